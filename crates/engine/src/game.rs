@@ -1,0 +1,77 @@
+//! The rules of a native game: a pure state machine over a small state.
+
+use std::hash::Hash;
+
+use crate::{Action, ActionSet, Facts, Frame, FrameSink, LevelIndex};
+
+/// What a step led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The level goes on.
+    Going,
+    /// The level is won.
+    LevelWon,
+    /// The level is lost; only RESET leads on.
+    GameOver,
+}
+
+/// Everything that changes while a level is played.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State<Board, Spent> {
+    /// What undo restores, randomness included.
+    pub board: Board,
+    /// What stays spent when the board is restored: a budget, lives.
+    pub spent: Spent,
+}
+
+/// The state of a game's levels.
+pub type StateOf<G> = State<<G as Game>::Board, <G as Game>::Spent>;
+
+/// The rules of a native game.
+///
+/// A game has no value: it is a type whose functions are its rules. What never changes during a level (walls, a drawn
+/// background) is a [`Level`](Game::Level), made once and shared; what does change is a small [`State`]. So cloning a
+/// state, comparing two and searching millions of them is cheap.
+///
+/// **Invariant:** all functions are pure, and a step depends on nothing but its arguments.
+/// **Invariant:** states hold no heap memory, so that a step allocates nothing.
+pub trait Game: Sized + Send + Sync + 'static {
+    /// What is known of the game without playing it.
+    const FACTS: Facts;
+
+    /// What does not change while a level is played.
+    type Level: Send + Sync;
+    /// What undo restores.
+    type Board: Clone + Eq + Hash + Send + Sync;
+    /// What undo does not restore; `()` if there is no such thing.
+    type Spent: Clone + Eq + Hash + Send + Sync;
+
+    /// Makes a level. Seed 0 is the canonical game.
+    fn level(index: LevelIndex, seed: u64) -> Self::Level;
+
+    /// The state in which a level begins.
+    fn start(level: &Self::Level) -> StateOf<Self>;
+
+    /// Carries out one of the offered actions; RESET and undo never arrive here.
+    ///
+    /// Goes through the sink only the frames of an animation: the settled picture that ends every observation is drawn by
+    /// [`draw`](Game::draw).
+    fn step(level: &Self::Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome;
+
+    /// Draws the settled picture of a state, every cell of it.
+    fn draw(level: &Self::Level, state: &StateOf<Self>, frame: &mut Frame);
+
+    /// Called after undo has restored the board (or found nothing to restore), to charge what undo costs.
+    fn undone(_level: &Self::Level, _state: &mut StateOf<Self>) -> Outcome {
+        Outcome::Going
+    }
+
+    /// The actions offered in a state; an action that is not offered changes nothing.
+    fn offered(_level: &Self::Level, _state: &StateOf<Self>) -> ActionSet {
+        Self::FACTS.actions
+    }
+
+    /// One cell of each area in which a click may matter in this state. For exploration only, never shown to an agent:
+    /// a click elsewhere must do the same as one of these, or nothing but what every idle click does.
+    fn clicks(_level: &Self::Level, _state: &StateOf<Self>, _cells: &mut Vec<(u8, u8)>) {}
+}

@@ -1,0 +1,83 @@
+//! The key of a state: what searches and agents of our own use to tell states apart.
+//!
+//! Equal states have equal keys. Different ones collide with a probability of about n²/2¹²⁹ among n states, which is said
+//! wherever exactness is claimed. A key holds no history and no counters, and is never stored in a file.
+
+use std::hash::{Hash, Hasher};
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+/// A 128-bit fingerprint of a state.
+pub type StateKey = u128;
+
+/// The key of anything hashable: XXH3 with 128 bits over what it feeds to a [`Hasher`].
+#[inline]
+pub fn key_of<T: Hash + ?Sized>(value: &T) -> StateKey {
+    let mut hasher = KeyHasher { buffer: [0; BUFFER], used: 0, rest: None };
+    value.hash(&mut hasher);
+    hasher.key()
+}
+
+const BUFFER: usize = 512;
+
+/// Collects small states in a buffer, which one call hashes; larger ones go through the streaming form.
+/// The two forms agree, so a key does not depend on the way it was made.
+struct KeyHasher {
+    buffer: [u8; BUFFER],
+    used: usize,
+    rest: Option<Box<Xxh3>>,
+}
+
+impl KeyHasher {
+    fn key(self) -> StateKey {
+        match self.rest {
+            None => xxh3_128(&self.buffer[..self.used]),
+            Some(mut rest) => {
+                rest.update(&self.buffer[..self.used]);
+                rest.digest128()
+            }
+        }
+    }
+}
+
+impl Hasher for KeyHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(room) = self.buffer[self.used..].get_mut(..bytes.len()) {
+            room.copy_from_slice(bytes);
+            self.used += bytes.len();
+        } else {
+            let rest = self.rest.get_or_insert_with(|| Box::new(Xxh3::new()));
+            rest.update(&self.buffer[..self.used]);
+            rest.update(bytes);
+            self.used = 0;
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("a key has 128 bits and is taken with `key`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Hash for Pieces<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.chunks(self.1).for_each(|piece| state.write(piece));
+        }
+    }
+
+    #[test]
+    fn a_key_is_the_hash_of_the_bytes_however_they_arrive() {
+        let bytes: Vec<u8> = (0..2000).map(|index| (index * 7) as u8).collect();
+        for length in [0, 1, 511, 512, 513, 1024, 2000] {
+            for piece in [1, 3, 64, 700] {
+                assert_eq!(key_of(&Pieces(&bytes[..length], piece)), xxh3_128(&bytes[..length]), "{length} {piece}");
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The engine: everything that a turn-based 64 × 64 environment is made of.
+//!
+//! A game is a set of pure rules ([`Game`]) over a small state. An [`Episode`] plays those rules: it knows levels, RESET,
+//! undo, win and loss, and counts. An [`Environment`] is the object-safe face of a play, the same for a native game,
+//! one hosted in another process and one on a server.
+//!
+//! Invariants of the whole crate:
+//!
+//! * **Deterministic.** The same game version, seed and actions give the same frames on every platform. There is no I/O,
+//!   no clock, no floating point in rules, no randomness but [`Rng`], which is named and versioned.
+//! * **A step cannot fail.** An illegal action is a defined outcome (nothing changes, it is counted), not an error.
+//! * **A step does not allocate** once its buffers have grown to what the game needs.
+//!
+//! What this crate deliberately does not know: scores, files, the wire, people, agents.
+
+mod action;
+mod environment;
+mod episode;
+mod facts;
+mod frame;
+mod game;
+mod key;
+mod map;
+mod native;
+mod palette;
+mod rng;
+mod sink;
+mod undo;
+
+pub use action::{Action, ActionKind, ActionSet, ParseActionError};
+pub use environment::{Environment, EnvironmentError, GameInfo, Observation, PlayState};
+pub use episode::{Episode, Levels, Step};
+pub use facts::{Baseline, BaselineSource, Facts, GameId, GameIdError, LevelIndex};
+pub use frame::{CELLS, Frame, SIZE};
+pub use game::{Game, Outcome, State, StateOf};
+pub use key::{StateKey, key_of};
+pub use map::TextMap;
+pub use native::Native;
+pub use palette::{PALETTE, Rgb};
+pub use rng::Rng;
+pub use sink::{FrameBuffer, FrameSink, MAX_FRAMES, NoFrames};

@@ -1,0 +1,66 @@
+//! Exact one-sided bounds on a probability from counts (Clopper and Pearson, 1934).
+
+/// The 95 % upper bound on a probability of which `wins` of `attempts` trials succeeded.
+pub fn upper_bound_95(wins: u64, attempts: u64) -> f64 {
+    if wins >= attempts {
+        return 1.0;
+    }
+    // The largest p under which so few wins still have a chance of one in twenty.
+    bisect(|p| at_most(wins, attempts, p) > 0.05)
+}
+
+/// The 95 % lower bound on a probability of which `wins` of `attempts` trials succeeded.
+pub fn lower_bound_95(wins: u64, attempts: u64) -> f64 {
+    if wins == 0 {
+        return 0.0;
+    }
+    // The smallest p under which so many wins have a chance of one in twenty.
+    bisect(|p| 1.0 - at_most(wins - 1, attempts, p) < 0.05)
+}
+
+/// The point in 0..1 where a condition that holds below it stops to hold.
+fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// The chance of at most `wins` successes in `attempts` trials of probability `p`, summed in logarithms.
+fn at_most(wins: u64, attempts: u64, p: f64) -> f64 {
+    if p <= 0.0 {
+        return 1.0;
+    }
+    if p >= 1.0 {
+        return if wins >= attempts { 1.0 } else { 0.0 };
+    }
+    let odds = p.ln() - (-p).ln_1p();
+    let mut term = attempts as f64 * (-p).ln_1p();
+    let mut sum = term.exp();
+    for k in 0..wins.min(attempts) {
+        term += ((attempts - k) as f64).ln() - ((k + 1) as f64).ln() + odds;
+        sum += term.exp();
+    }
+    sum.min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_win_in_n_attempts_is_bounded_by_about_three_in_n() {
+        assert!((upper_bound_95(0, 10_000) - 2.9953e-4).abs() < 1e-7);
+        assert_eq!(lower_bound_95(0, 10_000), 0.0);
+    }
+
+    #[test]
+    fn bounds_agree_with_published_tables() {
+        // One-sided 95 % Clopper–Pearson bounds for 5 of 20.
+        assert!((upper_bound_95(5, 20) - 0.4556).abs() < 1e-4);
+        assert!((lower_bound_95(5, 20) - 0.1041).abs() < 1e-4);
+        assert_eq!(upper_bound_95(20, 20), 1.0);
+    }
+}

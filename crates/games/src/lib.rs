@@ -1,0 +1,13 @@
+//! The environments that ship with Rhae: one module each, one explicit registry.
+//!
+//! A game is `src/<id>.rs` (facts, then rules) and what belongs to it in `src/<id>/` (levels as text maps, drawing, stored
+//! solutions). To add one, write those files, its page in `docs/games/`, and its line in the registry below; the generic
+//! suite then tests it.
+//!
+//! **Boundary:** agents cannot see this crate. Nothing here does I/O, reads a clock or draws ambient randomness.
+
+mod registry;
+
+pub use registry::{Entry, UnknownGame, Visitor, find};
+
+registry::registry! {}

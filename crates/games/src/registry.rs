@@ -1,0 +1,105 @@
+//! Finding a game by name, and running generic code on it.
+
+use rhae_engine::{Environment, Facts, Game, GameId, Native};
+
+/// A registered game with its type erased.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// What is known of it without playing.
+    pub facts: &'static Facts,
+    open: fn(u64) -> Box<dyn Environment>,
+}
+
+impl Entry {
+    pub(crate) const fn of<G: Game>() -> Self {
+        Self { facts: const { &G::FACTS }, open: |seed| Box::new(Native::<G>::new(seed)) }
+    }
+
+    /// A new play under a seed, as after its first RESET.
+    pub fn open(&self, seed: u64) -> Box<dyn Environment> {
+        (self.open)(seed)
+    }
+
+    /// The id with its version.
+    pub fn id(&self) -> GameId {
+        self.facts.game_id()
+    }
+}
+
+/// Code that is generic over the game, such as a search: [`visit`](crate::visit) runs it on one chosen by its id.
+pub trait Visitor {
+    /// What it gives.
+    type Output;
+
+    /// Runs on the game.
+    fn visit<G: Game>(self) -> Self::Output;
+}
+
+/// No registered game has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no environment `{name}`; the nearest is `{nearest}` (`rhae games list` shows all)")]
+pub struct UnknownGame {
+    /// The name asked for.
+    pub name: String,
+    /// The registered id that differs least.
+    pub nearest: String,
+}
+
+/// The game with this id, or the newest version of the game with these four characters.
+pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
+    let exact = crate::ALL.iter().find(|entry| entry.facts.id == name);
+    let newest = || crate::ALL.iter().rev().find(|entry| entry.facts.id[..4] == *name);
+    exact.or_else(newest).ok_or_else(|| {
+        let distance = |entry: &&Entry| edit_distance(name, entry.facts.id).min(edit_distance(name, &entry.facts.id[..4]));
+        let nearest = crate::ALL.iter().min_by_key(distance).map_or("none", |entry| entry.facts.id);
+        UnknownGame { name: name.to_owned(), nearest: nearest.to_owned() }
+    })
+}
+
+/// How many characters must be inserted, removed or replaced to turn one text into the other.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+macro_rules! registry {
+    ($($module:ident :: $game:ident),* $(,)?) => {
+        $(mod $module;)*
+
+        /// Every game, older versions of one before newer ones.
+        pub const ALL: &[Entry] = &[$(Entry::of::<$module::$game>()),*];
+
+        /// Runs generic code on the game with this full id.
+        pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<V::Output> {
+            $(if <$module::$game as rhae_engine::Game>::FACTS.id == id {
+                return Some(visitor.visit::<$module::$game>());
+            })*
+            let _ = (id, visitor);
+            None
+        }
+    };
+}
+pub(crate) use registry;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_counts_edits() {
+        assert_eq!(edit_distance("kq19", "kq19"), 0);
+        assert_eq!(edit_distance("kq91", "kq19"), 2);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+    }
+}

@@ -1,0 +1,3 @@
+//! The generic suite, run on every registered game.
+
+mod suite;

@@ -1,0 +1,3 @@
+//! Tables, plots, pictures and pages made from stored results.
+
+pub mod picture;

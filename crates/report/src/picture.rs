@@ -1,0 +1,58 @@
+//! Frames as PNG pictures: single ones and contact sheets.
+
+use rhae_engine::{Frame, PALETTE, SIZE};
+
+/// Why a picture could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// The encoder refused, which for pictures of our own making means that they are too large.
+    #[error("cannot encode the picture: {0}")]
+    Encode(#[from] png::EncodingError),
+    /// There is nothing to draw.
+    #[error("there are no frames to draw")]
+    Empty,
+}
+
+/// The colour between the pictures of a contact sheet: an index past the sixteen.
+const GAP: u8 = 16;
+
+/// A PNG of frames side by side, `columns` in a row, each cell `zoom` pixels wide, with a gap between pictures.
+pub fn contact_sheet(frames: &[&Frame], columns: usize, zoom: usize) -> Result<Vec<u8>, PictureError> {
+    if frames.is_empty() {
+        return Err(PictureError::Empty);
+    }
+    let columns = columns.clamp(1, frames.len());
+    let gap = if frames.len() == 1 { 0 } else { 2 * zoom };
+    let side = SIZE * zoom;
+    let width = columns * (side + gap) + gap;
+    let height = frames.len().div_ceil(columns) * (side + gap) + gap;
+    let mut pixels = vec![GAP; width * height];
+    for (index, frame) in frames.iter().enumerate() {
+        let (left, top) = (gap + index % columns * (side + gap), gap + index / columns * (side + gap));
+        for (y, row) in frame.rows().enumerate() {
+            let first = (top + y * zoom) * width + left;
+            for (x, &cell) in row.iter().enumerate() {
+                pixels[first + x * zoom..first + (x + 1) * zoom].fill(cell.min(15));
+            }
+            for copy in 1..zoom {
+                pixels.copy_within(first..first + side, first + copy * width);
+            }
+        }
+    }
+    encode(&pixels, width, height)
+}
+
+fn encode(pixels: &[u8], width: usize, height: usize) -> Result<Vec<u8>, PictureError> {
+    let mut palette: Vec<u8> = PALETTE.concat();
+    palette.extend([0x50, 0x58, 0x66]);
+    let mut file = Vec::new();
+    let dimension = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
+    let mut encoder = png::Encoder::new(&mut file, dimension(width), dimension(height));
+    encoder.set_color(png::ColorType::Indexed);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_palette(palette);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(file)
+}

@@ -1,0 +1,223 @@
+//! `cargo xtask game`: an author's tools. Shortest solutions, random play, pictures, speed.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, Subcommand};
+use rhae_engine::{Action, ActionKind, Episode, Frame, FrameBuffer, FrameSink, Game, LevelIndex, Levels, PlayState, Rng};
+use rhae_explore::{NativeLevel, random_play, shortest_win};
+use rhae_games::Visitor;
+use rhae_report::picture::contact_sheet;
+
+#[derive(Args)]
+pub(crate) struct GameArgs {
+    /// The game, such as `ab12`.
+    id: String,
+    #[command(subcommand)]
+    tool: Tool,
+}
+
+#[derive(Subcommand)]
+enum Tool {
+    /// Find a shortest win for each level.
+    Solve {
+        /// Only this level, counted from 1.
+        #[arg(long)]
+        level: Option<u8>,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Give up on a level after this many different boards.
+        #[arg(long, default_value_t = 20_000_000)]
+        places: usize,
+        /// Write the solutions found under seed 0 to the game's `solutions.txt`.
+        #[arg(long)]
+        write: bool,
+    },
+    /// Play each level at random, in attempts of five times the baseline.
+    Random {
+        #[arg(long)]
+        level: Option<u8>,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Actions on each level.
+        #[arg(long, default_value_t = 20_000_000)]
+        steps: u64,
+        /// Length of an attempt, instead of five times the baseline.
+        #[arg(long)]
+        attempt: Option<u32>,
+    },
+    /// Draw the first frame of every level, or what a line of actions shows, as a PNG.
+    Render {
+        out: PathBuf,
+        #[arg(long)]
+        level: Option<u8>,
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// Actions in short form, such as `1 4 6@10,20 5`; `solution` for the stored one.
+        #[arg(long)]
+        actions: Option<String>,
+        #[arg(long, default_value_t = 6)]
+        zoom: usize,
+        #[arg(long, default_value_t = 4)]
+        columns: usize,
+        /// Only the settled frame of each action.
+        #[arg(long)]
+        settled: bool,
+    },
+    /// Measure frames a second under random play.
+    Speed {
+        #[arg(long, default_value_t = 2_000_000)]
+        steps: u64,
+    },
+}
+
+pub(crate) fn run(args: &GameArgs) -> Result<()> {
+    let entry = rhae_games::find(&args.id)?;
+    rhae_games::visit(entry.facts.id, RunTool(&args.tool)).context("the game is registered")?
+}
+
+struct RunTool<'a>(&'a Tool);
+
+impl Visitor for RunTool<'_> {
+    type Output = Result<()>;
+
+    fn visit<G: Game>(self) -> Result<()> {
+        match self.0 {
+            Tool::Solve { level, seed, places, write } => solve::<G>(*level, *seed, *places, *write),
+            Tool::Random { level, seed, steps, attempt } => random::<G>(*level, *seed, *steps, *attempt),
+            Tool::Render { out, level, seed, actions, zoom, columns, settled } => {
+                let frames = frames_of::<G>(*level, *seed, actions.as_deref(), *settled)?;
+                let frames: Vec<&Frame> = frames.iter().collect();
+                fs::write(out, contact_sheet(&frames, *columns, *zoom)?).with_context(|| format!("cannot write {}", out.display()))
+            }
+            Tool::Speed { steps } => {
+                speed::<G>(*steps);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn chosen<G: Game>(level: Option<u8>) -> Result<Vec<LevelIndex>> {
+    let count = u8::try_from(G::FACTS.level_count())?;
+    match level {
+        None => Ok((0..count).map(LevelIndex).collect()),
+        Some(number) => {
+            ensure!((1..=count).contains(&number), "levels go from 1 to {count}");
+            Ok(vec![LevelIndex(number - 1)])
+        }
+    }
+}
+
+fn solve<G: Game>(level: Option<u8>, seed: u64, places: usize, write: bool) -> Result<()> {
+    let mut lines = Vec::new();
+    for index in chosen::<G>(level)? {
+        let begun = Instant::now();
+        let search = shortest_win(&NativeLevel::<G>::new(seed, index), places);
+        let line = search.win.as_deref().map(|win| win.iter().map(Action::to_string).collect::<Vec<_>>().join(" "));
+        let verdict = match (&search.win, search.complete) {
+            (Some(win), _) => format!("optimum {}", win.len()),
+            (None, true) => "IMPOSSIBLE".to_owned(),
+            (None, false) => "not found within the limit".to_owned(),
+        };
+        println!("level {index}: {verdict}, {} boards, {:.1} s", search.places, begun.elapsed().as_secs_f64());
+        println!("  {}", line.as_deref().unwrap_or("-"));
+        lines.extend(line);
+    }
+    if write {
+        ensure!(seed == 0 && lines.len() == G::FACTS.level_count(), "only a full set of solutions under seed 0 is stored");
+        let path = format!("crates/games/src/{}/solutions.txt", G::FACTS.game_id().base());
+        fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {path}"))?;
+        println!("wrote {path}");
+    }
+    Ok(())
+}
+
+fn random<G: Game>(level: Option<u8>, seed: u64, steps: u64, attempt: Option<u32>) -> Result<()> {
+    let levels = Levels::<G>::new(seed);
+    for index in chosen::<G>(level)? {
+        let attempt = attempt.unwrap_or(5 * G::FACTS.baselines[index.get()].actions);
+        let play = random_play(&levels, index, attempt, steps, &mut Rng::new(seed, u64::from(index.0)));
+        println!(
+            "level {index}: {} wins in {} attempts of {attempt} actions; 95 % bounds {:.2e} to {:.2e}",
+            play.wins,
+            play.attempts,
+            play.lower_bound(),
+            play.upper_bound()
+        );
+    }
+    Ok(())
+}
+
+fn frames_of<G: Game>(level: Option<u8>, seed: u64, actions: Option<&str>, settled: bool) -> Result<Vec<Frame>> {
+    let levels = Levels::<G>::new(seed);
+    let mut shown = Vec::new();
+    for index in chosen::<G>(level)? {
+        let mut episode = Episode::at(levels.clone(), index);
+        let mut first = Frame::filled(0);
+        episode.draw(&mut first);
+        shown.push(first);
+        let line = match actions {
+            None => Vec::new(),
+            Some("solution") => G::FACTS.solution(index),
+            Some(text) => text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?,
+        };
+        let mut buffer = FrameBuffer::default();
+        for action in line {
+            buffer.clear();
+            episode.act(action, &mut buffer);
+            let skipped = if settled { buffer.frames().len().saturating_sub(1) } else { 0 };
+            shown.extend_from_slice(&buffer.frames()[skipped..]);
+        }
+        if actions.is_some() {
+            println!("level {index}: {:?}, {} levels completed", episode.status(), episode.completed());
+        }
+    }
+    Ok(shown)
+}
+
+fn speed<G: Game>(steps: u64) {
+    let mut rng = Rng::new(1, 0);
+    let mut episode = Episode::<G>::new(0);
+    let mut buffer = FrameBuffer::with_capacity(8);
+    let mut frames = 0_u64;
+    let mut level = 0;
+    let begun = Instant::now();
+    for step in 0..steps {
+        if step % 1000 == 0 {
+            // Every level gets its share: random play alone would never leave the first.
+            episode = Episode::at(episode.levels().clone(), LevelIndex(level));
+            level = (level + 1) % episode.level_count();
+        }
+        let action = if episode.status() == PlayState::NotFinished {
+            let kinds = episode.offered();
+            match kinds.iter().nth(rng.below(kinds.len() as u32) as usize) {
+                Some(ActionKind::Action6) | None => Action::Action6 { x: rng.below(64) as u8, y: rng.below(64) as u8 },
+                Some(kind) => kind.simple().unwrap_or(Action::Reset),
+            }
+        } else {
+            Action::Reset
+        };
+        buffer.clear();
+        episode.act(action, &mut buffer);
+        frames += buffer.frames().len() as u64;
+    }
+    let took = begun.elapsed().as_secs_f64();
+    let mut copy = Frame::filled(0);
+    let source = Frame::filled(1);
+    let begun = Instant::now();
+    for _ in 0..steps {
+        std::hint::black_box(&mut copy).copy_from(std::hint::black_box(&source));
+    }
+    let copies = steps as f64 / begun.elapsed().as_secs_f64();
+    let rate = frames as f64 / took;
+    println!(
+        "{:.0} actions/s, {rate:.0} frames/s, {:.1} ns a frame, {:.1} % of the rate of copying a frame ({copies:.0}/s)",
+        steps as f64 / took,
+        1e9 / rate,
+        100.0 * rate / copies
+    );
+    buffer.frame(|frame| frame.clear(0));
+}
