@@ -1,0 +1,23 @@
+//! Every serialised form, with its version: recordings, scorecards, run folders, and the lines spoken with an agent's process.
+//!
+//! **Boundary:** types of the engine are not serialised; what goes to a file or over a wire is defined here and converted.
+//! Text comes in as untrusted input: every parser gives a typed error that names the line and the reason, and never panics.
+//!
+//! What this crate deliberately does not know: files, the network, how a score is computed.
+
+mod agent;
+mod frames;
+mod recording;
+mod run;
+mod scorecard;
+mod time;
+
+pub use agent::{AgentMessage, AgentReply, ReplyError};
+pub use frames::{FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
+pub use recording::{Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter};
+pub use run::{JournalLine, LevelOutcome, PlayOutcome, PlayResult, RunConfig, RunSummary, SummaryEnvironment};
+pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
+pub use time::{compact_utc, rfc3339_utc};
+
+/// The name and version that results carry.
+pub const SOFTWARE: &str = concat!("rhae ", env!("CARGO_PKG_VERSION"));

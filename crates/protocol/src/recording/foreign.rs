@@ -1,0 +1,154 @@
+//! The recordings of the official tools: one observation with all its frames a line.
+//!
+//! The toolkit names actions, the agents repository numbers them; otherwise the two are alike. Lines about tokens, and the
+//! scorecard that the agents repository puts last, carry no observation and are passed over.
+
+use rhae_engine::{Action, ActionKind, Frame, GameId, PlayState};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Details, Entry, Format, Header, Recording, RecordingError, json_reason};
+use crate::{WireFrames, frames_from_wire, frames_to_wire, rfc3339_utc};
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    data: Value,
+}
+
+#[derive(Deserialize)]
+struct Observation {
+    game_id: String,
+    state: String,
+    levels_completed: u8,
+    #[serde(default)]
+    win_levels: u8,
+    #[serde(default)]
+    available_actions: Vec<u8>,
+    action_input: ActionInput,
+    #[serde(default)]
+    guid: Option<String>,
+    #[serde(default)]
+    full_reset: bool,
+    #[serde(default)]
+    frame: WireFrames,
+}
+
+#[derive(Deserialize)]
+struct ActionInput {
+    id: Value,
+    #[serde(default)]
+    data: Value,
+    #[serde(default)]
+    reasoning: Option<Value>,
+}
+
+pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError> {
+    let mut recording: Option<Recording> = None;
+    for &(number, line) in lines {
+        let error = |reason: String| RecordingError::line(number, reason);
+        let line: Line = serde_json::from_str(line).map_err(|found| error(json_reason(&found)))?;
+        if line.data.get("action_input").is_none() {
+            continue;
+        }
+        let seen: Observation = serde_json::from_value(line.data).map_err(|found| error(json_reason(&found)))?;
+        let game_id: GameId = seen.game_id.parse().map_err(|found: rhae_engine::GameIdError| error(found.to_string()))?;
+        let format = if seen.action_input.id.is_string() { Format::Toolkit } else { Format::Agents };
+        let recording = recording.get_or_insert_with(|| Recording {
+            format,
+            header: Header {
+                game_id: game_id.clone(),
+                seed: 0,
+                agent: "unknown".to_owned(),
+                agent_seed: None,
+                software: format!("unknown ({} format)", format.name()),
+                guid: seen.guid.clone(),
+                win_levels: seen.win_levels,
+                available: seen.available_actions.iter().copied().filter_map(ActionKind::from_id).collect(),
+            },
+            entries: Vec::new(),
+            ending: None,
+        });
+        if game_id != recording.header.game_id {
+            return Err(error(format!("the environment changes from `{}` to `{game_id}`", recording.header.game_id)));
+        }
+        if let Some(entry) = parse_entry(seen, recording.entries.last()).map_err(error)? {
+            recording.entries.push(entry);
+        }
+    }
+    let recording = recording.ok_or(RecordingError::Unknown)?;
+    if recording.entries.is_empty() { Err(RecordingError::Unknown) } else { Ok(recording) }
+}
+
+/// The entry of an observation; `None` for a command after the end, which the official tools record without frames.
+fn parse_entry(seen: Observation, before: Option<&Entry>) -> Result<Option<Entry>, String> {
+    if seen.frame.is_empty() {
+        return Ok(None);
+    }
+    let action = parse_action(&seen.action_input)?;
+    let frames = frames_from_wire(&seen.frame).map_err(|error| error.to_string())?;
+    let state = match seen.state.as_str() {
+        "NOT_PLAYED" | "NOT_STARTED" => PlayState::NotFinished,
+        name => PlayState::from_name(name).ok_or_else(|| format!("`{name}` is not a state"))?,
+    };
+    // The agents repository loses the flag; an opening RESET always starts a game.
+    let full_reset = seen.full_reset || (before.is_none() && action == Action::Reset);
+    Ok(Some(Entry {
+        action,
+        hash: Frame::hash_all(&frames),
+        frames: Some(frames),
+        state,
+        levels_completed: seen.levels_completed,
+        full_reset,
+        counted: !full_reset,
+        changed: None,
+        details: Details { reasoning: seen.action_input.reasoning, ..Details::default() },
+    }))
+}
+
+fn parse_action(input: &ActionInput) -> Result<Action, String> {
+    let kind = match &input.id {
+        Value::String(name) => ActionKind::from_name(name),
+        Value::Number(id) => id.as_u64().and_then(|id| u8::try_from(id).ok()).and_then(ActionKind::from_id),
+        _ => None,
+    };
+    let kind = kind.ok_or_else(|| format!("`{}` is not an action", input.id))?;
+    kind.simple().map_or_else(
+        || {
+            let coordinate = |name: &str| input.data.get(name).and_then(Value::as_u64).and_then(|value| u8::try_from(value).ok());
+            let place = coordinate("x").zip(coordinate("y"));
+            place.and_then(|(x, y)| Action::click(x, y)).ok_or_else(|| "ACTION6 needs `x` and `y` from 0 to 63".to_owned())
+        },
+        Ok,
+    )
+}
+
+pub(super) fn to_text(recording: &Recording, format: Format) -> Result<String, RecordingError> {
+    let mut text = String::new();
+    let header = &recording.header;
+    let available: Vec<u8> = header.available.iter().map(ActionKind::id).collect();
+    for (index, entry) in recording.entries.iter().enumerate() {
+        let frames = entry.frames.as_ref().ok_or(RecordingError::NoFrames { format: format.name(), entry: index + 1 })?;
+        let kind = entry.action.kind();
+        let id = if format == Format::Toolkit { json!(kind.name()) } else { json!(kind.id()) };
+        let data = match entry.action {
+            Action::Action6 { x, y } => json!({ "x": x, "y": y }),
+            _ => json!({}),
+        };
+        let observation = json!({
+            "game_id": header.game_id.as_str(),
+            "state": entry.state.name(),
+            "levels_completed": entry.levels_completed,
+            "win_levels": header.win_levels,
+            "action_input": { "id": id, "data": data, "reasoning": entry.details.reasoning },
+            "guid": header.guid,
+            "full_reset": entry.full_reset,
+            "available_actions": available,
+            "frame": frames_to_wire(frames),
+        });
+        let line = json!({ "timestamp": rfc3339_utc(entry.details.t_ms.unwrap_or(0)), "data": observation });
+        text.push_str(&line.to_string());
+        text.push('\n');
+    }
+    Ok(text)
+}

@@ -1,0 +1,223 @@
+//! Our own recording format: the action log.
+
+use std::io::{self, Write};
+
+use rhae_engine::{Action, ActionKind, PlayState};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Details, Ending, Entry, Format, Header, Recording, RecordingError, json_reason};
+
+/// The name that the header carries.
+pub const FORMAT: &str = "rhae-recording";
+/// The version that this software reads and writes.
+pub const FORMAT_VERSION: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct HeaderLine {
+    format: String,
+    version: u64,
+    game_id: String,
+    seed: u64,
+    agent: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent_seed: Option<u64>,
+    software: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    guid: Option<String>,
+    win_levels: u8,
+    available_actions: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryLine {
+    action: String,
+    hash: String,
+    levels: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    full_reset: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    uncounted: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    unchanged: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    t_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndLine {
+    end: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// Writes a recording line by line as a play goes on.
+pub struct RecordingWriter<W: Write> {
+    out: W,
+}
+
+impl<W: Write> RecordingWriter<W> {
+    /// Begins a recording with its header.
+    pub fn new(mut out: W, header: &Header) -> io::Result<Self> {
+        let line = HeaderLine {
+            format: FORMAT.to_owned(),
+            version: FORMAT_VERSION,
+            game_id: header.game_id.to_string(),
+            seed: header.seed,
+            agent: header.agent.clone(),
+            agent_seed: header.agent_seed,
+            software: header.software.clone(),
+            guid: header.guid.clone(),
+            win_levels: header.win_levels,
+            available_actions: header.available.iter().map(ActionKind::id).collect(),
+        };
+        write_line(&mut out, &line)?;
+        Ok(Self { out })
+    }
+
+    /// Adds an observation.
+    pub fn entry(&mut self, entry: &Entry) -> io::Result<()> {
+        let details = entry.details.clone();
+        let line = EntryLine {
+            action: entry.action.to_string(),
+            hash: format!("{:016x}", entry.hash),
+            levels: entry.levels_completed,
+            state: (entry.state != PlayState::NotFinished).then(|| entry.state.name().to_owned()),
+            full_reset: entry.full_reset,
+            uncounted: !entry.counted && !entry.full_reset,
+            unchanged: entry.changed == Some(false),
+            t_ms: details.t_ms,
+            reasoning: details.reasoning,
+            usage: details.usage,
+            cost_usd: details.cost_usd,
+        };
+        write_line(&mut self.out, &line)
+    }
+
+    /// Adds the closing line and gives the output back.
+    pub fn end(mut self, ending: &Ending) -> io::Result<W> {
+        let message = if let Ending::Failed(message) = ending { Some(message.clone()) } else { None };
+        write_line(&mut self.out, &EndLine { end: ending.name().to_owned(), message })?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    /// Hands what is buffered to the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn write_line(out: &mut impl Write, line: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line).map_err(io::Error::other)?;
+    text.push(b'\n');
+    out.write_all(&text)
+}
+
+pub(super) fn to_text(recording: &Recording) -> String {
+    let text = (|| {
+        let mut writer = RecordingWriter::new(Vec::new(), &recording.header)?;
+        for entry in &recording.entries {
+            writer.entry(entry)?;
+        }
+        match &recording.ending {
+            Some(ending) => writer.end(ending),
+            None => Ok(writer.out),
+        }
+    })();
+    let bytes: Vec<u8> = text.expect("memory takes what is written to it");
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError> {
+    let (&(number, first), rest) = lines.split_first().ok_or(RecordingError::Empty)?;
+    let header = parse_header(number, first)?;
+    let mut entries = Vec::with_capacity(rest.len());
+    let mut ending = None;
+    for &(number, line) in rest {
+        if ending.is_some() {
+            return Err(RecordingError::line(number, "there are lines after the closing one"));
+        }
+        if line.starts_with("{\"end\"") {
+            ending = Some(parse_end(number, line)?);
+        } else {
+            entries.push(parse_entry(number, line)?);
+        }
+    }
+    match entries.first() {
+        Some(entry) if entry.action != Action::Reset => {
+            Err(RecordingError::line(number + 1, "the first action must be RESET (`0`)"))
+        }
+        Some(_) => Ok(Recording { format: Format::Rhae, header, entries, ending }),
+        None => Err(RecordingError::line(number, "there is a header but no observation")),
+    }
+}
+
+fn parse_header(number: usize, line: &str) -> Result<Header, RecordingError> {
+    // The version is looked at first: another version may have other fields.
+    let value: Value = serde_json::from_str(line).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
+    let version = value.get("version").and_then(Value::as_u64);
+    match version {
+        Some(FORMAT_VERSION) => {}
+        Some(found) => return Err(RecordingError::Version { found }),
+        None => return Err(RecordingError::line(number, "the header has no `version`")),
+    }
+    let header: HeaderLine = serde_json::from_value(value).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
+    Ok(Header {
+        game_id: header.game_id.parse().map_err(|error| RecordingError::line(number, error))?,
+        seed: header.seed,
+        agent: header.agent,
+        agent_seed: header.agent_seed,
+        software: header.software,
+        guid: header.guid,
+        win_levels: header.win_levels,
+        available: header.available_actions.into_iter().filter_map(ActionKind::from_id).collect(),
+    })
+}
+
+fn parse_entry(number: usize, line: &str) -> Result<Entry, RecordingError> {
+    let error = |reason: String| RecordingError::line(number, reason);
+    let line: EntryLine = serde_json::from_str(line).map_err(|found| error(json_reason(&found)))?;
+    let state = match line.state.as_deref() {
+        None => PlayState::NotFinished,
+        Some(name) => PlayState::from_name(name).ok_or_else(|| error(format!("`{name}` is not a state")))?,
+    };
+    let hash = u64::from_str_radix(&line.hash, 16).ok().filter(|_| line.hash.len() == 16);
+    Ok(Entry {
+        action: line.action.parse().map_err(|found: rhae_engine::ParseActionError| error(found.to_string()))?,
+        hash: hash.ok_or_else(|| error(format!("`{}` is not a hash of 16 hexadecimal digits", line.hash)))?,
+        frames: None,
+        state,
+        levels_completed: line.levels,
+        full_reset: line.full_reset,
+        counted: !line.uncounted && !line.full_reset,
+        changed: Some(!line.unchanged),
+        details: Details { t_ms: line.t_ms, reasoning: line.reasoning, usage: line.usage, cost_usd: line.cost_usd },
+    })
+}
+
+fn parse_end(number: usize, line: &str) -> Result<Ending, RecordingError> {
+    let line: EndLine = serde_json::from_str(line).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
+    match line.end.as_str() {
+        "won" => Ok(Ending::Won),
+        "budget" => Ok(Ending::Budget),
+        "stopped" => Ok(Ending::Stopped),
+        "failed" => Ok(Ending::Failed(line.message.unwrap_or_default())),
+        other => Err(RecordingError::line(number, format!("`{other}` is not an ending"))),
+    }
+}

@@ -1,0 +1,154 @@
+use proptest::prelude::*;
+use rhae_engine::{ActionKind, CELLS};
+
+use super::*;
+
+fn header() -> Header {
+    Header {
+        game_id: "ab12-v1".parse().unwrap(),
+        seed: 0,
+        agent: "random".to_owned(),
+        agent_seed: Some(7),
+        software: "rhae 0.1.0".to_owned(),
+        guid: Some("0d1e".to_owned()),
+        win_levels: 2,
+        available: ActionSet::ARROWS.with(ActionKind::Action6),
+    }
+}
+
+fn entry(action: Action, color: u8) -> Entry {
+    let frames = vec![Frame::filled(color), Frame::filled(color + 1)];
+    let full_reset = action == Action::Reset;
+    Entry {
+        action,
+        hash: Frame::hash_all(&frames),
+        frames: Some(frames),
+        state: PlayState::NotFinished,
+        levels_completed: 0,
+        full_reset,
+        counted: !full_reset,
+        changed: Some(true),
+        details: Details::default(),
+    }
+}
+
+fn recording() -> Recording {
+    let mut won = entry(Action::Action6 { x: 3, y: 9 }, 4);
+    won.state = PlayState::Win;
+    won.levels_completed = 2;
+    won.details = Details { t_ms: Some(40), reasoning: Some("because".into()), usage: None, cost_usd: Some(0.5) };
+    let mut idle = entry(Action::Action3, 3);
+    idle.changed = Some(false);
+    Recording {
+        format: Format::Rhae,
+        header: header(),
+        entries: vec![entry(Action::Reset, 1), entry(Action::Action1, 2), idle, won],
+        ending: Some(Ending::Won),
+    }
+}
+
+fn without_frames(mut recording: Recording) -> Recording {
+    recording.entries.iter_mut().for_each(|entry| entry.frames = None);
+    recording
+}
+
+#[test]
+fn our_own_form_is_pinned() {
+    insta::assert_snapshot!(recording().to_text(Format::Rhae).unwrap(), @r#"
+    {"format":"rhae-recording","version":1,"game_id":"ab12-v1","seed":0,"agent":"random","agent_seed":7,"software":"rhae 0.1.0","guid":"0d1e","win_levels":2,"available_actions":[1,2,3,4,6]}
+    {"action":"0","hash":"d2e4c2a8f9ba3a3e","levels":0,"full_reset":true}
+    "#);
+}
+
+#[test]
+fn our_own_form_comes_back_without_frames() {
+    let recording = recording();
+    let text = recording.to_text(Format::Rhae).unwrap();
+    assert_eq!(Recording::parse(&text).unwrap(), without_frames(recording));
+}
+
+#[test]
+fn the_official_forms_come_back_with_frames() {
+    for format in [Format::Toolkit, Format::Agents] {
+        let recording = recording();
+        let read = Recording::parse(&recording.to_text(format).unwrap()).unwrap();
+        assert_eq!(read.format, format);
+        assert_eq!(read.header.win_levels, 2);
+        assert_eq!(read.header.available, recording.header.available);
+        for (found, expected) in read.entries.iter().zip(&recording.entries) {
+            assert_eq!((found.action, found.hash, &found.frames), (expected.action, expected.hash, &expected.frames));
+            assert_eq!(
+                (found.state, found.levels_completed, found.full_reset),
+                (expected.state, expected.levels_completed, expected.full_reset)
+            );
+            assert_eq!(found.details.reasoning, expected.details.reasoning);
+        }
+    }
+}
+
+#[test]
+fn lines_of_the_official_tools_are_read() {
+    let frame = serde_json::to_string(&vec![vec![vec![5; 64]; 64]]).unwrap();
+    let toolkit = format!(
+        r#"{{"timestamp":"2026-11-15T10:00:00.000001+00:00","data":{{"game_id":"ab12-v1","state":"NOT_FINISHED","levels_completed":0,"win_levels":2,"action_input":{{"id":"ACTION6","data":{{"x":1,"y":2}},"reasoning":{{"why":"probe"}}}},"guid":"0d1e","full_reset":false,"available_actions":[6],"frame":{frame}}}}}
+{{"timestamp":"2026-11-15T10:00:00.000001+00:00","data":{{"game_id":"ab12-v1","state":"GAME_OVER","levels_completed":0,"win_levels":0,"action_input":{{"id":"ACTION1","data":{{}},"reasoning":null}},"guid":"0d1e","full_reset":false,"available_actions":[6],"frame":[]}}}}"#
+    );
+    let read = Recording::parse(&toolkit).unwrap();
+    assert_eq!(read.format, Format::Toolkit);
+    assert_eq!(read.entries.len(), 1, "a command after the end carries no frame and is passed over");
+    assert_eq!(read.entries[0].action, Action::Action6 { x: 1, y: 2 });
+    assert_eq!(read.entries[0].hash, Frame::hash_all(&[Frame::from_cells([5; CELLS])]));
+
+    let agents = format!(
+        r#"{{"timestamp":"2026-11-15T10:00:01+00:00","data":{{"game_id":"ab12-v1","frame":{frame},"state":"NOT_FINISHED","levels_completed":0,"win_levels":2,"action_input":{{"id":0,"data":{{}},"reasoning":null}},"guid":"0d1e","full_reset":false,"available_actions":[6]}}}}
+{{"timestamp":"2026-11-15T10:00:02+00:00","data":{{"tokens":5,"total_tokens":9,"assistant":"ACTION1"}}}}"#
+    );
+    let read = Recording::parse(&agents).unwrap();
+    assert_eq!((read.format, read.entries.len()), (Format::Agents, 1));
+    assert!(read.entries[0].full_reset);
+}
+
+#[test]
+fn damage_is_named_by_line_and_reason() {
+    let text = recording().to_text(Format::Rhae).unwrap();
+    let error = |text: &str| Recording::parse(text).unwrap_err().to_string();
+    insta::assert_snapshot!(error(""), @"the recording is empty");
+    insta::assert_snapshot!(error("{}"), @"");
+    insta::assert_snapshot!(error("GIF89a"), @"");
+    insta::assert_snapshot!(error(&text[..text.len() / 2]), @"");
+    insta::assert_snapshot!(error(&text.replace("\"version\":1", "\"version\":2")), @"");
+    insta::assert_snapshot!(error(&text.replace("ab12-v1", "ab12")), @"");
+    insta::assert_snapshot!(error(&text.replace("6@3,9", "6@3,99")), @"");
+    insta::assert_snapshot!(error(&text.replace("\"hash\":\"", "\"hash\":\"zz")), @"");
+    insta::assert_snapshot!(error(&text.replace("\"levels\":2", "\"levels\":-2")), @"");
+    insta::assert_snapshot!(error(&format!("{text}{text}")), @"");
+}
+
+#[test]
+fn ten_thousand_actions_take_less_than_a_megabyte() {
+    let mut long = recording();
+    long.entries = vec![entry(Action::Reset, 1)];
+    long.entries.extend(std::iter::repeat_n(entry(Action::Action6 { x: 63, y: 63 }, 2), 10_000));
+    assert!(long.to_text(Format::Rhae).unwrap().len() < 1_000_000);
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "\\PC{0,200}") {
+        let _ = Recording::parse(&text);
+    }
+
+    #[test]
+    fn no_damage_makes_the_parser_panic(at in any::<prop::sample::Index>(), with in any::<char>(), format in 0..2) {
+        let mut small = without_frames(recording()).to_text(Format::Rhae).unwrap();
+        if format == 1 {
+            small = r#"{"data":{"game_id":"ab12-v1","frame":[[[1]]],"state":"WIN","levels_completed":0,"action_input":{"id":6,"data":{"x":1,"y":2}}}}"#.to_owned();
+        }
+        let place = at.index(small.len());
+        if small.is_char_boundary(place) {
+            small.insert(place, with);
+            let _ = Recording::parse(&small);
+            let _ = Recording::parse(&small[..place]);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What a run folder holds: the effective configuration, the journal, the summary.
+
+use serde::{Deserialize, Serialize};
+
+/// What was asked for, after defaults: written first, read by `--resume`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunConfig {
+    /// Version of this file's form.
+    pub version: u32,
+    /// What made the run.
+    pub software: String,
+    /// The run's id, from which the ids of cards and plays are derived.
+    pub run_id: String,
+    /// A built-in agent's name; absent if a command is run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The command of an agent in a process of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_cmd: Option<String>,
+    /// The agent's seed in the first repeat; the second has the next one, and so on.
+    pub seed: u64,
+    /// The environments' seed.
+    pub env_seed: u64,
+    /// Environments with their versions.
+    pub games: Vec<String>,
+    /// How many cards.
+    pub repeat: u32,
+    /// `5x`, `none`, or a number of actions a play.
+    pub budget: String,
+    /// The scoring method's name.
+    pub method: String,
+    /// How many milliseconds an agent may take for one action.
+    pub step_timeout_ms: u64,
+    /// The generator behind seeds.
+    pub generator: String,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum JournalLine {
+    /// The run began or went on.
+    Started {
+        /// Milliseconds since 1970.
+        at_ms: u64,
+        /// Whether an earlier process had begun it.
+        resumed: bool,
+    },
+    /// A play ended and its recording is complete on disk.
+    Play {
+        /// Milliseconds since 1970.
+        at_ms: u64,
+        /// The result.
+        result: PlayResult,
+    },
+    /// All plays are done and the results are written.
+    Finished {
+        /// Milliseconds since 1970.
+        at_ms: u64,
+    },
+}
+
+/// The counts of one play: all that scoring needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlayResult {
+    /// Which card, from 1.
+    pub repeat: u32,
+    /// The environment with its version.
+    pub game_id: String,
+    /// The play's id.
+    pub guid: String,
+    /// The recording, relative to the run folder.
+    pub recording: String,
+    /// Its runs: a full reset begins another.
+    pub runs: Vec<PlayOutcome>,
+}
+
+/// One run through an environment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlayOutcome {
+    /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
+    pub state: String,
+    /// Level by level as far as it got.
+    pub levels: Vec<LevelOutcome>,
+    /// Level resets.
+    pub resets: u64,
+    /// Why it ended: `won`, `budget`, `stopped`, `failed`, or `reset` if a full reset began another run.
+    pub ending: String,
+    /// What went wrong, if anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// What one level took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelOutcome {
+    /// Actions, level resets included.
+    pub actions: u32,
+    /// Those of them that changed the state.
+    pub effective: u32,
+    /// Whether it was completed.
+    pub completed: bool,
+}
+
+/// The headline of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// What made it.
+    pub software: String,
+    /// The run's id.
+    pub run_id: String,
+    /// The player.
+    pub agent: String,
+    /// The agent's first seed.
+    pub seed: u64,
+    /// The scoring method's name.
+    pub method: String,
+    /// The budget of each play.
+    pub budget: String,
+    /// Mean of the cards' scores in percent.
+    pub score: f64,
+    /// Half the width of the mean's 95 % interval in percentage points; absent for a single card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_half_width: Option<f64>,
+    /// Every card's score in percent.
+    pub card_scores: Vec<f64>,
+    /// Whether all plays ended; false after an interruption.
+    pub finished: bool,
+    /// Plays that ended because the agent failed.
+    pub failed_plays: u32,
+    /// Whether a baseline is provisional, that is, not yet from people.
+    pub provisional_baselines: bool,
+    /// Environment by environment.
+    pub environments: Vec<SummaryEnvironment>,
+    /// The run folder.
+    pub folder: String,
+    /// The report's path.
+    pub report: String,
+    /// How long the run took, the parts before an interruption not included.
+    pub seconds: f64,
+}
+
+/// One environment in a run's summary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SummaryEnvironment {
+    /// The environment with its version.
+    pub game_id: String,
+    /// Mean score over the cards in percent.
+    pub score: f64,
+    /// Mean number of levels completed.
+    pub levels_completed: f64,
+    /// How many levels it has.
+    pub levels: u32,
+    /// Mean number of actions.
+    pub actions: f64,
+    /// Baselines, level by level.
+    pub baseline_actions: Vec<u32>,
+    /// Where they come from.
+    pub baseline_source: Vec<String>,
+    /// How the plays ended, card by card.
+    pub endings: Vec<String>,
+}
