@@ -9,6 +9,7 @@ mod own;
 
 use rhae_engine::{Action, ActionSet, Frame, GameId, PlayState};
 use serde_json::Value;
+use serde_json::error::Category;
 
 pub use own::{FORMAT, FORMAT_VERSION, RecordingWriter};
 
@@ -199,7 +200,11 @@ impl Recording {
 fn json_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
-    if error.is_eof() { format!("the line is cut off ({text})") } else { text.to_owned() }
+    match error.classify() {
+        Category::Eof => format!("the line is cut off ({text})"),
+        Category::Syntax => format!("not valid JSON: {text}"),
+        Category::Data | Category::Io => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -56,7 +56,11 @@ fn without_frames(mut recording: Recording) -> Recording {
 fn our_own_form_is_pinned() {
     insta::assert_snapshot!(recording().to_text(Format::Rhae).unwrap(), @r#"
     {"format":"rhae-recording","version":1,"game_id":"ab12-v1","seed":0,"agent":"random","agent_seed":7,"software":"rhae 0.1.0","guid":"0d1e","win_levels":2,"available_actions":[1,2,3,4,6]}
-    {"action":"0","hash":"d2e4c2a8f9ba3a3e","levels":0,"full_reset":true}
+    {"action":"0","hash":"ed73aa316c86b6fc","levels":0,"full_reset":true}
+    {"action":"1","hash":"50988597695e881c","levels":0}
+    {"action":"3","hash":"f409724a455a4ca4","levels":0,"unchanged":true}
+    {"action":"6@3,9","hash":"fabb57a524ad1044","levels":2,"state":"WIN","t_ms":40,"reasoning":"because","cost_usd":0.5}
+    {"end":"won"}
     "#);
 }
 
@@ -111,17 +115,33 @@ fn lines_of_the_official_tools_are_read() {
 #[test]
 fn damage_is_named_by_line_and_reason() {
     let text = recording().to_text(Format::Rhae).unwrap();
-    let error = |text: &str| Recording::parse(text).unwrap_err().to_string();
-    insta::assert_snapshot!(error(""), @"the recording is empty");
-    insta::assert_snapshot!(error("{}"), @"");
-    insta::assert_snapshot!(error("GIF89a"), @"");
-    insta::assert_snapshot!(error(&text[..text.len() / 2]), @"");
-    insta::assert_snapshot!(error(&text.replace("\"version\":1", "\"version\":2")), @"");
-    insta::assert_snapshot!(error(&text.replace("ab12-v1", "ab12")), @"");
-    insta::assert_snapshot!(error(&text.replace("6@3,9", "6@3,99")), @"");
-    insta::assert_snapshot!(error(&text.replace("\"hash\":\"", "\"hash\":\"zz")), @"");
-    insta::assert_snapshot!(error(&text.replace("\"levels\":2", "\"levels\":-2")), @"");
-    insta::assert_snapshot!(error(&format!("{text}{text}")), @"");
+    let damaged = [
+        String::new(),
+        "{}".to_owned(),
+        "GIF89a".to_owned(),
+        text[..text.len() / 2].to_owned(),
+        text.replace("\"version\":1", "\"version\":2"),
+        text.replace("ab12-v1", "ab12"),
+        text.replace("6@3,9", "6@3,99"),
+        text.replace("\"hash\":\"f409", "\"hash\":\"zz"),
+        text.replace("\"levels\":2", "\"levels\":-2"),
+        text.replace("{\"end\":\"won\"}", "{\"end\":\"tired\"}"),
+        format!("{text}{text}"),
+    ];
+    let reasons: Vec<String> = damaged.iter().map(|text| Recording::parse(text).unwrap_err().to_string()).collect();
+    insta::assert_snapshot!(reasons.join("\n"), @r#"
+    the recording is empty
+    line 1: this is not a recording: expected a header with `"format":"rhae-recording"`, or a line with `data.action_input`
+    line 1: not valid JSON: expected value
+    line 2: the line is cut off (EOF while parsing an object)
+    line 1: the recording has format version 2, and this software reads version 1
+    line 1: `ab12` is not an environment id: expected four lower-case letters or digits, a hyphen and a version, as in `ab12-v1`
+    line 5: `6@3,99` is not an action: expected `0` to `5`, `7`, or `6@x,y` with x and y from 0 to 63
+    line 4: `zz724a455a4ca4` is not a hash of 16 hexadecimal digits
+    line 5: invalid value: integer `-2`, expected u8
+    line 6: `tired` is not an ending
+    line 7: there are lines after the closing one
+    "#);
 }
 
 #[test]

@@ -1,0 +1,85 @@
+//! One play of an environment under a rule about RESET.
+
+use rhae_engine::{Action, Environment, EnvironmentError, Frame, GameInfo, Observation, PlayState};
+
+use crate::{Seen, Tally};
+
+/// What RESET may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetRule {
+    /// As in the official engine: the level; or the whole game after a win, or if nothing was done since the last change.
+    Official,
+    /// As in competitions: only levels. Where the official rule would start a new game, nothing happens and nothing is counted.
+    LevelsOnly,
+}
+
+/// What a command led to.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// What the environment showed last.
+    pub observation: &'a Observation,
+    /// What the player is shown now: the settled frame alone if the command was not carried out.
+    pub frames: &'a [Frame],
+    /// What was counted.
+    pub seen: Seen,
+}
+
+/// One play: an environment, its counts, and the rule about RESET.
+pub struct Play {
+    environment: Box<dyn Environment>,
+    rule: ResetRule,
+    tally: Tally,
+    /// Whether an action was taken since the last level change or RESET.
+    acted: bool,
+}
+
+impl Play {
+    /// Takes over an environment that was just opened.
+    pub fn new(environment: Box<dyn Environment>, rule: ResetRule) -> Self {
+        let mut tally = Tally::default();
+        tally.count(Seen::from(environment.observation()));
+        Self { environment, rule, tally, acted: false }
+    }
+
+    /// What is known of the environment.
+    pub fn info(&self) -> &GameInfo {
+        self.environment.info()
+    }
+
+    /// The counts so far.
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The counts so far, to end them with a reason.
+    pub const fn tally_mut(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+
+    /// What the player sees before the first command.
+    pub fn opening(&self) -> Answer<'_> {
+        let observation = self.environment.observation();
+        Answer { observation, frames: observation.frames.frames(), seen: Seen::from(observation) }
+    }
+
+    /// Carries out a command and counts it.
+    pub fn command(&mut self, action: Action) -> Result<Answer<'_>, EnvironmentError> {
+        if action == Action::Reset && self.rule == ResetRule::LevelsOnly && self.would_start_anew() {
+            let observation = self.environment.observation();
+            let seen = Seen { reset: true, full_reset: false, counted: false, changed: false, ..Seen::from(observation) };
+            return Ok(Answer { observation, frames: std::slice::from_ref(observation.settled()), seen });
+        }
+        let before = self.tally.level();
+        let seen = Seen::from(self.environment.act(action)?);
+        self.tally.count(seen);
+        if seen.counted || seen.full_reset {
+            self.acted = !seen.reset && self.tally.level() == before;
+        }
+        let observation = self.environment.observation();
+        Ok(Answer { observation, frames: observation.frames.frames(), seen })
+    }
+
+    fn would_start_anew(&self) -> bool {
+        !self.acted || self.environment.observation().state == PlayState::Win
+    }
+}
