@@ -166,8 +166,8 @@ pub enum RecordingError {
 }
 
 impl RecordingError {
-    fn line(line: usize, reason: impl ToString) -> Self {
-        Self::Line { line, reason: reason.to_string() }
+    fn line(line: usize, reason: impl Into<String>) -> Self {
+        Self::Line { line, reason: reason.into() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rhae_engine::{Action, ActionKind, PlayState};
+use rhae_engine::{Action, ActionKind, GameIdError, PlayState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -179,7 +179,7 @@ fn parse_header(number: usize, line: &str) -> Result<Header, RecordingError> {
     }
     let header: HeaderLine = serde_json::from_value(value).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
     Ok(Header {
-        game_id: header.game_id.parse().map_err(|error| RecordingError::line(number, error))?,
+        game_id: header.game_id.parse().map_err(|error: GameIdError| RecordingError::line(number, error.to_string()))?,
         seed: header.seed,
         agent: header.agent,
         agent_seed: header.agent_seed,

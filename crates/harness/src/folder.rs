@@ -1,0 +1,79 @@
+//! The run folder and its files.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rhae_protocol::{RunConfig, SOFTWARE};
+use serde::Serialize;
+
+use crate::HarnessError;
+
+/// A run folder: `config.json`, `journal.jsonl`, `recordings/`, and, when the run ends, `scorecard.json`, `summary.json` and
+/// `report.html`.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes a new run folder with its configuration. It must not exist, or be empty.
+    pub fn create(path: &Path, config: &RunConfig) -> Result<Self, HarnessError> {
+        let in_use = match fs::read_dir(path) {
+            Ok(mut entries) => entries.next().is_some(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => return Err(HarnessError::File { what: "use the output folder", path: path.to_owned(), error }),
+        };
+        if in_use {
+            return Err(HarnessError::FolderInUse(path.to_owned()));
+        }
+        let folder = Self { path: path.to_owned() };
+        let recordings = path.join("recordings");
+        fs::create_dir_all(&recordings).map_err(|error| HarnessError::File { what: "create", path: recordings, error })?;
+        folder.write_json("config.json", config)?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of a run that was begun, with its configuration.
+    pub fn resume(path: &Path) -> Result<(Self, RunConfig), HarnessError> {
+        let config = load_config(path)?;
+        if config.software != SOFTWARE {
+            return Err(HarnessError::OtherSoftware { begun_by: config.software, this: SOFTWARE.to_owned() });
+        }
+        Ok((Self { path: path.to_owned() }, config))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes a file whole or not at all.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), HarnessError> {
+        let path = self.file(name);
+        let unfinished = self.file(&format!(".{name}.unfinished"));
+        let written = File::create(&unfinished)
+            .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+            .and_then(|()| fs::rename(&unfinished, &path));
+        written.map_err(|error| HarnessError::File { what: "write", path, error })
+    }
+
+    /// Writes a JSON file, indented for people.
+    pub fn write_json(&self, name: &str, content: &impl Serialize) -> Result<(), HarnessError> {
+        let mut text = serde_json::to_vec_pretty(content).map_err(|error| HarnessError::Config(error.to_string()))?;
+        text.push(b'\n');
+        self.write(name, &text)
+    }
+}
+
+/// The configuration of a run folder.
+pub fn load_config(folder: &Path) -> Result<RunConfig, HarnessError> {
+    let not_a_run = |reason: String| HarnessError::NotARun { folder: folder.to_owned(), reason };
+    let text = fs::read_to_string(folder.join("config.json")).map_err(|error| not_a_run(format!("cannot read its config.json: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| not_a_run(format!("cannot understand its config.json: {error}")))
+}

@@ -1,0 +1,76 @@
+//! The journal of a run: one JSON object a line, appended and synced.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use rhae_protocol::JournalLine;
+
+use crate::HarnessError;
+
+/// An open journal.
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Opens the journal of a run folder and reads what it holds. A last line that was cut off by a crash is removed.
+    pub(crate) fn open(path: &Path) -> Result<(Self, Vec<JournalLine>), HarnessError> {
+        let failed = |what| move |error| HarnessError::File { what, path: path.to_owned(), error };
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed("read")(error)),
+        };
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = Vec::new();
+        for (index, line) in text[..whole].lines().enumerate() {
+            lines.push(serde_json::from_str(line).map_err(|error| HarnessError::NotARun {
+                folder: path.to_owned(),
+                reason: format!("line {} of the journal cannot be read: {error}", index + 1),
+            })?);
+        }
+        let mut file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(failed("open"))?;
+        file.set_len(whole as u64).map_err(failed("write"))?;
+        file.seek(SeekFrom::End(0)).map_err(failed("write"))?;
+        Ok((Self { path: path.to_owned(), file }, lines))
+    }
+
+    /// Appends a line and waits until it is on the disk.
+    pub(crate) fn append(&mut self, line: &JournalLine) -> Result<(), HarnessError> {
+        let mut text = serde_json::to_vec(line).map_err(|error| HarnessError::Config(error.to_string()))?;
+        text.push(b'\n');
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
+        written.map_err(|error| HarnessError::File { what: "write", path: self.path.clone(), error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_cut_off_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let line = JournalLine::Started { at_ms: 5, resumed: false };
+        Journal::open(&path).unwrap().0.append(&line).unwrap();
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text.push_str("{\"event\":\"pla");
+        std::fs::write(&path, text).unwrap();
+        let (mut journal, lines) = Journal::open(&path).unwrap();
+        assert_eq!(lines, [line.clone()]);
+        journal.append(&line).unwrap();
+        assert_eq!(Journal::open(&path).unwrap().1, [line.clone(), line]);
+    }
+
+    #[test]
+    fn a_damaged_line_is_an_error_that_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        std::fs::write(&path, "{\"event\":\"nothing\"}\n").unwrap();
+        assert!(Journal::open(&path).err().unwrap().to_string().contains("line 1 of the journal"));
+    }
+}

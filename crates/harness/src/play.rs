@@ -1,0 +1,281 @@
+//! One play: an agent and an environment in a thread of their own.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rhae_agents::{Agent, AgentError, AgentSpec, Decision, Stopper, View};
+use rhae_engine::{Frame, GameInfo, PlayState};
+use rhae_protocol::{Details, Ending, Entry, Header, PlayResult, RecordingWriter, SOFTWARE};
+use rhae_session::{Answer, Play};
+
+use crate::{Budget, HarnessError};
+
+/// Commands in a row that are not counted before an agent is taken to be stuck.
+const MOST_UNCOUNTED: u32 = 1000;
+
+/// What one play is.
+#[derive(Clone, Debug)]
+pub(crate) struct PlayOrder {
+    pub(crate) repeat: u32,
+    pub(crate) guid: String,
+    pub(crate) agent: AgentSpec,
+    pub(crate) agent_seed: u64,
+    pub(crate) env_seed: u64,
+    pub(crate) budget: Budget,
+    /// Where the recording goes, and its name relative to the run folder.
+    pub(crate) recording_path: PathBuf,
+    pub(crate) recording_name: String,
+    /// Where a process's standard error goes.
+    pub(crate) errors_path: PathBuf,
+}
+
+/// A play under way, as its thread and the one that watches over it share it.
+pub(crate) struct RunningPlay {
+    begun: Instant,
+    order: PlayOrder,
+    /// Milliseconds from the beginning to the last sign of life.
+    alive_ms: AtomicU64,
+    stage: Mutex<Stage>,
+}
+
+struct Stage {
+    play: Play,
+    /// Taken when the play ends, by its thread or by the one that gives up on it.
+    writer: Option<RecordingWriter<BufWriter<File>>>,
+    stopper: Option<Stopper>,
+}
+
+/// How a play came out, or why its recording could not be written.
+pub(crate) type Finished = Result<PlayResult, HarnessError>;
+
+impl RunningPlay {
+    /// Opens the recording and starts the play's thread, which reports when the play ends.
+    pub(crate) fn start(order: PlayOrder, play: Play, done: Sender<(usize, Finished)>, index: usize) -> Result<Arc<Self>, HarnessError> {
+        let failed = |error| HarnessError::File { what: "write", path: order.recording_path.clone(), error };
+        let file = File::create(&order.recording_path).map_err(failed)?;
+        let mut writer = RecordingWriter::new(BufWriter::new(file), &header(&order, &play)).map_err(failed)?;
+        writer.entry(&entry(&play.opening(), Details::default())).map_err(failed)?;
+        let stage = Mutex::new(Stage { play, writer: Some(writer), stopper: None });
+        let running = Arc::new(Self { begun: Instant::now(), order, alive_ms: AtomicU64::new(0), stage });
+        let own = Arc::clone(&running);
+        let name = format!("play-{}-{index}", own.order.repeat);
+        let spawned = std::thread::Builder::new().name(name).spawn(move || {
+            if let Some(finished) = own.play() {
+                // If nobody listens any more, the run has been given up.
+                let _ = done.send((index, finished));
+            }
+        });
+        match spawned {
+            Ok(_) => Ok(running),
+            Err(error) => Err(HarnessError::File { what: "start a thread for", path: running.order.recording_path.clone(), error }),
+        }
+    }
+
+    /// Milliseconds since the agent last gave an action.
+    pub(crate) fn silent_ms(&self) -> u64 {
+        self.now_ms().saturating_sub(self.alive_ms.load(Ordering::Relaxed))
+    }
+
+    /// Actions so far.
+    pub(crate) fn actions(&self) -> u64 {
+        self.stage().play.tally().actions()
+    }
+
+    /// Ends the play from outside and takes what there is. `None` if it has just ended by itself.
+    ///
+    /// A thread that hangs is abandoned, never joined; a process that hangs is ended.
+    pub(crate) fn give_up(&self, ending: &Ending) -> Option<Finished> {
+        let mut stage = self.stage();
+        if let Some(stopper) = stage.stopper.take() {
+            stopper();
+        }
+        self.finish(&mut stage, ending)
+    }
+
+    /// Leaves the play unfinished because the run is interrupted: its recording stays without an end, and the counts so far
+    /// are only for the report.
+    pub(crate) fn interrupt(&self) -> PlayResult {
+        let mut stage = self.stage();
+        if let Some(stopper) = stage.stopper.take() {
+            stopper();
+        }
+        if let Some(mut writer) = stage.writer.take() {
+            // What cannot be flushed is played again anyway.
+            let _ = writer.flush();
+        }
+        let mut tally = stage.play.tally().clone();
+        tally.end("interrupted", None);
+        self.result(tally.runs().to_vec(), stage.play.info())
+    }
+
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        // The lock is never held while foreign code runs, so what it guards is whole even if its holder panicked.
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The body of the play's thread. `None` if it was given up meanwhile.
+    fn play(&self) -> Option<Finished> {
+        let errors = match (&self.order.agent, File::create(&self.order.errors_path)) {
+            (AgentSpec::Command(_), Ok(file)) => Stdio::from(file),
+            _ => Stdio::null(),
+        };
+        let mut agent = match self.order.agent.build(self.order.agent_seed, errors) {
+            Ok(agent) => agent,
+            Err(error) => return self.finish(&mut self.stage(), &ending_of(error)),
+        };
+        self.stage().stopper = agent.stopper();
+        let ending = self.play_with(agent.as_mut())?;
+        agent.end(ending.name());
+        drop(agent);
+        let mut stage = self.stage();
+        stage.stopper = None;
+        self.finish(&mut stage, &ending)
+    }
+
+    /// Plays until something ends it. `None` if the play was given up meanwhile.
+    fn play_with(&self, agent: &mut dyn Agent) -> Option<Ending> {
+        let mut sight = Sight::of(&self.stage().play.opening());
+        let mut uncounted = 0;
+        loop {
+            let decision = match catch_unwind(AssertUnwindSafe(|| agent.act(&sight.view()))) {
+                Ok(Ok(decision)) => decision,
+                Ok(Err(error)) => return Some(ending_of(error)),
+                Err(panic) => return Some(Ending::Failed(format!("the agent panicked: {}", panic_text(panic.as_ref())))),
+            };
+            self.alive_ms.store(self.now_ms(), Ordering::Relaxed);
+            let mut stage = self.stage();
+            let Stage { play, writer, .. } = &mut *stage;
+            // Without a writer the play has been given up, and this thread abandoned.
+            let writer = writer.as_mut()?;
+            let Decision { action, mut details } = decision;
+            if matches!(self.order.agent, AgentSpec::Command(_)) {
+                details.t_ms = Some(self.now_ms());
+            }
+            let answer = match play.command(action) {
+                Ok(answer) => answer,
+                Err(error) => return Some(Ending::Failed(error.to_string())),
+            };
+            if let Err(error) = writer.entry(&Entry { action, ..entry(&answer, details) }) {
+                return Some(Ending::Failed(format!("cannot write the recording: {error}")));
+            }
+            uncounted = if answer.seen.counted { 0 } else { uncounted + 1 };
+            sight = Sight::of(&answer);
+            let won = answer.seen.state == PlayState::Win;
+            if won {
+                return Some(Ending::Won);
+            }
+            if uncounted >= MOST_UNCOUNTED {
+                return Some(Ending::Failed(format!("the agent sent {MOST_UNCOUNTED} commands in a row that do nothing")));
+            }
+            if self.order.budget.is_used_up(play.tally(), &play.info().baselines) {
+                return Some(Ending::Budget);
+            }
+        }
+    }
+
+    /// Closes the recording and gives the counts; `None` if that was done before.
+    fn finish(&self, stage: &mut Stage, ending: &Ending) -> Option<Finished> {
+        let writer = stage.writer.take()?;
+        let message = if let Ending::Failed(message) = ending { Some(message.clone()) } else { None };
+        stage.play.tally_mut().end(ending.name(), message);
+        let closed = writer.end(ending).and_then(|out| out.get_ref().sync_all());
+        let result = self.result(stage.play.tally().runs().to_vec(), stage.play.info());
+        let failed = |error| HarnessError::File { what: "write", path: self.order.recording_path.clone(), error };
+        Some(closed.map(|()| result).map_err(failed))
+    }
+
+    fn result(&self, runs: Vec<rhae_protocol::PlayOutcome>, info: &GameInfo) -> PlayResult {
+        PlayResult {
+            repeat: self.order.repeat,
+            game_id: info.id.to_string(),
+            guid: self.order.guid.clone(),
+            recording: self.order.recording_name.clone(),
+            runs,
+        }
+    }
+}
+
+/// What the agent is shown, copied so that nothing is locked while it thinks.
+struct Sight {
+    frames: Vec<Frame>,
+    state: PlayState,
+    levels_completed: u8,
+    win_levels: u8,
+    available: rhae_engine::ActionSet,
+    full_reset: bool,
+}
+
+impl Sight {
+    fn of(answer: &Answer<'_>) -> Self {
+        Self {
+            frames: answer.frames.to_vec(),
+            state: answer.seen.state,
+            levels_completed: answer.seen.levels_completed,
+            win_levels: answer.observation.win_levels,
+            available: answer.observation.available,
+            full_reset: answer.seen.full_reset,
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            frames: &self.frames,
+            state: self.state,
+            levels_completed: self.levels_completed,
+            win_levels: self.win_levels,
+            available: self.available,
+            full_reset: self.full_reset,
+        }
+    }
+}
+
+fn header(order: &PlayOrder, play: &Play) -> Header {
+    let info = play.info();
+    Header {
+        game_id: info.id.clone(),
+        seed: order.env_seed,
+        agent: order.agent.name(),
+        agent_seed: Some(order.agent_seed),
+        software: SOFTWARE.to_owned(),
+        guid: Some(order.guid.clone()),
+        win_levels: play.opening().observation.win_levels,
+        available: info.actions,
+    }
+}
+
+fn entry(answer: &Answer<'_>, details: Details) -> Entry {
+    Entry {
+        action: answer.observation.action,
+        hash: Frame::hash_all(answer.frames),
+        frames: None,
+        state: answer.seen.state,
+        levels_completed: answer.seen.levels_completed,
+        full_reset: answer.seen.full_reset,
+        counted: answer.seen.counted,
+        changed: Some(answer.seen.changed),
+        details,
+    }
+}
+
+fn ending_of(error: AgentError) -> Ending {
+    match error {
+        AgentError::Stopped => Ending::Stopped,
+        AgentError::Failed(reason) => Ending::Failed(reason),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
