@@ -14,6 +14,10 @@
 //! What this crate deliberately does not know: scores, files, the wire, people, agents.
 
 mod action;
+#[cfg(test)]
+mod arbitrary;
+mod camera;
+mod collision;
 mod environment;
 mod episode;
 mod facts;
@@ -21,13 +25,20 @@ mod frame;
 mod game;
 mod key;
 mod map;
+mod merge;
 mod native;
+mod overlay;
 mod palette;
+mod picture;
 mod rng;
 mod sink;
+mod sprite;
+mod transform;
 mod undo;
 
 pub use action::{Action, ActionKind, ActionSet, ParseActionError};
+pub use camera::Camera;
+pub use collision::topmost_at;
 pub use environment::{Environment, EnvironmentError, GameInfo, Observation, PlayState};
 pub use episode::{Episode, Levels, Step};
 pub use facts::{Baseline, BaselineSource, Facts, GameId, GameIdError, LevelIndex};
@@ -36,6 +47,10 @@ pub use game::{Game, Outcome, State, StateOf};
 pub use key::{StateKey, key_of};
 pub use map::TextMap;
 pub use native::Native;
+pub use overlay::{Overlay, Toggles};
 pub use palette::{PALETTE, Rgb};
+pub use picture::{Picture, SOLID, SpriteError, TRANSPARENT};
 pub use rng::Rng;
 pub use sink::{FrameBuffer, FrameSink, MAX_FRAMES, NoFrames};
+pub use sprite::{Blocking, Interaction, Sprite};
+pub use transform::Rotation;

@@ -1,0 +1,388 @@
+//! The part of a level that is seen, and how it fills the frame.
+//!
+//! Invariant: the camera's cells are squares of one size, as large as fit, in the middle of the frame; what remains is
+//! letter-box. Where the remainder is odd, the right or lower bar is the wider one.
+//! A camera does not own sprites or overlays: they are passed when it draws.
+
+use crate::{Frame, Overlay, SIZE, Sprite, SpriteError};
+
+/// A window onto a level.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Camera {
+    /// The column of the level at the window's left edge.
+    pub x: i32,
+    /// The row of the level at the window's upper edge.
+    pub y: i32,
+    /// The cell where no sprite is; black unless said otherwise.
+    pub background: i8,
+    /// The cell around the window; black unless said otherwise.
+    pub letter_box: i8,
+    width: usize,
+    height: usize,
+}
+
+/// The whole frame at the origin of the level, black on black.
+impl Default for Camera {
+    fn default() -> Self {
+        Self { x: 0, y: 0, background: 5, letter_box: 5, width: SIZE, height: SIZE }
+    }
+}
+
+/// How large the window's cells are on the frame, and where they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fit {
+    zoom: usize,
+    left: usize,
+    top: usize,
+}
+
+impl Camera {
+    /// A window of this size, at most 64 × 64, at the origin of the level, black on black.
+    ///
+    /// A window without cells may exist until it is resized, as in the official engine, which then fails to draw it;
+    /// here it is all letter-box.
+    pub fn new(width: usize, height: usize) -> Result<Self, SpriteError> {
+        let mut camera = Self::default();
+        camera.resize(width, height)?;
+        Ok(camera)
+    }
+
+    /// Changes the window's size.
+    pub const fn resize(&mut self, width: usize, height: usize) -> Result<(), SpriteError> {
+        if width > SIZE || height > SIZE {
+            return Err(SpriteError::CameraSize { width, height });
+        }
+        self.width = width;
+        self.height = height;
+        Ok(())
+    }
+
+    /// Moves the window; at the ends of the number range it stops.
+    pub const fn move_by(&mut self, dx: i32, dy: i32) {
+        self.x = self.x.saturating_add(dx);
+        self.y = self.y.saturating_add(dy);
+    }
+
+    /// The columns of the level that are seen.
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The rows of the level that are seen.
+    pub const fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The side of a level's cell on the frame; 0 if the window has no cells.
+    pub fn zoom(&self) -> usize {
+        self.fit().map_or(0, |fit| fit.zoom)
+    }
+
+    /// The cell of the level that is shown at a place of the frame; `None` outside the window.
+    pub fn display_to_grid(&self, x: i32, y: i32) -> Option<(i32, i32)> {
+        let fit = self.fit()?;
+        let cell = |place: i32, start: usize, length: usize| {
+            let offset = usize::try_from(place).ok()?.checked_sub(start)? / fit.zoom;
+            (offset < length).then_some(offset as i32)
+        };
+        let (column, row) = (cell(x, fit.left, self.width)?, cell(y, fit.top, self.height)?);
+        Some((self.x.saturating_add(column), self.y.saturating_add(row)))
+    }
+
+    /// The upper left place of the frame at which a cell of the level is shown; `None` if it is not in the window.
+    pub fn grid_to_display(&self, x: i32, y: i32) -> Option<(u8, u8)> {
+        let fit = self.fit()?;
+        let place = |cell: i32, camera: i32, start: usize, length: usize| {
+            let offset = usize::try_from(i64::from(cell) - i64::from(camera)).ok()?;
+            (offset < length).then(|| (start + offset * fit.zoom) as u8)
+        };
+        Some((place(x, self.x, fit.left, self.width)?, place(y, self.y, fit.top, self.height)?))
+    }
+
+    /// Draws the visible sprites, lower layers first and within a layer in their order, every cell of the frame.
+    pub fn render<'a>(&self, sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>, frame: &mut Frame) {
+        self.render_view(sprites, frame);
+        self.enlarge(frame);
+    }
+
+    /// Draws the visible sprites, then the overlays in their order.
+    pub fn render_with<'a>(
+        &self,
+        sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>,
+        overlays: impl IntoIterator<Item = &'a dyn Overlay>,
+        frame: &mut Frame,
+    ) {
+        self.render(sprites, frame);
+        for overlay in overlays {
+            overlay.draw(frame);
+        }
+    }
+
+    /// Draws the window alone, in the level's own size, into the upper left corner; the rest of the frame stays.
+    pub fn render_view<'a>(&self, sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>, frame: &mut Frame) {
+        frame.rect(0, 0, self.width, self.height, self.background.cast_unsigned());
+        // One pass for each layer, which also finds the next one: there are few layers, and sorting would need memory.
+        let sprites = sprites.into_iter().filter(|sprite| sprite.interaction.is_visible());
+        let mut next = sprites.clone().map(|sprite| sprite.layer).min();
+        while let Some(layer) = next {
+            next = None;
+            for sprite in sprites.clone().filter(|sprite| sprite.layer >= layer) {
+                if sprite.layer == layer {
+                    let (x, y) = (i64::from(sprite.x) - i64::from(self.x), i64::from(sprite.y) - i64::from(self.y));
+                    sprite.rendered().draw_within(frame, x, y, self.width, self.height);
+                } else {
+                    next = Some(next.map_or(sprite.layer, |nearest: i32| nearest.min(sprite.layer)));
+                }
+            }
+        }
+    }
+
+    fn fit(&self) -> Option<Fit> {
+        let zoom = (SIZE.checked_div(self.width)?).min(SIZE.checked_div(self.height)?);
+        Some(Fit { zoom, left: (SIZE - self.width * zoom) / 2, top: (SIZE - self.height * zoom) / 2 })
+    }
+
+    /// Spreads the window from the upper left corner over the frame, with the letter-box around it.
+    fn enlarge(&self, frame: &mut Frame) {
+        let letter_box = self.letter_box.cast_unsigned();
+        let Some(Fit { zoom, left, top }) = self.fit() else { return frame.clear(letter_box) };
+        if self.width == SIZE && self.height == SIZE {
+            return;
+        }
+        let cells = frame.cells_mut();
+        let mut line = [letter_box; SIZE];
+        // From the bottom up: a row lands at or below its old place, where only rows stood that have already moved.
+        for row in (0..self.height).rev() {
+            let source = &cells[row * SIZE..row * SIZE + self.width];
+            widen(source, zoom, &mut line[left..left + self.width * zoom]);
+            let start = (top + row * zoom) * SIZE;
+            for target in cells[start..start + zoom * SIZE].chunks_exact_mut(SIZE) {
+                target.copy_from_slice(&line);
+            }
+        }
+        cells[..top * SIZE].fill(letter_box);
+        cells[(top + self.height * zoom) * SIZE..].fill(letter_box);
+    }
+}
+
+/// Repeats every cell `zoom` times. The usual factors are compiled apart: then each cell is one wide store.
+fn widen(source: &[u8], zoom: usize, target: &mut [u8]) {
+    fn by<const ZOOM: usize>(source: &[u8], target: &mut [u8]) {
+        for (place, &cell) in target.as_chunks_mut::<ZOOM>().0.iter_mut().zip(source) {
+            *place = [cell; ZOOM];
+        }
+    }
+    match zoom {
+        1 => target.copy_from_slice(source),
+        2 => by::<2>(source, target),
+        3 => by::<3>(source, target),
+        4 => by::<4>(source, target),
+        5 => by::<5>(source, target),
+        6 => by::<6>(source, target),
+        7 => by::<7>(source, target),
+        8 => by::<8>(source, target),
+        _ => {
+            for (place, &cell) in target.chunks_exact_mut(zoom).zip(source) {
+                place.fill(cell);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::arbitrary::sprite;
+    use crate::{Interaction, Picture, Rotation};
+
+    fn block(x: i32, y: i32, layer: i32, rows: &[&[i8]]) -> Sprite {
+        Sprite::new("block", Picture::from_rows(rows).unwrap()).at(x, y).on_layer(layer)
+    }
+
+    fn camera(x: i32, y: i32, width: usize, height: usize) -> Camera {
+        Camera { x, y, background: 0, letter_box: 15, ..Camera::new(width, height).unwrap() }
+    }
+
+    /// The official engine's answers, version 0.9.3: size, zoom, left and upper margin.
+    #[test]
+    fn the_largest_zoom_that_fits_stands_in_the_middle() {
+        let table = [
+            (64, 64, 1, 0, 0),
+            (1, 1, 64, 0, 0),
+            (8, 8, 8, 0, 0),
+            (10, 7, 6, 2, 11),
+            (7, 10, 6, 11, 2),
+            (33, 33, 1, 15, 15),
+            (63, 64, 1, 0, 0),
+            (64, 63, 1, 0, 0),
+            (3, 5, 12, 14, 2),
+            (21, 22, 2, 11, 10),
+            (31, 2, 2, 1, 30),
+            (32, 64, 1, 16, 0),
+            (20, 20, 3, 2, 2),
+            (13, 13, 4, 6, 6),
+        ];
+        for (width, height, zoom, left, top) in table {
+            assert_eq!(camera(0, 0, width, height).fit(), Some(Fit { zoom, left, top }), "{width} x {height}");
+        }
+    }
+
+    /// The official engine's answers, version 0.9.3.
+    #[test]
+    fn places_of_the_frame_name_cells_of_the_level() {
+        let camera = camera(-3, 10, 10, 7);
+        for (x, y, cell) in [(2, 11, (-3, 10)), (7, 16, (-3, 10)), (8, 17, (-2, 11)), (61, 52, (6, 16))] {
+            assert_eq!(camera.display_to_grid(x, y), Some(cell), "{x} {y}");
+        }
+        for (x, y) in [(0, 0), (62, 52), (61, 53), (1, 11), (2, 10), (63, 63), (-1, 20), (100, 20)] {
+            assert_eq!(camera.display_to_grid(x, y), None, "{x} {y}");
+        }
+    }
+
+    /// The official engine's answers, version 0.9.3, for windows of 5 × 4 cells at three places.
+    #[test]
+    fn sprites_are_clipped_and_cover_each_other_by_layer_and_order() {
+        let mut turned = block(0, 2, 0, &[&[10, 13]]).interacting(Interaction::Intangible);
+        turned.set_rotation(Rotation::R90);
+        let sprites = [
+            block(-1, -1, 2, &[&[1, 2, 3], &[4, -1, 6]]),
+            block(3, 2, -1, &[&[8, 8], &[8, 8]]),
+            block(2, 1, 0, &[&[9, -2], &[-2, 9]]),
+            block(3, 2, 0, &[&[7]]),
+            block(3, 2, 0, &[&[11]]).interacting(Interaction::Invisible),
+            block(-2, 3, -2, &[&[12; 9]]),
+            turned,
+        ];
+        for (x, y, expected) in [
+            (0, 0, ["06000", "00900", "a0078", "dcc88"]),
+            (-1, -1, ["12300", "40600", "00090", "0a007"]),
+            (2, 1, ["90000", "07800", "c88cc", "00000"]),
+        ] {
+            let mut frame = Frame::filled(15);
+            camera(x, y, 5, 4).render_view(&sprites, &mut frame);
+            let found: Vec<String> = frame.to_text().lines().take(4).map(|line| line[..5].to_owned()).collect();
+            assert_eq!(found, expected, "{x} {y}");
+        }
+    }
+
+    /// The official engine's answers, version 0.9.3, for windows whose margins are odd.
+    #[test]
+    fn the_letter_box_surrounds_the_window() {
+        let mut frame = Frame::filled(9);
+        camera(0, 0, 31, 2).render(&[block(0, 0, 0, &[&[1], &[2]]), block(30, 0, 0, &[&[3], &[4]])], &mut frame);
+        let text = frame.to_text();
+        let lines: Vec<&str> = text.lines().collect();
+        let (bar, blank) = ("f".repeat(64), "0".repeat(58));
+        assert_eq!((lines[29], lines[34]), (bar.as_str(), bar.as_str()));
+        assert_eq!(lines[30..34], ["1133", "1133", "2244", "2244"].map(|ends| format!("f{}{blank}{}f", &ends[..2], &ends[2..])));
+
+        camera(0, 0, 33, 21).render(&[block(0, 0, 0, &[&[1]]), block(32, 20, 0, &[&[3]])], &mut frame);
+        let text = frame.to_text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines[20], lines[42]), (bar.as_str(), bar.as_str()));
+        assert_eq!(lines[21], format!("{}1{}{}", "f".repeat(15), "0".repeat(32), "f".repeat(16)));
+        assert_eq!(lines[41], format!("{}{}3{}", "f".repeat(15), "0".repeat(32), "f".repeat(16)));
+    }
+
+    #[test]
+    fn a_window_fits_into_the_frame() {
+        assert_eq!(Camera::new(65, 1), Err(SpriteError::CameraSize { width: 65, height: 1 }));
+        let empty = camera(0, 0, 0, 5);
+        assert_eq!((empty.zoom(), empty.display_to_grid(0, 0)), (0, None));
+        let mut frame = Frame::filled(3);
+        empty.render(&[], &mut frame);
+        assert_eq!(frame, Frame::filled(15));
+    }
+
+    #[test]
+    fn overlays_come_last_and_in_order() {
+        let first = |frame: &mut Frame| frame.clear(1);
+        let second = |frame: &mut Frame| frame.set(0, 0, 2);
+        let mut frame = Frame::filled(9);
+        camera(0, 0, 8, 8).render_with(&[block(0, 0, 99, &[&[7]])], [&first as &dyn Overlay, &second], &mut frame);
+        assert_eq!((frame.get(0, 0), frame.get(1, 0)), (2, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn a_place_leads_back_to_its_cell(
+            width in 1_usize..=64, height in 1_usize..=64, x in -50..50, y in -50..50,
+            column in 0_usize..64, row in 0_usize..64, right in 0_usize..64, down in 0_usize..64,
+        ) {
+            let camera = camera(x, y, width, height);
+            let cell = (x + (column % width) as i32, y + (row % height) as i32);
+            let (left, top) = camera.grid_to_display(cell.0, cell.1).unwrap();
+            let place = (usize::from(left) + right % camera.zoom(), usize::from(top) + down % camera.zoom());
+            prop_assert_eq!(camera.display_to_grid(place.0 as i32, place.1 as i32), Some(cell));
+        }
+
+        #[test]
+        fn only_cells_of_the_window_have_a_place(
+            width in 1_usize..=64, height in 1_usize..=64, x in -50..50, y in -50..50, column in -80..80, row in -80..80,
+        ) {
+            let inside = (x..x + width as i32).contains(&column) && (y..y + height as i32).contains(&row);
+            prop_assert_eq!(camera(x, y, width, height).grid_to_display(column, row).is_some(), inside);
+        }
+
+        #[test]
+        fn every_place_shows_the_cell_that_it_names(
+            sprites in prop::collection::vec(sprite(), 0..6), width in 1_usize..=64, height in 1_usize..=64,
+            x in -9..9, y in -9..9,
+        ) {
+            let camera = camera(x, y, width, height);
+            let (mut frame, mut view) = (Frame::filled(14), Frame::filled(13));
+            camera.render(&sprites, &mut frame);
+            camera.render_view(&sprites, &mut view);
+            for row in 0..SIZE {
+                for column in 0..SIZE {
+                    let shown = camera
+                        .display_to_grid(column as i32, row as i32)
+                        .map_or(15, |cell| view.get((cell.0 - x) as usize, (cell.1 - y) as usize));
+                    prop_assert_eq!(frame.get(column, row), shown);
+                }
+            }
+        }
+
+        #[test]
+        fn order_does_not_matter_across_layers(
+            mut sprites in prop::collection::vec(sprite(), 0..8), seed in any::<u64>(),
+        ) {
+            for (layer, sprite) in (-4..).zip(&mut sprites) {
+                sprite.layer = layer;
+            }
+            let camera = camera(0, 0, 30, 30);
+            let (mut sorted, mut shuffled) = (Frame::filled(0), Frame::filled(1));
+            camera.render(&sprites, &mut sorted);
+            crate::Rng::new(seed, 0).shuffle(&mut sprites);
+            camera.render(&sprites, &mut shuffled);
+            prop_assert_eq!(sorted, shuffled);
+        }
+
+        #[test]
+        fn within_a_layer_the_last_sprite_is_seen(sprites in prop::collection::vec(sprite(), 0..12)) {
+            let camera = camera(0, 0, 64, 64);
+            let mut frame = Frame::filled(1);
+            camera.render(&sprites, &mut frame);
+            let mut expected = Frame::filled(0);
+            let mut sorted: Vec<&Sprite> = sprites.iter().filter(|sprite| sprite.interaction.is_visible()).collect();
+            sorted.sort_by_key(|sprite| sprite.layer);
+            for sprite in sorted {
+                sprite.rendered().draw(&mut expected, sprite.x, sprite.y);
+            }
+            prop_assert_eq!(frame, expected);
+        }
+
+        #[test]
+        fn camera_and_sprites_move_together(mut sprites in prop::collection::vec(sprite(), 0..5), dx in -90..90, dy in -90..90) {
+            let mut camera = camera(0, 0, 16, 12);
+            let (mut before, mut after) = (Frame::filled(0), Frame::filled(1));
+            camera.render(&sprites, &mut before);
+            camera.move_by(dx, dy);
+            sprites.iter_mut().for_each(|sprite| sprite.move_by(dx, dy));
+            camera.render(&sprites, &mut after);
+            prop_assert_eq!(before, after);
+        }
+    }
+}
