@@ -1,9 +1,9 @@
 //! The part of a level that is seen, and how it fills the frame.
 //!
-//! Invariant: the camera's cells are squares of one size, as large as fit, in the middle of the frame; what remains is
-//! letter-box. Where the remainder is odd, the right or lower bar is the wider one.
+//! Invariant: what a place of the frame shows is the cell that [`Camera::display_to_grid`] names.
 //! A camera does not own sprites or overlays: they are passed when it draws.
 
+use crate::fit::Fit;
 use crate::{Frame, Overlay, SIZE, Sprite, SpriteError};
 
 /// A window onto a level.
@@ -28,14 +28,6 @@ impl Default for Camera {
     }
 }
 
-/// How large the window's cells are on the frame, and where they begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fit {
-    zoom: usize,
-    left: usize,
-    top: usize,
-}
-
 impl Camera {
     /// A window of this size, at most 64 × 64, at the origin of the level, black on black.
     ///
@@ -45,6 +37,20 @@ impl Camera {
         let mut camera = Self::default();
         camera.resize(width, height)?;
         Ok(camera)
+    }
+
+    /// The window at another place.
+    #[must_use]
+    pub const fn at(mut self, x: i32, y: i32) -> Self {
+        (self.x, self.y) = (x, y);
+        self
+    }
+
+    /// The window with other colours behind and around it.
+    #[must_use]
+    pub const fn colored(mut self, background: i8, letter_box: i8) -> Self {
+        (self.background, self.letter_box) = (background, letter_box);
+        self
     }
 
     /// Changes the window's size.
@@ -101,8 +107,12 @@ impl Camera {
 
     /// Draws the visible sprites, lower layers first and within a layer in their order, every cell of the frame.
     pub fn render<'a>(&self, sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>, frame: &mut Frame) {
+        let letter_box = self.letter_box.cast_unsigned();
         self.render_view(sprites, frame);
-        self.enlarge(frame);
+        match self.fit() {
+            Some(fit) => fit.spread(frame, letter_box),
+            None => frame.clear(letter_box),
+        }
     }
 
     /// Draws the visible sprites, then the overlays in their order.
@@ -138,54 +148,7 @@ impl Camera {
     }
 
     fn fit(&self) -> Option<Fit> {
-        let zoom = (SIZE.checked_div(self.width)?).min(SIZE.checked_div(self.height)?);
-        Some(Fit { zoom, left: (SIZE - self.width * zoom) / 2, top: (SIZE - self.height * zoom) / 2 })
-    }
-
-    /// Spreads the window from the upper left corner over the frame, with the letter-box around it.
-    fn enlarge(&self, frame: &mut Frame) {
-        let letter_box = self.letter_box.cast_unsigned();
-        let Some(Fit { zoom, left, top }) = self.fit() else { return frame.clear(letter_box) };
-        if self.width == SIZE && self.height == SIZE {
-            return;
-        }
-        let cells = frame.cells_mut();
-        let mut line = [letter_box; SIZE];
-        // From the bottom up: a row lands at or below its old place, where only rows stood that have already moved.
-        for row in (0..self.height).rev() {
-            let source = &cells[row * SIZE..row * SIZE + self.width];
-            widen(source, zoom, &mut line[left..left + self.width * zoom]);
-            let start = (top + row * zoom) * SIZE;
-            for target in cells[start..start + zoom * SIZE].chunks_exact_mut(SIZE) {
-                target.copy_from_slice(&line);
-            }
-        }
-        cells[..top * SIZE].fill(letter_box);
-        cells[(top + self.height * zoom) * SIZE..].fill(letter_box);
-    }
-}
-
-/// Repeats every cell `zoom` times. The usual factors are compiled apart: then each cell is one wide store.
-fn widen(source: &[u8], zoom: usize, target: &mut [u8]) {
-    fn by<const ZOOM: usize>(source: &[u8], target: &mut [u8]) {
-        for (place, &cell) in target.as_chunks_mut::<ZOOM>().0.iter_mut().zip(source) {
-            *place = [cell; ZOOM];
-        }
-    }
-    match zoom {
-        1 => target.copy_from_slice(source),
-        2 => by::<2>(source, target),
-        3 => by::<3>(source, target),
-        4 => by::<4>(source, target),
-        5 => by::<5>(source, target),
-        6 => by::<6>(source, target),
-        7 => by::<7>(source, target),
-        8 => by::<8>(source, target),
-        _ => {
-            for (place, &cell) in target.chunks_exact_mut(zoom).zip(source) {
-                place.fill(cell);
-            }
-        }
+        Fit::new(self.width, self.height)
     }
 }
 
@@ -202,31 +165,7 @@ mod tests {
     }
 
     fn camera(x: i32, y: i32, width: usize, height: usize) -> Camera {
-        Camera { x, y, background: 0, letter_box: 15, ..Camera::new(width, height).unwrap() }
-    }
-
-    /// The official engine's answers, version 0.9.3: size, zoom, left and upper margin.
-    #[test]
-    fn the_largest_zoom_that_fits_stands_in_the_middle() {
-        let table = [
-            (64, 64, 1, 0, 0),
-            (1, 1, 64, 0, 0),
-            (8, 8, 8, 0, 0),
-            (10, 7, 6, 2, 11),
-            (7, 10, 6, 11, 2),
-            (33, 33, 1, 15, 15),
-            (63, 64, 1, 0, 0),
-            (64, 63, 1, 0, 0),
-            (3, 5, 12, 14, 2),
-            (21, 22, 2, 11, 10),
-            (31, 2, 2, 1, 30),
-            (32, 64, 1, 16, 0),
-            (20, 20, 3, 2, 2),
-            (13, 13, 4, 6, 6),
-        ];
-        for (width, height, zoom, left, top) in table {
-            assert_eq!(camera(0, 0, width, height).fit(), Some(Fit { zoom, left, top }), "{width} x {height}");
-        }
+        Camera::new(width, height).unwrap().at(x, y).colored(0, 15)
     }
 
     /// The official engine's answers, version 0.9.3.

@@ -33,6 +33,16 @@ pub enum SpriteError {
         /// The length of the first row.
         expected: usize,
     },
+    /// The cells do not fill the picture.
+    #[error("a picture of `{width}` x `{height}` cells cannot have `{found}`")]
+    CellCount {
+        /// Columns.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// How many cells there were.
+        found: usize,
+    },
     /// The picture would have more cells than anything can show.
     #[error("a picture of `{width}` x `{height}` cells is too large")]
     TooLarge {
@@ -89,6 +99,15 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// A picture from its cells, row by row.
+    pub fn new(width: usize, height: usize, cells: Vec<i8>) -> Result<Self, SpriteError> {
+        check_size(width, height)?;
+        if cells.len() != width * height {
+            return Err(SpriteError::CellCount { width, height, found: cells.len() });
+        }
+        Ok(Self::of(width, height, cells))
+    }
+
     /// A picture from its rows, top to bottom.
     pub fn from_rows<Row: AsRef<[i8]>>(rows: &[Row]) -> Result<Self, SpriteError> {
         let expected = rows.first().ok_or(SpriteError::NoRows)?.as_ref().len();
@@ -99,11 +118,10 @@ impl Picture {
             }
             cells.extend_from_slice(line);
         }
-        check_size(expected, rows.len())?;
-        Ok(Self::of(expected, rows.len(), cells))
+        Self::new(expected, rows.len(), cells)
     }
 
-    /// A picture from cells that fill it, row by row, and were counted with [`check_size`].
+    /// A picture from as many cells as it has; its size was checked with [`check_size`].
     pub(crate) fn of(width: usize, height: usize, cells: Vec<i8>) -> Self {
         debug_assert_eq!(width * height, cells.len());
         let words = width.div_ceil(64);
@@ -227,6 +245,9 @@ mod tests {
         let error = Picture::from_rows(&[vec![1, 2], vec![3]]).unwrap_err();
         assert_eq!(error, SpriteError::Ragged { row: 1, found: 1, expected: 2 });
         assert_eq!(error.to_string(), "row `1` has `1` cells, but the first one has `2`");
+        let error = Picture::new(2, 2, vec![1; 3]).unwrap_err();
+        assert_eq!(error.to_string(), "a picture of `2` x `2` cells cannot have `3`");
+        assert!(matches!(Picture::new(usize::MAX, 2, Vec::new()), Err(SpriteError::TooLarge { .. })));
     }
 
     #[test]

@@ -6,55 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::{Picture, Rotation, SpriteError};
-
-/// How a sprite takes part in collisions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Blocking {
-    /// It never collides.
-    NotBlocked,
-    /// Its whole rectangle collides, if the other sprite has no finer shape.
-    BoundingBox,
-    /// Its cells collide.
-    #[default]
-    PixelPerfect,
-}
-
-/// Whether a sprite is seen and whether it takes part in collisions at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Interaction {
-    /// Seen and felt.
-    #[default]
-    Tangible,
-    /// Seen only.
-    Intangible,
-    /// Felt only.
-    Invisible,
-    /// Neither.
-    Removed,
-}
-
-impl Interaction {
-    /// The mode with these two properties.
-    pub const fn new(visible: bool, collidable: bool) -> Self {
-        match (visible, collidable) {
-            (true, true) => Self::Tangible,
-            (true, false) => Self::Intangible,
-            (false, true) => Self::Invisible,
-            (false, false) => Self::Removed,
-        }
-    }
-
-    /// Whether it is drawn.
-    pub const fn is_visible(self) -> bool {
-        matches!(self, Self::Tangible | Self::Intangible)
-    }
-
-    /// Whether it takes part in collisions.
-    pub const fn is_collidable(self) -> bool {
-        matches!(self, Self::Tangible | Self::Invisible)
-    }
-}
+use crate::{Blocking, Interaction, Picture, Rotation, SpriteError};
 
 /// Something that stands in a level.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -239,7 +191,8 @@ impl Sprite {
     /// above, the steps go on below it until one fails; from below, where the official engine never ends, it fails at once.
     pub fn adjust_scale(&mut self, delta: i32) -> Result<(), SpriteError> {
         let target = self.scale.saturating_add(delta);
-        if target == 0 && delta > 0 {
+        let endless = self.picture.width() == 0 && self.picture.height() == 0;
+        if target == 0 && (delta > 0 || endless) {
             return Err(SpriteError::ZeroScale);
         }
         let mut reached = self.scale;

@@ -1,0 +1,3 @@
+//! What the engine promises to those who build on it.
+
+mod official_scenes;
