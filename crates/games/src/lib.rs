@@ -10,4 +10,6 @@ mod registry;
 
 pub use registry::{Entry, UnknownGame, Visitor, find};
 
-registry::registry! {}
+registry::registry! {
+    hk26::Hk26,
+}

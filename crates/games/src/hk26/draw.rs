@@ -1,0 +1,324 @@
+//! The pictures: a settled board, and the short animations that show what an action did or why it did nothing.
+//!
+//! A square is 8 cells wide; the line of single cells between two squares belongs to both. Fences and hands lie on it.
+
+use rhae_engine::{Frame, FrameSink, SIZE, StateOf, TextMap};
+
+use super::levels::{Level, ROWS, Shrine, is_inside, place, squares};
+use super::wants::Wants;
+use super::{Board, Hk26};
+
+const FLOOR: u8 = 2;
+const WALL: u8 = 4;
+const FENCE: u8 = 13;
+const BODY: u8 = 5;
+const STUMP: u8 = 3;
+const LIGHT: u8 = 0;
+/// A hand that reaches in vain.
+const HAND: u8 = 7;
+const BAR: u8 = 10;
+const BAR_GONE: u8 = 3;
+
+/// From one square to the next.
+const PITCH: usize = 9;
+/// The last line of the board.
+const BOARD_HEIGHT: usize = ROWS * PITCH + 1;
+const BAR_X: usize = 2;
+const BAR_Y: usize = 58;
+const BAR_WIDTH: usize = 60;
+
+/// The corner of a square on the frame.
+const fn corner(square: u8) -> (usize, usize) {
+    let (column, row) = place(square);
+    (column * PITCH + 1, row * PITCH + 1)
+}
+
+/// A cell in the middle of a square.
+pub(crate) const fn middle(square: u8) -> (u8, u8) {
+    let (x, y) = corner(square);
+    (x as u8 + 4, y as u8 + 4)
+}
+
+/// The square under a cell; `None` on the lines between squares and below the board.
+pub(crate) fn square_at(x: u8, y: u8) -> Option<u8> {
+    let (x, y) = (usize::from(x), usize::from(y));
+    let on_square = x % PITCH != 0 && y % PITCH != 0 && y < BOARD_HEIGHT;
+    on_square.then(|| super::levels::square(x / PITCH, y / PITCH))
+}
+
+/// Everything that never changes.
+pub(crate) fn background(level: &Level, map: &TextMap) -> Frame {
+    let mut frame = Frame::filled(WALL);
+    let is_wall = |column: usize, row: usize| map.get(2 * column + 1, 2 * row + 1) == b'#';
+    for (column, row) in squares().filter(|&(column, row)| !is_wall(column, row)) {
+        frame.block::<10, 10>(column * PITCH, row * PITCH, FLOOR);
+    }
+    for (column, row) in squares().filter(|&(column, row)| is_wall(column, row)) {
+        frame.block::<10, 10>(column * PITCH, row * PITCH, WALL);
+    }
+    for (x, y, edge) in map.iter() {
+        let inside = is_inside(x, y);
+        match edge {
+            b'|' if inside => frame.rect(x / 2 * PITCH, y / 2 * PITCH, 1, PITCH + 1, FENCE),
+            b'-' if inside => frame.rect(x / 2 * PITCH, y / 2 * PITCH, PITCH + 1, 1, FENCE),
+            _ => {}
+        }
+    }
+    frame.outline(0, 0, SIZE, BOARD_HEIGHT, WALL);
+    for (column, row) in squares() {
+        let mood = level.mood(super::levels::square(column, row));
+        if mood != 0 {
+            let (x, y) = (column * PITCH + 1, row * PITCH + 1);
+            frame.block::<4, 4>(x + 2, y + 2, mood);
+            for (dx, dy) in [(0, 0), (7, 0), (0, 7), (7, 7)] {
+                frame.set(x + dx, y + dy, mood);
+            }
+        }
+    }
+    for &Shrine { square, color } in &level.shrines {
+        let (x, y) = corner(square);
+        frame.outline(x, y, 8, 8, color);
+        frame.outline(x + 1, y + 1, 6, 6, color);
+    }
+    frame
+}
+
+/// A state to be drawn.
+pub(crate) struct View<'a> {
+    level: &'a Level,
+    board: &'a Board,
+    left: u16,
+}
+
+impl<'a> View<'a> {
+    pub(crate) const fn of(level: &'a Level, state: &'a StateOf<Hk26>) -> Self {
+        Self { level, board: &state.board, left: state.spent }
+    }
+
+    /// The picture at rest.
+    pub(crate) fn settled(&self, frame: &mut Frame) {
+        self.ground(frame);
+        self.beings(frame, |_| (0, 0));
+        self.hands(frame, &Wants::of(self.level, self.board), |_| true);
+        self.choice(frame);
+    }
+
+    /// The board without beings, and the bar.
+    fn ground(&self, frame: &mut Frame) {
+        frame.copy_from(&self.level.background);
+        let left = (usize::from(self.left) * BAR_WIDTH).div_ceil(usize::from(self.level.budget));
+        frame.rect(BAR_X, BAR_Y, left, 3, BAR);
+        frame.rect(BAR_X + left, BAR_Y, BAR_WIDTH - left, 3, BAR_GONE);
+        for &shrine in &self.level.shrines {
+            if self.level.is_served(self.board, shrine) {
+                let (x, y) = corner(shrine.square);
+                frame.outline(x - 1, y - 1, 10, 10, shrine.color);
+            }
+        }
+    }
+
+    /// All beings with their tokens, each moved by its offset.
+    fn beings(&self, frame: &mut Frame, offset: impl Fn(usize) -> (isize, isize)) {
+        for being in 0..self.level.count {
+            let offset = offset(being);
+            self.body(frame, being, offset);
+            self.token(frame, being, offset);
+        }
+    }
+
+    /// A being without its token: a round body, with its likings on the left, the best on top.
+    fn body(&self, frame: &mut Frame, being: usize, offset: (isize, isize)) {
+        let square = self.board.square[being];
+        let (x, y) = moved(corner(square), offset);
+        let color = if self.level.walks(being) { BODY } else { STUMP };
+        frame.block::<4, 8>(x + 2, y, color);
+        frame.block::<6, 6>(x + 1, y + 1, color);
+        frame.block::<8, 4>(x, y + 2, color);
+        for (rank, &liked) in self.level.likes(being, square).iter().enumerate() {
+            if liked != 0 {
+                frame.block::<2, 2>(x + 1, y + 1 + 2 * rank, liked);
+            }
+        }
+    }
+
+    fn token(&self, frame: &mut Frame, being: usize, offset: (isize, isize)) {
+        let (x, y) = moved(corner(self.board.square[being]), offset);
+        let left = if self.level.walks(being) { 4 } else { 2 };
+        frame.block::<3, 4>(x + left, y + 2, self.board.token[being]);
+    }
+
+    /// A hand from each being in `shown` that wants something: light where the wants close a loop.
+    fn hands(&self, frame: &mut Frame, wants: &Wants, shown: impl Fn(usize) -> bool) {
+        for being in (0..self.level.count).filter(|&being| shown(being)) {
+            let Some(direction) = wants.reach(being) else { continue };
+            let (x, y) = corner(self.board.square[being]);
+            let color = if wants.is_in_loop(being) { LIGHT } else { HAND };
+            // Each hand keeps to its own right side, so that two that reach for each other lie side by side.
+            match direction {
+                0 => frame.block::<2, 3>(x + 4, y - 2, color),
+                1 => frame.block::<3, 2>(x + 7, y + 4, color),
+                2 => frame.block::<2, 3>(x + 2, y + 7, color),
+                _ => frame.block::<3, 2>(x - 2, y + 2, color),
+            }
+        }
+    }
+
+    /// The mark round the being that walks.
+    fn choice(&self, frame: &mut Frame) {
+        let (x, y) = corner(self.board.square[usize::from(self.board.chosen)]);
+        brackets(frame, x, y);
+    }
+}
+
+/// Light corners round a square.
+fn brackets(frame: &mut Frame, x: usize, y: usize) {
+    for (dx, dy) in [(0, 0), (7, 0), (0, 9), (7, 9)] {
+        frame.block::<3, 1>(x + dx - 1, y + dy - 1, LIGHT);
+    }
+    for (dx, dy) in [(0, 0), (9, 0), (0, 7), (9, 7)] {
+        frame.block::<1, 3>(x + dx - 1, y + dy - 1, LIGHT);
+    }
+}
+
+const fn moved((x, y): (usize, usize), (dx, dy): (isize, isize)) -> (usize, usize) {
+    (x.wrapping_add_signed(dx), y.wrapping_add_signed(dy))
+}
+
+/// A number of cells in a direction.
+const fn toward(direction: usize, cells: isize) -> (isize, isize) {
+    match direction {
+        0 => (0, -cells),
+        1 => (cells, 0),
+        2 => (0, cells),
+        _ => (-cells, 0),
+    }
+}
+
+/// The chosen being goes to the next square.
+pub(crate) fn slide(level: &Level, before: &StateOf<Hk26>, after: &StateOf<Hk26>, direction: usize, sink: &mut impl FrameSink) {
+    let chosen = usize::from(before.board.chosen);
+    for cells in [3, 6] {
+        sink.frame(|frame| {
+            let view = View::of(level, before);
+            let wants = Wants::of(level, &after.board);
+            view.ground(frame);
+            view.beings(frame, |being| if being == chosen { toward(direction, cells) } else { (0, 0) });
+            view.hands(frame, &wants, |being| being != chosen && wants.wanted(being) != chosen);
+        });
+    }
+}
+
+/// The chosen being leans against what is in its way, whose edge lights up.
+pub(crate) fn bump(level: &Level, state: &StateOf<Hk26>, direction: usize, sink: &mut impl FrameSink) {
+    sink.frame(|frame| {
+        let view = View::of(level, state);
+        let chosen = usize::from(state.board.chosen);
+        let (x, y) = corner(state.board.square[chosen]);
+        view.ground(frame);
+        view.beings(frame, |being| if being == chosen { toward(direction, 1) } else { (0, 0) });
+        match direction {
+            0 => frame.block::<10, 1>(x - 1, y - 1, LIGHT),
+            1 => frame.block::<1, 10>(x + 8, y - 1, LIGHT),
+            2 => frame.block::<10, 1>(x - 1, y + 8, LIGHT),
+            _ => frame.block::<1, 10>(x - 1, y - 1, LIGHT),
+        }
+    });
+}
+
+/// The being chosen by a click hops.
+pub(crate) fn greeting(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
+    sink.frame(|frame| {
+        let view = View::of(level, state);
+        view.ground(frame);
+        view.beings(frame, |being| if being == usize::from(state.board.chosen) { (0, -1) } else { (0, 0) });
+        view.choice(frame);
+    });
+}
+
+/// A click that means nothing: the square, or the cells round the click, light up.
+pub(crate) fn idle_click(level: &Level, state: &StateOf<Hk26>, x: u8, y: u8, sink: &mut impl FrameSink) {
+    sink.frame(|frame| {
+        View::of(level, state).settled(frame);
+        match square_at(x, y) {
+            Some(square) => {
+                let (x, y) = corner(square);
+                frame.outline(x - 1, y - 1, 10, 10, LIGHT);
+            }
+            None => frame.rect(usize::from(x).saturating_sub(1), usize::from(y).saturating_sub(1), 3, 3, LIGHT),
+        }
+    });
+}
+
+/// Everybody hears the bell, but no wants close a loop: the hands are drawn back.
+pub(crate) fn refusal(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink: &mut impl FrameSink) {
+    let view = View::of(level, state);
+    for hop in [-1, 0] {
+        sink.frame(|frame| {
+            view.ground(frame);
+            view.beings(frame, |_| (0, hop));
+            view.choice(frame);
+        });
+        sink.frame(|frame| {
+            view.ground(frame);
+            view.beings(frame, |_| (0, 0));
+            view.hands(frame, wants, |_| hop < 0);
+            view.choice(frame);
+        });
+    }
+}
+
+/// Everybody hears the bell, and the tokens of each loop go against its hands.
+pub(crate) fn trade(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink: &mut impl FrameSink) {
+    let view = View::of(level, state);
+    sink.frame(|frame| {
+        view.ground(frame);
+        view.beings(frame, |_| (0, -1));
+        view.choice(frame);
+    });
+    for cells in [3, 5, 7] {
+        sink.frame(|frame| {
+            view.ground(frame);
+            for being in 0..level.count {
+                view.body(frame, being, (0, 0));
+            }
+            view.hands(frame, wants, |being| wants.is_in_loop(being));
+            for being in 0..level.count {
+                if !wants.is_in_loop(being) {
+                    view.token(frame, being, (0, 0));
+                }
+            }
+            // What a being wants comes to it: it is drawn from the square of the one it is wanted from.
+            for being in (0..level.count).filter(|&being| wants.is_in_loop(being)) {
+                if let Some(direction) = wants.reach(being) {
+                    view.token(frame, wants.wanted(being), toward(direction, -cells));
+                }
+            }
+        });
+    }
+}
+
+/// The level is won: those on shrines hop, in light.
+pub(crate) fn triumph(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
+    let view = View::of(level, state);
+    let on_shrine = |being: usize| level.shrines.iter().any(|shrine| shrine.square == state.board.square[being]);
+    for step in 0..4 {
+        sink.frame(|frame| {
+            view.ground(frame);
+            for shrine in &level.shrines {
+                let (x, y) = corner(shrine.square);
+                frame.outline(x - 1, y - 1, 10, 10, if step % 2 == 0 { LIGHT } else { shrine.color });
+            }
+            view.beings(frame, |being| if on_shrine(being) && step % 2 == 0 { (0, -1) } else { (0, 0) });
+        });
+    }
+}
+
+/// The level is lost: the empty bar flashes.
+pub(crate) fn exhaustion(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
+    for step in 0..4 {
+        sink.frame(|frame| {
+            View::of(level, state).settled(frame);
+            frame.rect(BAR_X, BAR_Y, BAR_WIDTH, 3, if step % 2 == 0 { LIGHT } else { BAR_GONE });
+        });
+    }
+}
