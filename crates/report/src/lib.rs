@@ -1,3 +1,29 @@
 //! Tables, plots, pictures and pages made from stored results.
+//!
+//! Functions take results and films and give text or bytes. Pages are whole by themselves: style, script and data are in
+//! them, and they ask the network for nothing.
+//!
+//! **Boundary:** names, messages and reasoning come from outside and are hostile input. What goes into HTML passes through
+//! one place (`html`), what goes into a script through another (`packed`), what goes to a terminal through a third (`table`).
+//!
+//! What this crate deliberately does not know: files, how a recording is replayed, how a score is computed.
 
+mod film;
+mod gif;
+mod html;
+mod packed;
 pub mod picture;
+mod plot;
+mod replay_page;
+mod result;
+mod run_page;
+mod table;
+
+pub use film::{Film, LevelTally, Moment};
+pub use gif::{GifOptions, animated_gif};
+pub use packed::{PACKED_VERSION, player_data};
+pub use picture::{PictureError, contact_sheet};
+pub use plot::{actions_plot, completion_plot};
+pub use replay_page::{PLAYER_SCRIPT, replay_page};
+pub use run_page::{PlayFilm, RunReport, run_page};
+pub use table::card_table;

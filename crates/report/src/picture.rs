@@ -1,4 +1,6 @@
 //! Frames as PNG pictures: single ones and contact sheets.
+//!
+//! Invariant: a cell is a square of whole pixels in exactly the palette's colour. Nothing here knows what a frame means.
 
 use rhae_engine::{Frame, PALETTE, SIZE};
 
@@ -8,6 +10,9 @@ pub enum PictureError {
     /// The encoder refused, which for pictures of our own making means that they are too large.
     #[error("cannot encode the picture: {0}")]
     Encode(#[from] png::EncodingError),
+    /// The GIF encoder refused, for the same reason.
+    #[error("cannot encode the animation: {0}")]
+    Animate(#[from] gif::EncodingError),
     /// There is nothing to draw.
     #[error("there are no frames to draw")]
     Empty,

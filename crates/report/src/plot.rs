@@ -1,0 +1,174 @@
+//! Two plots of a result as SVG: actions against the baseline, and completion, both by level.
+//!
+//! Invariants: every mark says what it is by its shape and place, never by colour alone; colours are those of the text
+//! (`currentColor`), so that the same plot serves light and dark pages and print. Text from outside is escaped.
+
+use std::fmt::Write as _;
+
+use rhae_protocol::{EnvironmentScore, Scorecard};
+
+use crate::html::Text;
+use crate::result::{best_run, find};
+
+const WIDTH: f64 = 720.0;
+const ROW: f64 = 18.0;
+const LEFT: f64 = 116.0;
+const RIGHT: f64 = 704.0;
+
+/// One level of one environment over all cards.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Level {
+    baseline: Option<f64>,
+    /// How many actions each play took in it, and whether it was completed.
+    plays: Vec<(u64, bool)>,
+    completed: usize,
+}
+
+/// How many actions every level took, one row for each level, on a logarithmic axis with the baseline marked.
+pub fn actions_plot(cards: &[Scorecard]) -> String {
+    let environments = by_environment(cards);
+    let all = || environments.iter().flat_map(|(_, levels)| levels);
+    let counts = all().flat_map(|level| level.plays.iter().map(|&(actions, _)| actions as f64).chain(level.baseline));
+    let most = counts.fold(10.0, f64::max);
+    let decades = (most.log10() - 1e-9).ceil().max(1.0);
+    let at = |actions: f64| LEFT + (RIGHT - LEFT) * actions.max(1.0).log10() / decades;
+
+    let top = 52.0;
+    let height = top + all().count() as f64 * ROW + environments.len() as f64 * 10.0 + 28.0;
+    let mut svg = opened(height, "Actions by level beside the baseline, on a logarithmic axis");
+    legend(&mut svg);
+    let bottom = height - 24.0;
+    for decade in 0..=decades as u32 {
+        for step in 1..10 {
+            let actions = f64::from(step) * 10f64.powi(decade as i32);
+            if at(actions) > RIGHT + 0.5 {
+                break;
+            }
+            let (x, class) = (at(actions), if step == 1 { "grid strong" } else { "grid" });
+            if step == 1 || decades <= 2.0 && (step == 2 || step == 5) {
+                let _ = writeln!(svg, r#"<path class="{class}" d="M{x:.1} {:.1}V{bottom:.1}"/>"#, top - 6.0);
+                let _ = writeln!(svg, r#"<text class="quiet mid" x="{x:.1}" y="{:.1}">{actions}</text>"#, bottom + 16.0);
+            }
+        }
+    }
+    let mut y = top + ROW / 2.0;
+    for (name, levels) in &environments {
+        let _ = writeln!(svg, r#"<text x="0" y="{:.1}">{}</text>"#, y + 4.0, Text(name));
+        for (index, level) in levels.iter().enumerate() {
+            let _ = writeln!(svg, r#"<text class="quiet end" x="{:.1}" y="{:.1}">{}</text>"#, LEFT - 12.0, y + 4.0, index + 1);
+            level_row(&mut svg, level, y, &at);
+            y += ROW;
+        }
+        y += 10.0;
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) {
+    let xs = level.plays.iter().map(|&(actions, _)| at(actions as f64)).chain(level.baseline.map(at));
+    let (low, high) = xs.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+    if low < high {
+        let _ = writeln!(svg, r#"<path class="span" d="M{low:.1} {y:.1}H{high:.1}"/>"#);
+    }
+    if let Some(baseline) = level.baseline {
+        let _ = writeln!(
+            svg,
+            r#"<path class="base" d="M{:.1} {:.1}v12"><title>baseline {baseline}</title></path>"#,
+            at(baseline),
+            y - 6.0
+        );
+    }
+    for &(actions, completed) in &level.plays {
+        mark(
+            svg,
+            at(actions as f64),
+            y,
+            completed,
+            &format!("{actions} actions, {}", if completed { "completed" } else { "not completed" }),
+        );
+    }
+}
+
+/// A filled dot for a completed level, a cross for one that was not.
+fn mark(svg: &mut String, x: f64, y: f64, completed: bool, title: &str) {
+    let _ = if completed {
+        writeln!(svg, r#"<circle class="done" cx="{x:.1}" cy="{y:.1}" r="4"><title>{title}</title></circle>"#)
+    } else {
+        writeln!(svg, r#"<path class="open" d="M{:.1} {:.1}l7 7m0 -7l-7 7"><title>{title}</title></path>"#, x - 3.5, y - 3.5)
+    };
+}
+
+fn legend(svg: &mut String) {
+    let y = 14.0;
+    let _ = writeln!(svg, r#"<text class="quiet" x="0" y="{:.1}">actions</text>"#, y + 4.0);
+    mark(svg, LEFT + 4.0, y, true, "completed");
+    let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">completed</text>"#, LEFT + 14.0, y + 4.0);
+    mark(svg, LEFT + 104.0, y, false, "not completed");
+    let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">not completed</text>"#, LEFT + 114.0, y + 4.0);
+    let _ = writeln!(svg, r#"<path class="base" d="M{:.1} {:.1}v12"/>"#, LEFT + 224.0, y - 6.0);
+    let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">baseline</text>"#, LEFT + 232.0, y + 4.0);
+}
+
+/// The share of plays that completed each level: one row for each environment, one field for each level.
+pub fn completion_plot(cards: &[Scorecard]) -> String {
+    let environments = by_environment(cards);
+    let most = environments.iter().map(|(_, levels)| levels.len()).max().unwrap_or(0).max(1);
+    let (row, gap) = (24.0, 6.0);
+    let field = ((RIGHT - LEFT) / most as f64).min(96.0) - gap;
+    let at = |index: usize| LEFT + index as f64 * (field + gap);
+    let top = 26.0;
+    let mut svg = opened(top + environments.len() as f64 * (row + gap), "Share of plays that completed each level");
+    let _ = writeln!(svg, r#"<text class="quiet" x="0" y="14">level</text>"#);
+    for index in 0..most {
+        let _ = writeln!(svg, r#"<text class="quiet mid" x="{:.1}" y="14">{}</text>"#, at(index) + field / 2.0, index + 1);
+    }
+    for (number, (name, levels)) in environments.iter().enumerate() {
+        let y = top + number as f64 * (row + gap);
+        let _ = writeln!(svg, r#"<text x="0" y="{:.1}">{}</text>"#, y + row / 2.0 + 4.0, Text(name));
+        for (index, level) in levels.iter().enumerate() {
+            let (x, share) = (at(index), level.completed as f64 / cards.len().max(1) as f64);
+            let _ = writeln!(svg, r#"<rect class="field" x="{x:.1}" y="{y:.1}" width="{field:.1}" height="{row}" rx="2"/>"#);
+            if level.completed > 0 {
+                let filled = field * share;
+                let _ = writeln!(svg, r#"<rect class="fill" x="{x:.1}" y="{y:.1}" width="{filled:.1}" height="{row}" rx="2"/>"#);
+            }
+            let label = format!("{}/{}", level.completed, cards.len());
+            let _ = writeln!(svg, r#"<text class="mid" x="{:.1}" y="{:.1}">{label}</text>"#, x + field / 2.0, y + row / 2.0 + 4.0);
+        }
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// Every environment with its levels, in the first card's order. A card's best run stands for its play.
+fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
+    let mut names: Vec<&EnvironmentScore> = Vec::new();
+    for environment in cards.iter().flat_map(|card| &card.environments) {
+        if !names.iter().any(|known| known.id == environment.id) {
+            names.push(environment);
+        }
+    }
+    let levels_of = |environment: &EnvironmentScore| {
+        let mut levels = vec![Level::default(); environment.level_count as usize];
+        for run in cards.iter().filter_map(|card| find(card, &environment.id)).filter_map(best_run) {
+            for (index, level) in levels.iter_mut().enumerate() {
+                let completed = index < run.levels_completed as usize;
+                level.completed += usize::from(completed);
+                level.baseline = level.baseline.or_else(|| {
+                    run.level_baseline_actions.get(index).filter(|&&baseline| baseline > 0).map(|&baseline| baseline as f64)
+                });
+                let actions = run.level_actions.get(index).copied().unwrap_or(0);
+                if completed || actions > 0 {
+                    level.plays.push((actions, completed));
+                }
+            }
+        }
+        levels
+    };
+    names.into_iter().map(|environment| (environment.id.as_str(), levels_of(environment))).collect()
+}
+
+fn opened(height: f64, label: &str) -> String {
+    format!("<svg class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n")
+}

@@ -1,0 +1,90 @@
+//! What tables, plots and pages have in common: the rows of a result, and how numbers are written.
+//!
+//! Invariant: a play that is missing or failed stays in the denominator, because the means are those of the summary.
+
+use rhae_protocol::{EnvironmentScore, RunScore, RunSummary, Scorecard};
+
+/// One environment over all cards.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) score: f64,
+    pub(crate) levels_completed: f64,
+    pub(crate) levels: u32,
+    pub(crate) actions: f64,
+    /// Sum of the completed levels' baselines, as a mean over the cards; `None` where no level was completed.
+    pub(crate) baseline: Option<f64>,
+    pub(crate) endings: Vec<String>,
+}
+
+/// A row for each environment of the summary.
+pub(crate) fn rows(cards: &[Scorecard], summary: &RunSummary) -> Vec<Row> {
+    let row = |environment: &rhae_protocol::SummaryEnvironment| {
+        let runs: Vec<&RunScore> = cards.iter().filter_map(|card| find(card, &environment.game_id)).filter_map(best_run).collect();
+        let baselines: i64 = runs.iter().flat_map(|run| completed_baselines(run)).sum();
+        Row {
+            name: environment.game_id.clone(),
+            score: environment.score,
+            levels_completed: environment.levels_completed,
+            levels: environment.levels,
+            actions: environment.actions,
+            baseline: (baselines > 0).then(|| baselines as f64 / runs.len() as f64),
+            endings: environment.endings.clone(),
+        }
+    };
+    summary.environments.iter().map(row).collect()
+}
+
+/// The sums of the rows; the score, which is no sum, is left at 0.
+pub(crate) fn total(rows: &[Row]) -> Row {
+    Row {
+        name: "total".to_owned(),
+        score: 0.0,
+        levels_completed: rows.iter().map(|row| row.levels_completed).sum(),
+        levels: rows.iter().map(|row| row.levels).sum(),
+        actions: rows.iter().map(|row| row.actions).sum(),
+        baseline: rows.iter().filter_map(|row| row.baseline).reduce(|a, b| a + b),
+        endings: Vec::new(),
+    }
+}
+
+/// An environment on a card.
+pub(crate) fn find<'a>(card: &'a Scorecard, game_id: &str) -> Option<&'a EnvironmentScore> {
+    card.environments.iter().find(|environment| environment.id == game_id)
+}
+
+/// The run that gave the environment its score: the first of the best.
+pub(crate) fn best_run(environment: &EnvironmentScore) -> Option<&RunScore> {
+    best_index(environment).map(|index| &environment.runs[index])
+}
+
+/// Where the best run stands among the runs.
+pub(crate) fn best_index(environment: &EnvironmentScore) -> Option<usize> {
+    let better =
+        |best: usize, index: usize| if environment.runs[index].score > environment.runs[best].score { index } else { best };
+    (0..environment.runs.len()).reduce(better)
+}
+
+fn completed_baselines(run: &RunScore) -> impl Iterator<Item = i64> {
+    run.level_baseline_actions.iter().take(run.levels_completed as usize).copied().filter(|&baseline| baseline > 0)
+}
+
+/// A count or a mean of counts: whole numbers without decimals, others with one.
+pub(crate) fn count(number: f64) -> String {
+    if (number - number.round()).abs() < 0.05 { format!("{}", number.round()) } else { format!("{number:.1}") }
+}
+
+/// Different endings with how often each occurred, in the order of their first occurrence: `won`, or `won 3 · budget 2`.
+pub(crate) fn tally(endings: &[String]) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for ending in endings {
+        match kinds.iter_mut().find(|(kind, _)| kind == ending) {
+            Some((_, times)) => *times += 1,
+            None => kinds.push((ending, 1)),
+        }
+    }
+    if let [(kind, _)] = kinds[..] {
+        return kind.to_owned();
+    }
+    kinds.iter().map(|(kind, times)| format!("{kind} {times}")).collect::<Vec<_>>().join(" · ")
+}

@@ -1,0 +1,125 @@
+//! A run's result as a plain-text table for a terminal.
+//!
+//! Invariants: no line is wider than asked for (40 columns at least), and no control character reaches the terminal,
+//! whatever an environment or an agent is called.
+
+use std::fmt::Write as _;
+
+use rhae_protocol::{RunSummary, Scorecard};
+
+use crate::result::{Row, count, rows, tally, total};
+
+/// The narrowest table that still makes sense.
+const LEAST_WIDTH: usize = 40;
+
+/// The table: one line for each environment, a total, and what must be said about the numbers.
+///
+/// With several cards every number is a mean over them. The baseline is summed over the completed levels only, so that it
+/// can be set beside the actions.
+pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> String {
+    let width = width.max(LEAST_WIDTH);
+    let rows = rows(cards, summary);
+    let header = ["environment", "score %", "levels", "actions", "baseline", "ended"].map(str::to_owned);
+    let mut lines = vec![header];
+    lines.extend(rows.iter().map(cells));
+    lines.push(cells(&Row { score: summary.score, ..total(&rows) }));
+    let mut widths: [usize; 6] =
+        std::array::from_fn(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0));
+    // The first column gives way first, then the last.
+    let gaps = 2 * (widths.len() - 1);
+    let numbers: usize = widths[1..5].iter().sum();
+    widths[0] = widths[0].min(width.saturating_sub(numbers + gaps + widths[5].min(8)).max(7));
+    widths[5] = widths[5].min(width.saturating_sub(numbers + gaps + widths[0]));
+
+    let mut text = String::new();
+    let rule = "─".repeat(width.min(widths.iter().sum::<usize>() + gaps));
+    for (index, line) in lines.iter().enumerate() {
+        if index == 1 || index + 1 == lines.len() {
+            let _ = writeln!(text, "{rule}");
+        }
+        let mut out = String::new();
+        for (column, cell) in line.iter().enumerate() {
+            let (cell, room) = (shortened(cell, widths[column]), widths[column]);
+            let _ = match column {
+                0 => write!(out, "{cell:<room$}"),
+                5 => write!(out, "  {cell}"),
+                _ => write!(out, "  {cell:>room$}"),
+            };
+        }
+        let line: String = out.trim_end().chars().take(width).collect();
+        let _ = writeln!(text, "{line}");
+    }
+    for note in notes(cards, summary) {
+        text.push('\n');
+        for line in wrapped(&note, width) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    text
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    [
+        clean(&row.name),
+        format!("{:.2}", row.score),
+        format!("{}/{}", count(row.levels_completed), row.levels),
+        count(row.actions),
+        row.baseline.map_or_else(|| "–".to_owned(), count),
+        clean(&tally(&row.endings)),
+    ]
+}
+
+/// What must be said about the numbers, most important first.
+fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
+    let mut notes = Vec::new();
+    if cards.len() > 1 {
+        let interval =
+            summary.score_half_width.map_or_else(String::new, |half| format!(" ± {half:.2} (95 % interval of the mean)"));
+        notes.push(format!("Score {:.2} %{interval} over {} repeats; all numbers are means.", summary.score, cards.len()));
+    }
+    if !summary.finished {
+        notes.push("The run did not finish: some plays are missing or cut short.".to_owned());
+    }
+    match summary.failed_plays {
+        0 => {}
+        1 => notes.push("1 play ended because the agent failed.".to_owned()),
+        failed => notes.push(format!("{failed} plays ended because the agent failed.")),
+    }
+    if summary.provisional_baselines {
+        notes.push(PROVISIONAL.to_owned());
+    }
+    notes
+}
+
+/// What is said wherever a baseline is not from people.
+pub(crate) const PROVISIONAL: &str = "Baselines are provisional: those of source `solver` are twice the optimal count found by search, because no people have played these levels yet.";
+
+/// The text without control characters and without marks that turn the writing direction.
+fn clean(text: &str) -> String {
+    let hostile =
+        |c: char| c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if hostile(c) { '\u{FFFD}' } else { c }).collect()
+}
+
+fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain((width > 0).then_some('…')).collect()
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
