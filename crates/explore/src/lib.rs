@@ -12,5 +12,5 @@ mod search;
 
 pub use bounds::{lower_bound_95, upper_bound_95};
 pub use explorable::{Explorable, NativeLevel};
-pub use random::{RandomPlay, random_play};
+pub use random::{RandomPlay, random_action, random_play};
 pub use search::{Search, shortest_win};

@@ -38,7 +38,7 @@ pub fn random_play<G: Game>(levels: &Levels<G>, level: LevelIndex, attempt: u32,
         let mut episode = fresh.clone();
         result.attempts += 1;
         for _ in 0..attempt {
-            let action = if episode.status() == PlayState::GameOver { Action::Reset } else { draw_action(&episode, rng) };
+            let action = random_action(&episode, rng);
             episode.act(action, &mut NoFrames);
             result.steps += 1;
             if episode.completed() > level.0 {
@@ -50,7 +50,11 @@ pub fn random_play<G: Game>(levels: &Levels<G>, level: LevelIndex, attempt: u32,
     result
 }
 
-fn draw_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
+/// A uniformly random offered action, a click uniform over all cells; RESET after the end.
+pub fn random_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
+    if episode.status() != PlayState::NotFinished {
+        return Action::Reset;
+    }
     let offered = episode.offered();
     let count = u32::try_from(offered.len()).expect("there are eight kinds of action");
     let kind = offered.iter().nth(rng.below(count) as usize).expect("the index is below the size of the set");

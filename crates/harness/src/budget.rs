@@ -24,9 +24,9 @@ impl Budget {
             Self::None => false,
             Self::PerPlay(actions) => tally.actions() >= actions,
             // A level without a baseline has no limit that could be multiplied.
-            Self::PerLevel(times) => {
-                baselines.get(tally.level()).is_some_and(|baseline| tally.actions_on_level() >= baseline.actions.saturating_mul(times))
-            }
+            Self::PerLevel(times) => baselines
+                .get(tally.level())
+                .is_some_and(|baseline| tally.actions_on_level() >= baseline.actions.saturating_mul(times)),
         }
     }
 }

@@ -74,6 +74,7 @@ impl RunFolder {
 /// The configuration of a run folder.
 pub fn load_config(folder: &Path) -> Result<RunConfig, HarnessError> {
     let not_a_run = |reason: String| HarnessError::NotARun { folder: folder.to_owned(), reason };
-    let text = fs::read_to_string(folder.join("config.json")).map_err(|error| not_a_run(format!("cannot read its config.json: {error}")))?;
+    let text = fs::read_to_string(folder.join("config.json"))
+        .map_err(|error| not_a_run(format!("cannot read its config.json: {error}")))?;
     serde_json::from_str(&text).map_err(|error| not_a_run(format!("cannot understand its config.json: {error}")))
 }

@@ -4,9 +4,34 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use rhae_protocol::JournalLine;
+use rhae_protocol::{JournalLine, PlayResult};
 
 use crate::HarnessError;
+
+/// The plays that a run folder's journal holds, without touching it.
+pub fn load_plays(folder: &Path) -> Result<Vec<PlayResult>, HarnessError> {
+    let path = folder.join("journal.jsonl");
+    let text = std::fs::read_to_string(&path).map_err(|error| HarnessError::File { what: "read", path: path.clone(), error })?;
+    Ok(plays(parse(&path, &text)?.1))
+}
+
+/// The plays among a journal's lines.
+pub(crate) fn plays(lines: Vec<JournalLine>) -> Vec<PlayResult> {
+    let play = |line| if let JournalLine::Play { result, .. } = line { Some(result) } else { None };
+    lines.into_iter().filter_map(play).collect()
+}
+
+/// How many bytes of a journal are whole lines, and what they say.
+fn parse(path: &Path, text: &str) -> Result<(usize, Vec<JournalLine>), HarnessError> {
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let read = |(index, line)| {
+        serde_json::from_str(line).map_err(|error| HarnessError::NotARun {
+            folder: path.to_owned(),
+            reason: format!("line {} of the journal cannot be read: {error}", index + 1),
+        })
+    };
+    Ok((whole, text[..whole].lines().enumerate().map(read).collect::<Result<_, _>>()?))
+}
 
 /// An open journal.
 pub(crate) struct Journal {
@@ -23,16 +48,8 @@ impl Journal {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(failed("read")(error)),
         };
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut lines = Vec::new();
-        for (index, line) in text[..whole].lines().enumerate() {
-            lines.push(serde_json::from_str(line).map_err(|error| HarnessError::NotARun {
-                folder: path.to_owned(),
-                reason: format!("line {} of the journal cannot be read: {error}", index + 1),
-            })?);
-        }
-        let mut file =
-            OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(failed("open"))?;
+        let (whole, lines) = parse(path, &text)?;
+        let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(failed("open"))?;
         file.set_len(whole as u64).map_err(failed("write"))?;
         file.seek(SeekFrom::End(0)).map_err(failed("write"))?;
         Ok((Self { path: path.to_owned(), file }, lines))

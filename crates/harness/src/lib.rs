@@ -8,6 +8,7 @@
 //! What this crate deliberately does not know: terminals, flags, which environments exist.
 
 mod budget;
+mod film;
 mod folder;
 mod ids;
 mod journal;
@@ -16,8 +17,10 @@ mod results;
 mod run;
 
 pub use budget::{Budget, BudgetError};
+pub use film::film;
 pub use folder::{RunFolder, load_config};
 pub use ids::{new_run_id, play_id};
+pub use journal::load_plays;
 pub use results::{Results, assemble};
 pub use run::{Progress, RunOrder, run};
 

@@ -57,7 +57,12 @@ pub(crate) type Finished = Result<PlayResult, HarnessError>;
 
 impl RunningPlay {
     /// Opens the recording and starts the play's thread, which reports when the play ends.
-    pub(crate) fn start(order: PlayOrder, play: Play, done: Sender<(usize, Finished)>, index: usize) -> Result<Arc<Self>, HarnessError> {
+    pub(crate) fn start(
+        order: PlayOrder,
+        play: Play,
+        done: Sender<(usize, Finished)>,
+        index: usize,
+    ) -> Result<Arc<Self>, HarnessError> {
         let failed = |error| HarnessError::File { what: "write", path: order.recording_path.clone(), error };
         let file = File::create(&order.recording_path).map_err(failed)?;
         let mut writer = RecordingWriter::new(BufWriter::new(file), &header(&order, &play)).map_err(failed)?;
@@ -126,8 +131,8 @@ impl RunningPlay {
 
     /// The body of the play's thread. `None` if it was given up meanwhile.
     fn play(&self) -> Option<Finished> {
-        let errors = match (&self.order.agent, File::create(&self.order.errors_path)) {
-            (AgentSpec::Command(_), Ok(file)) => Stdio::from(file),
+        let errors = match &self.order.agent {
+            AgentSpec::Command(_) => File::create(&self.order.errors_path).map_or_else(|_| Stdio::null(), Stdio::from),
             _ => Stdio::null(),
         };
         let mut agent = match self.order.agent.build(self.order.agent_seed, errors) {

@@ -19,7 +19,8 @@ pub struct Results {
 /// Scores the plays of a run under a method. A play that is missing counts as 0.
 pub fn assemble(config: &RunConfig, method: Method, catalog: &dyn Catalog, plays: &[PlayResult]) -> Result<Results, HarnessError> {
     let infos: Vec<GameInfo> = config.games.iter().map(|id| catalog.find(id)).collect::<Result<_, _>>()?;
-    let of = |repeat: u32, id: &str| plays.iter().filter(move |play| play.repeat == repeat && play.game_id == *id).collect::<Vec<_>>();
+    let of =
+        |repeat: u32, id: &str| plays.iter().filter(move |play| play.repeat == repeat && play.game_id == *id).collect::<Vec<_>>();
     let mut cards = Vec::new();
     for repeat in 1..=config.repeat {
         let runs_of = |info: &GameInfo| {
@@ -36,7 +37,8 @@ pub fn assemble(config: &RunConfig, method: Method, catalog: &dyn Catalog, plays
     }
     let card_scores: Vec<f64> = cards.iter().map(|card| card.score).collect();
     let headline = mean_interval(&card_scores).ok_or_else(|| HarnessError::Config("a run needs at least one repeat".to_owned()))?;
-    let finished = plays.len() == config.games.len() * config.repeat as usize && plays.iter().all(|play| ending(play) != "interrupted");
+    let finished =
+        plays.len() == config.games.len() * config.repeat as usize && plays.iter().all(|play| ending(play) != "interrupted");
     let summary = RunSummary {
         software: SOFTWARE.to_owned(),
         run_id: config.run_id.clone(),

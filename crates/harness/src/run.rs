@@ -8,11 +8,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rhae_agents::AgentSpec;
 use rhae_protocol::{Ending, JournalLine, PlayResult, Recording, RunConfig};
-use rhae_report::{Film, Moment, PlayFilm, RunReport, run_page};
+use rhae_report::{PlayFilm, RunReport, run_page};
 use rhae_scoring::Method;
 use rhae_session::{Catalog, Play, ResetRule, replay};
 
-use crate::journal::Journal;
+use crate::film::film;
+use crate::journal::{Journal, plays};
 use crate::play::{Finished, PlayOrder, RunningPlay};
 use crate::{Budget, HarnessError, Results, RunFolder, assemble, play_id};
 
@@ -61,11 +62,11 @@ pub fn run(
     let begun = Instant::now();
     let method: Method = parse(&order.config.method)?;
     let (journal, lines) = Journal::open(&order.folder.file("journal.jsonl"))?;
-    let mut plays = Plays::new(order, catalog, journal, &lines)?;
-    plays.journal.append(&JournalLine::Started { at_ms: now_ms(), resumed: order.resumed })?;
-    plays.play_all(interrupt, progress)?;
-    let interrupted: Vec<PlayResult> = plays.running.values().map(|play| play.interrupt()).collect();
-    let mut results_of: Vec<PlayResult> = plays.done;
+    let mut all = Plays::new(order, catalog, journal, lines)?;
+    all.journal.append(&JournalLine::Started { at_ms: now_ms(), resumed: order.resumed })?;
+    all.play_all(interrupt, progress)?;
+    let interrupted: Vec<PlayResult> = all.running.values().map(|play| play.interrupt()).collect();
+    let mut results_of: Vec<PlayResult> = all.done;
     results_of.extend(interrupted);
     results_of.sort_by_key(|play| (play.repeat, order.config.games.iter().position(|id| *id == play.game_id)));
     let mut results = assemble(&order.config, method, catalog, &results_of)?;
@@ -74,7 +75,7 @@ pub fn run(
     results.summary.seconds = begun.elapsed().as_secs_f64();
     write_results(order, catalog, &results, &results_of)?;
     if results.summary.finished {
-        plays.journal.append(&JournalLine::Finished { at_ms: now_ms() })?;
+        all.journal.append(&JournalLine::Finished { at_ms: now_ms() })?;
     }
     Ok(results)
 }
@@ -94,18 +95,13 @@ struct Plays<'a> {
 }
 
 impl<'a> Plays<'a> {
-    fn new(order: &'a RunOrder, catalog: &'a dyn Catalog, journal: Journal, lines: &[JournalLine]) -> Result<Self, HarnessError> {
-        let done: Vec<PlayResult> = lines
-            .iter()
-            .filter_map(|line| match line {
-                JournalLine::Play { result, .. } => Some(result.clone()),
-                JournalLine::Started { .. } | JournalLine::Finished { .. } => None,
-            })
-            .collect();
+    fn new(order: &'a RunOrder, catalog: &'a dyn Catalog, journal: Journal, lines: Vec<JournalLine>) -> Result<Self, HarnessError> {
+        let done = plays(lines);
         let known: BTreeSet<(u32, &str)> = done.iter().map(|play| (play.repeat, play.game_id.as_str())).collect();
         let all = (1..=order.config.repeat).flat_map(|repeat| order.config.games.iter().map(move |id| (repeat, id)));
         let total = all.clone().count();
-        let waiting = all.filter(|(repeat, id)| !known.contains(&(*repeat, id.as_str()))).map(|(repeat, id)| (repeat, id.clone())).collect();
+        let waiting =
+            all.filter(|(repeat, id)| !known.contains(&(*repeat, id.as_str()))).map(|(repeat, id)| (repeat, id.clone())).collect();
         let budget = parse(&order.config.budget)?;
         Ok(Self { order, catalog, budget, journal, waiting, running: BTreeMap::new(), done, total, started: 0, reports: channel() })
     }
@@ -162,7 +158,8 @@ impl<'a> Plays<'a> {
 
     fn end_stuck_plays(&mut self) -> Result<(), HarnessError> {
         let limit_ms = self.order.config.step_timeout_ms;
-        let stuck: Vec<usize> = self.running.iter().filter(|(_, play)| play.silent_ms() > limit_ms).map(|(&index, _)| index).collect();
+        let stuck: Vec<usize> =
+            self.running.iter().filter(|(_, play)| play.silent_ms() > limit_ms).map(|(&index, _)| index).collect();
         for index in stuck {
             let reason = Ending::Failed(format!("the agent gave no action within {} s", limit_ms as f64 / 1000.0));
             // If it has ended in this very moment, its own report follows.
@@ -175,8 +172,10 @@ impl<'a> Plays<'a> {
     }
 
     fn progress(&self) -> Progress {
-        let levels = |play: &PlayResult| play.runs.last().map_or(0, |run| run.levels.iter().filter(|level| level.completed).count());
-        let actions = |play: &PlayResult| play.runs.iter().flat_map(|run| &run.levels).map(|level| u64::from(level.actions)).sum::<u64>();
+        let levels =
+            |play: &PlayResult| play.runs.last().map_or(0, |run| run.levels.iter().filter(|level| level.completed).count());
+        let actions =
+            |play: &PlayResult| play.runs.iter().flat_map(|run| &run.levels).map(|level| u64::from(level.actions)).sum::<u64>();
         Progress {
             done: self.done.len(),
             total: self.total,
@@ -193,8 +192,7 @@ fn write_results(order: &RunOrder, catalog: &dyn Catalog, results: &Results, pla
     }
     order.folder.write_json("summary.json", &results.summary)?;
     let films = plays.iter().take(MOST_FILMS).filter_map(|play| film_of(order, catalog, play)).collect();
-    let report =
-        RunReport { config: order.config.clone(), summary: results.summary.clone(), cards: results.cards.clone(), films };
+    let report = RunReport { config: order.config.clone(), summary: results.summary.clone(), cards: results.cards.clone(), films };
     order.folder.write("report.html", run_page(&report).as_bytes())
 }
 
@@ -211,13 +209,7 @@ fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult) -> Option
         game_id: play.game_id.clone(),
         ending: last.map_or_else(String::new, |run| run.ending.clone()),
         message: last.and_then(|run| run.message.clone()),
-        film: Film {
-            title: play.game_id.clone(),
-            subtitle: recording.header.agent,
-            frames_per_second: info.frames_per_second,
-            win_levels: recording.header.win_levels,
-            moments: replayed.entries.into_iter().map(Moment::from).collect(),
-        },
+        film: film(&recording.header, Some(&info), replayed.entries),
     })
 }
 

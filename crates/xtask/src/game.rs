@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use rhae_engine::{Action, ActionKind, Episode, Frame, FrameBuffer, FrameSink, Game, LevelIndex, Levels, PlayState, Rng};
+use rhae_engine::{Action, Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, Rng};
 use rhae_explore::{NativeLevel, random_play, shortest_win};
 use rhae_games::Visitor;
 use rhae_report::picture::contact_sheet;
@@ -66,11 +66,6 @@ enum Tool {
         #[arg(long)]
         settled: bool,
     },
-    /// Measure frames a second under random play.
-    Speed {
-        #[arg(long, default_value_t = 2_000_000)]
-        steps: u64,
-    },
 }
 
 pub(crate) fn run(args: &GameArgs) -> Result<()> {
@@ -91,10 +86,6 @@ impl Visitor for RunTool<'_> {
                 let frames = frames_of::<G>(*level, *seed, actions.as_deref(), *settled)?;
                 let frames: Vec<&Frame> = frames.iter().collect();
                 fs::write(out, contact_sheet(&frames, *columns, *zoom)?).with_context(|| format!("cannot write {}", out.display()))
-            }
-            Tool::Speed { steps } => {
-                speed::<G>(*steps);
-                Ok(())
             }
         }
     }
@@ -176,48 +167,4 @@ fn frames_of<G: Game>(level: Option<u8>, seed: u64, actions: Option<&str>, settl
         }
     }
     Ok(shown)
-}
-
-fn speed<G: Game>(steps: u64) {
-    let mut rng = Rng::new(1, 0);
-    let mut episode = Episode::<G>::new(0);
-    let mut buffer = FrameBuffer::with_capacity(8);
-    let mut frames = 0_u64;
-    let mut level = 0;
-    let begun = Instant::now();
-    for step in 0..steps {
-        if step % 1000 == 0 {
-            // Every level gets its share: random play alone would never leave the first.
-            episode = Episode::at(episode.levels().clone(), LevelIndex(level));
-            level = (level + 1) % episode.level_count();
-        }
-        let action = if episode.status() == PlayState::NotFinished {
-            let kinds = episode.offered();
-            match kinds.iter().nth(rng.below(kinds.len() as u32) as usize) {
-                Some(ActionKind::Action6) | None => Action::Action6 { x: rng.below(64) as u8, y: rng.below(64) as u8 },
-                Some(kind) => kind.simple().unwrap_or(Action::Reset),
-            }
-        } else {
-            Action::Reset
-        };
-        buffer.clear();
-        episode.act(action, &mut buffer);
-        frames += buffer.frames().len() as u64;
-    }
-    let took = begun.elapsed().as_secs_f64();
-    let mut copy = Frame::filled(0);
-    let source = Frame::filled(1);
-    let begun = Instant::now();
-    for _ in 0..steps {
-        std::hint::black_box(&mut copy).copy_from(std::hint::black_box(&source));
-    }
-    let copies = steps as f64 / begun.elapsed().as_secs_f64();
-    let rate = frames as f64 / took;
-    println!(
-        "{:.0} actions/s, {rate:.0} frames/s, {:.1} ns a frame, {:.1} % of the rate of copying a frame ({copies:.0}/s)",
-        steps as f64 / took,
-        1e9 / rate,
-        100.0 * rate / copies
-    );
-    buffer.frame(|frame| frame.clear(0));
 }

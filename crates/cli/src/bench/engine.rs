@@ -1,0 +1,219 @@
+//! `rhae bench engine`: how fast every environment steps and draws, beside the rate of copying a frame.
+//!
+//! All figures come from interleaved slices of one run, measured in this thread's CPU time, so that a busy machine slows
+//! both sides of a ratio alike.
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use rhae_engine::{Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, Rng, StateOf};
+use rhae_explore::random_action;
+use rhae_games::Visitor;
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use super::median;
+use crate::output;
+
+/// Actions in a slice.
+const SLICE: u64 = 5_000;
+/// Actions after which the next level is entered, so that every level has its share.
+const LEVEL_SHARE: u64 = 500;
+
+/// Measure actions and frames a second, against the rate of copying a frame that is hot in the first-level cache.
+#[derive(Args)]
+pub(crate) struct EngineArgs {
+    /// Slices for each environment
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    slices: u32,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct EngineBench {
+    software: &'static str,
+    /// Copies of 4,096 bytes a second.
+    memcpy_per_s: f64,
+    environments: Vec<EnvironmentBench>,
+    /// Frames a second as a share of copies a second.
+    median_ratio: f64,
+    min_ratio: f64,
+    median_clone_ns: f64,
+}
+
+#[derive(Serialize)]
+struct EnvironmentBench {
+    game_id: String,
+    actions_per_s: f64,
+    frames_per_s: f64,
+    ratio: f64,
+    clone_ns: f64,
+}
+
+pub(crate) fn run(args: &EngineArgs) -> Result<ExitCode> {
+    let bench = measure(args.slices)?;
+    if args.json {
+        output::print_json(&bench)?;
+    } else {
+        output::print(&format!("copying a frame: {:.1} million a second\n", bench.memcpy_per_s / 1e6))?;
+        output::print("environment   actions/s    frames/s   ns/frame   share of copying   ns/clone")?;
+        for one in &bench.environments {
+            output::print(&format!(
+                "{:<11} {:>11.0} {:>11.0} {:>10.0} {:>16.1} % {:>10.1}",
+                one.game_id,
+                one.actions_per_s,
+                one.frames_per_s,
+                1e9 / one.frames_per_s,
+                100.0 * one.ratio,
+                one.clone_ns
+            ))?;
+        }
+        let (middle, least) = (100.0 * bench.median_ratio, 100.0 * bench.min_ratio);
+        output::print(&format!("\nmedian {middle:.1} %, slowest {least:.1} %, median clone {:.1} ns", bench.median_clone_ns))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(slices: u32) -> Result<EngineBench> {
+    let mut runners: Vec<Box<dyn Runner>> = Vec::new();
+    for entry in rhae_games::ALL {
+        runners.push(rhae_games::visit(entry.facts.id, MakeRunner).context("the registry lists it")?);
+    }
+    let mut totals = vec![Totals::default(); runners.len()];
+    let (mut copies, mut copying) = (0_u64, Duration::ZERO);
+    let (source, mut target) = (Frame::filled(1), Frame::filled(0));
+    // The first round warms caches and buffers and is not counted.
+    for round in 0..=slices {
+        for (runner, total) in runners.iter_mut().zip(&mut totals) {
+            let slice = runner.slice();
+            if round > 0 {
+                total.add(&slice);
+            }
+        }
+        let begun = cpu_time();
+        for _ in 0..20 * SLICE {
+            black_box(&mut target).copy_from(black_box(&source));
+        }
+        if round > 0 {
+            copies += 20 * SLICE;
+            copying += cpu_time() - begun;
+        }
+    }
+    let memcpy_per_s = copies as f64 / copying.as_secs_f64();
+    let environments: Vec<EnvironmentBench> = rhae_games::ALL
+        .iter()
+        .zip(&totals)
+        .map(|(entry, total)| {
+            let frames_per_s = total.frames as f64 / total.time.as_secs_f64();
+            EnvironmentBench {
+                game_id: entry.facts.id.to_owned(),
+                actions_per_s: total.actions as f64 / total.time.as_secs_f64(),
+                frames_per_s,
+                ratio: frames_per_s / memcpy_per_s,
+                clone_ns: total.cloning.as_nanos() as f64 / total.clones as f64,
+            }
+        })
+        .collect();
+    Ok(EngineBench {
+        software: rhae_protocol::SOFTWARE,
+        memcpy_per_s,
+        median_ratio: median(environments.iter().map(|one| one.ratio)),
+        min_ratio: environments.iter().map(|one| one.ratio).fold(f64::INFINITY, f64::min),
+        median_clone_ns: median(environments.iter().map(|one| one.clone_ns)),
+        environments,
+    })
+}
+
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    actions: u64,
+    frames: u64,
+    time: Duration,
+    clones: u64,
+    cloning: Duration,
+}
+
+impl Totals {
+    fn add(&mut self, other: &Self) {
+        self.actions += other.actions;
+        self.frames += other.frames;
+        self.time += other.time;
+        self.clones += other.clones;
+        self.cloning += other.cloning;
+    }
+}
+
+/// One environment under random play.
+trait Runner {
+    fn slice(&mut self) -> Totals;
+}
+
+struct MakeRunner;
+
+impl Visitor for MakeRunner {
+    type Output = Box<dyn Runner>;
+
+    fn visit<G: Game>(self) -> Box<dyn Runner> {
+        let levels = Levels::<G>::new(0);
+        Box::new(RandomRunner {
+            episodes: (0..levels.count()).map(|level| Episode::at(levels.clone(), LevelIndex(level))).collect(),
+            next_level: 0,
+            rng: Rng::new(1, 0),
+            frames: FrameBuffer::with_capacity(64),
+        })
+    }
+}
+
+struct RandomRunner<G: Game> {
+    /// One play on each level.
+    episodes: Vec<Episode<G>>,
+    next_level: usize,
+    rng: Rng,
+    frames: FrameBuffer,
+}
+
+impl<G: Game> Runner for RandomRunner<G> {
+    fn slice(&mut self) -> Totals {
+        let mut totals = Totals::default();
+        let mut states: Vec<StateOf<G>> = Vec::new();
+        while totals.actions < SLICE {
+            let level = self.next_level;
+            self.next_level = (level + 1) % self.episodes.len();
+            let fresh = Episode::at(self.episodes[level].levels().clone(), LevelIndex(level as u8));
+            let episode = &mut self.episodes[level];
+            let begun = cpu_time();
+            for _ in 0..LEVEL_SHARE {
+                let action = random_action(episode, &mut self.rng);
+                self.frames.clear();
+                episode.act(action, &mut self.frames);
+                totals.frames += black_box(self.frames.frames()).len() as u64;
+            }
+            totals.time += cpu_time() - begun;
+            totals.actions += LEVEL_SHARE;
+            states.push(episode.state().clone());
+            if episode.level().get() != level {
+                *episode = fresh;
+            }
+        }
+        let begun = cpu_time();
+        for state in &states {
+            for _ in 0..200 {
+                drop(black_box(black_box(state).clone()));
+            }
+        }
+        totals.cloning = cpu_time() - begun;
+        totals.clones = states.len() as u64 * 200;
+        totals
+    }
+}
+
+/// CPU time of this thread.
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+}

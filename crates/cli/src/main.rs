@@ -1,0 +1,52 @@
+//! The command `rhae`.
+//!
+//! Each command is a module that turns its flags into one call of a library and shows the outcome. Errors say what was
+//! expected, what was found and what to do; the exit code is 0 only if what was asked for was done.
+
+mod bench;
+mod games;
+mod output;
+mod play;
+mod replay;
+mod run;
+mod score;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Measures how efficiently an agent, artificial or human, learns something it has never seen.
+#[derive(Parser)]
+#[command(name = "rhae", version, max_term_width = 100)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::RunArgs),
+    Play(play::PlayArgs),
+    Games(games::GamesArgs),
+    Replay(replay::ReplayArgs),
+    Score(score::ScoreArgs),
+    Bench(bench::BenchArgs),
+}
+
+fn main() -> ExitCode {
+    let result = match Args::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Play(args) => play::run(&args),
+        Command::Games(args) => games::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Score(args) => score::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

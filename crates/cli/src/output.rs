@@ -1,0 +1,26 @@
+//! Writing to the terminal.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Result;
+use serde::Serialize;
+
+/// Prints a line, and ends quietly if nobody reads on (as when the output is piped into `head`).
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        other => Ok(other?),
+    }
+}
+
+/// Prints a value as indented JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
+    print(&serde_json::to_string_pretty(value)?)
+}
+
+/// How many columns a table may take.
+pub(crate) fn width() -> usize {
+    let columns = if io::stdout().is_terminal() { crossterm::terminal::size().ok().map(|size| usize::from(size.0)) } else { None };
+    columns.unwrap_or(80).clamp(40, 120)
+}

@@ -1,0 +1,203 @@
+//! `rhae replay`: recordings verified, drawn and converted.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, Subcommand, ValueEnum};
+use rhae_engine::{Frame, GameInfo};
+use rhae_harness::film;
+use rhae_protocol::{Entry, Format, Recording};
+use rhae_report::{Film, GifOptions, animated_gif, contact_sheet, replay_page};
+use rhae_session::{Builtin, Catalog, ReplayError, replay};
+
+use crate::output;
+use crate::run::read_recording;
+
+/// Frames that a contact sheet shows at most.
+const SHEET_FRAMES: usize = 120;
+
+/// Verify, draw or convert a recording. Reads our own format, the official toolkit's and the agents repository's.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae replay verify play.jsonl
+  rhae replay render play.jsonl --format gif --out play.gif
+  rhae replay convert play.jsonl --to toolkit --out play.toolkit.jsonl")]
+pub(crate) struct ReplayArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Play recordings again and compare every frame's hash
+    Verify {
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Make an animated GIF, a contact sheet (PNG), or a page with a player (HTML)
+    Render {
+        file: PathBuf,
+        #[arg(long, value_enum)]
+        format: Picture,
+        /// Where to write it [default: beside the recording]
+        #[arg(long)]
+        out: Option<PathBuf>,
+        /// Pixels for each cell of a GIF or PNG
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+        zoom: u8,
+        /// Only this level, counted from 1
+        #[arg(long, value_parser = clap::value_parser!(u8).range(1..=254))]
+        level: Option<u8>,
+        /// Frames of a GIF at most; longer plays are thinned
+        #[arg(long)]
+        most_frames: Option<usize>,
+    },
+    /// Write a recording in another format, with the frames that a replay gives
+    Convert {
+        file: PathBuf,
+        #[arg(long, value_enum)]
+        to: To,
+        #[arg(long)]
+        out: PathBuf,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Picture {
+    Gif,
+    Png,
+    Html,
+}
+
+impl Picture {
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::Gif => "gif",
+            Self::Png => "png",
+            Self::Html => "html",
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum To {
+    Rhae,
+    Toolkit,
+    Agents,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::Verify { files } => return verify(files),
+        What::Render { file, format, out, zoom, level, most_frames } => {
+            let out = out.clone().unwrap_or_else(|| file.with_extension(format.ending()));
+            let film = film_of(file, *level)?;
+            let picture = match format {
+                Picture::Gif => {
+                    let options = GifOptions { zoom: usize::from(*zoom), most_frames: *most_frames, ..GifOptions::default() };
+                    animated_gif(&film, &options)?
+                }
+                Picture::Png => sheet(&film, usize::from(*zoom))?,
+                Picture::Html => replay_page(&film).into_bytes(),
+            };
+            std::fs::write(&out, picture).with_context(|| format!("cannot write `{}`", out.display()))?;
+            output::print(&format!("wrote {}", out.display()))?;
+        }
+        What::Convert { file, to, out } => {
+            let mut recording = read_recording(file)?;
+            recording.entries = frames_of(file, &recording)?.1;
+            let format = match to {
+                To::Rhae => Format::Rhae,
+                To::Toolkit => Format::Toolkit,
+                To::Agents => Format::Agents,
+            };
+            let text = recording.to_text(format)?;
+            ensure!(!out.exists(), "`{}` exists; choose another name", out.display());
+            std::fs::write(out, text).with_context(|| format!("cannot write `{}`", out.display()))?;
+            output::print(&format!("wrote {}", out.display()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify(files: &[PathBuf]) -> Result<ExitCode> {
+    let mut failed = 0;
+    for file in files {
+        match verify_one(file) {
+            Ok(line) => output::print(&format!("{}: {line}", file.display()))?,
+            Err(error) => {
+                failed += 1;
+                eprintln!("error: {error:#}");
+            }
+        }
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn verify_one(file: &Path) -> Result<String> {
+    let recording = read_recording(file)?;
+    let replayed = replay(&Builtin, &recording).with_context(|| format!("cannot replay `{}`", file.display()))?;
+    if let Some(mismatch) = replayed.mismatch {
+        bail!("`{}`: entry {} does not replay: {}", file.display(), mismatch.entry + 1, mismatch.what);
+    }
+    ensure!(
+        recording.format != Format::Rhae || recording.ending.is_some(),
+        "`{}` is cut off: it has no closing line (its {} entries replay)",
+        file.display(),
+        recording.entries.len()
+    );
+    let last = recording.entries.last().context("a recording has an entry")?;
+    let tally = replayed.play.tally();
+    Ok(format!(
+        "verified, {} format, {} seed {}, {} actions, {} of {} levels, {}",
+        recording.format.name(),
+        recording.header.game_id,
+        recording.header.seed,
+        tally.actions(),
+        last.levels_completed,
+        recording.header.win_levels,
+        last.state.name()
+    ))
+}
+
+/// The entries of a recording with their frames. A recording of an environment that is not here is taken at its word if
+/// its format carries frames.
+pub(crate) fn frames_of(file: &Path, recording: &Recording) -> Result<(Option<GameInfo>, Vec<Entry>)> {
+    match replay(&Builtin, recording) {
+        Ok(replayed) => {
+            if let Some(mismatch) = replayed.mismatch {
+                bail!("`{}`: entry {} does not replay: {}", file.display(), mismatch.entry + 1, mismatch.what);
+            }
+            Ok((Some(Builtin.find(recording.header.game_id.as_str())?), replayed.entries))
+        }
+        Err(ReplayError::Catalog(_) | ReplayError::Version { .. }) if recording.entries.iter().all(|entry| entry.frames.is_some()) => {
+            Ok((None, recording.entries.clone()))
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot replay `{}`", file.display())),
+    }
+}
+
+/// The film of a recording, or of one level of it.
+pub(crate) fn film_of(file: &Path, level: Option<u8>) -> Result<Film> {
+    let recording = read_recording(file)?;
+    let (info, entries) = frames_of(file, &recording)?;
+    let mut film = film(&recording.header, info.as_ref(), entries);
+    if let Some(level) = level {
+        // The moment that completes the level before shows the level's first frame.
+        let first = film.moments.iter().position(|moment| moment.levels_completed + 1 >= level);
+        let last = film.moments.iter().position(|moment| moment.levels_completed >= level);
+        let first = first.with_context(|| format!("the recording does not reach level {level}"))?;
+        film.moments.truncate(last.map_or(film.moments.len(), |last| last + 1));
+        film.moments.drain(..first);
+    }
+    Ok(film)
+}
+
+/// The settled frames as a contact sheet, evenly thinned if there are many.
+fn sheet(film: &Film, zoom: usize) -> Result<Vec<u8>> {
+    let settled: Vec<&Frame> = film.moments.iter().filter_map(|moment| moment.frames.last()).collect();
+    let shown = settled.len().min(SHEET_FRAMES);
+    let thinned: Vec<&Frame> = (0..shown).map(|index| settled[index * (settled.len() - 1) / (shown - 1).max(1)]).collect();
+    Ok(contact_sheet(&thinned, 8, zoom)?)
+}

@@ -1,0 +1,90 @@
+//! `rhae score levels`: a score from plain counts.
+
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
+use serde::Serialize;
+
+use crate::output;
+
+/// Score plain counts: one baseline and one action count for each level.
+#[derive(Args)]
+pub(crate) struct LevelsArgs {
+    /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
+    #[arg(long, default_value = Method::DEFAULT.name())]
+    method: Method,
+    /// The levels' baselines, separated by commas
+    #[arg(long, required = true, value_delimiter = ',', allow_hyphen_values = true)]
+    baselines: Vec<String>,
+    /// The levels' action counts, separated by commas; `-` for a level that was not completed
+    #[arg(long, required = true, value_delimiter = ',', allow_hyphen_values = true)]
+    actions: Vec<String>,
+    /// Print the scores as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Scores {
+    method: &'static str,
+    levels: Vec<Level>,
+    /// In percent.
+    score: f64,
+    /// The most that the completed levels could have given, in percent.
+    cap: f64,
+}
+
+#[derive(Serialize)]
+struct Level {
+    level: usize,
+    baseline: u32,
+    actions: Option<u32>,
+    score: f64,
+}
+
+pub(super) fn run(args: &LevelsArgs) -> Result<()> {
+    let baselines: Vec<u32> = args.baselines.iter().map(|text| count("baseline", text)).collect::<Result<_>>()?;
+    let actions: Vec<Option<u32>> = args
+        .actions
+        .iter()
+        .map(|text| if text.trim() == "-" { Ok(None) } else { count("action count", text).map(Some) })
+        .collect::<Result<_>>()?;
+    ensure!(
+        baselines.len() == actions.len(),
+        "there are {} baselines and {} action counts; give one of each for every level (`-` for a level that was not completed)",
+        baselines.len(),
+        actions.len()
+    );
+    let results: Vec<LevelResult> =
+        actions.iter().map(|count| count.map_or(LevelResult::NotCompleted, |count| LevelResult::Completed(LevelCount::all(count)))).collect();
+    let game = score_game(args.method, &baselines, &results)?;
+    let levels = baselines.iter().zip(&actions).zip(&game.levels).enumerate();
+    let scores = Scores {
+        method: args.method.name(),
+        levels: levels
+            .map(|(index, ((&baseline, &actions), score))| Level { level: index + 1, baseline, actions, score: 100.0 * score })
+            .collect(),
+        score: 100.0 * game.score,
+        cap: 100.0 * game.cap,
+    };
+    if args.json {
+        return output::print_json(&scores);
+    }
+    output::print(&format!("method {}\n\nlevel  baseline  actions  score %", scores.method))?;
+    for level in &scores.levels {
+        let actions = level.actions.map_or_else(|| "-".to_owned(), |count| count.to_string());
+        output::print(&format!("{:>5}  {:>8}  {actions:>7}  {:>7.2}", level.level, level.baseline, level.score))?;
+    }
+    output::print(&format!("\ngame {:.2} %, of at most {:.2} % for the completed levels", scores.score, scores.cap))
+}
+
+fn count(what: &str, text: &str) -> Result<u32> {
+    match text.trim().parse::<i64>() {
+        Ok(number) if number < 1 => bail!("`{number}` is not a possible {what}: a level takes at least one action"),
+        Ok(number) => match u32::try_from(number) {
+            Ok(count) => Ok(count),
+            Err(_) => bail!("`{number}` is too large for a {what}"),
+        },
+        Err(_) => bail!("`{text}` is not a {what}: expected a whole number above 0"),
+    }
+}

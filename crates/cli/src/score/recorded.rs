@@ -1,0 +1,94 @@
+//! `rhae score run` and `rhae score recording`: scores from what was recorded.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use rhae_harness::{assemble, load_config, load_plays};
+use rhae_report::card_table;
+use rhae_scoring::Method;
+use rhae_session::{Builtin, CardFacts, Catalog, EnvironmentRuns, replay, scorecard};
+
+use crate::output;
+use crate::run::read_recording;
+
+/// Score a run folder again, under any method.
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// The run folder
+    folder: PathBuf,
+    /// Scoring method [default: the run's own]
+    #[arg(long)]
+    method: Option<Method>,
+    /// Print summary and cards as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Replay recordings and score what the replay gives; all of them make one card.
+#[derive(Args)]
+pub(crate) struct RecordingArgs {
+    /// Recordings in any format that `rhae replay` reads
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
+    #[arg(long, default_value = Method::DEFAULT.name())]
+    method: Method,
+    /// Print the card as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &RunArgs) -> Result<()> {
+    let config = load_config(&args.folder)?;
+    let method = match args.method {
+        Some(method) => method,
+        None => config.method.parse()?,
+    };
+    let plays = load_plays(&args.folder)?;
+    let mut results = assemble(&config, method, &Builtin, &plays)?;
+    results.summary.folder = args.folder.display().to_string();
+    if args.json {
+        return output::print_json(&serde_json::json!({ "summary": results.summary, "cards": results.cards }));
+    }
+    output::print(&format!("method {}\n", results.summary.method))?;
+    output::print(&card_table(&results.cards, &results.summary, output::width()))
+}
+
+pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
+    let mut environments: Vec<EnvironmentRuns> = Vec::new();
+    for file in &args.files {
+        let name = file.display();
+        let recording = read_recording(file)?;
+        let replayed = replay(&Builtin, &recording).with_context(|| format!("cannot replay `{name}`"))?;
+        if let Some(mismatch) = replayed.mismatch {
+            bail!("`{name}` cannot be scored: at entry {} {}", mismatch.entry + 1, mismatch.what);
+        }
+        let info = Builtin.find(recording.header.game_id.as_str())?;
+        let guid = recording.header.guid.clone().unwrap_or_default();
+        let runs = replayed.play.tally().runs().iter().map(|run| (guid.clone(), run.clone()));
+        match environments.iter_mut().find(|environment| environment.info.id == info.id) {
+            Some(environment) => environment.runs.extend(runs),
+            None => environments.push(EnvironmentRuns { info, runs: runs.collect() }),
+        }
+    }
+    let card = scorecard(CardFacts { card_id: "recordings".to_owned(), ..CardFacts::default() }, args.method, &environments);
+    if args.json {
+        return output::print_json(&card);
+    }
+    output::print(&format!("method {}, replayed and verified\n", card.method))?;
+    for environment in &card.environments {
+        for run in &environment.runs {
+            output::print(&format!(
+                "{}  score {:.2} %  levels {}/{}  actions {} ({} changed nothing)  {}",
+                environment.id, run.score, run.levels_completed, run.number_of_levels, run.actions, run.unchanged_actions, run.state
+            ))?;
+            for (index, score) in run.level_scores.iter().enumerate() {
+                let (actions, baseline) = (run.level_actions[index], run.level_baseline_actions[index]);
+                let source = environment.baseline_source.get(index).map_or("", String::as_str);
+                output::print(&format!("  level {:>2}  {actions:>5} actions  baseline {baseline:>5} ({source})  {score:>6.2} %", index + 1))?;
+            }
+        }
+    }
+    output::print(&format!("\nscore {:.2} %", card.score))
+}
