@@ -1,0 +1,193 @@
+use rhae_protocol::{EnvironmentScore, RunScore, SummaryEnvironment};
+
+use super::*;
+use crate::film::tests::walking_square;
+
+/// A run of two environments: one won, one with its first two of five levels completed.
+pub(crate) fn report(repeats: u32) -> RunReport {
+    let games = ["wa1k-v1", "st0p-v2"];
+    let run = |game: &str, completed: u32, extra: u64| RunScore {
+        id: game.to_owned(),
+        guid: format!("{game}-guid"),
+        score: f64::from(completed) * 17.25,
+        levels_completed: completed,
+        actions: 30 + extra,
+        unchanged_actions: 5,
+        resets: 0,
+        state: if completed == 5 { "WIN" } else { "NOT_FINISHED" }.to_owned(),
+        completed: completed == 5,
+        level_scores: (0..5).map(|level| if level < completed { 92.5 } else { 0.0 }).collect(),
+        level_actions: (0..5).map(|level| if level <= completed { 6 + extra * u64::from(level) } else { 0 }).collect(),
+        level_baseline_actions: vec![5, 8, 10, 14, 22],
+        number_of_levels: 5,
+        number_of_environments: 1,
+        ending: Some(if completed == 5 { "won" } else { "budget" }.to_owned()),
+        message: None,
+    };
+    let environment = |run: RunScore| EnvironmentScore {
+        id: run.id.clone(),
+        score: run.score,
+        actions: run.actions,
+        levels_completed: run.levels_completed,
+        completed: run.completed,
+        level_count: 5,
+        resets: 0,
+        baseline_source: vec!["solver".to_owned(); 5],
+        runs: vec![run],
+    };
+    let card = |repeat: u32| Scorecard {
+        card_id: format!("card-{repeat}"),
+        score: 60.375,
+        method: "docs-2026-04".to_owned(),
+        software: "rhae 0.1.0".to_owned(),
+        source_url: None,
+        tags: Vec::new(),
+        opaque: None,
+        environments: vec![environment(run(games[0], 5, u64::from(repeat))), environment(run(games[1], 2, 9 * u64::from(repeat)))],
+        tags_scores: Vec::new(),
+        competition_mode: None,
+        total_environments_completed: 1,
+        total_environments: 2,
+        total_levels_completed: 7,
+        total_levels: 10,
+        total_actions: 70,
+    };
+    let cards: Vec<Scorecard> = (1..=repeats).map(card).collect();
+    let summary_of = |index: usize, ending: &str| {
+        let mean = |value: fn(&EnvironmentScore) -> f64| {
+            cards.iter().map(|card| value(&card.environments[index])).sum::<f64>() / f64::from(repeats)
+        };
+        SummaryEnvironment {
+            game_id: games[index].to_owned(),
+            score: mean(|environment| environment.score),
+            levels_completed: mean(|environment| f64::from(environment.levels_completed)),
+            levels: 5,
+            actions: mean(|environment| environment.actions as f64),
+            baseline_actions: vec![5, 8, 10, 14, 22],
+            baseline_source: vec!["solver".to_owned(); 5],
+            endings: vec![ending.to_owned(); repeats as usize],
+        }
+    };
+    let summary = RunSummary {
+        software: "rhae 0.1.0".to_owned(),
+        run_id: "20260301T120000Z-explorer".to_owned(),
+        agent: "explorer".to_owned(),
+        seed: 7,
+        method: "docs-2026-04".to_owned(),
+        budget: "5x".to_owned(),
+        score: 60.375,
+        score_half_width: (repeats > 1).then_some(1.5),
+        card_scores: vec![60.375; repeats as usize],
+        finished: true,
+        failed_plays: 0,
+        provisional_baselines: true,
+        environments: vec![summary_of(0, "won"), summary_of(1, "budget")],
+        folder: "runs/x".to_owned(),
+        report: "runs/x/report.html".to_owned(),
+        seconds: 83.4,
+    };
+    let config = RunConfig {
+        version: 1,
+        software: summary.software.clone(),
+        run_id: summary.run_id.clone(),
+        agent: Some("explorer".to_owned()),
+        agent_cmd: None,
+        seed: 7,
+        env_seed: 0,
+        games: games.map(str::to_owned).to_vec(),
+        repeat: repeats,
+        budget: "5x".to_owned(),
+        method: summary.method.clone(),
+        step_timeout_ms: 10_000,
+        generator: "pcg".to_owned(),
+    };
+    let play = |repeat: u32, game: &str| PlayFilm {
+        repeat,
+        game_id: game.to_owned(),
+        ending: if game == games[0] { "won" } else { "budget" }.to_owned(),
+        message: None,
+        film: Film { title: game.to_owned(), ..walking_square(5) },
+    };
+    let films = (1..=repeats).flat_map(|repeat| games.map(|game| play(repeat, game))).collect();
+    RunReport { config, summary, cards, films }
+}
+
+#[test]
+fn a_single_card_has_no_interval_and_no_repeats() {
+    let page = run_page(&report(1));
+    assert!(page.contains("60.38<small> %</small>"));
+    assert!(!page.contains("95 % interval"));
+    assert!(!page.contains("Repeat 1"));
+    assert_eq!(page.matches("<rhae-player>").count(), 2);
+}
+
+#[test]
+fn several_cards_are_shown_each() {
+    let page = run_page(&report(3));
+    assert!(page.contains("± 1.50"));
+    assert!(page.contains("95 % interval of the mean of 3 repeats"));
+    for repeat in 1..=3 {
+        assert!(page.contains(&format!("<h3>Repeat {repeat}</h3>")));
+    }
+    assert_eq!(page.matches("<rhae-player>").count(), 6);
+}
+
+#[test]
+fn what_limits_the_score_is_said() {
+    let mut report = report(1);
+    assert!(run_page(&report).contains("twice the optimal count found by search"));
+    report.summary.provisional_baselines = false;
+    assert!(!run_page(&report).contains("class=\"notice\""));
+
+    report.summary.finished = false;
+    report.summary.failed_plays = 1;
+    report.cards[0].environments[1].runs[0].ending = Some("failed".to_owned());
+    report.cards[0].environments[1].runs[0].message = Some("no answer within 10 s".to_owned());
+    report.films[1].ending = "failed".to_owned();
+    let page = run_page(&report);
+    assert!(page.contains("The run did not finish."));
+    assert!(page.contains("1 play ended because the agent failed."));
+    assert!(page.contains("no answer within 10 s"));
+}
+
+#[test]
+fn unchanged_actions_are_counted_from_the_recording() {
+    let mut report = report(1);
+    // Six actions in the first level, one of them unchanged, a baseline of five.
+    let row = |unchanged| format!("<td class=\"num\">6</td><td class=\"num\">{unchanged}</td><td class=\"num\">5</td>");
+    assert!(run_page(&report).contains(&row("1")));
+    report.films.clear();
+    assert!(run_page(&report).contains(&row("–")));
+}
+
+#[test]
+fn hostile_text_stays_text_everywhere() {
+    let hostile = "</script><img src=x onerror=alert(1)>\"'";
+    let mut report = report(2);
+    let text = || hostile.to_owned();
+    report.config.agent_cmd = Some(text());
+    report.summary.agent = text();
+    report.summary.method = text();
+    report.summary.budget = text();
+    report.summary.software = text();
+    report.summary.run_id = text();
+    for environment in &mut report.summary.environments {
+        environment.game_id = text();
+        environment.endings = vec![text(), text()];
+    }
+    for environment in report.cards.iter_mut().flat_map(|card| &mut card.environments) {
+        environment.id = text();
+        environment.baseline_source = vec![text(); 5];
+        let run = &mut environment.runs[0];
+        (run.id, run.ending, run.message) = (text(), Some("failed".to_owned()), Some(text()));
+    }
+    for play in &mut report.films {
+        (play.game_id, play.ending, play.message) = (text(), text(), Some(text()));
+        (play.film.title, play.film.subtitle, play.film.moments[1].reasoning) = (text(), text(), Some(text()));
+    }
+    let page = run_page(&report);
+    assert!(!page.contains("<img"));
+    assert!(!page.contains("=x onerror=alert(1)>\""));
+    // One for each recording and one for the player.
+    assert_eq!(page.matches("</script>").count(), report.films.len() + 1);
+}
