@@ -18,6 +18,7 @@ const UNCHANGED_MS = 120;
 const RESET = 0;
 const CLICK = 6;
 const ACTIONS = ["RESET", "ACTION1", "ACTION2", "ACTION3", "ACTION4", "ACTION5", "ACTION6", "ACTION7"];
+const NO_REASONING = "none for this action";
 const STATES = ["going on", "won", "game over"];
 const PALETTE = [
   "#FFFFFF", "#CCCCCC", "#999999", "#666666", "#333333", "#000000", "#E53AA3", "#FF7BCC",
@@ -135,12 +136,11 @@ const TEMPLATE = `<style>
 .stage { aspect-ratio: 1; display: grid; place-items: center; }
 canvas { display: block; image-rendering: pixelated; box-shadow: 0 0 0 1px var(--line); }
 .bar { position: relative; margin-top: 14px; }
-.marks { display: block; width: calc(100% - 14px); height: 14px; margin: 0 7px; overflow: visible; }
+.marks { display: block; width: calc(100% - 14px); height: 14px; margin: 0 7px -6px; overflow: visible; }
 .marks path { fill: none; stroke: currentColor; vector-effect: non-scaling-stroke; }
 .marks .unchanged { stroke: var(--quiet); stroke-width: 1px; }
 .marks .levels { stroke-width: 2px; }
-.marks .axis { stroke: var(--line); }
-input { display: block; width: 100%; height: 24px; margin: 0; appearance: none; background: none; cursor: pointer; }
+input { display: block; width: 100%; height: 24px; margin: 0; appearance: none; background: none; color: inherit; cursor: pointer; }
 input::-webkit-slider-runnable-track { height: 4px; border-radius: 2px; background: var(--line); }
 input::-moz-range-track { height: 4px; border-radius: 2px; background: var(--line); }
 input::-webkit-slider-thumb { appearance: none; width: 14px; height: 14px; margin-top: -5px; border-radius: 50%; background: currentColor; }
@@ -177,7 +177,7 @@ summary { cursor: pointer; color: var(--quiet); font-size: 13px; }
     <div class="stage"><canvas role="img"></canvas></div>
     <div class="bar">
       <svg class="marks" preserveAspectRatio="none" aria-hidden="true">
-        <path class="axis"/><path class="unchanged"/><path class="levels"/></svg>
+        <path class="unchanged"/><path class="levels"/></svg>
       <input type="range" min="0" value="0" aria-label="Action">
     </div>
     <div class="controls">${button("first", "To the start")}${button("back", "One action back")}${button("play", "Play")}
@@ -187,7 +187,7 @@ summary { cursor: pointer; color: var(--quiet); font-size: 13px; }
   </div>
   <div class="side">
     <div class="levels"><span class="label">Level&nbsp;</span></div>
-    <dl><dt>Action</dt><dd data-show="action"></dd><dt>Effect</dt><dd data-show="effect"></dd><dt>Count</dt><dd data-show="count"></dd>
+    <dl><dt>Action</dt><dd data-show="action"></dd><dt>Effect</dt><dd data-show="effect"></dd><dt>Frame</dt><dd data-show="frame"></dd><dt>Count</dt><dd data-show="count"></dd>
       <dt>In level</dt><dd data-show="level"></dd><dt>State</dt><dd data-show="state"></dd></dl>
     <p class="legend"><span><svg viewBox="0 0 8 12"><path stroke-width="2" d="M4 0v12"/></svg> level completed</span>
       <span><svg viewBox="0 0 8 12"><path d="M4 6v6"/></svg> changed nothing</span></p>
@@ -196,9 +196,10 @@ summary { cursor: pointer; color: var(--quiet); font-size: 13px; }
 </div>
 <p class="error" hidden></p>`;
 
-/** @param {string} color */
-const rgb = (color) => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
-const COLORS = PALETTE.map(rgb);
+/** The colours as bytes of an `ImageData`: red, green, blue, opaque. */
+const COLORS = new Uint32Array(
+  Uint8Array.from(PALETTE.flatMap((color) => [...[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)), 255])).buffer,
+);
 
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
@@ -352,7 +353,6 @@ export class RhaePlayer extends Base {
     const end = Math.max(1, moments.length - 1);
     this.#input.max = String(moments.length - 1);
     this.#part(".marks").setAttribute("viewBox", `0 0 ${end} 14`);
-    this.#part(".marks .axis").setAttribute("d", `M0 14H${end}`);
     const unchanged = moments.map((moment, at) => (moment.counted && !moment.changed ? `M${at} 8v6` : ""));
     this.#part(".marks .unchanged").setAttribute("d", unchanged.join(""));
     const completed = moments.map((moment, at) => (moment.levels > moment.level ? `M${at} 0v14` : ""));
@@ -414,11 +414,11 @@ export class RhaePlayer extends Base {
   #show() {
     const moment = this.moments[this.#moment];
     const total = this.moments[this.moments.length - 1].number;
-    const [first, place] = [this.#frame - moment.first + 1, moment.count > 1 ? ` of ${moment.count}` : ""];
     const what = moment.action === RESET && moment.fullReset ? "RESET, from the start" : ACTIONS[moment.action];
     this.#write("action", moment.action === CLICK ? `${what} at ${moment.x}, ${moment.y}` : what);
-    const effect = moment.changed || !moment.counted ? "" : "changed nothing";
-    this.#write("effect", effect || (place ? `frame ${first}${place}` : "1 frame"), effect !== "");
+    const useless = moment.counted && !moment.changed;
+    this.#write("effect", useless ? "○ changed nothing" : moment.counted ? "● changed the state" : "not counted", !moment.counted || useless);
+    this.#write("frame", `${Math.max(1, this.#frame - moment.first + 1)} of ${Math.max(1, moment.count)}`);
     this.#write("count", `${moment.number} of ${total}`);
     this.#write("level", `${moment.inLevel}`);
     this.#write("state", STATES[moment.state] + (moment.levels > moment.level ? `, level ${moment.levels} completed` : ""));
@@ -428,8 +428,9 @@ export class RhaePlayer extends Base {
       jump.setAttribute("aria-current", String(/** @type {HTMLElement} */ (jump).dataset.level === current));
     }
     const reasoning = this.#part(".reasoning");
-    const text = this.#reasoning.get(this.#moment) ?? "";
-    if (reasoning.textContent !== text) reasoning.textContent = text;
+    const text = this.#reasoning.get(this.#moment);
+    if (reasoning.textContent !== (text ?? NO_REASONING)) reasoning.textContent = text ?? NO_REASONING;
+    reasoning.classList.toggle("mark", text === undefined);
     this.#canvas.setAttribute("aria-label", `Frame after action ${moment.number}`);
     this.#draw();
     this.dispatchEvent(new CustomEvent("rhae-moment", { detail: { moment: this.#moment } }));
@@ -440,10 +441,8 @@ export class RhaePlayer extends Base {
     const picture = this.#picture.getContext("2d");
     if (!this.#reel || !screen || !picture) return;
     const cells = this.#reel.frame(this.#frame);
-    for (let cell = 0; cell < cells.length; cell++) {
-      const color = COLORS[cells[cell]];
-      this.#pixels.data.set([color[0], color[1], color[2], 255], cell * 4);
-    }
+    const pixels = new Uint32Array(this.#pixels.data.buffer);
+    for (let cell = 0; cell < cells.length; cell++) pixels[cell] = COLORS[cells[cell]];
     picture.putImageData(this.#pixels, 0, 0);
     screen.imageSmoothingEnabled = false;
     screen.drawImage(this.#picture, 0, 0, this.#canvas.width, this.#canvas.height);
@@ -457,11 +456,12 @@ export class RhaePlayer extends Base {
    */
   #ring(screen, x, y) {
     const zoom = this.#canvas.width / SIZE;
-    for (const [color, width] of /** @type {[string, number][]} */ ([["#000", 0.9], ["#FFF", 0.4]])) {
+    const radius = Math.max(1.6 * zoom, 8 * (globalThis.devicePixelRatio || 1));
+    for (const [color, width] of /** @type {[string, number][]} */ ([["#000", 0.55], ["#FFF", 0.25]])) {
       screen.beginPath();
-      screen.arc((x + 0.5) * zoom, (y + 0.5) * zoom, 1.6 * zoom, 0, 2 * Math.PI);
+      screen.arc((x + 0.5) * zoom, (y + 0.5) * zoom, radius, 0, 2 * Math.PI);
       screen.strokeStyle = color;
-      screen.lineWidth = width * zoom;
+      screen.lineWidth = width * radius;
       screen.stroke();
     }
   }

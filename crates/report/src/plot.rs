@@ -51,6 +51,7 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
             }
         }
     }
+    let _ = writeln!(svg, r#"<text class="quiet end" x="{:.1}" y="{:.1}">actions</text>"#, LEFT - 12.0, bottom + 16.0);
     let mut y = top + ROW / 2.0;
     for (name, levels) in &environments {
         let _ = writeln!(svg, r#"<text x="0" y="{:.1}">{}</text>"#, y + 4.0, Text(name));
@@ -101,7 +102,6 @@ fn mark(svg: &mut String, x: f64, y: f64, completed: bool, title: &str) {
 
 fn legend(svg: &mut String) {
     let y = 14.0;
-    let _ = writeln!(svg, r#"<text class="quiet" x="0" y="{:.1}">actions</text>"#, y + 4.0);
     mark(svg, LEFT + 4.0, y, true, "completed");
     let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">completed</text>"#, LEFT + 14.0, y + 4.0);
     mark(svg, LEFT + 104.0, y, false, "not completed");
@@ -171,4 +171,51 @@ fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
 
 fn opened(height: f64, label: &str) -> String {
     format!("<svg class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_page::tests::report;
+
+    #[test]
+    fn every_level_that_was_tried_has_a_mark_of_its_own_shape() {
+        let report = report(3);
+        let svg = actions_plot(&report.cards);
+        // Five levels won and two, three times; the third one tried; one mark of each kind in the legend.
+        assert_eq!(svg.matches("class=\"done\"").count(), 3 * 7 + 1);
+        assert_eq!(svg.matches("class=\"open\"").count(), 3 + 1);
+        assert_eq!(svg.matches("class=\"base\"").count(), 10 + 1);
+        assert!(svg.contains("<title>24 actions, not completed</title>"));
+    }
+
+    #[test]
+    fn a_level_without_a_baseline_or_actions_is_no_error() {
+        let mut report = report(1);
+        let run = &mut report.cards[0].environments[0].runs[0];
+        run.level_baseline_actions = vec![-1; 5];
+        run.level_actions = vec![0];
+        let svg = actions_plot(&report.cards);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        assert!(!actions_plot(&[]).contains("NaN"));
+        assert!(!completion_plot(&[]).contains("NaN"));
+    }
+
+    #[test]
+    fn completion_counts_plays() {
+        let mut report = report(3);
+        report.cards[0].environments[0].runs[0].levels_completed = 4;
+        let svg = completion_plot(&report.cards);
+        assert_eq!(svg.matches(">3/3<").count(), 6);
+        assert_eq!(svg.matches(">2/3<").count(), 1);
+        assert_eq!(svg.matches(">0/3<").count(), 3);
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let mut report = report(1);
+        report.cards[0].environments[0].id = "<script>".to_owned();
+        assert!(!actions_plot(&report.cards).contains("<script>"));
+        assert!(!completion_plot(&report.cards).contains("<script>"));
+    }
 }

@@ -27,7 +27,10 @@ pub(crate) fn player(film: &Film) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rhae_engine::{PALETTE, Rgb};
+
     use super::*;
+    use crate::PACKED_VERSION;
     use crate::film::tests::walking_square;
 
     #[test]
@@ -41,6 +44,14 @@ mod tests {
         assert!(!page.contains("<img"));
         assert_eq!(page.matches("</script>").count(), 2);
         assert_eq!(page.matches("</title>").count(), 1);
+    }
+
+    #[test]
+    fn the_player_has_the_colours_and_the_version_of_the_engine() {
+        let hex = |[red, green, blue]: Rgb| format!("\"#{red:02X}{green:02X}{blue:02X}\"");
+        let script: String = PLAYER_SCRIPT.split_whitespace().collect();
+        assert!(script.contains(&PALETTE.map(hex).join(",")));
+        assert!(PLAYER_SCRIPT.contains(&format!("const VERSION = {PACKED_VERSION};")));
     }
 
     #[test]

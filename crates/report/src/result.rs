@@ -88,3 +88,39 @@ pub(crate) fn tally(endings: &[String]) -> String {
     }
     kinds.iter().map(|(kind, times)| format!("{kind} {times}")).collect::<Vec<_>>().join(" · ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_page::tests::report;
+
+    #[test]
+    fn the_baseline_is_that_of_the_completed_levels() {
+        let report = report(3);
+        let rows = rows(&report.cards, &report.summary);
+        assert_eq!(rows.iter().map(|row| row.baseline).collect::<Vec<_>>(), [Some(59.0), Some(13.0)]);
+        assert_eq!(total(&rows).baseline, Some(72.0));
+    }
+
+    #[test]
+    fn the_first_of_the_best_runs_counts() {
+        let mut environment = report(1).cards.remove(0).environments.remove(0);
+        environment.runs = [10.0, 30.0, 30.0].map(|score| RunScore { score, ..environment.runs[0].clone() }).to_vec();
+        assert_eq!(best_index(&environment), Some(1));
+        environment.runs.clear();
+        assert_eq!(best_index(&environment), None);
+    }
+
+    #[test]
+    fn means_have_a_decimal_only_where_they_need_one() {
+        assert_eq!([0.0, 12.0, 12.5, 1.0 / 3.0, 1999.98].map(count), ["0", "12", "12.5", "0.3", "2000"]);
+    }
+
+    #[test]
+    fn endings_are_counted_if_they_differ() {
+        let endings = |names: &[&str]| tally(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
+        assert_eq!(endings(&["won", "won"]), "won");
+        assert_eq!(endings(&["budget", "won", "budget"]), "budget 2 · won 1");
+        assert_eq!(endings(&[]), "");
+    }
+}

@@ -61,7 +61,7 @@ fn headline(body: &mut String, report: &RunReport) {
     let interval = match summary.score_half_width {
         Some(half) if cards.len() > 1 => {
             format!(
-                "<p class=\"interval\">± {half:.2} <span class=\"quiet\">95 % interval of the mean of {} repeats</span></p>",
+                "<p class=\"interval\">± {half:.2} <span class=\"quiet\">95 % interval of the mean, {} repeats</span></p>",
                 cards.len()
             )
         }

@@ -1,6 +1,6 @@
 //! A run's result as a plain-text table for a terminal.
 //!
-//! Invariants: no line is wider than asked for (40 columns at least), and no control character reaches the terminal,
+//! Invariants: no line is wider than asked for (56 columns at least), and no control character reaches the terminal,
 //! whatever an environment or an agent is called.
 
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use rhae_protocol::{RunSummary, Scorecard};
 
 use crate::result::{Row, count, rows, tally, total};
 
-/// The narrowest table that still makes sense.
-const LEAST_WIDTH: usize = 40;
+/// The narrowest table that still holds every column.
+const LEAST_WIDTH: usize = 56;
 
 /// The table: one line for each environment, a total, and what must be said about the numbers.
 ///
@@ -122,4 +122,40 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_page::tests::report;
+
+    #[test]
+    fn one_card_in_eighty_columns() {
+        let report = report(1);
+        insta::assert_snapshot!(card_table(&report.cards, &report.summary, 80));
+    }
+
+    #[test]
+    fn an_interrupted_run_with_failures_says_so() {
+        let mut report = report(3);
+        report.summary.finished = false;
+        report.summary.failed_plays = 2;
+        report.summary.environments[1].endings = ["budget", "failed", "failed"].map(str::to_owned).to_vec();
+        insta::assert_snapshot!(card_table(&report.cards, &report.summary, 80));
+    }
+
+    #[test]
+    fn no_line_is_too_wide_and_no_control_character_comes_through() {
+        let mut report = report(2);
+        for environment in &mut report.summary.environments {
+            environment.game_id = "\u{1b}[31mred\u{202e}\n".repeat(20);
+            environment.endings = vec!["won\r".to_owned(), "\u{7}failed at something rather long".repeat(4)];
+        }
+        for width in [0, 56, 60, 80, 132] {
+            let table = card_table(&report.cards, &report.summary, width);
+            assert!(table.lines().all(|line| line.chars().count() <= width.max(LEAST_WIDTH)), "{table}");
+            assert!(table.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'));
+            assert_eq!(table.lines().filter(|line| line.contains("[31m")).count(), 2);
+        }
+    }
 }

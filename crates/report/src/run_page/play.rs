@@ -56,7 +56,7 @@ pub(super) fn levels(body: &mut String, report: &RunReport) {
             body.push_str("</details>\n");
         }
     }
-    body.push_str("</section>\n");
+    body.push_str("<p class=\"quiet note\">✕ not completed. Unchanged actions count, but changed nothing.</p>\n</section>\n");
 }
 
 fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scorecard) {
@@ -93,7 +93,7 @@ fn level_row(body: &mut String, environment: &EnvironmentScore, best: usize, lev
     let actions = match (reached, completed) {
         (false, _) => dash(),
         (true, true) => actions.to_string(),
-        (true, false) => format!("<span class=\"quiet\">not completed</span> {actions}"),
+        (true, false) => format!("<span class=\"quiet\" title=\"not completed\">✕</span> {actions}"),
     };
     let unchanged = unchanged.filter(|_| reached).map_or_else(dash, |unchanged| unchanged.to_string());
     let baseline = run.level_baseline_actions.get(level).filter(|&&baseline| baseline > 0).map_or_else(dash, i64::to_string);
