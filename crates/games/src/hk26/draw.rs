@@ -4,7 +4,7 @@
 
 use rhae_engine::{Frame, FrameSink, SIZE, StateOf, TextMap};
 
-use super::levels::{Level, ROWS, Shrine, is_inside, place, squares};
+use super::levels::{LIKES, Level, ROWS, Shrine, is_inside, place, squares};
 use super::wants::Wants;
 use super::{Board, Hk26};
 
@@ -53,9 +53,6 @@ pub(crate) fn background(level: &Level, map: &TextMap) -> Frame {
     for (column, row) in squares().filter(|&(column, row)| !is_wall(column, row)) {
         frame.block::<10, 10>(column * PITCH, row * PITCH, FLOOR);
     }
-    for (column, row) in squares().filter(|&(column, row)| is_wall(column, row)) {
-        frame.block::<10, 10>(column * PITCH, row * PITCH, WALL);
-    }
     for (x, y, edge) in map.iter() {
         let inside = is_inside(x, y);
         match edge {
@@ -63,6 +60,9 @@ pub(crate) fn background(level: &Level, map: &TextMap) -> Frame {
             b'-' if inside => frame.rect(x / 2 * PITCH, y / 2 * PITCH, PITCH + 1, 1, FENCE),
             _ => {}
         }
+    }
+    for (column, row) in squares().filter(|&(column, row)| is_wall(column, row)) {
+        frame.block::<10, 10>(column * PITCH, row * PITCH, WALL);
     }
     frame.outline(0, 0, SIZE, BOARD_HEIGHT, WALL);
     for (column, row) in squares() {
@@ -80,7 +80,29 @@ pub(crate) fn background(level: &Level, map: &TextMap) -> Frame {
         frame.outline(x, y, 8, 8, color);
         frame.outline(x + 1, y + 1, 6, 6, color);
     }
+    frame.rect(BAR_X, BAR_Y, BAR_WIDTH, 3, BAR_GONE);
     frame
+}
+
+/// Eight rows of eight cells, a byte each.
+pub(crate) type Body = [u64; 8];
+
+/// The cells of a square that a round body leaves free.
+const GROUND: Body = {
+    let (end, next, middle) = (0xFFFF_0000_0000_FFFF, 0xFF00_0000_0000_00FF, 0);
+    [end, next, middle, middle, middle, middle, next, end]
+};
+
+/// A round body, with the likings on its left, the best on top.
+pub(crate) fn body(likes: &[u8; LIKES]) -> Body {
+    let color = if likes[0] == 0 { STUMP } else { BODY };
+    let mut cells = [[color; 8]; 8];
+    for (rank, &liked) in likes.iter().enumerate().filter(|&(_, &liked)| liked != 0) {
+        for row in &mut cells[1 + 2 * rank..3 + 2 * rank] {
+            row[1..3].fill(liked);
+        }
+    }
+    std::array::from_fn(|row| u64::from_le_bytes(cells[row]) & !GROUND[row])
 }
 
 /// A state to be drawn.
@@ -99,8 +121,8 @@ impl<'a> View<'a> {
     pub(crate) fn settled(&self, frame: &mut Frame) {
         self.ground(frame);
         self.beings(frame, |_| (0, 0));
+        self.choice(frame, (0, 0));
         self.hands(frame, &Wants::of(self.level, self.board), |_| true);
-        self.choice(frame);
     }
 
     /// The board without beings, and the bar.
@@ -108,11 +130,9 @@ impl<'a> View<'a> {
         frame.copy_from(&self.level.background);
         let left = (usize::from(self.left) * BAR_WIDTH).div_ceil(usize::from(self.level.budget));
         frame.rect(BAR_X, BAR_Y, left, 3, BAR);
-        frame.rect(BAR_X + left, BAR_Y, BAR_WIDTH - left, 3, BAR_GONE);
         for &shrine in &self.level.shrines {
             if self.level.is_served(self.board, shrine) {
-                let (x, y) = corner(shrine.square);
-                frame.outline(x - 1, y - 1, 10, 10, shrine.color);
+                surround(frame, shrine.square, shrine.color);
             }
         }
     }
@@ -126,17 +146,15 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A being without its token: a round body, with its likings on the left, the best on top.
+    /// A being without its token; the ground shows at its corners.
+    #[inline]
     fn body(&self, frame: &mut Frame, being: usize, offset: (isize, isize)) {
         let square = self.board.square[being];
         let (x, y) = moved(corner(square), offset);
-        let color = if self.level.walks(being) { BODY } else { STUMP };
-        frame.block::<4, 8>(x + 2, y, color);
-        frame.block::<6, 6>(x + 1, y + 1, color);
-        frame.block::<8, 4>(x, y + 2, color);
-        for (rank, &liked) in self.level.likes(being, square).iter().enumerate() {
-            if liked != 0 {
-                frame.block::<2, 2>(x + 1, y + 1 + 2 * rank, liked);
+        let rows = frame.cells_mut()[y * SIZE..].chunks_exact_mut(SIZE);
+        for ((row, part), ground) in rows.zip(self.level.body(being, square)).zip(GROUND) {
+            if let Some(cells) = row[x..].first_chunk_mut::<8>() {
+                *cells = (u64::from_le_bytes(*cells) & ground | part).to_le_bytes();
             }
         }
     }
@@ -153,31 +171,47 @@ impl<'a> View<'a> {
             let Some(direction) = wants.reach(being) else { continue };
             let (x, y) = corner(self.board.square[being]);
             let color = if wants.is_in_loop(being) { LIGHT } else { HAND };
-            // Each hand keeps to its own right side, so that two that reach for each other lie side by side.
+            // Broad on its own body, narrow beyond: one sees who reaches for whom.
             match direction {
-                0 => frame.block::<2, 3>(x + 4, y - 2, color),
-                1 => frame.block::<3, 2>(x + 7, y + 4, color),
-                2 => frame.block::<2, 3>(x + 2, y + 7, color),
-                _ => frame.block::<3, 2>(x - 2, y + 2, color),
+                0 => {
+                    frame.block::<2, 2>(x + 3, y - 2, color);
+                    frame.block::<4, 1>(x + 2, y, color);
+                }
+                1 => {
+                    frame.block::<2, 2>(x + 8, y + 3, color);
+                    frame.block::<1, 4>(x + 7, y + 2, color);
+                }
+                2 => {
+                    frame.block::<2, 2>(x + 3, y + 8, color);
+                    frame.block::<4, 1>(x + 2, y + 7, color);
+                }
+                _ => {
+                    frame.block::<2, 2>(x - 2, y + 3, color);
+                    frame.block::<1, 4>(x, y + 2, color);
+                }
             }
         }
     }
 
-    /// The mark round the being that walks.
-    fn choice(&self, frame: &mut Frame) {
-        let (x, y) = corner(self.board.square[usize::from(self.board.chosen)]);
-        brackets(frame, x, y);
+    /// The mark round the being that walks: light corners on the lines round its square.
+    fn choice(&self, frame: &mut Frame, offset: (isize, isize)) {
+        let (x, y) = moved(corner(self.board.square[usize::from(self.board.chosen)]), offset);
+        for (dx, dy) in [(0, 0), (7, 0), (0, 9), (7, 9)] {
+            frame.block::<3, 1>(x + dx - 1, y + dy - 1, LIGHT);
+        }
+        for (dx, dy) in [(0, 0), (9, 0), (0, 7), (9, 7)] {
+            frame.block::<1, 3>(x + dx - 1, y + dy - 1, LIGHT);
+        }
     }
 }
 
-/// Light corners round a square.
-fn brackets(frame: &mut Frame, x: usize, y: usize) {
-    for (dx, dy) in [(0, 0), (7, 0), (0, 9), (7, 9)] {
-        frame.block::<3, 1>(x + dx - 1, y + dy - 1, LIGHT);
-    }
-    for (dx, dy) in [(0, 0), (9, 0), (0, 7), (9, 7)] {
-        frame.block::<1, 3>(x + dx - 1, y + dy - 1, LIGHT);
-    }
+/// Colours the lines round a square.
+fn surround(frame: &mut Frame, square: u8, color: u8) {
+    let (x, y) = corner(square);
+    frame.block::<10, 1>(x - 1, y - 1, color);
+    frame.block::<10, 1>(x - 1, y + 8, color);
+    frame.block::<1, 8>(x - 1, y, color);
+    frame.block::<1, 8>(x + 8, y, color);
 }
 
 const fn moved((x, y): (usize, usize), (dx, dy): (isize, isize)) -> (usize, usize) {
@@ -203,6 +237,7 @@ pub(crate) fn slide(level: &Level, before: &StateOf<Hk26>, after: &StateOf<Hk26>
             let wants = Wants::of(level, &after.board);
             view.ground(frame);
             view.beings(frame, |being| if being == chosen { toward(direction, cells) } else { (0, 0) });
+            view.choice(frame, toward(direction, cells));
             view.hands(frame, &wants, |being| being != chosen && wants.wanted(being) != chosen);
         });
     }
@@ -231,7 +266,7 @@ pub(crate) fn greeting(level: &Level, state: &StateOf<Hk26>, sink: &mut impl Fra
         let view = View::of(level, state);
         view.ground(frame);
         view.beings(frame, |being| if being == usize::from(state.board.chosen) { (0, -1) } else { (0, 0) });
-        view.choice(frame);
+        view.choice(frame, (0, 0));
     });
 }
 
@@ -240,10 +275,7 @@ pub(crate) fn idle_click(level: &Level, state: &StateOf<Hk26>, x: u8, y: u8, sin
     sink.frame(|frame| {
         View::of(level, state).settled(frame);
         match square_at(x, y) {
-            Some(square) => {
-                let (x, y) = corner(square);
-                frame.outline(x - 1, y - 1, 10, 10, LIGHT);
-            }
+            Some(square) => surround(frame, square, LIGHT),
             None => frame.rect(usize::from(x).saturating_sub(1), usize::from(y).saturating_sub(1), 3, 3, LIGHT),
         }
     });
@@ -256,13 +288,13 @@ pub(crate) fn refusal(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink:
         sink.frame(|frame| {
             view.ground(frame);
             view.beings(frame, |_| (0, hop));
-            view.choice(frame);
+            view.choice(frame, (0, 0));
         });
         sink.frame(|frame| {
             view.ground(frame);
             view.beings(frame, |_| (0, 0));
             view.hands(frame, wants, |_| hop < 0);
-            view.choice(frame);
+            view.choice(frame, (0, 0));
         });
     }
 }
@@ -273,7 +305,7 @@ pub(crate) fn trade(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink: &
     sink.frame(|frame| {
         view.ground(frame);
         view.beings(frame, |_| (0, -1));
-        view.choice(frame);
+        view.choice(frame, (0, 0));
     });
     for cells in [3, 5, 7] {
         sink.frame(|frame| {
@@ -305,8 +337,7 @@ pub(crate) fn triumph(level: &Level, state: &StateOf<Hk26>, sink: &mut impl Fram
         sink.frame(|frame| {
             view.ground(frame);
             for shrine in &level.shrines {
-                let (x, y) = corner(shrine.square);
-                frame.outline(x - 1, y - 1, 10, 10, if step % 2 == 0 { LIGHT } else { shrine.color });
+                surround(frame, shrine.square, if step % 2 == 0 { LIGHT } else { shrine.color });
             }
             view.beings(frame, |being| if on_shrine(being) && step % 2 == 0 { (0, -1) } else { (0, 0) });
         });

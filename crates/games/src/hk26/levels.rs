@@ -79,7 +79,7 @@ pub(crate) const ALL: [Sketch; 8] = [
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "BG"), being('G', "R"), being('B', "G")],
-        budget: 45,
+        budget: 56,
     },
     // A temptation: one that is well served must be led away for a while.
     Sketch {
@@ -99,7 +99,7 @@ pub(crate) const ALL: [Sketch; 8] = [
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "BG"), being_on('R', 'G', "YR"), being_on('Y', 'Y', "Y"), being('B', "G")],
-        budget: 66,
+        budget: 88,
     },
     // A ring of four, where a pair would trade too early.
     Sketch {
@@ -119,7 +119,7 @@ pub(crate) const ALL: [Sketch; 8] = [
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "BY"), being('B', "G"), being('G', "Y"), being('Y', "R")],
-        budget: 60,
+        budget: 80,
     },
     // Moods: a place changes what one wants.
     Sketch {
@@ -139,7 +139,7 @@ pub(crate) const ALL: [Sketch; 8] = [
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "GB"), being('G', "GR"), being('B', "G")],
-        budget: 60,
+        budget: 100,
     },
     // A stump between three rooms: a token can be left there, and be taken by another.
     Sketch {
@@ -159,7 +159,7 @@ pub(crate) const ALL: [Sketch; 8] = [
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "BYO"), being('B', "Y"), being('Y', "R"), being('O', "")],
-        budget: 70,
+        budget: 108,
     },
     // A ring of six: the two in its middle touch each other, too.
     Sketch {
@@ -186,7 +186,7 @@ pub(crate) const ALL: [Sketch; 8] = [
             being_on('Y', 'G', "OY"),
             being_on('P', 'Y', "P"),
         ],
-        budget: 80,
+        budget: 100,
     },
     // All together.
     Sketch {
@@ -213,7 +213,7 @@ pub(crate) const ALL: [Sketch; 8] = [
             being('R', "PO"),
             being_on('P', 'P', "P"),
         ],
-        budget: 120,
+        budget: 172,
     },
 ];
 
@@ -235,8 +235,10 @@ pub(crate) struct Level {
     open: [u8; SQUARES],
     /// The colour of the mood on each square, 0 for none.
     mood: [u8; SQUARES],
-    /// For each being and mood: the colours it likes, best first, 0 for none.
-    likes: [[[u8; LIKES]; 16]; MOST],
+    /// A bit for each being that walks and wants, as all do but stumps.
+    walkers: u8,
+    /// For each being and mood: its body, which shows what it likes.
+    bodies: [[draw::Body; 16]; MOST],
     /// For each being and mood: how good each colour is, 0 the best.
     ranks: [[[u8; 16]; 16]; MOST],
 }
@@ -253,7 +255,8 @@ impl Level {
             shrines: Vec::new(),
             open: [0; SQUARES],
             mood: [0; SQUARES],
-            likes: [[[0; LIKES]; 16]; MOST],
+            walkers: 0,
+            bodies: [[[0; 8]; 16]; MOST],
             ranks: [[[u8::MAX; 16]; 16]; MOST],
         };
         let at = |column: usize, row: usize| map.get(2 * column + 1, 2 * row + 1);
@@ -281,13 +284,16 @@ impl Level {
         }
         for (index, being) in sketch.beings.iter().enumerate() {
             level.start.token[index] = color(being.holds as u8);
+            level.walkers |= u8::from(!being.likes.is_empty()) << index;
             for mood in 0..16 {
                 let first = (mood != 0 && !being.likes.is_empty()).then_some(mood);
                 let others = being.likes.bytes().map(color).filter(|&liked| liked != mood);
+                let mut likes = [0; LIKES];
                 for (rank, liked) in first.into_iter().chain(others).take(LIKES).enumerate() {
-                    level.likes[index][usize::from(mood)][rank] = liked;
+                    likes[rank] = liked;
                     level.ranks[index][usize::from(mood)][usize::from(liked)] = rank as u8;
                 }
+                level.bodies[index][usize::from(mood)] = draw::body(&likes);
             }
         }
         level.background = draw::background(&level, &map);
@@ -297,7 +303,7 @@ impl Level {
     /// Whether a being walks and wants, as all do but stumps.
     #[inline]
     pub(crate) const fn walks(&self, being: usize) -> bool {
-        self.likes[being][0][0] != 0
+        self.walkers >> being & 1 == 1
     }
 
     /// Whether neither wall nor fence nor rim is in the way.
@@ -306,10 +312,10 @@ impl Level {
         self.open[square as usize] >> direction & 1 == 1
     }
 
-    /// The colours that a being likes on a square, best first, 0 for none.
+    /// What a being looks like on a square, its token left out.
     #[inline]
-    pub(crate) const fn likes(&self, being: usize, square: u8) -> &[u8; LIKES] {
-        &self.likes[being][self.mood[square as usize] as usize]
+    pub(crate) const fn body(&self, being: usize, square: u8) -> draw::Body {
+        self.bodies[being][self.mood[square as usize] as usize]
     }
 
     /// How good each colour is to a being on a square, 0 the best.
