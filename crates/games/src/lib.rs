@@ -11,5 +11,8 @@ mod registry;
 pub use registry::{Entry, UnknownGame, Visitor, find};
 
 registry::registry! {
+    pz19::Pz19,
+    ym39::Ym39,
+    ny40::Ny40,
     hk26::Hk26,
 }

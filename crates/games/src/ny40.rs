@@ -1,0 +1,249 @@
+//! Push-off: in a hall without friction you move only away from something you touch, and what you push off flies the other way.
+//!
+//! The hall has 11 × 11 cells, each a bit of a `u128`, so that the flight of any number of things is a few shifts. Its
+//! outermost cells are wall or void; therefore nothing that stands or flies ever leaves the bits of its row.
+
+mod draw;
+mod levels;
+#[cfg(test)]
+mod tests;
+
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+
+use draw::Moment;
+
+/// Pushing off walls and loose stones.
+pub(crate) struct Ny40;
+
+/// A set of cells: bit `y * WIDTH + x`.
+type Cells = u128;
+
+/// Columns, and rows, of the hall.
+const WIDTH: usize = 11;
+
+/// What does not change while a level is played.
+pub(crate) struct Hall {
+    walls: Cells,
+    /// Rough ground: stops what comes onto it, and gives a hold in every direction.
+    moss: Cells,
+    /// No ground: what comes there falls.
+    void: Cells,
+    your_ring: Cells,
+    stone_rings: Cells,
+    start: Board,
+    /// Actions until the level is lost; 0 for no limit.
+    budget: u8,
+    background: Frame,
+}
+
+/// Where everything is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Board {
+    you: Cells,
+    /// All stones, the held ones included.
+    stones: Cells,
+    /// The stones that move with you; each lies next to you.
+    held: Cells,
+}
+
+impl Board {
+    const fn body(&self) -> Cells {
+        self.you | self.held
+    }
+
+    /// The stones that are not held.
+    const fn loose(&self) -> Cells {
+        self.stones & !self.held
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+impl Direction {
+    const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
+
+    const fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+
+    /// The cells next to these, in this direction.
+    #[inline]
+    const fn from(self, cells: Cells) -> Cells {
+        match self {
+            Self::Up => cells >> WIDTH,
+            Self::Down => cells << WIDTH,
+            Self::Left => cells >> 1,
+            Self::Right => cells << 1,
+        }
+    }
+}
+
+impl Hall {
+    /// The walls and loose stones right behind the body, seen from where it is pushed to.
+    fn touched(&self, board: &Board, behind: Direction) -> Cells {
+        behind.from(board.body()) & !board.body() & (self.walls | board.stones)
+    }
+
+    fn is_won(&self, board: &Board) -> bool {
+        board.you == self.your_ring && self.stone_rings & !board.stones == 0
+    }
+
+    fn has_too_few_stones(&self, board: &Board) -> bool {
+        board.stones.count_ones() < self.stone_rings.count_ones()
+    }
+}
+
+impl Game for Ny40 {
+    const FACTS: Facts = Facts {
+        id: "ny40-v1",
+        baselines: &[
+            Baseline::solved(5),
+            Baseline::solved(13),
+            Baseline::solved(14),
+            Baseline::solved(15),
+            Baseline::solved(16),
+            Baseline::solved(18),
+            Baseline::solved(21),
+            Baseline::solved(24),
+        ],
+        actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action7),
+        tags: &["keyboard"],
+        frames_per_second: 20,
+        seeded: false,
+        solutions: include_str!("ny40/solutions.txt"),
+    };
+
+    type Level = Hall;
+    type Board = Board;
+    /// Actions taken, where they are limited.
+    type Spent = u8;
+
+    fn level(index: LevelIndex, _seed: u64) -> Hall {
+        levels::hall(index.get())
+    }
+
+    fn start(hall: &Hall) -> StateOf<Self> {
+        State { board: hall.start, spent: 0 }
+    }
+
+    fn step(hall: &Hall, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+        let spent = spend(hall, state);
+        match action {
+            Action::Action1 => push(hall, state, Direction::Up, sink),
+            Action::Action2 => push(hall, state, Direction::Down, sink),
+            Action::Action3 => push(hall, state, Direction::Left, sink),
+            Action::Action4 => push(hall, state, Direction::Right, sink),
+            _ => grip(hall, state, sink),
+        }
+        let board = &state.board;
+        if board.you & hall.void != 0 {
+            return Outcome::GameOver;
+        }
+        if hall.has_too_few_stones(board) {
+            blink(hall, state, Moment::RingsLost, sink);
+            return Outcome::GameOver;
+        }
+        if hall.is_won(board) {
+            blink(hall, state, Moment::Won, sink);
+            return Outcome::LevelWon;
+        }
+        if spent == Outcome::GameOver {
+            blink(hall, state, Moment::BudgetEmpty, sink);
+        }
+        spent
+    }
+
+    fn draw(hall: &Hall, state: &StateOf<Self>, frame: &mut Frame) {
+        draw::picture(hall, state, Moment::Rest, frame);
+    }
+
+    fn undone(hall: &Hall, state: &mut StateOf<Self>) -> Outcome {
+        spend(hall, state)
+    }
+}
+
+/// Every action costs one unit, refused ones and undo included; the last unit loses the level unless it wins it.
+fn spend(hall: &Hall, state: &mut StateOf<Ny40>) -> Outcome {
+    if hall.budget == 0 {
+        return Outcome::Going;
+    }
+    state.spent = state.spent.saturating_add(1);
+    if state.spent >= hall.budget { Outcome::GameOver } else { Outcome::Going }
+}
+
+/// Takes hold of every stone beside you, or lets go of all.
+fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
+    let board = &mut state.board;
+    if board.held != 0 {
+        board.held = 0;
+        return;
+    }
+    for side in Direction::ALL {
+        board.held |= side.from(board.you) & board.stones;
+    }
+    if board.held == 0 {
+        blink(hall, state, Moment::Grasping, sink);
+    }
+}
+
+/// Pushes the body in a direction, off everything that it touches on the opposite side.
+///
+/// Body and pushed stones part at once and fly until something stops them. They cannot meet: a pushed stone starts
+/// behind a cell of the body, and no cell of the body lies behind it.
+fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut impl FrameSink) {
+    let behind = ahead.opposite();
+    let board = state.board;
+    let touched = hall.touched(&board, behind);
+    if touched == 0 && board.body() & hall.moss == 0 {
+        return blink(hall, state, Moment::Kicking(behind), sink);
+    }
+    let mut pushed = touched & board.stones & !hall.moss;
+    let mut flying = true;
+    let mut moved = false;
+    loop {
+        let board = &mut state.board;
+        let body = board.body();
+        let resting = board.loose() & !pushed;
+        flying &= ahead.from(body) & (hall.walls | resting) == 0;
+        pushed &= !ahead.from(hall.walls | resting);
+        if !flying && pushed == 0 {
+            break;
+        }
+        moved = true;
+        let landed = behind.from(pushed);
+        board.stones = board.stones & !pushed | landed;
+        pushed = landed;
+        if flying {
+            board.stones = board.stones & !board.held | ahead.from(board.held);
+            board.held = ahead.from(board.held);
+            board.you = ahead.from(board.you);
+        }
+        sink.frame(|frame| draw::picture(hall, state, Moment::Flight, frame));
+        let board = &mut state.board;
+        board.stones &= !hall.void;
+        board.held &= !hall.void;
+        pushed &= !(hall.void | hall.moss);
+        flying &= board.body() & hall.moss == 0 && board.you & hall.void == 0;
+    }
+    if !moved {
+        blink(hall, state, Moment::Blocked(ahead), sink);
+    }
+}
+
+/// Shows a moment twice, with the picture at rest between and after.
+fn blink(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, sink: &mut impl FrameSink) {
+    for shown in [moment, Moment::Rest, moment] {
+        sink.frame(|frame| draw::picture(hall, state, shown, frame));
+    }
+}

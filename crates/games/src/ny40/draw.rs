@@ -1,0 +1,218 @@
+//! What a hall looks like: 11 × 11 cells of 5 × 5, black void around and between, the budget as a bar below.
+
+use rhae_engine::{Frame, StateOf};
+
+use super::{Board, Cells, Direction, Hall, Ny40, WIDTH};
+
+const CELL: usize = 5;
+const LEFT: usize = 4;
+const TOP: usize = 2;
+const SPAN: usize = WIDTH * CELL;
+const BAR_TOP: usize = 60;
+
+const VOID: u8 = 5;
+const FLOOR: u8 = 1;
+const FLOOR_DOT: u8 = 2;
+const CLIFF: u8 = 3;
+const WALL: u8 = 3;
+const WALL_LIT: u8 = 2;
+const WALL_SHADE: u8 = 4;
+const MOSS: u8 = 14;
+const YOU: u8 = 12;
+const STONE: u8 = 9;
+const STONE_LIT: u8 = 10;
+const HOLD: u8 = 0;
+const MISS: u8 = 6;
+const BAR: u8 = 2;
+const BAR_TRACK: u8 = 4;
+
+/// What a picture shows besides where everything is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Nothing moves; what gives a hold is marked.
+    Rest,
+    /// Something flies.
+    Flight,
+    /// A push without anything to push off on that side.
+    Kicking(Direction),
+    /// A push off something, but the way is blocked on that side.
+    Blocked(Direction),
+    /// A grip with no stone in reach.
+    Grasping,
+    /// Fewer stones are left than there are rings for them.
+    RingsLost,
+    /// The budget is used up.
+    BudgetEmpty,
+    /// Everything is on its ring.
+    Won,
+}
+
+/// The cells of a set, each as its pixel column and row.
+fn places(mut cells: Cells) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::from_fn(move || {
+        if cells == 0 {
+            return None;
+        }
+        let cell = cells.trailing_zeros() as usize;
+        cells &= cells - 1;
+        Some((LEFT + cell % WIDTH * CELL, TOP + cell / WIDTH * CELL))
+    })
+}
+
+/// Draws everything that does not change: ground, walls, rings.
+pub(super) fn background(hall: &mut Hall) {
+    let frame = &mut hall.background;
+    frame.clear(VOID);
+    let floor = !(hall.walls | hall.void) & ((1 << (WIDTH * WIDTH)) - 1);
+    for (x, y) in places(floor) {
+        frame.block::<5, 5>(x, y, FLOOR);
+        frame.set(x + 2, y + 2, FLOOR_DOT);
+    }
+    // The ground has a thickness: its lower rim is seen above the void.
+    for (x, y) in places(hall.void & Direction::Down.from(floor)) {
+        frame.block::<5, 1>(x, y, CLIFF);
+    }
+    for (x, y) in places(hall.moss) {
+        for spot in (0..25).filter(|spot| spot % 2 == 0) {
+            frame.set(x + spot % 5, y + spot / 5, MOSS);
+        }
+    }
+    for (x, y) in places(hall.walls) {
+        frame.block::<5, 5>(x, y, WALL);
+    }
+    for (x, y) in places(hall.walls & !Direction::Down.from(hall.walls)) {
+        frame.block::<5, 1>(x, y, WALL_LIT);
+    }
+    for (x, y) in places(hall.walls & !Direction::Up.from(hall.walls)) {
+        frame.block::<5, 1>(x, y + 4, WALL_SHADE);
+    }
+    rings(frame, hall.stone_rings, STONE);
+    rings(frame, hall.your_ring, YOU);
+}
+
+fn rings(frame: &mut Frame, cells: Cells, color: u8) {
+    for (x, y) in places(cells) {
+        frame.outline(x, y, CELL, CELL, color);
+    }
+}
+
+/// Draws a state at a moment, every cell of the frame.
+pub(super) fn picture(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, frame: &mut Frame) {
+    let board = &state.board;
+    frame.copy_from(&hall.background);
+    bar(hall, state.spent, moment, frame);
+    for (x, y) in places(board.stones & !hall.void) {
+        rounded(frame, x, y, STONE);
+        frame.block::<2, 1>(x + 1, y + 1, STONE_LIT);
+    }
+    for (x, y) in places(board.stones & hall.void) {
+        frame.block::<3, 3>(x + 1, y + 1, STONE);
+    }
+    for (x, y) in places(board.stones & hall.stone_rings) {
+        frame.block::<1, 1>(x + 2, y + 2, HOLD);
+    }
+    you(hall, board, moment, frame);
+    if moment != Moment::Flight {
+        holds(hall, board, frame);
+    }
+    hands(board, frame);
+    match moment {
+        Moment::Rest | Moment::Flight | Moment::BudgetEmpty => {}
+        Moment::Kicking(side) => {
+            for (x, y) in places(board.body() & !side.opposite().from(board.body())) {
+                beyond(frame, x, y, side, MISS);
+            }
+        }
+        Moment::Blocked(side) => {
+            let stops = hall.touched(board, side);
+            for (x, y) in places(board.body() & side.opposite().from(stops)) {
+                seam(frame, x, y, side, MISS);
+            }
+        }
+        Moment::Grasping => {
+            for side in Direction::ALL {
+                for (x, y) in places(board.you) {
+                    beyond(frame, x, y, side, YOU);
+                }
+            }
+        }
+        Moment::RingsLost => rings(frame, hall.stone_rings & !board.stones, MISS),
+        Moment::Won => rings(frame, hall.your_ring | hall.stone_rings, HOLD),
+    }
+}
+
+fn bar(hall: &Hall, spent: u8, moment: Moment, frame: &mut Frame) {
+    if hall.budget == 0 {
+        return;
+    }
+    let left = usize::from(hall.budget - spent);
+    frame.rect(LEFT, BAR_TOP, SPAN, 2, if moment == Moment::BudgetEmpty { MISS } else { BAR_TRACK });
+    frame.rect(LEFT, BAR_TOP, (left * SPAN).div_ceil(usize::from(hall.budget)), 2, BAR);
+}
+
+/// A square without its corners, which show the ground or the ring beneath.
+fn rounded(frame: &mut Frame, x: usize, y: usize, color: u8) {
+    frame.block::<3, 1>(x + 1, y, color);
+    frame.block::<5, 3>(x, y + 1, color);
+    frame.block::<3, 1>(x + 1, y + 4, color);
+}
+
+fn you(hall: &Hall, board: &Board, moment: Moment, frame: &mut Frame) {
+    for (x, y) in places(board.you & hall.void) {
+        frame.block::<3, 3>(x + 1, y + 1, YOU);
+        if moment == Moment::Rest {
+            frame.block::<3, 3>(x + 1, y + 1, VOID);
+            frame.block::<1, 1>(x + 2, y + 2, YOU);
+        }
+    }
+    for (x, y) in places(board.you & !hall.void) {
+        rounded(frame, x, y, YOU);
+        frame.block::<1, 1>(x + 2, y + 2, if board.you == hall.your_ring { HOLD } else { VOID });
+    }
+}
+
+/// A hand reaches into every held stone.
+fn hands(board: &Board, frame: &mut Frame) {
+    for side in Direction::ALL {
+        for (x, y) in places(board.you & side.opposite().from(board.held)) {
+            seam(frame, x, y, side, YOU);
+            beyond(frame, x, y, side, YOU);
+        }
+    }
+}
+
+/// Marks what the body can push off: a white seam where it touches something, a white rim where it stands on moss.
+fn holds(hall: &Hall, board: &Board, frame: &mut Frame) {
+    let body = board.body() & !hall.void;
+    for side in Direction::ALL {
+        for (x, y) in places(body & side.opposite().from(hall.touched(board, side))) {
+            seam(frame, x, y, side, HOLD);
+        }
+    }
+    for (x, y) in places(body & hall.moss) {
+        frame.block::<3, 1>(x + 1, y, HOLD);
+        frame.block::<3, 1>(x + 1, y + 4, HOLD);
+        frame.block::<1, 3>(x, y + 1, HOLD);
+        frame.block::<1, 3>(x + 4, y + 1, HOLD);
+    }
+}
+
+/// Colours the middle of the edge that a cell has in common with its neighbour, one pixel deep on either side.
+fn seam(frame: &mut Frame, x: usize, y: usize, side: Direction, color: u8) {
+    match side {
+        Direction::Up => frame.block::<3, 2>(x + 1, y - 1, color),
+        Direction::Down => frame.block::<3, 2>(x + 1, y + 4, color),
+        Direction::Left => frame.block::<2, 3>(x - 1, y + 1, color),
+        Direction::Right => frame.block::<2, 3>(x + 4, y + 1, color),
+    }
+}
+
+/// Colours two pixels' depth of the neighbouring cell, next to the middle of the common edge.
+fn beyond(frame: &mut Frame, x: usize, y: usize, side: Direction, color: u8) {
+    match side {
+        Direction::Up => frame.block::<3, 2>(x + 1, y - 2, color),
+        Direction::Down => frame.block::<3, 2>(x + 1, y + 5, color),
+        Direction::Left => frame.block::<2, 3>(x - 2, y + 1, color),
+        Direction::Right => frame.block::<2, 3>(x + 5, y + 1, color),
+    }
+}

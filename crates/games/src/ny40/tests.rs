@@ -1,0 +1,148 @@
+//! The rules, shown on a corridor: one row of a hall that is wall elsewhere, before and after some keys. And the levels:
+//! each is out of reach without the rule that it teaches.
+
+use rhae_engine::{Action, Game, NoFrames, Outcome, State, StateKey, StateOf, key_of};
+use rhae_explore::{Explorable, shortest_win};
+
+use super::{Board, Cells, Hall, Ny40, WIDTH, levels};
+
+const ROW: usize = 5;
+
+/// Plays the keys and gives the row as it then is, with the outcome of the last key.
+fn after(row: &str, keys: &str) -> (String, Outcome) {
+    let wall = "#".repeat(WIDTH);
+    let rows: Vec<&str> = (0..WIDTH).map(|y| if y == ROW { row } else { &wall }).collect();
+    let hall = levels::read(&rows.join("\n"), 0);
+    let mut state = State { board: hall.start, spent: 0 };
+    let mut outcome = Outcome::Going;
+    for key in keys.split_whitespace() {
+        let action: Action = key.parse().unwrap();
+        outcome = Ny40::step(&hall, &mut state, action, &mut NoFrames);
+    }
+    let sign = |x: usize| {
+        let is = |cells: Cells| cells >> (ROW * WIDTH + x) & 1 == 1;
+        match (is(state.board.you), is(state.board.stones), is(hall.moss)) {
+            (true, _, moss) => if moss { '&' } else { '@' },
+            (_, true, moss) => if moss { '%' } else { 'o' },
+            _ if is(hall.walls) => '#',
+            _ if is(hall.void) => '~',
+            (.., moss) => if moss { ':' } else { '.' },
+        }
+    };
+    ((0..WIDTH).map(sign).collect(), outcome)
+}
+
+fn check(row: &str, keys: &str, expected: &str) {
+    assert_eq!(after(row, keys), (expected.to_owned(), Outcome::Going), "{row} after {keys}");
+}
+
+#[test]
+fn you_move_only_away_from_what_you_touch() {
+    check("#@.......##", "4", "#.......@##");
+    check("#.......@##", "4", "#.......@##");
+    check("#...@....##", "4", "#...@....##");
+    check("#...@....##", "3", "#...@....##");
+}
+
+#[test]
+fn a_stone_flies_the_other_way() {
+    check("#..o@....##", "4", "#o......@##");
+    check("#o@......##", "4", "#o......@##");
+    check("#...o@#####", "4", "#o...@#####");
+    check("#.oo@....##", "4", "#.oo....@##");
+}
+
+#[test]
+fn moss_stops_what_comes_and_holds_what_lies_there() {
+    check("#@..:...o.#", "4", "#...&...o.#");
+    check("#@..:...o.#", "4 4", "#...:..@o.#");
+    check("#..%@....##", "4", "#..%....@##");
+    check("#.:..o@..##", "4", "#.%.....@##");
+    check("#@.::....##", "4 4", "#..:&....##");
+    check("#@.::....##", "4 4 4", "#..::...@##");
+}
+
+#[test]
+fn held_stones_are_part_of_you() {
+    check("#@o......##", "5 4", "#......@o##");
+    check("#@o......##", "5 4 5 3", "#@......o##");
+    check("#..o@o...##", "5 4", "#..o@o...##");
+    check("#.oo@....##", "5 4", "#o.....o@##");
+    check("#..o@:...##", "5 4", "#..o@:...##");
+}
+
+#[test]
+fn what_comes_over_the_void_falls() {
+    check("~..o@....##", "4", "~.......@##");
+    assert_eq!(after("#@.......~#", "4").1, Outcome::GameOver);
+    assert_eq!(after("~..o@.O..##", "4").1, Outcome::GameOver);
+    check("#@o..~#####", "5", "#@o..~#####");
+}
+
+#[test]
+fn all_on_their_rings_at_rest_wins() {
+    assert_eq!(after("#O.o@...Y##", "4").1, Outcome::LevelWon);
+    assert_eq!(after("#O.o@..Y.##", "4").1, Outcome::Going);
+}
+
+/// A level in which some moves count as losses.
+struct Without {
+    hall: Hall,
+    forbidden: fn(Action, &Board, &Board) -> bool,
+}
+
+impl Explorable for Without {
+    type State = StateOf<Ny40>;
+
+    fn start(&self) -> Self::State {
+        Ny40::start(&self.hall)
+    }
+
+    fn actions(&self, _state: &Self::State, actions: &mut Vec<Action>) {
+        actions.extend([Action::Action1, Action::Action2, Action::Action3, Action::Action4, Action::Action5]);
+    }
+
+    fn step(&self, state: &mut Self::State, action: Action) -> Outcome {
+        let before = state.board;
+        let outcome = Ny40::step(&self.hall, state, action, &mut NoFrames);
+        if (self.forbidden)(action, &before, &state.board) { Outcome::GameOver } else { outcome }
+    }
+
+    fn place(&self, state: &Self::State) -> StateKey {
+        key_of(&state.board)
+    }
+}
+
+fn without_recoil(action: Action, before: &Board, after: &Board) -> bool {
+    action != Action::Action5 && before.loose() != after.loose()
+}
+
+fn without_grip(action: Action, _before: &Board, _after: &Board) -> bool {
+    action == Action::Action5
+}
+
+fn without_sacrifice(_action: Action, before: &Board, after: &Board) -> bool {
+    after.stones.count_ones() < before.stones.count_ones()
+}
+
+fn assert_impossible(number: usize, hall: Hall, forbidden: fn(Action, &Board, &Board) -> bool) {
+    let search = shortest_win(&Without { hall: Hall { budget: 0, ..hall }, forbidden }, 1_000_000);
+    assert!(search.complete && search.win.is_none(), "level {number} can do without what it teaches");
+}
+
+#[test]
+fn levels_need_what_they_teach() {
+    let hall = |number: usize| levels::hall(number - 1);
+    for number in 2..=8 {
+        assert_impossible(number, hall(number), without_recoil);
+    }
+    for number in [4, 7, 8] {
+        assert_impossible(number, hall(number), without_grip);
+    }
+    for number in [5, 8] {
+        assert_impossible(number, hall(number), without_sacrifice);
+    }
+    for number in [6, 7, 8] {
+        assert_impossible(number, Hall { moss: 0, ..hall(number) }, |_, _, _| false);
+    }
+}

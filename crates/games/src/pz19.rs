@@ -1,0 +1,178 @@
+//! `pz19`: fold a sheet, punch through all its layers, and make exactly the marked holes with few punches.
+//!
+//! Arrow keys fold (and roll the crease on and back), the further key presses a fold flat or opens the last one, a click
+//! punches. A wrong hole, or a mark left over when the punches are used up, ruins the sheet; there are three sheets.
+//! Levels are generated from the seed, all with the same optimum: see [`levels`].
+//!
+//! **Invariant:** a board never holds a hole that is not wanted: such a board is judged, and replaced, within the step.
+
+mod draw;
+mod levels;
+mod paper;
+mod search;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+
+use draw::Canvas;
+use paper::{Cells, Direction, Folds, cells_of};
+use sheet::Sheet;
+
+pub(crate) struct Pz19;
+
+/// How many sheets there are for a level.
+const SHEETS: u8 = 3;
+
+/// A level: the sheet and its picture.
+pub(crate) struct Level {
+    sheet: Sheet,
+    canvas: Canvas,
+}
+
+/// The sheet on the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Board {
+    /// The open cells of the sheet, those that were open from the start included.
+    open: Cells,
+    folds: Folds,
+    punches: u8,
+}
+
+/// The sheets that are left, the one on the table included. A ruined sheet never comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sheets(u8);
+
+impl Game for Pz19 {
+    const FACTS: Facts = Facts {
+        id: "pz19-v1",
+        baselines: &[
+            Baseline::solved(levels::PLANS[0].optimum),
+            Baseline::solved(levels::PLANS[1].optimum),
+            Baseline::solved(levels::PLANS[2].optimum),
+            Baseline::solved(levels::PLANS[3].optimum),
+            Baseline::solved(levels::PLANS[4].optimum),
+            Baseline::solved(levels::PLANS[5].optimum),
+            Baseline::solved(levels::PLANS[6].optimum),
+            Baseline::solved(levels::PLANS[7].optimum),
+        ],
+        actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action6),
+        tags: &["keyboard_click"],
+        frames_per_second: 8,
+        seeded: true,
+        solutions: include_str!("pz19/solutions.txt"),
+    };
+
+    type Level = Level;
+    type Board = Board;
+    type Spent = Sheets;
+
+    fn level(index: LevelIndex, seed: u64) -> Level {
+        let sheet = levels::sheet(index, seed);
+        Level { sheet, canvas: Canvas::new(&sheet) }
+    }
+
+    fn start(level: &Level) -> StateOf<Self> {
+        State { board: fresh(&level.sheet), spent: Sheets(SHEETS) }
+    }
+
+    fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+        match action {
+            Action::Action6 { x, y } => return punch(level, state, (x, y), sink),
+            Action::Action5 => press_or_open(level, state, sink),
+            _ => {
+                if let Some(toward) = Direction::of(action) {
+                    roll(level, state, toward, sink);
+                }
+            }
+        }
+        Outcome::Going
+    }
+
+    fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
+        level.canvas.settled(&level.sheet, state, frame);
+    }
+
+    /// Every place where a punch is right, and one where it is wrong: all wrong punches end alike, with a fresh sheet.
+    fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
+        let look = level.sheet.look(&state.board.folds, state.board.open, false);
+        let wrong = look.wrong & look.wrong.wrapping_neg();
+        cells.extend(cells_of(look.right & !look.wrong | wrong).map(|place| level.canvas.middle_of(place)));
+    }
+}
+
+/// A new sheet.
+fn fresh(sheet: &Sheet) -> Board {
+    Board { open: sheet.gaps, folds: Folds::NONE, punches: sheet.punches }
+}
+
+fn roll(level: &Level, state: &mut StateOf<Pz19>, toward: Direction, sink: &mut impl FrameSink) {
+    let (canvas, sheet, before) = (&level.canvas, &level.sheet, state.board.folds);
+    match before.rolled(toward, sheet.size) {
+        Ok(folds) => {
+            // A flap that is rolled back to nothing rises from where it lay.
+            state.board.folds = if folds.list().len() < before.list().len() { before } else { folds };
+            sink.frame(|frame| canvas.lifted(sheet, state, frame));
+            state.board.folds = folds;
+        }
+        Err(refusal) => sink.frame(|frame| canvas.refused(sheet, state, refusal, toward, frame)),
+    }
+}
+
+fn press_or_open(level: &Level, state: &mut StateOf<Pz19>, sink: &mut impl FrameSink) {
+    let (canvas, sheet, before) = (&level.canvas, &level.sheet, state.board.folds);
+    match before.pressed_or_opened() {
+        Some(folds) if before.is_live() => {
+            sink.frame(|frame| canvas.pressing(sheet, state, frame));
+            state.board.folds = folds;
+        }
+        Some(folds) => {
+            sink.frame(|frame| canvas.lifted(sheet, state, frame));
+            state.board.folds = folds;
+        }
+        None => sink.frame(|frame| canvas.nothing_to_open(sheet, state, frame)),
+    }
+}
+
+fn punch(level: &Level, state: &mut StateOf<Pz19>, click: (u8, u8), sink: &mut impl FrameSink) -> Outcome {
+    let (canvas, sheet) = (&level.canvas, &level.sheet);
+    let place = canvas.place_of(click);
+    let holes = place.map_or(0, |(x, y)| sheet.punched(&state.board.folds, x, y)) & !state.board.open;
+    let Some(place) = place.filter(|_| holes != 0) else {
+        sink.frame(|frame| canvas.missed(sheet, state, click, frame));
+        return Outcome::Going;
+    };
+    sink.frame(|frame| canvas.punching(sheet, state, place, frame));
+    state.board.open |= holes;
+    state.board.punches -= 1;
+    sink.frame(|frame| canvas.punched(sheet, state, holes, frame));
+    let wrong = state.board.open & !sheet.finished();
+    let missing = sheet.finished() & !state.board.open;
+    if wrong == 0 && missing == 0 {
+        unfold(level, state, sink);
+        sink.frame(|frame| canvas.finished(sheet, state, 0, frame));
+        sink.frame(|frame| canvas.finished(sheet, state, 1, frame));
+        return Outcome::LevelWon;
+    }
+    if wrong == 0 && state.board.punches > 0 {
+        return Outcome::Going;
+    }
+    state.board.folds = Folds::NONE;
+    for lit in [true, false, true, false] {
+        let blinking = if wrong != 0 { wrong } else { missing };
+        sink.frame(|frame| canvas.ruined(sheet, state, blinking, lit, frame));
+    }
+    state.board = fresh(sheet);
+    state.spent.0 -= 1;
+    if state.spent.0 == 0 { Outcome::GameOver } else { Outcome::Going }
+}
+
+/// Opens all folds of a finished sheet, one after the other.
+fn unfold(level: &Level, state: &mut StateOf<Pz19>, sink: &mut impl FrameSink) {
+    while !state.board.folds.list().is_empty() {
+        sink.frame(|frame| level.canvas.lifted(&level.sheet, state, frame));
+        state.board.folds = state.board.folds.unfolded();
+        sink.frame(|frame| level.canvas.settled(&level.sheet, state, frame));
+    }
+}

@@ -1,0 +1,390 @@
+//! The picture: the table with the sheet on the left; on the right the plan of the flat sheet, the punches left, the folds
+//! made, the spare sheets.
+//!
+//! A mark is a full disc where a punch would make only wanted holes and a ring where it would make an unwanted one as well:
+//! the paper is thin, and what lies below shines through.
+
+use rhae_engine::{Frame, SIZE, StateOf};
+
+use super::Pz19;
+use super::paper::{Cells, Direction, Fold, Folds, Hull, MOST_FOLDS, Refusal, cells_of};
+use super::sheet::{Look, Sheet};
+
+const TABLE: u8 = 4;
+const PANEL: u8 = 5;
+const UNUSED: u8 = 3;
+const FRONT: u8 = 0;
+const BACK: u8 = 10;
+const MARK: u8 = 12;
+const PLATE: u8 = 13;
+const PLATE_LIGHT: u8 = 8;
+const PUNCH: u8 = 15;
+const LIVE: u8 = 11;
+const RUINED: u8 = 6;
+/// The lines between cells darken as the layers below grow: one, two, more.
+const LINES: [u8; 3] = [1, 2, 3];
+const HOLE_RIM: u8 = 3;
+
+/// Pixels on the side of a cell, of which the last is the line to the next one.
+const CELL: usize = 5;
+/// Pixels on the side of a cell in the plan.
+const PLAN_CELL: usize = 2;
+const TABLE_WIDTH: usize = 44;
+const PLAN_TOP: usize = 8;
+const PUNCHES: (usize, usize) = (46, 31);
+const SLOTS: (usize, usize) = (46, 41);
+const SPARES: (usize, usize) = (46, 52);
+
+type Sprite = [[u8; CELL]; CELL];
+type Disc = [[u8; 4]; 4];
+
+const fn disc(fill: u8, ground: u8, center: u8) -> Disc {
+    let (f, g, c) = (fill, ground, center);
+    [[g, f, f, g], [f, c, c, f], [f, c, c, f], [g, f, f, g]]
+}
+
+/// The kinds of cells are numbers of six bits: what the inside shows (two bits; nothing, a ring, a disc, something special),
+/// whether that lies on the back of the paper (a special thing is the table then, else a plate), how many layers there are
+/// (two bits; one, two, more, none at all), whether the top layer is open.
+const KINDS: usize = 64;
+
+/// One bit of the kind for each place, all places at once.
+fn kinds(look: &Look, outline: Cells) -> [Cells; 6] {
+    let special = look.inner_plate | look.through;
+    let gone = outline & !look.paper;
+    [
+        look.right & look.wrong | special,
+        look.right & !look.wrong | special,
+        look.inner_back & !look.inner_plate | look.through,
+        look.double & !look.triple | gone,
+        look.triple | gone,
+        look.open,
+    ]
+}
+
+/// The picture of each kind, its rows filled up to eight pixels so that one is a single store.
+static PICTURES: [[[u8; 8]; CELL]; KINDS] = {
+    let mut pictures = [[[TABLE; 8]; CELL]; KINDS];
+    let mut kind = 0;
+    while kind < KINDS {
+        let layers = kind >> 3 & 3;
+        let on_back = kind & 4 != 0;
+        let ground = if on_back { BACK } else { FRONT };
+        let inside = match (kind & 3, on_back) {
+            (0, _) => [[ground; 4]; 4],
+            (1, _) => disc(MARK, ground, ground),
+            (2, _) => disc(MARK, ground, MARK),
+            (_, true) => [[TABLE; 4]; 4],
+            (_, false) => {
+                let (d, l) = (PLATE, PLATE_LIGHT);
+                [[l, l, l, d], [l, d, d, d], [l, d, d, d], [d, d, d, d]]
+            }
+        };
+        let mut at = 0;
+        while layers < LINES.len() && at < CELL * CELL {
+            let (x, y) = (at % CELL, at / CELL);
+            let line = if kind & 32 != 0 { HOLE_RIM } else { LINES[layers] };
+            pictures[kind][y][x] = if x < 4 && y < 4 { inside[y][x] } else { line };
+            at += 1;
+        }
+        kind += 1;
+    }
+    pictures
+};
+
+/// For each byte its eight bits as the lowest bits of eight bytes.
+static SPREAD: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            table[byte] |= (byte as u64 >> bit & 1) << (8 * bit);
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// What does not change of a level's picture, and where its parts are.
+pub(super) struct Canvas {
+    flat: Frame,
+    bare: Frame,
+    origin: usize,
+    top: usize,
+    plan: usize,
+    size: u8,
+}
+
+impl Canvas {
+    pub(super) fn new(sheet: &Sheet) -> Self {
+        let side = usize::from(sheet.size);
+        let mut bare = Frame::filled(TABLE);
+        bare.rect(TABLE_WIDTH, 0, 64 - TABLE_WIDTH, 64, PANEL);
+        let plan = TABLE_WIDTH + (64 - TABLE_WIDTH - PLAN_CELL * side) / 2;
+        let (origin, top) = ((TABLE_WIDTH - CELL * side) / 2, (64 - CELL * side) / 2);
+        for slot in 0..MOST_FOLDS {
+            bare.outline(SLOTS.0 + 6 * slot, SLOTS.1, 5, 5, UNUSED);
+        }
+        for token in 0..usize::from(sheet.punches) {
+            bare.stamp(PUNCHES.0 + 6 * token, PUNCHES.1, &disc(UNUSED, PANEL, PANEL));
+        }
+        for spare in 0..usize::from(super::SHEETS) - 1 {
+            bare.outline(SPARES.0 + 7 * spare, SPARES.1, 6, 6, UNUSED);
+        }
+        for (x, y) in cells_of(Hull::flat(sheet.size).cells()) {
+            bare.block::<2, 2>(plan + PLAN_CELL * usize::from(x), PLAN_TOP + PLAN_CELL * usize::from(y), FRONT + (x + y) % 2);
+        }
+        let mut canvas = Self { flat: bare.clone(), bare, origin, top, plan, size: sheet.size };
+        for (set, color) in [(sheet.wanted, MARK), (sheet.plates, PLATE), (sheet.gaps, PANEL)] {
+            for place in cells_of(set) {
+                let (x, y) = canvas.plan_place(place);
+                canvas.bare.block::<2, 2>(x, y, color);
+            }
+        }
+        let mut flat = canvas.bare.clone();
+        let look = sheet.look(&Folds::NONE, sheet.gaps, false);
+        canvas.rows(&look, look.paper, &mut flat);
+        canvas.flat = flat;
+        canvas
+    }
+
+    /// The cell of the table under a pixel, where a flat sheet would lie.
+    pub(super) fn place_of(&self, (x, y): (u8, u8)) -> Option<(u8, u8)> {
+        let across = usize::from(x).checked_sub(self.origin)? / CELL;
+        let down = usize::from(y).checked_sub(self.top)? / CELL;
+        let size = usize::from(self.size);
+        (across < size && down < size).then_some((across as u8, down as u8))
+    }
+
+    /// A pixel in the middle of a place.
+    pub(super) fn middle_of(&self, place: (u8, u8)) -> (u8, u8) {
+        let (x, y) = self.corner(place);
+        ((x + 2) as u8, (y + 2) as u8)
+    }
+
+    /// The picture of a state at rest.
+    pub(super) fn settled(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
+        if state.spent.0 == 0 {
+            frame.copy_from(&self.bare);
+            return;
+        }
+        self.table(sheet, state, false, frame);
+        self.panel(sheet, state, frame);
+    }
+
+    /// The last flap stands upright on its crease.
+    pub(super) fn lifted(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
+        self.table(sheet, state, true, frame);
+        self.panel(sheet, state, frame);
+        self.crease_bar(&state.board.folds, BACK, frame);
+    }
+
+    /// The live crease is pressed flat.
+    pub(super) fn pressing(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        self.crease_bar(&state.board.folds, LIVE, frame);
+    }
+
+    /// A key cannot fold: the thing that stands in the way lights up.
+    pub(super) fn refused(&self, sheet: &Sheet, state: &StateOf<Pz19>, refusal: Refusal, toward: Direction, frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        match refusal {
+            Refusal::TooManyFolds => frame.outline(SLOTS.0 - 1, SLOTS.1 - 1, 19, 7, LIVE),
+            Refusal::HalfIsTurned => {
+                // The edge that the flap has reached: it cannot go beyond.
+                self.edge::<2>(state.board.folds.hull(self.size), toward, LIVE, frame);
+            }
+        }
+    }
+
+    /// There is no fold to press or open.
+    pub(super) fn nothing_to_open(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        frame.outline(SLOTS.0 - 1, SLOTS.1 - 1, 19, 7, LIVE);
+    }
+
+    /// A click that makes no hole.
+    pub(super) fn missed(&self, sheet: &Sheet, state: &StateOf<Pz19>, click: (u8, u8), frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        let place = self.place_of(click).map(|place| self.corner(place));
+        let (x, y) = place.unwrap_or((usize::from(click.0).saturating_sub(2), usize::from(click.1).saturating_sub(2)));
+        frame.outline(x, y, 4, 4, PUNCH);
+    }
+
+    /// The punch comes down.
+    pub(super) fn punching(&self, sheet: &Sheet, state: &StateOf<Pz19>, place: (u8, u8), frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        let (x, y) = self.corner(place);
+        frame.outline(x - 1, y - 1, 6, 6, PUNCH);
+        frame.block::<4, 4>(x, y, PUNCH);
+    }
+
+    /// The new holes light up in the plan.
+    pub(super) fn punched(&self, sheet: &Sheet, state: &StateOf<Pz19>, holes: Cells, frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        for place in cells_of(holes) {
+            self.in_plan(place, PUNCH, frame);
+        }
+    }
+
+    /// The wrong holes, or the marks that are missing, blink on the opened sheet.
+    pub(super) fn ruined(&self, sheet: &Sheet, state: &StateOf<Pz19>, cells: Cells, lit: bool, frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        if lit {
+            self.light(cells, RUINED, frame);
+        }
+    }
+
+    /// Light falls through the holes of a finished sheet.
+    pub(super) fn finished(&self, sheet: &Sheet, state: &StateOf<Pz19>, phase: u8, frame: &mut Frame) {
+        self.settled(sheet, state, frame);
+        self.light(sheet.wanted, if phase == 0 { LIVE } else { MARK }, frame);
+    }
+
+    /// Fills cells of the flat sheet, on the table and in the plan.
+    fn light(&self, cells: Cells, color: u8, frame: &mut Frame) {
+        for place in cells_of(cells) {
+            let (x, y) = self.corner(place);
+            frame.block::<4, 4>(x, y, color);
+            self.in_plan(place, color, frame);
+        }
+    }
+
+    fn corner(&self, (x, y): (u8, u8)) -> (usize, usize) {
+        (self.origin + CELL * usize::from(x), self.top + CELL * usize::from(y))
+    }
+
+    fn plan_place(&self, (x, y): (u8, u8)) -> (usize, usize) {
+        (self.plan + PLAN_CELL * usize::from(x), PLAN_TOP + PLAN_CELL * usize::from(y))
+    }
+
+    fn in_plan(&self, place: (u8, u8), color: u8, frame: &mut Frame) {
+        let (x, y) = self.plan_place(place);
+        frame.block::<2, 2>(x, y, color);
+    }
+
+    /// The table with the sheet. Rows that differ from the flat sheet are drawn over it.
+    fn table(&self, sheet: &Sheet, state: &StateOf<Pz19>, lifted: bool, frame: &mut Frame) {
+        let folds = &state.board.folds;
+        let look = sheet.look(folds, state.board.open, lifted);
+        frame.copy_from(&self.flat);
+        self.rows(&look, look.double | look.open | !look.paper, frame);
+        let hull = folds.hull(self.size);
+        for (index, &fold) in folds.list().iter().enumerate() {
+            let live = folds.is_live() && index + 1 == folds.list().len();
+            self.crease::<1>(hull, fold, if live { LIVE } else { UNUSED }, frame);
+        }
+    }
+
+    /// Draws every row that holds one of the places.
+    fn rows(&self, look: &Look, places: Cells, frame: &mut Frame) {
+        let outline = Hull::flat(self.size).cells();
+        let kinds = kinds(look, outline);
+        let changed = (places & outline).to_le_bytes();
+        for row in 0..usize::from(self.size) {
+            if changed[row] == 0 {
+                continue;
+            }
+            let bits = kinds.iter().enumerate();
+            let kinds = bits.fold(0, |kinds, (bit, set)| kinds | SPREAD[usize::from((set >> (8 * row)) as u8)] << bit).to_le_bytes();
+            let corner = (self.top + CELL * row) * SIZE + self.origin;
+            // The width is made a constant: the loops over it become a few stores.
+            match self.size {
+                6 => cells_row::<6>(&kinds, corner, frame),
+                7 => cells_row::<7>(&kinds, corner, frame),
+                _ => cells_row::<8>(&kinds, corner, frame),
+            }
+        }
+    }
+
+    /// A line along the edge of the folded sheet at which a fold turned.
+    fn crease<const THICKNESS: usize>(&self, hull: Hull, fold: Fold, color: u8, frame: &mut Frame) {
+        self.edge::<THICKNESS>(hull, fold.toward.opposite(), color, frame);
+    }
+
+    /// A line just outside one edge of the folded sheet, drawn cell by cell: blocks of known size are fast.
+    fn edge<const THICKNESS: usize>(&self, hull: Hull, side: Direction, color: u8, frame: &mut Frame) {
+        let (left, top) = self.corner((hull.left, hull.top));
+        let (right, bottom) = self.corner((hull.right, hull.bottom));
+        if side.is_sideways() {
+            let x = if side == Direction::Left { left - THICKNESS } else { right };
+            for y in (top..bottom).step_by(CELL) {
+                frame.block::<THICKNESS, CELL>(x, y, color);
+            }
+        } else {
+            let y = if side == Direction::Up { top - THICKNESS } else { bottom };
+            for x in (left..right).step_by(CELL) {
+                frame.block::<CELL, THICKNESS>(x, y, color);
+            }
+        }
+    }
+
+    fn crease_bar(&self, folds: &Folds, color: u8, frame: &mut Frame) {
+        if let Some(&fold) = folds.list().last() {
+            self.crease::<2>(folds.hull(self.size), fold, color, frame);
+        }
+    }
+
+    fn panel(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
+        for place in cells_of(state.board.open & !sheet.gaps) {
+            self.in_plan(place, PANEL, frame);
+        }
+        const TOKEN: Disc = disc(PUNCH, PANEL, PUNCH);
+        for token in 0..usize::from(state.board.punches) {
+            frame.stamp(PUNCHES.0 + 6 * token, PUNCHES.1, &TOKEN);
+        }
+        let folds = &state.board.folds;
+        for (slot, &fold) in folds.list().iter().enumerate() {
+            let live = folds.is_live() && slot + 1 == folds.list().len();
+            frame.stamp(SLOTS.0 + 6 * slot, SLOTS.1, &SLOT_SPRITES[fold.toward as usize][usize::from(live)]);
+        }
+        for spare in 0..usize::from(state.spent.0).saturating_sub(1) {
+            frame.stamp(SPARES.0 + 7 * spare, SPARES.1, &SPARE);
+        }
+    }
+}
+
+/// Draws one row of cells. Every cell but the last writes three pixels too many, which the next one covers.
+fn cells_row<const CELLS: usize>(kinds: &[u8; 8], corner: usize, frame: &mut Frame) {
+    for y in 0..CELL {
+        let line = &mut frame.cells_mut()[corner + y * SIZE..][..CELLS * CELL];
+        for x in 0..CELLS {
+            let pixels = &PICTURES[usize::from(kinds[x]) % KINDS][y];
+            if x + 1 < CELLS {
+                line[x * CELL..x * CELL + 8].copy_from_slice(pixels);
+            } else {
+                line[x * CELL..].copy_from_slice(&pixels[..CELL]);
+            }
+        }
+    }
+}
+
+const SPARE: [[u8; 6]; 6] = {
+    let (f, l) = (FRONT, LINES[0]);
+    [[f, f, l, f, f, l], [f, f, l, f, f, l], [l; 6], [f, f, l, f, f, l], [f, f, l, f, f, l], [l; 6]]
+};
+
+/// A small sheet with its folded side, pressed and live, for each direction.
+const SLOT_SPRITES: [[Sprite; 2]; 4] = {
+    let mut sprites = [[[[FRONT; CELL]; CELL]; 2]; 4];
+    let mut index = 0;
+    while index < 8 {
+        let color = if index % 2 == 0 { 9 } else { LIVE };
+        let mut at = 0;
+        while at < 2 * CELL {
+            let (along, across) = (at % CELL, at / CELL);
+            let (x, y) = match index / 2 {
+                0 => (along, CELL - 1 - across),
+                1 => (along, across),
+                2 => (CELL - 1 - across, along),
+                _ => (across, along),
+            };
+            sprites[index / 2][index % 2][y][x] = color;
+            at += 1;
+        }
+        index += 1;
+    }
+    sprites
+};

@@ -1,0 +1,291 @@
+//! The geometry of folding: which cells of a sheet lie on top of each other.
+//!
+//! A fold turns the outer lines of the folded sheet over onto their neighbours, at most half of it, so whatever is folded
+//! stays within the outline of the flat sheet and what has not been turned lies where it always lay. This module does not
+//! know what is printed on the sheet.
+
+use rhae_engine::Action;
+
+/// The longest side of a sheet: a set of cells fits into 64 bits.
+pub(super) const LONGEST: u8 = 8;
+/// How many folds a sheet holds at a time, the one being made included.
+pub(super) const MOST_FOLDS: usize = 3;
+/// The most layers that this many folds can put on one place.
+pub(super) const MOST_LAYERS: usize = 1 << MOST_FOLDS;
+
+/// A set of cells of the flat sheet, or of places on the table: bit `8 y + x` is column `x`, row `y`.
+pub(super) type Cells = u64;
+
+/// The set of one cell.
+pub(super) const fn cell(x: u8, y: u8) -> Cells {
+    1 << (y * LONGEST + x)
+}
+
+/// The cells of a set as (column, row).
+pub(super) fn cells_of(mut set: Cells) -> impl Iterator<Item = (u8, u8)> {
+    std::iter::from_fn(move || {
+        let first = u8::try_from(set.trailing_zeros()).expect("a set has 64 bits");
+        let found = (set != 0).then(|| (first % LONGEST, first / LONGEST));
+        set &= set.wrapping_sub(1);
+        found
+    })
+}
+
+/// Where a flap is turned to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub(super) enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+impl Direction {
+    pub(super) const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
+
+    /// What an arrow key means.
+    pub(super) const fn of(action: Action) -> Option<Self> {
+        Some(match action {
+            Action::Action1 => Self::Up,
+            Action::Action2 => Self::Down,
+            Action::Action3 => Self::Left,
+            Action::Action4 => Self::Right,
+            _ => return None,
+        })
+    }
+
+    pub(super) const fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+
+    /// Whether columns move, not rows.
+    pub(super) const fn is_sideways(self) -> bool {
+        matches!(self, Self::Left | Self::Right)
+    }
+}
+
+/// One fold: so many outer lines are turned over in a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Fold {
+    pub(super) toward: Direction,
+    pub(super) depth: u8,
+}
+
+/// The rectangle that a sheet covers; `right` and `bottom` lie just outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hull {
+    pub(super) left: u8,
+    pub(super) top: u8,
+    pub(super) right: u8,
+    pub(super) bottom: u8,
+}
+
+impl Hull {
+    /// A flat square sheet.
+    pub(super) const fn flat(size: u8) -> Self {
+        Self { left: 0, top: 0, right: size, bottom: size }
+    }
+
+    /// How many lines can be folded along a direction.
+    const fn span(self, toward: Direction) -> u8 {
+        if toward.is_sideways() { self.right - self.left } else { self.bottom - self.top }
+    }
+
+    /// The line between cells about which a fold turns.
+    pub(super) const fn crease(self, fold: Fold) -> u8 {
+        match fold.toward {
+            Direction::Right => self.left + fold.depth,
+            Direction::Left => self.right - fold.depth,
+            Direction::Down => self.top + fold.depth,
+            Direction::Up => self.bottom - fold.depth,
+        }
+    }
+
+    /// What is still covered after a fold.
+    pub(super) const fn folded(self, fold: Fold) -> Self {
+        let crease = self.crease(fold);
+        match fold.toward {
+            Direction::Right => Self { left: crease, ..self },
+            Direction::Left => Self { right: crease, ..self },
+            Direction::Down => Self { top: crease, ..self },
+            Direction::Up => Self { bottom: crease, ..self },
+        }
+    }
+
+    pub(super) const fn contains(self, x: u8, y: u8) -> bool {
+        x >= self.left && x < self.right && y >= self.top && y < self.bottom
+    }
+
+    /// Its cells as a set.
+    pub(super) const fn cells(self) -> Cells {
+        let row = (1_u64 << self.right) - (1 << self.left);
+        let columns = row * 0x0101_0101_0101_0101;
+        let above = (1_u64 << (self.top * LONGEST)) - 1;
+        let up_to_bottom = if self.bottom == LONGEST { u64::MAX } else { (1 << (self.bottom * LONGEST)) - 1 };
+        columns & up_to_bottom & !above
+    }
+}
+
+/// Why a key cannot fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Half of what lies there is turned over already.
+    HalfIsTurned,
+    /// The sheet holds no further fold.
+    TooManyFolds,
+}
+
+/// The folds of a sheet in the order in which they were made.
+///
+/// Entries that are not in use are kept equal, so that equal folds are equal values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Folds {
+    list: [Fold; MOST_FOLDS],
+    count: u8,
+    /// Whether the last fold can still be rolled on and back; a pressed one can only be unfolded.
+    live: bool,
+}
+
+impl Folds {
+    const UNUSED: Fold = Fold { toward: Direction::Up, depth: 0 };
+    /// The flat sheet.
+    pub(super) const NONE: Self = Self { list: [Self::UNUSED; MOST_FOLDS], count: 0, live: false };
+
+    /// The folds, oldest first.
+    pub(super) fn list(&self) -> &[Fold] {
+        &self.list[..usize::from(self.count)]
+    }
+
+    pub(super) const fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Without the last fold.
+    pub(super) fn unfolded(mut self) -> Self {
+        if let Some(last) = usize::from(self.count).checked_sub(1) {
+            self.list[last] = Self::UNUSED;
+            self.count -= 1;
+        }
+        self.live = false;
+        self
+    }
+
+    /// What the folded sheet covers.
+    pub(super) fn hull(&self, size: u8) -> Hull {
+        self.list().iter().fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
+    }
+
+    /// An arrow key: begins a fold, or rolls the live one on or back. A live fold is pressed when another is begun across it.
+    pub(super) fn rolled(mut self, toward: Direction, size: u8) -> Result<Self, Refusal> {
+        let count = usize::from(self.count);
+        if self.live {
+            let last = self.list[count - 1];
+            if last.toward == toward.opposite() {
+                if last.depth == 1 {
+                    return Ok(self.unfolded());
+                }
+                self.list[count - 1].depth -= 1;
+                return Ok(self);
+            }
+            if last.toward == toward {
+                let deeper = last.depth + 1;
+                if deeper * 2 > self.unfolded().hull(size).span(toward) {
+                    return Err(Refusal::HalfIsTurned);
+                }
+                self.list[count - 1].depth = deeper;
+                return Ok(self);
+            }
+        }
+        if count == MOST_FOLDS {
+            return Err(Refusal::TooManyFolds);
+        }
+        if self.hull(size).span(toward) < 2 {
+            return Err(Refusal::HalfIsTurned);
+        }
+        self.list[count] = Fold { toward, depth: 1 };
+        self.count += 1;
+        self.live = true;
+        Ok(self)
+    }
+
+    /// The further key: presses the live fold flat, or opens the last pressed one. On a flat sheet it does nothing.
+    pub(super) fn pressed_or_opened(mut self) -> Option<Self> {
+        if self.live {
+            self.live = false;
+            return Some(self);
+        }
+        (self.count > 0).then(|| self.unfolded())
+    }
+
+    /// The sheet cells that lie on a place of the table, from the top layer to the lowest.
+    pub(super) fn stack(&self, size: u8, x: u8, y: u8) -> Stack {
+        let mut hulls = [Hull::flat(size); MOST_FOLDS + 1];
+        for (index, &fold) in self.list().iter().enumerate() {
+            hulls[index + 1] = hulls[index].folded(fold);
+        }
+        let mut stack = Stack { layers: [(0, 0); MOST_LAYERS], count: 0 };
+        if hulls[self.list().len()].contains(x, y) {
+            pile(self.list(), &hulls, (x, y), false, &mut stack);
+        }
+        stack
+    }
+}
+
+/// The layers on one place.
+pub(super) struct Stack {
+    layers: [(u8, u8); MOST_LAYERS],
+    count: usize,
+}
+
+impl Stack {
+    /// The sheet cells from the top layer to the lowest.
+    pub(super) fn layers(&self) -> &[(u8, u8)] {
+        &self.layers[..self.count]
+    }
+}
+
+/// Adds the layers of a place under the given folds. The last fold laid its flap, upside down, on what was there before.
+fn pile(folds: &[Fold], hulls: &[Hull], place: (u8, u8), upside_down: bool, stack: &mut Stack) {
+    let Some((&fold, earlier)) = folds.split_last() else {
+        stack.layers[stack.count] = place;
+        stack.count += 1;
+        return;
+    };
+    let before = hulls[earlier.len()];
+    let twice = 2 * before.crease(fold) - 1;
+    let turned = if fold.toward.is_sideways() {
+        (twice.wrapping_sub(place.0), place.1)
+    } else {
+        (place.0, twice.wrapping_sub(place.1))
+    };
+    let covered = before.contains(turned.0, turned.1);
+    if covered && !upside_down {
+        pile(earlier, hulls, turned, true, stack);
+    }
+    pile(earlier, hulls, place, upside_down, stack);
+    if covered && upside_down {
+        pile(earlier, hulls, turned, false, stack);
+    }
+}
+
+/// Mirrors a flap about a crease. All cells of the set must land on the board.
+#[inline]
+pub(super) const fn mirrored(flap: Cells, sideways: bool, crease: u8) -> Cells {
+    if flap == 0 {
+        return 0;
+    }
+    let (whole, step) = if sideways {
+        let pairs = (flap >> 1 & 0x5555_5555_5555_5555) | (flap & 0x5555_5555_5555_5555) << 1;
+        let fours = (pairs >> 2 & 0x3333_3333_3333_3333) | (pairs & 0x3333_3333_3333_3333) << 2;
+        ((fours >> 4 & 0x0F0F_0F0F_0F0F_0F0F) | (fours & 0x0F0F_0F0F_0F0F_0F0F) << 4, 1)
+    } else {
+        (flap.swap_bytes(), LONGEST)
+    };
+    if 2 * crease >= LONGEST { whole << ((2 * crease - LONGEST) * step) } else { whole >> ((LONGEST - 2 * crease) * step) }
+}

@@ -1,0 +1,162 @@
+//! `ym39`: creatures that come to whom they look at, and then look where it looks.
+//!
+//! A click calls the creature under it. Whoever sees the called one walks up to it and takes over its gaze; the called one
+//! itself does not move. The coloured creatures have to be brought to the nests of their colours, with all others as
+//! waymarks. What a call does to the creatures is in `herd`, the levels are in `levels`, the pictures in `draw`.
+
+mod draw;
+mod herd;
+mod levels;
+
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+
+use herd::{Answer, Herd, Kind, Land};
+
+const FACTS: Facts = Facts {
+    id: "ym39-v1",
+    baselines: &[Baseline::solved(4), Baseline::solved(6), Baseline::solved(8), Baseline::solved(7), Baseline::solved(10)],
+    actions: ActionSet::of(&[ActionKind::Action6, ActionKind::Action7]),
+    tags: &["click"],
+    frames_per_second: 10,
+    seeded: false,
+    solutions: include_str!("ym39/solutions.txt"),
+};
+
+/// The game's type.
+pub(crate) struct Ym39;
+
+/// The most nests in one level.
+const NESTS: usize = 3;
+
+/// A level: the land, its nests, where the creatures begin, and the picture of all that stays.
+pub(crate) struct Level {
+    land: Land,
+    nests: [(u8, Kind); NESTS],
+    nest_count: usize,
+    start: Herd,
+    background: Frame,
+}
+
+impl Level {
+    fn nests(&self) -> &[(u8, Kind)] {
+        &self.nests[..self.nest_count]
+    }
+
+    /// Whether a creature of the nest's colour sits in the nest.
+    fn is_home(&self, herd: &Herd, (cell, kind): (u8, Kind)) -> bool {
+        herd::who_is_at(&self.land, herd, cell).is_some_and(|who| self.land.kinds[who] == kind)
+    }
+
+    fn is_won(&self, herd: &Herd) -> bool {
+        self.nests().iter().all(|&nest| self.is_home(herd, nest))
+    }
+}
+
+impl Game for Ym39 {
+    const FACTS: Facts = FACTS;
+
+    type Level = Level;
+    type Board = Herd;
+    type Spent = ();
+
+    fn level(index: LevelIndex, _seed: u64) -> Level {
+        levels::level(index)
+    }
+
+    fn start(level: &Level) -> StateOf<Self> {
+        State { board: level.start, spent: () }
+    }
+
+    fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+        let Action::Action6 { x, y } = action else { return Outcome::Going };
+        let cell = draw::cell_at(x, y);
+        let herd = &mut state.board;
+        match herd::who_is_at(&level.land, herd, cell) {
+            Some(called) => call(level, herd, called, sink),
+            None => show_gazes(level, herd, cell, sink),
+        }
+        if !level.is_won(herd) {
+            return Outcome::Going;
+        }
+        for wide in [true, false, true] {
+            sink.frame(|frame| {
+                draw::draw(level, herd, frame);
+                draw::draw_shining(level, wide, frame);
+            });
+        }
+        Outcome::LevelWon
+    }
+
+    fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
+        draw::draw(level, &state.board, frame);
+    }
+
+    fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
+        let middle = draw::PITCH as u8 / 2;
+        cells.extend(state.board[..level.land.count].iter().map(|creature| {
+            let (x, y) = draw::corner(creature.cell);
+            (x as u8 + middle, y as u8 + middle)
+        }));
+    }
+}
+
+/// Calls a creature: those who see it walk and look along, a restless one turns, and sleepers wake.
+fn call(level: &Level, herd: &mut Herd, called: usize, sink: &mut impl FrameSink) {
+    let cell = herd[called].cell;
+    let answer = herd::answer(&level.land, herd, called);
+    let turns = herd::turns_when_called(&level.land, herd, called);
+    if answer.is_empty() && !turns {
+        show_gazes(level, herd, cell, sink);
+        return;
+    }
+    show_call(level, herd, &answer, cell, sink);
+    let before = *herd;
+    for steps in 1..=answer.longest() {
+        *herd = before;
+        herd::walk(herd, &answer, steps);
+        show_called(level, herd, cell, sink);
+    }
+    herd::look_along(herd, &answer, called);
+    if turns {
+        if !answer.is_empty() {
+            // Those who came are seen to look along before the called one looks elsewhere.
+            show_called(level, herd, cell, sink);
+        }
+        herd::turn(herd, called);
+    }
+    let asleep = *herd;
+    if herd::wake(&level.land, herd, &answer) {
+        show_called(level, &asleep, cell, sink);
+    }
+}
+
+/// The called one lights up, and with it the gazes of those who see it.
+fn show_call(level: &Level, herd: &Herd, answer: &Answer, cell: u8, sink: &mut impl FrameSink) {
+    sink.frame(|frame| {
+        draw::draw(level, herd, frame);
+        for walk in answer.walks() {
+            draw::draw_gaze(level, herd, walk.who, frame);
+        }
+        draw::draw_called(frame, cell);
+    });
+}
+
+fn show_called(level: &Level, herd: &Herd, cell: u8, sink: &mut impl FrameSink) {
+    sink.frame(|frame| {
+        draw::draw(level, herd, frame);
+        draw::draw_called(frame, cell);
+    });
+}
+
+/// Nobody answers: the clicked place lights up and all gazes are shown, none of which ends there.
+fn show_gazes(level: &Level, herd: &Herd, cell: u8, sink: &mut impl FrameSink) {
+    for lit in [true, false] {
+        sink.frame(|frame| {
+            draw::draw(level, herd, frame);
+            draw::draw_all_gazes(level, herd, frame);
+            if lit {
+                draw::draw_called(frame, cell);
+            }
+        });
+    }
+}

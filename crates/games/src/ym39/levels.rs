@@ -1,0 +1,126 @@
+//! The levels as text maps.
+//!
+//! Two characters for each cell: `..` ground, `##` rock (stops sight and walking), `~~` water (stops walking only), `(k` the
+//! nest of kind `k`, otherwise a creature, its kind first and then its gaze: `^`, `>`, `v`, `<`, or `z` asleep. Kinds: `p` plain,
+//! `a` and `b` the two colours that come and have nests, `s` shy, `r` restless.
+
+use rhae_engine::{LevelIndex, TextMap};
+
+use super::herd::{Cells, Creature, Gaze, Kind, Land, MOST, SIDE, bit};
+use super::{Level, NESTS, draw};
+
+const MAPS: [&str; 5] = [
+    // A creature comes to the one it looks at, and then looks on.
+    "
+    .. .. .. .. .. .. .. .. ..
+    .. a> .. .. .. .. .. pv ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. p> .. .. .. .. ..
+    .. .. .. (a .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. p^ .. .. .. .. .. ..
+    .. .. .. .. .. .. p< .. ..
+    .. .. .. .. .. .. .. .. ..
+    ",
+    // The plain ones have to be brought into place, and turned, by calling each other.
+    "
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. pv .. .. .. ..
+    .. .. .. .. (a .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. a> .. .. pv .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. p> .. p^ .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    ",
+    // Two nests: the coloured ones are waymarks, too, for each other and for the plain ones.
+    "
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. pv .. .. b< ..
+    .. .. .. pv .. .. .. .. ..
+    .. .. .. .. (a .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. p> .. .. (b .. .. .. ..
+    .. .. .. p^ .. a< .. .. ..
+    ",
+    // A shy one backs away from whom it sees called, up to the next obstacle.
+    "
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. pv .. .. .. .. .. .. ..
+    ## (s .. .. s> .. p< .. ##
+    .. .. .. (a .. .. .. .. a<
+    .. p^ .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    ",
+    // Water: whoever comes stops at the shore and looks along from there.
+    "
+    .. .. .. .. .. .. .. .. ..
+    .. .. ~~ p> .. bv .. .. ..
+    av .. ~~ .. .. .. .. .. ..
+    .. .. ~~ .. .. s< .. .. (s
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. (b .. .. ~~ .. ..
+    .. .. .. .. .. .. ~~ .. ..
+    .. .. .. (a .. .. ~~ .. ..
+    p> .. .. .. p^ .. .. .. ..
+    ",
+];
+
+/// Reads a level's map.
+pub(super) fn level(index: LevelIndex) -> Level {
+    let map = TextMap::new(MAPS[index.get()]);
+    let (mut rocks, mut water): (Cells, Cells) = (0, 0);
+    let mut nests = [(0, Kind::Plain); NESTS];
+    let mut nest_count = 0;
+    let mut kinds = [Kind::Plain; MOST];
+    let mut start = [Creature { cell: 0, gaze: Gaze::Up }; MOST];
+    let mut count = 0;
+    for cell in 0..SIDE * SIDE {
+        // Two characters and a space for each cell.
+        let (column, row) = (usize::from(cell % SIDE) * 3, usize::from(cell / SIDE));
+        match (map.get(column, row), map.get(column + 1, row)) {
+            (b'.', b'.') => {}
+            (b'#', b'#') => rocks |= bit(cell),
+            (b'~', b'~') => water |= bit(cell),
+            (b'(', letter) => {
+                nests[nest_count] = (cell, kind(letter));
+                nest_count += 1;
+            }
+            (letter, sign) => {
+                kinds[count] = kind(letter);
+                start[count] = Creature { cell, gaze: gaze(sign) };
+                count += 1;
+            }
+        }
+    }
+    let background = draw::background(rocks, water, &nests[..nest_count]);
+    Level { land: Land { rocks, water, kinds, count }, nests, nest_count, start, background }
+}
+
+fn kind(letter: u8) -> Kind {
+    match letter {
+        b'p' => Kind::Plain,
+        b'a' => Kind::First,
+        b'b' => Kind::Second,
+        b's' => Kind::Shy,
+        b'r' => Kind::Restless,
+        other => panic!("`{}` in a map is no kind of creature", char::from(other)),
+    }
+}
+
+fn gaze(sign: u8) -> Gaze {
+    match sign {
+        b'^' => Gaze::Up,
+        b'>' => Gaze::Right,
+        b'v' => Gaze::Down,
+        b'<' => Gaze::Left,
+        b'z' => Gaze::Asleep,
+        other => panic!("`{}` in a map is no gaze", char::from(other)),
+    }
+}
