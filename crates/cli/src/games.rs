@@ -1,9 +1,125 @@
-use anyhow::Result;
-use clap::Args;
+//! `rhae games`: what there is to play, and the skeleton of a new environment.
+
+mod new;
+
 use std::process::ExitCode;
-/// x
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use rhae_engine::{ActionKind, GameInfo};
+use rhae_session::{Builtin, Catalog};
+use serde::Serialize;
+
+use crate::output;
+
+/// List the environments, show one, or begin a new one.
 #[derive(Args)]
-pub(crate) struct GamesArgs {}
-pub(crate) fn run(_args: &GamesArgs) -> Result<ExitCode> {
+#[command(after_help = "Examples:
+  rhae games list
+  rhae games info kq19 --json
+  rhae games new ab12")]
+pub(crate) struct GamesArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// List all environments
+    List {
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the facts of one environment
+    Info {
+        /// Its id; four characters name the newest version
+        id: String,
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the skeleton of an environment into this repository
+    New {
+        /// Four lower-case letters or digits
+        id: String,
+    },
+}
+
+#[derive(Serialize)]
+struct GameFacts {
+    game_id: String,
+    title: String,
+    levels: usize,
+    actions: Vec<u8>,
+    tags: Vec<String>,
+    baseline_actions: Vec<u32>,
+    baseline_source: Vec<&'static str>,
+    default_fps: u8,
+    seeded: bool,
+}
+
+impl From<&GameInfo> for GameFacts {
+    fn from(info: &GameInfo) -> Self {
+        Self {
+            game_id: info.id.to_string(),
+            title: info.title.clone(),
+            levels: info.baselines.len(),
+            actions: info.actions.iter().map(ActionKind::id).collect(),
+            tags: info.tags.clone(),
+            baseline_actions: info.baselines.iter().map(|baseline| baseline.actions).collect(),
+            baseline_source: info.baselines.iter().map(|baseline| baseline.source.name()).collect(),
+            default_fps: info.frames_per_second,
+            seeded: info.seeded,
+        }
+    }
+}
+
+pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::List { json } => list(*json)?,
+        What::Info { id, json } => info(id, *json)?,
+        What::New { id } => new::run(id)?,
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn list(json: bool) -> Result<()> {
+    let games: Vec<GameFacts> = Builtin.list().iter().map(GameFacts::from).collect();
+    if json {
+        return output::print_json(&games);
+    }
+    output::print("environment  levels  actions        tags            baselines (provisional where marked *)")?;
+    for game in &games {
+        let actions: Vec<String> = game.actions.iter().map(u8::to_string).collect();
+        let baselines = game.baseline_actions.iter().zip(&game.baseline_source);
+        let baselines: Vec<String> =
+            baselines.map(|(count, &source)| format!("{count}{}", if source == "humans" { "" } else { "*" })).collect();
+        output::print(&format!(
+            "{:<11}  {:>6}  {:<13}  {:<14}  {}",
+            game.game_id,
+            game.levels,
+            actions.join(" "),
+            game.tags.join(","),
+            baselines.join(" ")
+        ))?;
+    }
+    Ok(())
+}
+
+fn info(id: &str, json: bool) -> Result<()> {
+    let game = GameFacts::from(&Builtin.find(id)?);
+    if json {
+        return output::print_json(&game);
+    }
+    let actions: Vec<&str> = game.actions.iter().filter_map(|&id| ActionKind::from_id(id)).map(ActionKind::name).collect();
+    output::print(&format!("{}\nactions: {}\ntags: {}", game.game_id, actions.join(", "), game.tags.join(", ")))?;
+    if game.seeded {
+        output::print("levels differ from seed to seed; scores and baselines are for seed 0")?;
+    }
+    output::print("\nlevel  baseline  source")?;
+    for (index, (count, source)) in game.baseline_actions.iter().zip(&game.baseline_source).enumerate() {
+        output::print(&format!("{:>5}  {count:>8}  {source}", index + 1))?;
+    }
+    Ok(())
 }

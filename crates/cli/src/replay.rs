@@ -171,7 +171,9 @@ pub(crate) fn frames_of(file: &Path, recording: &Recording) -> Result<(Option<Ga
             }
             Ok((Some(Builtin.find(recording.header.game_id.as_str())?), replayed.entries))
         }
-        Err(ReplayError::Catalog(_) | ReplayError::Version { .. }) if recording.entries.iter().all(|entry| entry.frames.is_some()) => {
+        Err(ReplayError::Catalog(_) | ReplayError::Version { .. })
+            if recording.entries.iter().all(|entry| entry.frames.is_some()) =>
+        {
             Ok((None, recording.entries.clone()))
         }
         Err(error) => Err(error).with_context(|| format!("cannot replay `{}`", file.display())),

@@ -1,5 +1,7 @@
 //! The suite that every native game passes by being registered, and fixtures for other crates' tests.
 
 mod conformance;
+mod playthrough;
 
 pub use conformance::conforms;
+pub use playthrough::playthrough;

@@ -48,6 +48,8 @@ enum Tool {
         #[arg(long)]
         attempt: Option<u32>,
     },
+    /// Write the golden playthrough that the suite compares with; look at the difference before committing it.
+    Golden,
     /// Draw the first frame of every level, or what a line of actions shows, as a PNG.
     Render {
         out: PathBuf,
@@ -81,6 +83,10 @@ impl Visitor for RunTool<'_> {
     fn visit<G: Game>(self) -> Result<()> {
         match self.0 {
             Tool::Solve { level, seed, places, write } => solve::<G>(*level, *seed, *places, *write),
+            Tool::Golden => {
+                let path = format!("crates/games/tests/it/playthroughs/{}.txt", G::FACTS.game_id().base());
+                fs::write(&path, rhae_testkit::playthrough::<G>()).with_context(|| format!("cannot write {path}"))
+            }
             Tool::Random { level, seed, steps, attempt } => random::<G>(*level, *seed, *steps, *attempt),
             Tool::Render { out, level, seed, actions, zoom, columns, settled } => {
                 let frames = frames_of::<G>(*level, *seed, actions.as_deref(), *settled)?;

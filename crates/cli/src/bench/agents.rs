@@ -95,7 +95,8 @@ fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
 }
 
 fn figures(agent: &str, cards: &[Scorecard], score: f64) -> AgentBench {
-    let first_levels = |card: &Scorecard| card.environments.iter().filter(|environment| environment.levels_completed > 0).count() as f64;
+    let first_levels =
+        |card: &Scorecard| card.environments.iter().filter(|environment| environment.levels_completed > 0).count() as f64;
     let environments = (0..cards.first().map_or(0, |card| card.environments.len())).map(|index| EnvironmentBench {
         game_id: cards[0].environments[index].id.clone(),
         levels_by_seed: cards.iter().map(|card| card.environments[index].levels_completed).collect(),

@@ -47,7 +47,8 @@ pub(super) fn run(args: &HumansArgs) -> Result<()> {
     let name = args.table.display();
     let text = std::fs::read_to_string(&args.table).with_context(|| format!("cannot read `{name}`"))?;
     let (levels, repeated) = read(&text).with_context(|| format!("cannot use `{name}`"))?;
-    let baselines: Vec<Baselines> = levels.into_iter().map(|((environment, level), plays)| of_level(environment, level, &plays)).collect();
+    let baselines: Vec<Baselines> =
+        levels.into_iter().map(|((environment, level), plays)| of_level(environment, level, &plays)).collect();
     if args.json {
         output::print_json(&baselines)?;
     } else {
@@ -96,9 +97,13 @@ const COLUMNS: [&str; 5] = ["participant", "environment", "level", "actions", "c
 fn read(text: &str) -> Result<(LevelTable, usize)> {
     let mut rows = text.lines().map(str::trim_end).enumerate().filter(|(_, row)| !row.is_empty());
     let (_, header) = rows.next().context("the table is empty")?;
-    let header: Vec<String> = header.trim_start_matches('\u{feff}').split(',').map(|name| unquoted(name).to_ascii_lowercase()).collect();
+    let header: Vec<String> =
+        header.trim_start_matches('\u{feff}').split(',').map(|name| unquoted(name).to_ascii_lowercase()).collect();
     let place = |wanted: &str| {
-        header.iter().position(|name| name == wanted).with_context(|| format!("line 1: there is no column `{wanted}` among `{}`", header.join(",")))
+        header
+            .iter()
+            .position(|name| name == wanted)
+            .with_context(|| format!("line 1: there is no column `{wanted}` among `{}`", header.join(",")))
     };
     let places: Vec<usize> = COLUMNS.iter().map(|column| place(column)).collect::<Result<_>>()?;
     let (mut levels, mut seen, mut repeated) = (LevelTable::new(), BTreeSet::new(), 0);
@@ -109,7 +114,11 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
         let field = |column: usize| fields[places[column]];
         let number = |column: usize| match field(column).parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
-            _ => bail!("line {line}: `{}` is not a possible value of `{}`: expected a whole number above 0", field(column), COLUMNS[column]),
+            _ => bail!(
+                "line {line}: `{}` is not a possible value of `{}`: expected a whole number above 0",
+                field(column),
+                COLUMNS[column]
+            ),
         };
         let (participant, environment) = (field(0).to_owned(), field(1).to_owned());
         ensure!(!participant.is_empty() && !environment.is_empty(), "line {line}: participant and environment must not be empty");

@@ -55,8 +55,10 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
         baselines.len(),
         actions.len()
     );
-    let results: Vec<LevelResult> =
-        actions.iter().map(|count| count.map_or(LevelResult::NotCompleted, |count| LevelResult::Completed(LevelCount::all(count)))).collect();
+    let results: Vec<LevelResult> = actions
+        .iter()
+        .map(|count| count.map_or(LevelResult::NotCompleted, |count| LevelResult::Completed(LevelCount::all(count))))
+        .collect();
     let game = score_game(args.method, &baselines, &results)?;
     let levels = baselines.iter().zip(&actions).zip(&game.levels).enumerate();
     let scores = Scores {

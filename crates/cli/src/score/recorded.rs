@@ -81,12 +81,21 @@ pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
         for run in &environment.runs {
             output::print(&format!(
                 "{}  score {:.2} %  levels {}/{}  actions {} ({} changed nothing)  {}",
-                environment.id, run.score, run.levels_completed, run.number_of_levels, run.actions, run.unchanged_actions, run.state
+                environment.id,
+                run.score,
+                run.levels_completed,
+                run.number_of_levels,
+                run.actions,
+                run.unchanged_actions,
+                run.state
             ))?;
             for (index, score) in run.level_scores.iter().enumerate() {
                 let (actions, baseline) = (run.level_actions[index], run.level_baseline_actions[index]);
                 let source = environment.baseline_source.get(index).map_or("", String::as_str);
-                output::print(&format!("  level {:>2}  {actions:>5} actions  baseline {baseline:>5} ({source})  {score:>6.2} %", index + 1))?;
+                output::print(&format!(
+                    "  level {:>2}  {actions:>5} actions  baseline {baseline:>5} ({source})  {score:>6.2} %",
+                    index + 1
+                ))?;
             }
         }
     }

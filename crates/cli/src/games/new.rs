@@ -1,0 +1,89 @@
+//! `rhae games new`: the skeleton of an environment.
+//!
+//! The skeleton is a real, small game with two levels that builds and passes the suite as it stands. Its files are templates
+//! in which `zz99` stands for the id.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::output;
+
+const RULES: &str = include_str!("template/rules.rs.txt");
+const LEVELS: &str = include_str!("template/levels.rs.txt");
+const SOLUTIONS: &str = include_str!("template/solutions.txt");
+const PAGE: &str = include_str!("template/page.md.txt");
+const PLAYTHROUGH: &str = include_str!("template/playthrough.txt");
+
+pub(super) fn run(id: &str) -> Result<()> {
+    let well_formed = id.len() == 4 && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    ensure!(
+        well_formed && !id.as_bytes()[0].is_ascii_digit(),
+        "`{id}` is not an id: expected a lower-case letter and three lower-case letters or digits"
+    );
+    ensure!(rhae_games::find(id).is_err(), "there is an environment `{id}` already");
+    let root = repository()?;
+    let type_name = format!("{}{}", id[..1].to_ascii_uppercase(), &id[1..]);
+    let filled = |template: &str| template.replace("Zz99", &type_name).replace("zz99", id);
+    let files = [
+        (format!("crates/games/src/{id}.rs"), filled(RULES)),
+        (format!("crates/games/src/{id}/levels.rs"), filled(LEVELS)),
+        (format!("crates/games/src/{id}/solutions.txt"), filled(SOLUTIONS)),
+        (format!("docs/games/{id}.md"), filled(PAGE)),
+        (format!("crates/games/tests/it/playthroughs/{id}.txt"), filled(PLAYTHROUGH)),
+    ];
+    for (name, _) in &files {
+        ensure!(!root.join(name).exists(), "`{name}` exists already");
+    }
+    let registry = root.join("crates/games/src/lib.rs");
+    let listed = with_entry(&read(&registry)?, &format!("    {id}::{type_name},\n"))?;
+    for (name, content) in &files {
+        write(&root.join(name), content)?;
+        output::print(&format!("wrote {name}"))?;
+    }
+    write(&registry, &listed)?;
+    output::print("added a line to crates/games/src/lib.rs\n")?;
+    output::print(&format!("next: `cargo xtask game {id} render {id}.png`, then CONTRIBUTING.md, \"Adding a game\""))
+}
+
+/// The registry's source with one more entry at the end of its list.
+fn with_entry(source: &str, entry: &str) -> Result<String> {
+    let list = source.find("registry::registry! {").context("crates/games/src/lib.rs has no registry")?;
+    let end = list + source[list..].find("\n}").context("the registry in crates/games/src/lib.rs does not end")? + 1;
+    Ok(format!("{}{entry}{}", &source[..end], &source[end..]))
+}
+
+/// The repository that holds the working directory.
+fn repository() -> Result<PathBuf> {
+    let here = std::env::current_dir().context("cannot tell the working directory")?;
+    let found = here.ancestors().find(|folder| folder.join("crates/games/src/lib.rs").is_file());
+    found
+        .map(Path::to_owned)
+        .context("this is not a checkout of Rhae: an environment is written into its source, so run this inside one")
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+fn write(path: &Path, content: &str) -> Result<()> {
+    let parent = path.parent().context("every file has a folder")?;
+    fs::create_dir_all(parent).and_then(|()| fs::write(path, content)).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_goes_to_the_end_of_the_list() {
+        let source = "//! x\nregistry::registry! {\n    ab12::Ab12,\n}\n";
+        assert_eq!(
+            with_entry(source, "    cd34::Cd34,\n").unwrap(),
+            "//! x\nregistry::registry! {\n    ab12::Ab12,\n    cd34::Cd34,\n}\n"
+        );
+        let empty = "registry::registry! {\n}\n";
+        assert_eq!(with_entry(empty, "    cd34::Cd34,\n").unwrap(), "registry::registry! {\n    cd34::Cd34,\n}\n");
+    }
+}

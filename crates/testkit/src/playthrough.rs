@@ -1,0 +1,44 @@
+//! The golden playthrough of a game: its stored solutions, action by action, in a form that people can read.
+
+use std::fmt::Write;
+
+use rhae_engine::{Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, SIZE};
+
+/// Plays the stored solution of every level under seed 0 and tells what was seen: the picture at the start and at the end of
+/// each level, and for every action its frames and their hash.
+pub fn playthrough<G: Game>() -> String {
+    let facts = &G::FACTS;
+    let levels = Levels::<G>::new(0);
+    let mut text = format!("{}, seed 0: the stored solutions, action by action\n", facts.id);
+    let mut frames = FrameBuffer::default();
+    for index in 0..levels.count() {
+        let level = LevelIndex(index);
+        let mut episode = Episode::at(levels.clone(), level);
+        let mut picture = Frame::filled(0);
+        episode.draw(&mut picture);
+        let _ = write!(text, "\nlevel {level}\n{}", readable(&picture));
+        for action in facts.solution(level) {
+            frames.clear();
+            let step = episode.act(action, &mut frames);
+            let seen = frames.frames();
+            let note = if step.changed { "" } else { "  unchanged" };
+            let _ = writeln!(text, "{action:<8} {:>3} frames  {:016x}{note}", seen.len(), Frame::hash_all(seen));
+        }
+        let _ = writeln!(text, "{} levels completed, {}", episode.completed(), episode.status().name());
+    }
+    text
+}
+
+/// A picture at half its size, each two by two cells shown by their last colour; the most common one is a dot.
+fn readable(picture: &Frame) -> String {
+    let mut counts = [0; 16];
+    picture.cells().iter().for_each(|&cell| counts[usize::from(cell & 15)] += 1);
+    let ground = (0..16).max_by_key(|&color| counts[usize::from(color)]).unwrap_or(0_u8);
+    let mut text = String::new();
+    for y in (1..SIZE).step_by(2) {
+        let row = (1..SIZE).step_by(2).map(|x| picture.get(x, y));
+        text.extend(row.map(|cell| if cell == ground { '.' } else { char::from_digit(u32::from(cell), 16).unwrap_or('?') }));
+        text.push('\n');
+    }
+    text
+}
