@@ -56,7 +56,7 @@ impl Game for Hk26 {
             Baseline::solved(25),
             Baseline::solved(27),
             Baseline::solved(23),
-            Baseline::solved(43),
+            Baseline::solved(41),
         ],
         actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action6).with(ActionKind::Action7),
         tags: &["keyboard_click"],

@@ -11,6 +11,8 @@ mod registry;
 pub use registry::{Entry, UnknownGame, Visitor, find};
 
 registry::registry! {
+    bx20::Bx20,
+    kq19::Kq19,
     pz19::Pz19,
     ym39::Ym39,
     ny40::Ny40,

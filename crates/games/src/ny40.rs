@@ -234,7 +234,11 @@ fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut imp
         board.stones &= !hall.void;
         board.held &= !hall.void;
         pushed &= !(hall.void | hall.moss);
-        flying &= board.body() & hall.moss == 0 && board.you & hall.void == 0;
+        flying &= board.body() & hall.moss == 0;
+        if board.you & hall.void != 0 {
+            flying = false;
+            board.held = 0;
+        }
     }
     if !moved {
         blink(hall, state, Moment::Blocked(ahead), sink);

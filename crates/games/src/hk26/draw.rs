@@ -159,10 +159,14 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The token a being holds: on its right, or in the middle of a stump.
     fn token(&self, frame: &mut Frame, being: usize, offset: (isize, isize)) {
         let (x, y) = moved(corner(self.board.square[being]), offset);
-        let left = if self.level.walks(being) { 4 } else { 2 };
-        frame.block::<3, 4>(x + left, y + 2, self.board.token[being]);
+        if self.level.walks(being) {
+            frame.block::<3, 4>(x + 4, y + 2, self.board.token[being]);
+        } else {
+            frame.block::<4, 4>(x + 2, y + 2, self.board.token[being]);
+        }
     }
 
     /// A hand from each being in `shown` that wants something: light where the wants close a loop.
@@ -241,6 +245,14 @@ pub(crate) fn slide(level: &Level, before: &StateOf<Hk26>, after: &StateOf<Hk26>
             view.hands(frame, &wants, |being| being != chosen && wants.wanted(being) != chosen);
         });
     }
+    let goal = after.board.square[chosen];
+    if level.mood(goal) != 0 {
+        // The mood takes hold of the newcomer: its likings have just changed.
+        sink.frame(|frame| {
+            View::of(level, after).settled(frame);
+            surround(frame, goal, level.mood(goal));
+        });
+    }
 }
 
 /// The chosen being leans against what is in its way, whose edge lights up.
@@ -251,6 +263,8 @@ pub(crate) fn bump(level: &Level, state: &StateOf<Hk26>, direction: usize, sink:
         let (x, y) = corner(state.board.square[chosen]);
         view.ground(frame);
         view.beings(frame, |being| if being == chosen { toward(direction, 1) } else { (0, 0) });
+        view.choice(frame, (0, 0));
+        view.hands(frame, &Wants::of(level, &state.board), |being| being != chosen);
         match direction {
             0 => frame.block::<10, 1>(x - 1, y - 1, LIGHT),
             1 => frame.block::<1, 10>(x + 8, y - 1, LIGHT),

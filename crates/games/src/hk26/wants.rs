@@ -95,3 +95,54 @@ impl Wants {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::levels::{ALL, square};
+    use super::*;
+
+    /// The tokens after a ring in a level whose beings stand on these squares.
+    fn after_ring(level: usize, places: &[(usize, usize)]) -> Vec<u8> {
+        let level = Level::new(&ALL[level]);
+        let mut board = level.start;
+        for (being, &(column, row)) in places.iter().enumerate() {
+            board.square[being] = square(column, row);
+        }
+        Wants::of(&level, &board).traded(&board.token, level.count)[..level.count].to_vec()
+    }
+
+    #[test]
+    fn two_that_want_each_others_tokens_trade_over_a_fence() {
+        assert_eq!(after_ring(0, &[(4, 2), (5, 2)]), [9, 8]);
+        assert_eq!(after_ring(0, &[(3, 2), (5, 2)]), [8, 9]);
+    }
+
+    #[test]
+    fn a_better_neighbour_keeps_one_from_trading() {
+        assert_eq!(after_ring(2, &[(1, 0), (0, 0), (0, 1)]), [8, 14, 11, 9]);
+        assert_eq!(after_ring(2, &[(1, 0), (0, 0), (0, 2)]), [14, 8, 11, 9]);
+    }
+
+    #[test]
+    fn four_trade_where_only_a_wrong_pair_would() {
+        assert_eq!(after_ring(3, &[(2, 2), (3, 2), (3, 3), (2, 3)]), [9, 14, 11, 8]);
+        assert_eq!(after_ring(3, &[(2, 2), (5, 0), (3, 3), (2, 3)]), [11, 9, 14, 8]);
+    }
+
+    #[test]
+    fn a_mood_comes_before_all_likings() {
+        assert_eq!(after_ring(4, &[(1, 2), (0, 1)]), [8, 14, 9]);
+        assert_eq!(after_ring(4, &[(1, 2), (0, 2)]), [14, 8, 9]);
+    }
+
+    #[test]
+    fn a_stump_answers_the_one_above_it_first() {
+        let level = Level::new(&ALL[5]);
+        let mut board = level.start;
+        board.square[..3].copy_from_slice(&[square(3, 2), square(2, 3), square(4, 3)]);
+        board.token[..4].copy_from_slice(&[12, 9, 8, 11]);
+        assert_eq!(Wants::of(&level, &board).traded(&board.token, level.count)[..4], [11, 9, 8, 12]);
+        board.square[0] = square(3, 1);
+        assert_eq!(Wants::of(&level, &board).traded(&board.token, level.count)[..4], [12, 11, 8, 9]);
+    }
+}

@@ -145,7 +145,7 @@ fn bar(hall: &Hall, spent: u8, moment: Moment, frame: &mut Frame) {
     if hall.budget == 0 {
         return;
     }
-    let left = usize::from(hall.budget - spent);
+    let left = usize::from(hall.budget.saturating_sub(spent));
     frame.rect(LEFT, BAR_TOP, SPAN, 2, if moment == Moment::BudgetEmpty { MISS } else { BAR_TRACK });
     frame.rect(LEFT, BAR_TOP, (left * SPAN).div_ceil(usize::from(hall.budget)), 2, BAR);
 }
@@ -159,9 +159,10 @@ fn rounded(frame: &mut Frame, x: usize, y: usize, color: u8) {
 
 fn you(hall: &Hall, board: &Board, moment: Moment, frame: &mut Frame) {
     for (x, y) in places(board.you & hall.void) {
-        frame.block::<3, 3>(x + 1, y + 1, YOU);
-        if moment == Moment::Rest {
-            frame.block::<3, 3>(x + 1, y + 1, VOID);
+        // Smaller and smaller: it falls.
+        if moment == Moment::Flight {
+            frame.block::<3, 3>(x + 1, y + 1, YOU);
+        } else {
             frame.block::<1, 1>(x + 2, y + 2, YOU);
         }
     }

@@ -6,7 +6,7 @@
 use rhae_engine::Frame;
 
 use super::Level;
-use super::herd::{Cells, Gaze, Herd, Kind, MOST, SIDE, bit, contains, line_of_sight};
+use super::herd::{Cells, Gaze, Herd, Kind, SIDE, bit, contains, line_of_sight};
 
 /// From one cell's left or upper line to the next.
 pub(super) const PITCH: usize = 7;
@@ -112,7 +112,7 @@ pub(super) fn draw_gaze(level: &Level, herd: &Herd, who: usize, frame: &mut Fram
 
 /// All dotted lines: what an unanswered call shows.
 pub(super) fn draw_all_gazes(level: &Level, herd: &Herd, frame: &mut Frame) {
-    for who in 0..level.land.count.min(MOST) {
+    for who in 0..level.land.count {
         draw_gaze(level, herd, who, frame);
     }
 }
@@ -122,10 +122,22 @@ pub(super) fn draw_shining(level: &Level, wide: bool, frame: &mut Frame) {
     for &(cell, kind) in level.nests() {
         ring(frame, cell, if wide { LIGHT } else { color(kind) });
         if wide {
-            let (x, y) = corner(cell);
-            frame.outline(x.saturating_sub(1), y.saturating_sub(1), 10, 10, color(kind));
+            halo(frame, cell, color(kind));
         }
     }
+}
+
+/// A second ring around the first; what would lie outside the frame is left out.
+fn halo(frame: &mut Frame, cell: u8, color: u8) {
+    let (x, y) = corner(cell);
+    if x > 0 {
+        frame.rect(x - 1, y, 1, PITCH + 1, color);
+    }
+    if y > 0 {
+        frame.rect(x, y - 1, PITCH + 1, 1, color);
+    }
+    frame.rect(x + PITCH + 1, y, 1, PITCH + 1, color);
+    frame.rect(x, y + PITCH + 1, PITCH + 1, 1, color);
 }
 
 /// The lines around a cell without their ends, which other cells share.

@@ -148,8 +148,7 @@ pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
     let target = herd[called].cell;
     let opaque = obstacles(land, herd);
     let mut number = 0;
-    for who in 0..land.count {
-        let Creature { cell, gaze } = herd[who];
+    for (who, &Creature { cell, gaze }) in herd.iter().enumerate().take(land.count) {
         if gaze == Gaze::Asleep || !contains(ray(cell, gaze), target) {
             continue;
         }

@@ -9,7 +9,7 @@ use rhae_engine::{LevelIndex, TextMap};
 use super::herd::{Cells, Creature, Gaze, Kind, Land, MOST, SIDE, bit};
 use super::{Level, NESTS, draw};
 
-const MAPS: [&str; 5] = [
+const MAPS: [&str; 7] = [
     // A creature comes to the one it looks at, and then looks on.
     "
     .. .. .. .. .. .. .. .. ..
@@ -69,6 +69,30 @@ const MAPS: [&str; 5] = [
     .. .. .. .. .. .. ~~ .. ..
     .. .. .. (a .. .. ~~ .. ..
     p> .. .. .. p^ .. .. .. ..
+    ",
+    // Sleepers: whoever comes to one keeps its gaze, and the sleeper wakes and looks back at it.
+    "
+    .. .. .. .. .. .. .. bv ..
+    .. .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    .. ~~ ~~ ~~ ~~ .. .. .. ..
+    (s .. .. .. s> (b .. .. ..
+    .. .. .. .. ~~ ~~ ~~ ~~ ..
+    .. p> (a .. .. .. pz .. pz
+    .. .. .. .. a^ .. .. .. ..
+    .. .. .. .. .. .. .. .. ..
+    ",
+    // A restless one turns by a quarter after each call, so the same call does something else next time.
+    "
+    .. .. av .. .. .. .. .. ..
+    .. .. .. ~~ .. .. .. bv ..
+    .. .. .. .. .. ~~ .. .. ..
+    .. .. .. .. .. ~~ .. .. ..
+    .. .. .. .. .. .. .. pz ..
+    .. .. .. .. .. ~~ .. .. ..
+    .. p> .. (a .. ~~ .. .. ..
+    .. .. .. ~~ .. .. .. (b ..
+    .. p^ .. .. .. .. .. r> ..
     ",
 ];
 

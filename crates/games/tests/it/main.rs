@@ -1,3 +1,11 @@
 //! The generic suite, run on every registered game.
 
+mod allocation;
+mod difficulty;
+mod registry;
 mod suite;
+
+/// Whether the long forms of tests are asked for (`cargo xtask test --full`).
+fn full() -> bool {
+    std::env::var_os("RHAE_FULL").is_some()
+}

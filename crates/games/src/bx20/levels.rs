@@ -1,0 +1,220 @@
+//! The levels as text maps, and what is made of them.
+//!
+//! The outermost characters are the wall: a run of one of the letters `m`, `n` is a window, `+` is blind. Inside, `.` is
+//! ground, `#` rock, `A`, `B` and `C` are the pots of plants that seek the light and `X` that of one that shuns it; the small
+//! letter is the place where the plant is to flower.
+
+use rhae_engine::{Frame, LevelIndex, TextMap};
+
+use super::board::{PLANTS, Plan, SIDE, bit};
+use super::draw;
+
+/// A level, ready to be played.
+pub(crate) struct Level {
+    pub(super) plan: Plan,
+    pub(super) colors: [u8; PLANTS],
+    pub(super) windows: Vec<Window>,
+    pub(super) day: Frame,
+    pub(super) night: Frame,
+}
+
+/// An opening in the wall.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// The direction in which the wall lies.
+    pub(super) side: u8,
+    /// The first and the last row or column that gets its light.
+    pub(super) first: u8,
+    pub(super) last: u8,
+}
+
+impl Window {
+    /// Whether a cell lies in its rows or columns.
+    #[inline]
+    pub(super) fn covers(&self, cell: u8) -> bool {
+        let line = if self.side.is_multiple_of(2) { cell % SIDE } else { cell / SIDE };
+        (self.first..=self.last).contains(&line)
+    }
+
+    /// The cell at the window itself in one of its rows or columns.
+    pub(super) fn first_cell(&self, line: u8) -> u8 {
+        let far = SIDE - 1;
+        match self.side {
+            0 => line,
+            1 => line * SIDE + far,
+            2 => far * SIDE + line,
+            _ => line * SIDE,
+        }
+    }
+
+    /// The middle of its picture.
+    pub(super) fn center(&self) -> (u8, u8) {
+        let (x, y, width, height) = draw::window_area(self);
+        (x + width / 2, y + height / 2)
+    }
+}
+
+impl Level {
+    pub(super) fn of(index: LevelIndex) -> Self {
+        Self::read(LEVELS[index.get()])
+    }
+
+    /// Reads a map; panics on a bad one, because maps are constants of the game.
+    pub(super) fn read(text: &str) -> Self {
+        let map = TextMap::new(text);
+        assert!(map.width() == map.height() && map.width() == usize::from(SIDE) + 2, "a map is the room and its wall:\n{text}");
+        let inside = |(x, y): (usize, usize)| u8::try_from((y - 1) * usize::from(SIDE) + x - 1).expect("a room has few cells");
+        let rocks = map.find(b'#').map(inside).fold(0, |rocks, cell| rocks | bit(cell));
+        let mut plan = Plan { rocks, count: 0, pots: [0; PLANTS], places: [0; PLANTS], shy: [false; PLANTS] };
+        let mut colors = [0; PLANTS];
+        for (letter, color) in draw::PLANT_COLORS {
+            if let Some(pot) = map.find(letter).next() {
+                plan.pots[plan.count] = inside(pot);
+                let place = map.find(letter.to_ascii_lowercase()).next();
+                plan.places[plan.count] = inside(place.expect("every plant has a place to flower"));
+                plan.shy[plan.count] = letter == b'X';
+                colors[plan.count] = color;
+                plan.count += 1;
+            }
+        }
+        let windows = (0..4).flat_map(|side| windows_on(&map, side)).collect();
+        let mut level = Self { plan, colors, windows, day: Frame::filled(0), night: Frame::filled(0) };
+        level.day = draw::background(&level, draw::DAY);
+        level.night = draw::background(&level, draw::NIGHT);
+        level
+    }
+
+    /// The window whose picture holds a cell of the frame.
+    pub(super) fn window_at(&self, x: u8, y: u8) -> Option<&Window> {
+        self.windows.iter().find(|window| {
+            let (left, top, width, height) = draw::window_area(window);
+            (left..left + width).contains(&x) && (top..top + height).contains(&y)
+        })
+    }
+}
+
+/// The runs of equal letters on one wall.
+fn windows_on(map: &TextMap, side: u8) -> Vec<Window> {
+    let far = usize::from(SIDE) + 1;
+    let letter = |line: u8| {
+        let along = usize::from(line) + 1;
+        let (x, y) = [(along, 0), (far, along), (along, far), (0, along)][usize::from(side)];
+        map.get(x, y)
+    };
+    let mut windows: Vec<Window> = Vec::new();
+    for line in (0..SIDE).filter(|&line| letter(line) != b'+') {
+        match windows.last_mut() {
+            Some(window) if window.last + 1 == line && letter(window.last) == letter(line) => window.last = line,
+            _ => windows.push(Window { side, first: line, last: line }),
+        }
+    }
+    windows
+}
+
+/// The maps in their order.
+const LEVELS: [&str; 8] = [
+    "
+    ++mmmm+++++
+    +.........+
+    +.........m
+    +.........m
+    +......a..m
+    +.........m
+    +.........+
+    +.........+
+    +..A......+
+    +.........+
+    +++++++++++
+    ",
+    "
+    +mmmmmmmmm+
+    +....b....m
+    +.........m
+    +.....#...m
+    +.........m
+    +........am
+    +.........m
+    +....B....m
+    +.........m
+    +......A..m
+    ++++mmmm+++
+    ",
+    "
+    +++++++++++
+    +.........+
+    m.........+
+    m..b.....B+
+    m.........+
+    m........A+
+    m.........+
+    m.........+
+    m.........+
+    +....a....+
+    +++mmmmmm++
+    ",
+    "
+    ++++mmmmmm+
+    m........b+
+    m..aA.....+
+    m.........+
+    m.........+
+    m.........+
+    m........Bm
+    m.........m
+    m.........+
+    m.........+
+    ++++mmmm+++
+    ",
+    "
+    ++mmmmmmm++
+    m.........+
+    m........x+
+    m.........+
+    m.....X...+
+    m.........+
+    m.....A...+
+    m.........+
+    m.........+
+    +.....a...+
+    ++mmmmmmm++
+    ",
+    "
+    +mmmmmmmmm+
+    m.........m
+    m.........m
+    m.........m
+    +.....a...m
+    +.A.......m
+    +.........m
+    +b........m
+    +.........m
+    +B........m
+    +++++++++++
+    ",
+    "
+    +mmmmmmmmm+
+    +......b..m
+    +.........m
+    +...a.....m
+    +.A.......m
+    +.........m
+    +......B..m
+    +.........m
+    +.C.c.....m
+    +.........m
+    ++++++mmm++
+    ",
+    "
+    +++++++++++
+    m.........+
+    m.........+
+    m.........+
+    m.a....A..+
+    m......x.B+
+    m.......#.+
+    m.......#b+
+    m.........+
+    m.X.......+
+    +mmmmmmmmm+
+    ",
+];

@@ -1,0 +1,269 @@
+//! The picture: a light floor in a dark frame, beads that fuse into one outlined body when the heap is hard.
+
+use rhae_engine::{Frame, StateOf};
+
+use super::heap::{Direction, Heap, Places, ROOM, SIDE, around, place, places};
+use super::{Kq19, Room};
+
+/// Pixels of one place, and where the first place begins.
+const CELL: usize = 5;
+const ORIGIN: usize = 4;
+
+const FRAME: u8 = 4;
+const LIT_EDGE: u8 = 3;
+const FLOOR: u8 = 1;
+const GRID: u8 = 2;
+const GLUE: u8 = 15;
+const GLUE_SHINE: u8 = 7;
+const CONTACT: u8 = 11;
+const CORE: u8 = 0;
+const BAR: u8 = 11;
+const BAR_TRACK: u8 = 5;
+
+const BAR_TOP: usize = 61;
+const BAR_LENGTH: usize = CELL * SIDE;
+
+/// In what light the heap is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// As it is.
+    Plain,
+    /// Half-way between loose and hard.
+    Melting,
+    /// The flash of a level that is won.
+    Bright,
+    /// Out of actions.
+    Dead,
+}
+
+/// The colours of a grain and its pictures.
+struct Paint {
+    body: u8,
+    edge: u8,
+    /// A cell of a hard body, by which of the eight places around it belong to the body too.
+    cells: [[[u8; CELL]; CELL]; 256],
+}
+
+static PAINTS: [Paint; 2] = [paint(12, 13), paint(10, 9)];
+/// The places to fill, outlined as the body that will fill them.
+static OUTLINES: [Paint; 2] = [paint(0, 12), paint(0, 9)];
+static BRIGHT: Paint = paint(0, 11);
+static DEAD: Paint = paint(2, 3);
+
+const fn paint(body: u8, edge: u8) -> Paint {
+    let mut cells = [[[body; CELL]; CELL]; 256];
+    let mut around = 0;
+    while around < 256 {
+        let mut y = 0;
+        while y < CELL {
+            let mut x = 0;
+            while x < CELL {
+                if is_edge(around, x, y) {
+                    cells[around][y][x] = edge;
+                }
+                x += 1;
+            }
+            y += 1;
+        }
+        around += 1;
+    }
+    Paint { body, edge, cells }
+}
+
+/// Whether a pixel of a cell lies on the outline of the body. A corner is open where the body goes on across it, so that a
+/// contact by corners is seen as a bridge.
+const fn is_edge(around: usize, x: usize, y: usize) -> bool {
+    const LAST: usize = CELL - 1;
+    let beyond_row = if y == 0 { around >> 0 & 1 == 1 } else { around >> 1 & 1 == 1 };
+    let beyond_column = if x == 0 { around >> 2 & 1 == 1 } else { around >> 3 & 1 == 1 };
+    let beyond_corner = around >> (4 + (x == LAST) as usize + 2 * (y == LAST) as usize) & 1 == 1;
+    match (y == 0 || y == LAST, x == 0 || x == LAST) {
+        (false, false) => false,
+        (true, false) => !beyond_row,
+        (false, true) => !beyond_column,
+        (true, true) => beyond_row != beyond_column || !beyond_corner,
+    }
+}
+
+/// Draws what never changes.
+pub(super) fn background(walls: Places, glue: Places, targets: [Places; 2], has_bar: bool) -> Frame {
+    let mut frame = Frame::filled(FRAME);
+    let is_floor = |x: usize, y: usize| walls & place(x, y) == 0;
+    for (x, y) in places(!walls & ROOM) {
+        let (left, top) = corner(x, y);
+        frame.block::<CELL, CELL>(left, top, FLOOR);
+        // A point where four places of floor meet, to count by.
+        if x > 0 && y > 0 && is_floor(x - 1, y) && is_floor(x, y - 1) && is_floor(x - 1, y - 1) {
+            frame.set(left, top, GRID);
+        }
+    }
+    for (x, y) in places(walls).chain((0..SIDE).map(|x| (x, SIDE))) {
+        let (left, top) = corner(x, y);
+        if y > 0 && is_floor(x, y - 1) {
+            frame.block::<CELL, 1>(left, top, LIT_EDGE);
+        }
+    }
+    for (x, y) in places(glue) {
+        let (left, top) = corner(x, y);
+        frame.stamp(left, top, &GLUE_SPOT);
+    }
+    for (kind, set) in targets.into_iter().enumerate() {
+        for (x, y) in places(set) {
+            let (left, top) = corner(x, y);
+            frame.stamp(left, top, &OUTLINES[kind].cells[without_bridges(around(set, x, y))]);
+        }
+    }
+    if has_bar {
+        frame.rect(ORIGIN, BAR_TOP, BAR_LENGTH, 2, BAR_TRACK);
+    }
+    frame
+}
+
+/// The same surroundings without contacts by a corner alone: an outline is no body, so nothing bridges it.
+const fn without_bridges(around: usize) -> usize {
+    let (rows, columns) = (around & 0b0011, around & 0b1100);
+    let up = if rows & 0b01 != 0 { 0b0011_0000 } else { 0 };
+    let down = if rows & 0b10 != 0 { 0b1100_0000 } else { 0 };
+    let left = if columns & 0b0100 != 0 { 0b0101_0000 } else { 0 };
+    let right = if columns & 0b1000 != 0 { 0b1010_0000 } else { 0 };
+    around & (0b1111 | (up | down) & (left | right))
+}
+
+const GLUE_SPOT: [[u8; CELL]; CELL] = {
+    let (g, s) = (GLUE, GLUE_SHINE);
+    [[g, g, g, g, g], [g, s, g, g, g], [g, g, g, g, g], [g, g, g, s, g], [g, g, g, g, g]]
+};
+
+/// Draws a state at rest.
+#[inline]
+pub(super) fn heap(room: &Room, state: &StateOf<Kq19>, look: Look, frame: &mut Frame) {
+    ground(room, state, frame);
+    let heap = &state.board;
+    let all = heap.all();
+    for (grains, own) in heap.grains.into_iter().zip(&PAINTS) {
+        let paint = match look {
+            Look::Plain | Look::Melting => own,
+            Look::Bright => &BRIGHT,
+            Look::Dead => &DEAD,
+        };
+        for (x, y) in places(grains) {
+            let (left, top) = corner(x, y);
+            match (look, heap.hard) {
+                (Look::Melting, _) => frame.block::<CELL, CELL>(left, top, paint.body),
+                (_, true) => frame.stamp(left, top, &paint.cells[around(all, x, y)]),
+                (_, false) => bead(frame, left, top, paint),
+            }
+        }
+    }
+    if look != Look::Bright {
+        marks(room, heap, all, frame);
+    }
+}
+
+/// Draws the middle of a step: what moves is on its way, what is stuck is pressed against what stops it.
+#[inline]
+pub(super) fn motion(room: &Room, state: &StateOf<Kq19>, stuck: Places, direction: Direction, frame: &mut Frame) {
+    ground(room, state, frame);
+    let heap = &state.board;
+    let all = heap.all();
+    let (dx, dy) = direction.delta();
+    for (x, y) in places(room.ground.stopped(heap, direction)) {
+        contact(frame, x, y, direction);
+    }
+    let caught = room.ground.caught(heap);
+    for (x, y) in places(caught) {
+        let (left, top) = corner(x, y);
+        frame.block::<CELL, CELL>(left, top, CONTACT);
+    }
+    for (grains, paint) in heap.grains.into_iter().zip(&PAINTS) {
+        for (x, y) in places(grains & !stuck) {
+            let (left, top) = corner(x, y);
+            let (left, top) = (left.wrapping_add_signed(2 * dx), top.wrapping_add_signed(2 * dy));
+            if heap.hard {
+                frame.stamp(left, top, &paint.cells[around(all, x, y)]);
+            } else {
+                bead(frame, left, top, paint);
+            }
+        }
+        for (x, y) in places(grains & stuck) {
+            let (left, top) = corner(x, y);
+            if heap.hard {
+                frame.stamp(left, top, &paint.cells[around(all, x, y)]);
+            } else if caught >> (y * SIDE + x) & 1 == 1 {
+                frame.block::<3, 3>(left + 1, top + 1, paint.edge);
+            } else {
+                squashed(frame, left, top, direction, paint);
+            }
+        }
+    }
+    marks(room, heap, stuck, frame);
+}
+
+#[inline]
+fn ground(room: &Room, state: &StateOf<Kq19>, frame: &mut Frame) {
+    frame.copy_from(&room.background);
+    if let Some(budget) = room.budget {
+        let length = (usize::from(state.spent) * BAR_LENGTH).div_ceil(usize::from(budget));
+        frame.rect(ORIGIN, BAR_TOP, length, 2, BAR);
+    }
+}
+
+#[inline]
+const fn corner(x: usize, y: usize) -> (usize, usize) {
+    (ORIGIN + x * CELL, ORIGIN + y * CELL)
+}
+
+/// A loose grain.
+#[inline]
+fn bead(frame: &mut Frame, left: usize, top: usize, paint: &Paint) {
+    frame.block::<3, 5>(left + 1, top, paint.edge);
+    frame.block::<5, 3>(left, top + 1, paint.edge);
+    frame.block::<3, 3>(left + 1, top + 1, paint.body);
+}
+
+/// A loose grain that could not go on: flat on the side it came from.
+#[inline]
+fn squashed(frame: &mut Frame, left: usize, top: usize, direction: Direction, paint: &Paint) {
+    let (x, y) = match direction {
+        Direction::Up | Direction::Left => (left, top),
+        Direction::Down => (left, top + 2),
+        Direction::Right => (left + 2, top),
+    };
+    if matches!(direction, Direction::Up | Direction::Down) {
+        frame.block::<5, 3>(x, y, paint.edge);
+        frame.block::<3, 1>(left + 1, y + 1, paint.body);
+    } else {
+        frame.block::<3, 5>(x, y, paint.edge);
+        frame.block::<1, 3>(x + 1, top + 1, paint.body);
+    }
+}
+
+/// Lights the face of the wall that stops a grain.
+#[inline]
+fn contact(frame: &mut Frame, x: usize, y: usize, direction: Direction) {
+    let (left, top) = corner(x, y);
+    match direction {
+        Direction::Up => frame.block::<5, 2>(left, top - 2, CONTACT),
+        Direction::Down => frame.block::<5, 2>(left, top + CELL, CONTACT),
+        Direction::Left => frame.block::<2, 5>(left - 2, top, CONTACT),
+        Direction::Right => frame.block::<2, 5>(left + CELL, top, CONTACT),
+    }
+}
+
+/// Marks the grains that are where they should be, and keeps glue in sight at the corners of a hard grain that covers it.
+#[inline]
+fn marks(room: &Room, heap: &Heap, shown: Places, frame: &mut Frame) {
+    let seated = heap.grains[0] & room.targets[0] | heap.grains[1] & room.targets[1];
+    for (x, y) in places(seated & shown) {
+        let (left, top) = corner(x, y);
+        frame.block::<1, 1>(left + 2, top + 2, CORE);
+    }
+    if heap.hard {
+        for (x, y) in places(heap.all() & shown & room.ground.glue()) {
+            let (left, top) = corner(x, y);
+            for (right, bottom) in [(0, 0), (CELL - 1, 0), (0, CELL - 1), (CELL - 1, CELL - 1)] {
+                frame.block::<1, 1>(left + right, top + bottom, GLUE);
+            }
+        }
+    }
+}
