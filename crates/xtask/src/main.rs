@@ -1,6 +1,12 @@
 //! The repository's own commands: `cargo xtask --help`.
 
 mod game;
+mod needs;
+mod skeleton;
+mod test;
+mod tidy;
+
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 
@@ -14,12 +20,23 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Set up what tests need, where it is missing, and run all of them.
+    Test(test::TestArgs),
+    /// Check what no compiler checks: layers, sizes of files, licences of dependencies.
+    Tidy,
     /// Search, measure and draw a game while it is being written.
     Game(game::GameArgs),
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().command {
+        Command::Test(args) => test::run(&args),
+        Command::Tidy => tidy::run(),
         Command::Game(args) => game::run(&args),
     }
+}
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map_or_else(PathBuf::new, Path::to_owned)
 }

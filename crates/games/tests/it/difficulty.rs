@@ -18,7 +18,9 @@ impl Visitor for OptimaHold {
             let search = shortest_win(&NativeLevel::<G>::new(0, LevelIndex(index as u8)), places);
             let at = format!("{} level {}", G::FACTS.id, index + 1);
             match search.win {
-                Some(win) => assert_eq!(Some(win.len() as u32), baseline.solution_length(), "{at}: the optimum is not the declared one"),
+                Some(win) => {
+                    assert_eq!(Some(win.len() as u32), baseline.solution_length(), "{at}: the optimum is not the declared one")
+                }
                 None if search.complete => panic!("{at}: search shows that it cannot be won"),
                 None => {
                     let proved = baseline.source == BaselineSource::Solver;
@@ -51,7 +53,13 @@ impl Visitor for BlindPlayFails {
                 let attempt = 5 * G::FACTS.baselines[level.get()].actions;
                 let play = random_play(&levels, level, attempt, steps, &mut Rng::new(17, seed));
                 let lower = play.lower_bound();
-                assert!(lower <= 1e-4, "{} level {level} seed {seed}: {} of {} random attempts win", G::FACTS.id, play.wins, play.attempts);
+                assert!(
+                    lower <= 1e-4,
+                    "{} level {level} seed {seed}: {} of {} random attempts win",
+                    G::FACTS.id,
+                    play.wins,
+                    play.attempts
+                );
             }
         }
     }

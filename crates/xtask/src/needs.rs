@@ -1,0 +1,64 @@
+//! Programs that tests need besides a Rust toolchain.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A program and how to get it.
+pub(crate) struct Need {
+    /// Its name on the path; any of these will do.
+    programs: &'static [&'static str],
+    /// The Debian package that has it.
+    package: &'static str,
+    /// What is tested with it.
+    purpose: &'static str,
+}
+
+/// Everything that the tests use.
+const NEEDS: [Need; 3] = [
+    Need { programs: &["tmux"], package: "tmux", purpose: "`rhae play` in a real terminal" },
+    Need { programs: &["python3"], package: "python3", purpose: "agents in processes of their own" },
+    Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium", purpose: "pages in a real browser" },
+];
+
+impl Need {
+    fn is_met(&self) -> bool {
+        self.programs.iter().any(|program| on_path(program))
+    }
+}
+
+/// Installs what is missing where that is possible, and gives a line about each thing that stays missing.
+pub(crate) fn provide() -> Vec<String> {
+    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !need.is_met()).collect();
+    if !missing.is_empty() && may_install() {
+        let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
+        println!("installing {}", packages.join(", "));
+        let quiet = |arguments: &[&str]| {
+            let mut command = Command::new("apt-get");
+            command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        let install: Vec<&str> = ["install", "-y", "--no-install-recommends"].into_iter().chain(packages).collect();
+        if !(quiet(&["update"]) && quiet(&install)) {
+            println!("the installation failed");
+        }
+    }
+    let line = |need: &&Need| {
+        format!(
+            "{} is missing ({}); install it, for example with `apt-get install {}`",
+            need.programs[0], need.purpose, need.package
+        )
+    };
+    missing.iter().filter(|need| !need.is_met()).map(line).collect()
+}
+
+/// Whether this is a Debian system and we may change it.
+fn may_install() -> bool {
+    let user = Command::new("id").arg("-u").output();
+    on_path("apt-get") && user.is_ok_and(|output| output.stdout == b"0\n")
+}
+
+/// Whether a program is found.
+pub(crate) fn on_path(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).map(|folder: PathBuf| folder.join(program)).any(|path| path.is_file())
+}

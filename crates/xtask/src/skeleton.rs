@@ -1,0 +1,46 @@
+//! Proves that the skeleton which `rhae games new` writes builds and passes the suite.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::root;
+use crate::test::{Context, succeed};
+
+/// The id of the skeleton, which no game of ours has.
+const ID: &str = "zz99";
+
+/// Writes the skeleton into a copy of the sources and tests that copy.
+pub(crate) fn run(context: &Context) -> Result<()> {
+    let copy = root().join("target/skeleton");
+    if copy.exists() {
+        fs::remove_dir_all(&copy)?;
+    }
+    copy_sources(&copy)?;
+    succeed(context.cargo().args(["build", "--release", "--quiet", "--package", "rhae-cli"]))?;
+    let rhae = root().join("target/release/rhae");
+    succeed(Command::new(rhae).args(["games", "new", ID]).current_dir(&copy))?;
+    let mut tests = context.test(&["--package", "rhae-games"]);
+    // One target folder serves both, so that dependencies are not compiled twice.
+    tests.current_dir(&copy).env("CARGO_TARGET_DIR", root().join("target"));
+    succeed(&mut tests)?;
+    fs::remove_dir_all(&copy)?;
+    Ok(())
+}
+
+/// Copies every file that git knows or would add.
+fn copy_sources(to: &Path) -> Result<()> {
+    let listed = Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root()).output();
+    let listed = listed.context("cannot run git")?;
+    ensure!(listed.status.success(), "git cannot list the sources");
+    for name in String::from_utf8(listed.stdout)?.lines() {
+        let (from, to) = (root().join(name), to.join(name));
+        if from.is_file() {
+            fs::create_dir_all(to.parent().context("every file has a folder")?)?;
+            fs::copy(&from, &to).with_context(|| format!("cannot copy {name}"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! `cargo xtask tidy`: what no compiler checks.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::root;
+
+/// The layer of each crate: a crate depends only on crates of lower layers.
+const LAYERS: [(&str, u8); 12] = [
+    ("rhae-engine", 0),
+    ("rhae-scoring", 0),
+    ("rhae-games", 1),
+    ("rhae-explore", 1),
+    ("rhae-protocol", 1),
+    ("rhae-session", 2),
+    ("rhae-agents", 2),
+    ("rhae-report", 2),
+    ("rhae-harness", 4),
+    ("rhae-cli", 5),
+    ("rhae-testkit", DEV),
+    ("xtask", DEV),
+];
+
+/// Crates for development may use every layer, and others may use them in tests only.
+const DEV: u8 = 9;
+
+/// Crates without I/O, clock and ambient randomness; a `clippy.toml` in each bans them.
+const PURE: [&str; 5] = ["engine", "scoring", "games", "explore", "session"];
+
+/// Files that may be longer than a thousand lines, with the reason.
+const LONG_FILES: [(&str, &str); 0] = [];
+
+const MOST_LINES: usize = 1000;
+const MOST_LINES_OF_ARCHITECTURE: usize = 400;
+
+pub(crate) fn run() -> Result<()> {
+    let mut faults = Vec::new();
+    let metadata = metadata()?;
+    check_layers(&metadata, &mut faults)?;
+    check_licences(&metadata, &mut faults)?;
+    check_files(&mut faults)?;
+    for name in PURE {
+        if !root().join(format!("crates/{name}/clippy.toml")).is_file() {
+            faults.push(format!("crates/{name} is a pure crate and needs a clippy.toml that bans I/O and clocks"));
+        }
+    }
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
+    if architecture.lines().count() > MOST_LINES_OF_ARCHITECTURE {
+        faults.push(format!("ARCHITECTURE.md has more than {MOST_LINES_OF_ARCHITECTURE} lines"));
+    }
+    ensure!(faults.is_empty(), "not tidy:\n  {}", faults.join("\n  "));
+    println!("tidy");
+    Ok(())
+}
+
+fn metadata() -> Result<Value> {
+    let output =
+        Command::new(env!("CARGO")).args(["metadata", "--format-version", "1", "--locked"]).current_dir(root()).output()?;
+    ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+fn packages(metadata: &Value) -> Result<&Vec<Value>> {
+    metadata["packages"].as_array().context("cargo metadata lists packages")
+}
+
+fn check_layers(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
+    let layers: BTreeMap<&str, u8> = LAYERS.into_iter().collect();
+    for package in packages(metadata)?.iter().filter(|package| package["source"].is_null()) {
+        let name = package["name"].as_str().context("a package has a name")?;
+        let Some(&layer) = layers.get(name) else {
+            faults.push(format!("{name} has no layer: add it to LAYERS in crates/xtask/src/tidy.rs and to ARCHITECTURE.md"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().context("a package has dependencies")? {
+            let used = dependency["name"].as_str().unwrap_or_default();
+            let in_tests = dependency["kind"] == "dev";
+            if let Some(&below) = layers.get(used)
+                && below >= layer
+                && !in_tests
+                && layer != DEV
+            {
+                faults.push(format!("{name} (layer {layer}) depends on {used} (layer {below})"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every dependency offers a licence that deny.toml allows.
+fn check_licences(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
+    let allowed = fs::read_to_string(root().join("deny.toml")).context("deny.toml")?;
+    for package in packages(metadata)? {
+        let licence = package["license"].as_str().unwrap_or("none");
+        let alternatives = licence.split(" OR ").flat_map(|part| part.split('/'));
+        let fine = |alternative: &str| {
+            let mut parts = alternative.split(" AND ").map(|part| part.trim().trim_matches(['(', ')']));
+            parts.all(|part| allowed.contains(&format!("\"{part}\"")))
+        };
+        if !alternatives.into_iter().any(fine) {
+            faults.push(format!("{} has the licence `{licence}`, which deny.toml does not allow", package["name"]));
+        }
+    }
+    Ok(())
+}
+
+fn check_files(faults: &mut Vec<String>) -> Result<()> {
+    let mut files = Vec::new();
+    collect(&root().join("crates"), &mut files)?;
+    for path in files {
+        let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        let text = fs::read_to_string(&path).with_context(|| name.clone())?;
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if text.lines().count() > MOST_LINES && !LONG_FILES.iter().any(|(file, _)| *file == name) {
+            faults.push(format!("{name} has more than {MOST_LINES} lines"));
+        }
+        if ["mod", "utils", "util", "common", "helpers"].contains(&stem) {
+            faults.push(format!("{name}: name a file after the main noun inside"));
+        }
+        // Tests say what they are by their names.
+        let is_test = name.contains("/tests") || stem == "tests";
+        if !is_test && !text.starts_with("//!") {
+            faults.push(format!("{name} does not open with `//!` and what it is"));
+        }
+        if text.lines().any(|line| line.trim() == concat!("#[", "ignore]")) {
+            faults.push(format!("{name}: a test that is ignored tests nothing"));
+        }
+    }
+    Ok(())
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(())
+}
