@@ -153,7 +153,7 @@ button:focus-visible, select:focus-visible, input:focus-visible, summary:focus-v
 button[data-do=play] { border-color: var(--line); min-width: 44px; }
 button svg { width: 16px; height: 16px; fill: currentColor; }
 select { margin-left: auto; } option { color: CanvasText; background: Canvas; }
-.levels { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; }
+div.levels { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; min-height: 30px; }
 .levels button { min-width: 30px; height: 30px; border-color: var(--line); font-variant-numeric: tabular-nums; }
 .levels button[aria-current=true] { border-color: currentColor; font-weight: 600; }
 .levels button:disabled { opacity: .35; cursor: default; background: none; }

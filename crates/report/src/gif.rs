@@ -1,5 +1,5 @@
-//! Films as animated GIFs that stay small: one palette for the whole file, and of each picture only the rectangle that
-//! changed.
+//! Films as animated GIFs that stay small: one palette for the whole file, of each picture only the rectangle that changed,
+//! and in that rectangle the unchanged pixels transparent, which compress to almost nothing.
 //!
 //! Invariant: the last settled frame is always in the file, however few pictures are asked for.
 
@@ -51,7 +51,7 @@ pub fn animated_gif(film: &Film, options: &GifOptions) -> Result<Vec<u8>, Pictur
             }
             continue;
         };
-        if let Some(frame) = waiting.replace(cut(&pixels, area, SIZE * zoom, shot.ms)) {
+        if let Some(frame) = waiting.replace(cut(shown.as_deref(), &pixels, area, SIZE * zoom, shot.ms)) {
             encoder.write_frame(&frame)?;
         }
         shown = Some(pixels);
@@ -151,10 +151,10 @@ fn drawn(shot: &Shot<'_>, zoom: usize) -> Vec<u8> {
     pixels
 }
 
-/// A ring around a cell, which it leaves visible: its inner radius is one cell, its outer one nearly two.
+/// A ring around a cell, which it leaves visible: its inner radius is about one cell, its outer one about two.
 fn draw_ring(pixels: &mut [u8], zoom: usize, (x, y): (usize, usize), color: u8) {
     // All lengths are doubled, so that a cell's centre is a whole number.
-    let (inner, outer) = (2 * zoom, 4 * zoom - zoom / 2);
+    let (inner, outer) = (2 * zoom + zoom / 2, 4 * zoom + zoom / 4);
     let (center_x, center_y) = ((2 * x + 1) * zoom, (2 * y + 1) * zoom);
     let reach = |cell: usize| (cell.saturating_sub(2) * zoom)..((cell + 3).min(SIZE) * zoom);
     for row in reach(y) {
@@ -207,12 +207,23 @@ fn changed_area(before: Option<&[u8]>, pixels: &[u8], width: usize) -> Option<Ar
     area
 }
 
-fn cut(pixels: &[u8], area: Area, width: usize, ms: u32) -> gif::Frame<'static> {
-    let rows = area.top..area.bottom;
-    let buffer: Vec<u8> = rows.flat_map(|y| &pixels[y * width + area.left..y * width + area.right]).copied().collect();
+fn cut(before: Option<&[u8]>, pixels: &[u8], area: Area, width: usize, ms: u32) -> gif::Frame<'static> {
+    let rows = || (area.top..area.bottom).map(|y| y * width + area.left..y * width + area.right);
+    let mut buffer: Vec<u8> = rows().flat_map(|row| &pixels[row]).copied().collect();
+    let mut transparent = None;
+    if let Some(before) = before {
+        let old = rows().flat_map(|row| &before[row]);
+        let used = buffer.iter().zip(old.clone()).filter(|(new, old)| new != old).fold(0u16, |used, (new, _)| used | 1 << new);
+        // A colour that no changed pixel has can stand for "as before"; the lowest makes for the shortest codes.
+        transparent = (0..16).find(|color| used >> color & 1 == 0);
+        if let Some(color) = transparent {
+            buffer.iter_mut().zip(old).filter(|(new, old)| new == old).for_each(|(new, _)| *new = color);
+        }
+    }
     let small = |length: usize| u16::try_from(length).expect("a picture is at most 1,024 pixels wide");
     gif::Frame {
         delay: centiseconds(ms),
+        transparent,
         left: small(area.left),
         top: small(area.top),
         width: small(area.right - area.left),
@@ -241,7 +252,10 @@ mod tests {
         while let Some(frame) = decoder.read_next_frame().unwrap() {
             for (row, line) in frame.buffer.chunks_exact(usize::from(frame.width)).enumerate() {
                 let start = (usize::from(frame.top) + row) * width + usize::from(frame.left);
-                canvas[start..start + line.len()].copy_from_slice(line);
+                for (pixel, &color) in canvas[start..].iter_mut().zip(line).filter(|(_, color)| Some(**color) != frame.transparent)
+                {
+                    *pixel = color;
+                }
             }
             pictures.push((canvas.clone(), frame.delay));
         }

@@ -143,16 +143,23 @@ mod tests {
     use crate::Moment;
     use crate::film::tests::walking_square;
 
+    struct Unpacked {
+        head: u8,
+        levels_completed: u8,
+        click: Option<(usize, usize)>,
+        frames: Vec<Frame>,
+    }
+
     /// The decoder of `player.js` once more, frame by frame.
-    fn unpack(bytes: &[u8]) -> Vec<(u8, u8, Option<(u8, u8)>, Vec<Frame>)> {
+    fn unpack(bytes: &[u8]) -> Vec<Unpacked> {
         let mut bytes = bytes.iter().copied();
         let mut moments = Vec::new();
         let mut frame = Frame::filled(0);
         while let Some(head) = bytes.next() {
             let mut next = || bytes.next().unwrap();
-            let levels = next();
+            let levels_completed = next();
             let count = u16::from_le_bytes([next(), next()]);
-            let click = (head & 7 == 6).then(|| (next(), next()));
+            let click = (head & 7 == 6).then(|| (usize::from(next()), usize::from(next())));
             let mut frames = Vec::new();
             for _ in 0..count {
                 for _ in 0..next() {
@@ -164,7 +171,7 @@ mod tests {
                 }
                 frames.push(frame.clone());
             }
-            moments.push((head, levels, click, frames));
+            moments.push(Unpacked { head, levels_completed, click, frames });
         }
         moments
     }
@@ -172,12 +179,14 @@ mod tests {
     fn assert_comes_back(film: &Film) {
         let moments = unpack(&pack(film));
         assert_eq!(moments.len(), film.moments.len());
-        for ((head, levels, click, frames), moment) in moments.into_iter().zip(&film.moments) {
+        for (back, moment) in moments.into_iter().zip(&film.moments) {
+            let head = back.head;
             assert_eq!(head & 7, moment.action.kind().id());
+            assert_eq!([PlayState::NotFinished, PlayState::Win, PlayState::GameOver][usize::from(head >> 3 & 3)], moment.state);
             assert_eq!([5, 6, 7].map(|bit| head >> bit & 1 == 1), [moment.changed, moment.counted, moment.full_reset]);
-            assert_eq!(levels, moment.levels_completed);
-            assert_eq!(click.map(|(x, y)| (usize::from(x), usize::from(y))), moment.click());
-            assert!(frames == moment.frames);
+            assert_eq!(back.levels_completed, moment.levels_completed);
+            assert_eq!(back.click, moment.click());
+            assert!(back.frames == moment.frames);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Two plots of a result as SVG: actions against the baseline, and completion, both by level.
 //!
 //! Invariants: every mark says what it is by its shape and place, never by colour alone; colours are those of the text
-//! (`currentColor`), so that the same plot serves light and dark pages and print. Text from outside is escaped.
+//! (`currentColor`), so that the same plot serves light and dark pages, print, and a file of its own. Text from outside is escaped.
 
 use std::fmt::Write as _;
 
@@ -44,9 +44,9 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
             if at(actions) > RIGHT + 0.5 {
                 break;
             }
-            let (x, class) = (at(actions), if step == 1 { "grid strong" } else { "grid" });
-            if step == 1 || decades <= 2.0 && (step == 2 || step == 5) {
-                let _ = writeln!(svg, r#"<path class="{class}" d="M{x:.1} {:.1}V{bottom:.1}"/>"#, top - 6.0);
+            let x = at(actions);
+            if step == 1 || decades <= 2.0 && [2, 5].contains(&step) {
+                let _ = writeln!(svg, r#"<path class="grid" d="M{x:.1} {:.1}V{bottom:.1}"/>"#, top - 6.0);
                 let _ = writeln!(svg, r#"<text class="quiet mid" x="{x:.1}" y="{:.1}">{actions}</text>"#, bottom + 16.0);
             }
         }
@@ -170,7 +170,11 @@ fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
 }
 
 fn opened(height: f64, label: &str) -> String {
-    format!("<svg class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n")
+    let style = include_str!("../assets/plot.css");
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n\
+         <style>\n{style}</style>\n"
+    )
 }
 
 #[cfg(test)]
