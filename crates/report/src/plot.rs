@@ -29,29 +29,22 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
     let environments = by_environment(cards);
     let all = || environments.iter().flat_map(|(_, levels)| levels);
     let counts = all().flat_map(|level| level.plays.iter().map(|&(actions, _)| actions as f64).chain(level.baseline));
-    let most = counts.fold(10.0, f64::max);
-    let decades = (most.log10() - 1e-9).ceil().max(1.0);
-    let at = |actions: f64| LEFT + (RIGHT - LEFT) * actions.max(1.0).log10() / decades;
+    let end = axis_end(counts.fold(10.0, f64::max));
+    let at = |actions: f64| LEFT + (RIGHT - LEFT) * actions.max(1.0).log10() / end.log10();
 
-    let top = 52.0;
+    let top = 62.0;
     let height = top + all().count() as f64 * ROW + environments.len() as f64 * 10.0 + 28.0;
     let mut svg = opened(height, "Actions by level beside the baseline, on a logarithmic axis");
     legend(&mut svg);
     let bottom = height - 24.0;
-    for decade in 0..=decades as u32 {
-        for step in 1..10 {
-            let actions = f64::from(step) * 10f64.powi(decade as i32);
-            if at(actions) > RIGHT + 0.5 {
-                break;
-            }
-            let x = at(actions);
-            if step == 1 || decades <= 2.0 && [2, 5].contains(&step) {
-                let _ = writeln!(svg, r#"<path class="grid" d="M{x:.1} {:.1}V{bottom:.1}"/>"#, top - 6.0);
-                let _ = writeln!(svg, r#"<text class="quiet mid" x="{x:.1}" y="{:.1}">{actions}</text>"#, bottom + 16.0);
-            }
+    for actions in ticks(end) {
+        let x = at(actions);
+        let _ = writeln!(svg, r#"<path class="grid" d="M{x:.1} {:.1}V{bottom:.1}"/>"#, top - 6.0);
+        for y in [top - 12.0, bottom + 16.0] {
+            let _ = writeln!(svg, r#"<text class="quiet mid" x="{x:.1}" y="{y:.1}">{actions}</text>"#);
         }
     }
-    let _ = writeln!(svg, r#"<text class="quiet end" x="{:.1}" y="{:.1}">actions</text>"#, LEFT - 12.0, bottom + 16.0);
+    let _ = writeln!(svg, r#"<text class="quiet end" x="{:.1}" y="{:.1}">actions</text>"#, LEFT - 12.0, top - 12.0);
     let mut y = top + ROW / 2.0;
     for (name, levels) in &environments {
         let _ = writeln!(svg, r#"<text x="0" y="{:.1}">{}</text>"#, y + 4.0, Text(name));
@@ -64,6 +57,19 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+/// The first of 1, 2, 5, 10, 20, 50 and so on that is not below the largest count.
+fn axis_end(most: f64) -> f64 {
+    let decade = 10f64.powf(most.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|step| step * decade).into_iter().find(|&end| end >= most).unwrap_or(most)
+}
+
+/// Where the axis has lines: 1, 2, 5, 10 and so on, or only the powers of ten where those would be too close.
+fn ticks(end: f64) -> Vec<f64> {
+    let steps: &[f64] = if end <= 1000.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let decades = (0..=end.log10() as i32).map(|decade| 10f64.powi(decade));
+    decades.flat_map(|decade| steps.iter().map(move |step| step * decade)).filter(|&actions| actions <= end).collect()
 }
 
 fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) {
@@ -203,6 +209,13 @@ mod tests {
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(!actions_plot(&[]).contains("NaN"));
         assert!(!completion_plot(&[]).contains("NaN"));
+    }
+
+    #[test]
+    fn the_axis_ends_at_a_round_number() {
+        assert_eq!([10.0, 11.0, 20.0, 480.0, 999.0, 40_000.0].map(axis_end), [10.0, 20.0, 20.0, 500.0, 1000.0, 50_000.0]);
+        assert_eq!(ticks(50.0), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(ticks(5000.0), [1.0, 10.0, 100.0, 1000.0]);
     }
 
     #[test]

@@ -69,9 +69,9 @@ fn completed_baselines(run: &RunScore) -> impl Iterator<Item = i64> {
     run.level_baseline_actions.iter().take(run.levels_completed as usize).copied().filter(|&baseline| baseline > 0)
 }
 
-/// A count or a mean of counts: whole numbers without decimals, others with one.
-pub(crate) fn count(number: f64) -> String {
-    if (number - number.round()).abs() < 0.05 { format!("{}", number.round()) } else { format!("{number:.1}") }
+/// A count or, over several cards, a mean of counts with one decimal, so that numbers align.
+pub(crate) fn count(number: f64, cards: usize) -> String {
+    if cards > 1 { format!("{number:.1}") } else { format!("{number:.0}") }
 }
 
 /// Different endings with how often each occurred, in the order of their first occurrence: `won`, or `won 3 · budget 2`.
@@ -112,8 +112,9 @@ mod tests {
     }
 
     #[test]
-    fn means_have_a_decimal_only_where_they_need_one() {
-        assert_eq!([0.0, 12.0, 12.5, 1.0 / 3.0, 1999.98].map(count), ["0", "12", "12.5", "0.3", "2000"]);
+    fn only_means_have_decimals() {
+        assert_eq!([0.0, 12.0, 1999.0].map(|number| count(number, 1)), ["0", "12", "1999"]);
+        assert_eq!([0.0, 12.0, 1.0 / 3.0].map(|number| count(number, 3)), ["0.0", "12.0", "0.3"]);
     }
 
     #[test]

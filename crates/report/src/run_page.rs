@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use rhae_protocol::{RunConfig, RunSummary, Scorecard};
 
 use crate::html::{Text, page};
-use crate::result::{count, rows, tally, total};
+use crate::result::{Row, count, rows, tally, total};
 use crate::table::PROVISIONAL;
 use crate::{Film, actions_plot, completion_plot};
 
@@ -91,7 +91,8 @@ fn headline(body: &mut String, report: &RunReport) {
     }
     body.push_str("<dl class=\"facts\">\n");
     for (name, value) in facts {
-        let _ = writeln!(body, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+        let class = if matches!(name, "Run" | "Command") { " class=\"line\"" } else { "" };
+        let _ = writeln!(body, "<div{class}><dt>{name}</dt><dd>{value}</dd></div>");
     }
     body.push_str("</dl>\n</header>\n");
 }
@@ -146,7 +147,7 @@ fn environments(body: &mut String, report: &RunReport) {
             "<tr><td><code>{}</code></td><td class=\"num\">{:.2}</td>{}<td>{}</td></tr>",
             Text(&row.name),
             row.score,
-            counts(row),
+            counts(row, cards.len()),
             Text(&tally(&row.endings)),
         );
     }
@@ -154,18 +155,18 @@ fn environments(body: &mut String, report: &RunReport) {
         body,
         "</tbody>\n<tfoot><tr><td>All</td><td class=\"num\">{:.2}</td>{}<td></td></tr></tfoot>\n</table></div>",
         summary.score,
-        counts(&total(&rows)),
+        counts(&total(&rows), cards.len()),
     );
     body.push_str("<p class=\"quiet note\">The baseline is summed over the completed levels.</p>\n</section>\n");
 }
 
-fn counts(row: &crate::result::Row) -> String {
+fn counts(row: &Row, cards: usize) -> String {
     format!(
         "<td class=\"num\">{}<span class=\"quiet\"> / {}</span></td><td class=\"num\">{}</td><td class=\"num\">{}</td>",
-        count(row.levels_completed),
+        count(row.levels_completed, cards),
         row.levels,
-        count(row.actions),
-        row.baseline.map_or_else(|| "–".to_owned(), count),
+        count(row.actions, cards),
+        row.baseline.map_or_else(|| "–".to_owned(), |baseline| count(baseline, cards)),
     )
 }
 

@@ -21,8 +21,8 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
     let rows = rows(cards, summary);
     let header = ["environment", "score %", "levels", "actions", "baseline", "ended"].map(str::to_owned);
     let mut lines = vec![header];
-    lines.extend(rows.iter().map(cells));
-    lines.push(cells(&Row { score: summary.score, ..total(&rows) }));
+    lines.extend(rows.iter().map(|row| cells(row, cards.len())));
+    lines.push(cells(&Row { score: summary.score, ..total(&rows) }, cards.len()));
     let mut widths: [usize; 6] =
         std::array::from_fn(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0));
     // The first column gives way first, then the last.
@@ -58,13 +58,13 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
     text
 }
 
-fn cells(row: &Row) -> [String; 6] {
+fn cells(row: &Row, cards: usize) -> [String; 6] {
     [
         clean(&row.name),
         format!("{:.2}", row.score),
-        format!("{}/{}", count(row.levels_completed), row.levels),
-        count(row.actions),
-        row.baseline.map_or_else(|| "–".to_owned(), count),
+        format!("{}/{}", count(row.levels_completed, cards), row.levels),
+        count(row.actions, cards),
+        row.baseline.map_or_else(|| "–".to_owned(), |baseline| count(baseline, cards)),
         clean(&tally(&row.endings)),
     ]
 }
