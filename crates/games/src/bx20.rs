@@ -28,7 +28,7 @@ impl Game for Bx20 {
         baselines: &[
             Baseline::solved(8),
             Baseline::solved(8),
-            Baseline::solved(10),
+            Baseline::solved(11),
             Baseline::solved(8),
             Baseline::solved(8),
             Baseline::solved(14),

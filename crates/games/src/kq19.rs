@@ -13,7 +13,7 @@ use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSi
 
 const FACTS: Facts = Facts {
     id: "kq19-v1",
-    baselines: &[Baseline::solved(7), Baseline::solved(15), Baseline::solved(13), Baseline::solved(15), Baseline::solved(16), Baseline::solved(15), Baseline::solved(17), Baseline::solved(22)],
+    baselines: &[Baseline::solved(7), Baseline::solved(15), Baseline::solved(14), Baseline::solved(15), Baseline::solved(16), Baseline::solved(15), Baseline::solved(17), Baseline::solved(22)],
     actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action7),
     tags: &["keyboard"],
     frames_per_second: 12,

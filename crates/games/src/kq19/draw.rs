@@ -74,7 +74,7 @@ const fn paint(body: u8, edge: u8) -> Paint {
 /// contact by corners is seen as a bridge.
 const fn is_edge(around: usize, x: usize, y: usize) -> bool {
     const LAST: usize = CELL - 1;
-    let beyond_row = if y == 0 { around >> 0 & 1 == 1 } else { around >> 1 & 1 == 1 };
+    let beyond_row = if y == 0 { around & 1 == 1 } else { around >> 1 & 1 == 1 };
     let beyond_column = if x == 0 { around >> 2 & 1 == 1 } else { around >> 3 & 1 == 1 };
     let beyond_corner = around >> (4 + (x == LAST) as usize + 2 * (y == LAST) as usize) & 1 == 1;
     match (y == 0 || y == LAST, x == 0 || x == LAST) {
@@ -250,20 +250,16 @@ fn contact(frame: &mut Frame, x: usize, y: usize, direction: Direction) {
     }
 }
 
-/// Marks the grains that are where they should be, and keeps glue in sight at the corners of a hard grain that covers it.
+/// Marks the grains that are where they should be, and those of a hard body that hide glue; a loose grain leaves the
+/// corners of the glue beneath it in sight.
 #[inline]
 fn marks(room: &Room, heap: &Heap, shown: Places, frame: &mut Frame) {
     let seated = heap.grains[0] & room.targets[0] | heap.grains[1] & room.targets[1];
-    for (x, y) in places(seated & shown) {
-        let (left, top) = corner(x, y);
-        frame.block::<1, 1>(left + 2, top + 2, CORE);
-    }
-    if heap.hard {
-        for (x, y) in places(heap.all() & shown & room.ground.glue()) {
+    let hiding = if heap.hard { heap.all() & room.ground.glue() } else { 0 };
+    for (marked, color) in [(seated, CORE), (hiding, GLUE)] {
+        for (x, y) in places(marked & shown) {
             let (left, top) = corner(x, y);
-            for (right, bottom) in [(0, 0), (CELL - 1, 0), (0, CELL - 1), (CELL - 1, CELL - 1)] {
-                frame.block::<1, 1>(left + right, top + bottom, GLUE);
-            }
+            frame.block::<1, 1>(left + 2, top + 2, color);
         }
     }
 }

@@ -184,3 +184,52 @@ impl Heap {
         self.grains = self.grains.map(|kind| kind & stuck | shifted(kind & !stuck, direction));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of places in the middle of the room, from the letters of a text.
+    fn row(text: &str, wanted: char) -> Places {
+        text.chars().enumerate().filter(|&(_, letter)| letter == wanted).fold(0, |set, (x, _)| set | place(x, 5))
+    }
+
+    /// Steps to the right in a room of one row: `#` wall, `~` glue, `o` a grain, `@` a grain on glue.
+    fn right(text: &str, hard: bool) -> Places {
+        let ground = Ground::new(row(text, '#'), row(text, '~') | row(text, '@'));
+        let mut heap = Heap { grains: [row(text, 'o') | row(text, '@'), 0], hard };
+        let stuck = ground.stuck(&heap, Direction::Right);
+        heap.shift(stuck, Direction::Right);
+        heap.all()
+    }
+
+    #[test]
+    fn loose_grains_queue_up_behind_one_that_is_stopped() {
+        assert_eq!(right(".o.oo#.o...", false), row("..ooo#..o..", 'o'));
+        assert_eq!(right("........ooo", false), row("........ooo", 'o'));
+    }
+
+    #[test]
+    fn glue_holds_loose_grains_and_lets_hard_ones_go() {
+        assert_eq!(right(".o@o.......", false), row(".oo.o......", 'o'));
+        assert_eq!(right(".o@o.......", true), row("..ooo......", 'o'));
+    }
+
+    #[test]
+    fn a_corner_is_enough_to_hold_a_hard_body_back() {
+        let ground = Ground::new(place(4, 5), 0);
+        let heap = Heap { grains: [place(3, 5) | place(2, 4), place(6, 6)], hard: true };
+        assert_eq!(ground.stuck(&heap, Direction::Right), place(3, 5) | place(2, 4));
+        assert_eq!(ground.stuck(&Heap { hard: false, ..heap }, Direction::Right), place(3, 5));
+    }
+
+    #[test]
+    fn rims_do_not_touch_each_other() {
+        let (left, right) = (place(0, 5), place(SIDE - 1, 4));
+        assert_eq!(around(left | right, 0, 5), 0);
+        assert_eq!(around(left | right, SIDE - 1, 4), 0);
+        assert_eq!(with_neighbours(left) & right, 0);
+        assert_eq!(around(ROOM, 0, 0), 0b1000_1010);
+        assert_eq!(around(ROOM, 5, 5), 0xFF);
+    }
+}

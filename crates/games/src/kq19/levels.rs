@@ -31,22 +31,24 @@ pub(super) fn room(index: LevelIndex) -> Room {
 }
 
 const PLANS: [Plan; 8] = [
+    // One key moves every grain.
     Plan {
         budget: None,
         map: "
             ###########
             #.........#
             #.........#
-            #.....A...#
             #.....AA..#
-            #.....A...#
+            #.....AAA.#
             #.........#
-            #..a......#
+            #.........#
             #..aa.....#
-            #..a......#
+            #..aaa....#
+            #.........#
             ###########
         ",
     },
+    // The ledge folds the row.
     Plan {
         budget: Some(45),
         map: "
@@ -63,22 +65,24 @@ const PLANS: [Plan; 8] = [
             ...........
         ",
     },
+    // Glue catches what is loose; hard, the heap crosses.
     Plan {
-        budget: Some(52),
+        budget: Some(56),
         map: "
-            ...........
-            ..A........
-            .AAA....#..
-            ..A..#.....
-            ...........
-            ~~~~~~~~~~~
-            ...........
-            ..#...#.a..
-            .......aaa.
-            ....#...a..
-            ...........
+            ......~....
+            ......~....
+            ......~..A.
+            ......~.AA.
+            ..##..~.A..
+            ......~....
+            ......~....
+            ......~....
+            .aaaa.~....
+            ......~....
+            ......~....
         ",
     },
+    // One spot of glue holds a grain while the others go on.
     Plan {
         budget: Some(60),
         map: "
@@ -95,6 +99,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
+    // Hard, a wall stops one body whole and lets the other come nearer.
     Plan {
         budget: Some(64),
         map: "
@@ -111,6 +116,7 @@ const PLANS: [Plan; 8] = [
             ...........
         ",
     },
+    // Held at the spot, grains are overtaken by the other kind.
     Plan {
         budget: Some(60),
         map: "
@@ -127,6 +133,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
+    // Shape it on this side, carry it to the other.
     Plan {
         budget: Some(68),
         map: "
@@ -143,6 +150,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
+    // The bars change sides at the spot and cross as they are.
     Plan {
         budget: Some(88),
         map: "

@@ -17,6 +17,9 @@ const ROCK: u8 = 2;
 const ROCK_SHADE: u8 = 3;
 const WATER: u8 = 9;
 const RIPPLE: u8 = 10;
+/// Around the called one. No other ring has this colour.
+const CALL: u8 = 10;
+/// Around a nest that is filled.
 const LIGHT: u8 = 0;
 
 /// The colour of a kind's bodies and nests.
@@ -95,7 +98,7 @@ pub(super) fn draw(level: &Level, herd: &Herd, frame: &mut Frame) {
 
 /// A called place, lit up.
 pub(super) fn draw_called(frame: &mut Frame, cell: u8) {
-    ring(frame, cell, LIGHT);
+    ring(frame, cell, CALL);
 }
 
 /// A dotted line from a creature to what it looks at.

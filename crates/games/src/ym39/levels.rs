@@ -9,7 +9,7 @@ use rhae_engine::{LevelIndex, TextMap};
 use super::herd::{Cells, Creature, Gaze, Kind, Land, MOST, SIDE, bit};
 use super::{Level, NESTS, draw};
 
-const MAPS: [&str; 7] = [
+const MAPS: [&str; 8] = [
     // A creature comes to the one it looks at, and then looks on.
     "
     .. .. .. .. .. .. .. .. ..
@@ -93,6 +93,18 @@ const MAPS: [&str; 7] = [
     .. p> .. (a .. ~~ .. .. ..
     .. .. .. ~~ .. .. .. (b ..
     .. p^ .. .. .. .. .. r> ..
+    ",
+    // Every kind at once.
+    "
+    pv .. .. .. .. .. .. .. rv
+    (s .. .. s> .. (b .. .. ..
+    .. .. .. .. .. .. .. ~~ ..
+    .. .. .. .. .. .. .. ~~ ..
+    .. ~~ .. .. .. .. .. ~~ ..
+    .. ~~ .. .. .. .. .. (a ..
+    .. ~~ .. .. .. .. .. .. bv
+    a> .. .. .. .. .. .. .. ..
+    .. .. .. .. .. .. .. .. pz
     ",
 ];
 
