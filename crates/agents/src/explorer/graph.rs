@@ -23,6 +23,8 @@ struct Node {
     picture: Frame,
     offered: ActionSet,
     untried: Vec<Choice>,
+    /// Whether something appeared here that had not been seen before.
+    surprising: bool,
     /// Where each tried action led; a lost game leads nowhere.
     steps: BTreeMap<Action, Option<NodeId>>,
 }
@@ -36,7 +38,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// The place of a picture, which is new or known.
-    pub(super) fn enter(&mut self, picture: &Frame, mask: &Mask, offered: ActionSet) -> NodeId {
+    pub(super) fn enter(&mut self, picture: &Frame, mask: &Mask, offered: ActionSet, surprising: bool) -> NodeId {
         let key = key_without(picture, mask);
         if let Some(&node) = self.by_key.get(&key) {
             return node;
@@ -46,6 +48,7 @@ impl Graph {
             picture: picture.clone(),
             offered,
             untried: choices(picture, mask, offered),
+            surprising,
             steps: BTreeMap::new(),
         });
         self.by_key.insert(key, node);
@@ -64,7 +67,8 @@ impl Graph {
     /// Builds the graph anew because pictures are now compared in another way: some that were different are the same.
     pub(super) fn rebuild(&mut self, mask: &Mask) {
         let old = std::mem::take(self);
-        let places: Vec<NodeId> = old.nodes.iter().map(|node| self.enter(&node.picture, mask, node.offered)).collect();
+        let places: Vec<NodeId> =
+            old.nodes.iter().map(|node| self.enter(&node.picture, mask, node.offered, node.surprising)).collect();
         for (index, node) in old.nodes.into_iter().enumerate() {
             for (action, to) in node.steps {
                 self.connect(places[index], action, to.map_or(places[index], |to| places[to]), to.is_none());
@@ -77,25 +81,32 @@ impl Graph {
         &self.nodes[node].untried
     }
 
-    /// The first step of the shortest known way to a picture that fits: `Some(None)` if this one does.
-    pub(super) fn way_to(&self, here: NodeId, fits: impl Fn(NodeId) -> bool) -> Option<Option<Action>> {
-        let mut first_step: Vec<Option<Option<Action>>> = vec![None; self.nodes.len()];
-        first_step[here] = Some(None);
+    /// The picture at a place.
+    pub(super) fn picture(&self, node: NodeId) -> &Frame {
+        &self.nodes[node].picture
+    }
+
+    /// How much more everything is worth trying in a picture where something appeared for the first time.
+    pub(super) fn surprise(&self, node: NodeId) -> f64 {
+        if self.nodes[node].surprising { 2.0 } else { 1.0 }
+    }
+
+    /// For every picture that can be reached by known ways: how many steps away it is, and the first of them.
+    pub(super) fn ways_from(&self, here: NodeId) -> Vec<Option<(u32, Option<Action>)>> {
+        let mut ways: Vec<Option<(u32, Option<Action>)>> = vec![None; self.nodes.len()];
+        ways[here] = Some((0, None));
         let mut queue = VecDeque::from([here]);
         while let Some(node) = queue.pop_front() {
-            let way = first_step[node].expect("a node is queued with its way");
-            if fits(node) {
-                return Some(way);
-            }
+            let (length, first_step) = ways[node].expect("a node is queued with its way");
             let steps = self.nodes[node].steps.iter().filter_map(|(&action, &to)| to.map(|to| (action, to)));
             for (action, to) in steps.chain([(Action::Reset, 0)]) {
-                if first_step[to].is_none() {
-                    first_step[to] = Some(way.or(Some(action)));
+                if ways[to].is_none() {
+                    ways[to] = Some((length + 1, first_step.or(Some(action))));
                     queue.push_back(to);
                 }
             }
         }
-        None
+        ways
     }
 
     /// The known actions that lead from a picture to another.

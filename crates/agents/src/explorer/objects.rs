@@ -10,6 +10,16 @@ pub(super) struct Look {
 }
 
 impl Look {
+    /// Its colour.
+    pub(super) const fn color(self) -> u8 {
+        self.color
+    }
+
+    /// How many cells it has.
+    pub(super) const fn area(self) -> u16 {
+        self.area
+    }
+
     /// How much an object stands out: neither a speck nor the ground.
     pub(super) const fn salience(self) -> f64 {
         match self.area {
@@ -28,6 +38,8 @@ pub(super) struct Object {
     pub(super) look: Look,
     pub(super) x: u8,
     pub(super) y: u8,
+    /// Whether it is a frame around something else rather than a solid thing.
+    pub(super) hollow: bool,
 }
 
 /// All objects of a picture, row by row.
@@ -57,7 +69,13 @@ fn object(color: u8, cells: &[usize]) -> Object {
     let distance = |cell: usize| (cell % SIZE * count).abs_diff(sum.0) + (cell / SIZE * count).abs_diff(sum.1);
     let middle = cells.iter().copied().min_by_key(|&cell| distance(cell)).unwrap_or(0);
     let area = u16::try_from(count).unwrap_or(u16::MAX);
-    Object { look: Look { color, area }, x: (middle % SIZE) as u8, y: (middle / SIZE) as u8 }
+    let extent = |along: fn(usize) -> usize| {
+        let (least, most) = cells.iter().fold((SIZE, 0), |(least, most), &cell| (least.min(along(cell)), most.max(along(cell))));
+        most + 1 - least
+    };
+    let (width, height) = (extent(|cell| cell % SIZE), extent(|cell| cell / SIZE));
+    let hollow = width.min(height) >= 4 && count * 10 < width * height * 7;
+    Object { look: Look { color, area }, x: (middle % SIZE) as u8, y: (middle / SIZE) as u8, hollow }
 }
 
 /// The cells of one colour connected with a cell by their sides.
