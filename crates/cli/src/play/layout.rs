@@ -1,0 +1,163 @@
+//! Where the board and the texts stand on a terminal of a given size, and which cell lies under the mouse.
+
+use rhae_engine::SIZE;
+
+/// Columns of the board at zoom 1; a character shows two cells, one above the other.
+const BOARD_COLUMNS: u16 = SIZE as u16;
+const BOARD_ROWS: u16 = SIZE as u16 / 2;
+
+/// A blank row, one of status, two of message, two of keys.
+const BELOW_ROWS: u16 = 6;
+/// Columns of the texts beside the board, and the gap before them.
+const BESIDE_COLUMNS: u16 = 28;
+const GAP: u16 = 2;
+
+/// The smallest size with the texts below the board, in columns and rows.
+pub(crate) const NEEDED: (u16, u16) = (BOARD_COLUMNS, BOARD_ROWS + BELOW_ROWS);
+/// The smallest size with the texts beside the board.
+pub(crate) const NEEDED_BESIDE: (u16, u16) = (BOARD_COLUMNS + GAP + BESIDE_COLUMNS, BOARD_ROWS);
+
+/// A part of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Area {
+    pub(crate) column: u16,
+    pub(crate) row: u16,
+    pub(crate) columns: u16,
+    pub(crate) rows: u16,
+}
+
+/// Where everything stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) board: Area,
+    /// A cell is this many columns wide and half as many rows high.
+    pub(crate) zoom: u16,
+    pub(crate) status: Area,
+    pub(crate) message: Area,
+    pub(crate) keys: Area,
+}
+
+impl Layout {
+    /// The largest board that fits, its texts below if possible, else beside; `None` if the terminal is too small.
+    pub(crate) fn fit(columns: u16, rows: u16) -> Option<Self> {
+        let largest = (columns / BOARD_COLUMNS).min(rows / BOARD_ROWS);
+        (1..=largest).rev().find_map(|zoom| {
+            let (width, height) = (BOARD_COLUMNS * zoom, BOARD_ROWS * zoom);
+            if rows >= height + BELOW_ROWS {
+                Some(Self::below(zoom, (columns - width) / 2, (rows - height - BELOW_ROWS) / 2))
+            } else if columns >= width + GAP + BESIDE_COLUMNS {
+                Some(Self::beside(zoom, (columns - width - GAP - BESIDE_COLUMNS) / 2, (rows - height) / 2))
+            } else {
+                None
+            }
+        })
+    }
+
+    fn below(zoom: u16, column: u16, row: u16) -> Self {
+        let board = board(zoom, column, row);
+        let text = board.row + board.rows;
+        let lines = |row: u16, rows: u16| Area { row: text + row, rows, ..board };
+        Self { board, zoom, status: lines(1, 1), message: lines(2, 2), keys: lines(4, 2) }
+    }
+
+    fn beside(zoom: u16, column: u16, row: u16) -> Self {
+        let board = board(zoom, column, row);
+        let text = board.column + board.columns + GAP;
+        let lines = |row: u16, rows: u16| Area { column: text, row: board.row + row, columns: BESIDE_COLUMNS, rows };
+        Self { board, zoom, status: lines(1, 4), message: lines(6, 8), keys: lines(15, 16) }
+    }
+
+    /// The cell, as column and row of the frame, that a character on the screen shows. Of two cells it is the upper one.
+    pub(crate) fn cell_at(&self, column: u16, row: u16) -> Option<(u8, u8)> {
+        let (column, row) = (column.checked_sub(self.board.column)?, row.checked_sub(self.board.row)?);
+        let inside = column < self.board.columns && row < self.board.rows;
+        inside.then(|| self.cells_of(column, row).0)
+    }
+
+    /// The upper and the lower cell that a character of the board shows, counted from the board's corner.
+    pub(crate) const fn cells_of(&self, column: u16, row: u16) -> ((u8, u8), (u8, u8)) {
+        let x = (column / self.zoom) as u8;
+        ((x, (2 * row / self.zoom) as u8), (x, ((2 * row + 1) / self.zoom) as u8))
+    }
+}
+
+const fn board(zoom: u16, column: u16, row: u16) -> Area {
+    Area { column, row, columns: BOARD_COLUMNS * zoom, rows: BOARD_ROWS * zoom }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_common_terminal_shows_the_board_centred_with_texts_below() {
+        let layout = Layout::fit(80, 40).unwrap();
+        assert_eq!(layout.board, Area { column: 8, row: 1, columns: 64, rows: 32 });
+        assert_eq!((layout.zoom, layout.status.row, layout.message.row, layout.keys.row), (1, 34, 35, 37));
+    }
+
+    #[test]
+    fn the_needed_sizes_are_just_enough() {
+        for (columns, rows) in [NEEDED, NEEDED_BESIDE] {
+            assert!(Layout::fit(columns, rows).is_some());
+            assert_eq!(Layout::fit(columns - 1, rows), None);
+            assert_eq!(Layout::fit(columns, rows - 1), None);
+        }
+        assert_eq!(Layout::fit(0, 0), None);
+    }
+
+    #[test]
+    fn everything_lies_on_the_screen_and_apart() {
+        for columns in (0..=u16::MAX).step_by(1311).chain(60..300) {
+            for rows in (0..150).chain([u16::MAX]) {
+                let Some(layout) = Layout::fit(columns, rows) else { continue };
+                let areas = [layout.board, layout.status, layout.message, layout.keys];
+                for (index, area) in areas.iter().enumerate() {
+                    assert!(u32::from(area.column) + u32::from(area.columns) <= u32::from(columns), "{columns} x {rows}");
+                    assert!(u32::from(area.row) + u32::from(area.rows) <= u32::from(rows), "{columns} x {rows}");
+                    let beside =
+                        |other: &Area| area.column + area.columns <= other.column || other.column + other.columns <= area.column;
+                    let above = |other: &Area| area.row + area.rows <= other.row || other.row + other.rows <= area.row;
+                    assert!(areas[index + 1..].iter().all(|other| beside(other) || above(other)), "{columns} x {rows}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_mouse_finds_the_cell_at_every_zoom() {
+        let layout = Layout::fit(80, 40).unwrap();
+        assert_eq!(layout.cell_at(8, 1), Some((0, 0)));
+        assert_eq!(layout.cell_at(71, 32), Some((63, 62)));
+        for outside in [(7, 1), (72, 1), (8, 0), (8, 33), (0, 0)] {
+            assert_eq!(layout.cell_at(outside.0, outside.1), None);
+        }
+        let double = Layout::fit(128, 70).unwrap();
+        assert_eq!((double.zoom, double.board.column, double.board.row), (2, 0, 0));
+        assert_eq!(
+            [(0, 0), (1, 0), (2, 1), (127, 63)].map(|(c, r)| double.cell_at(c, r).unwrap()),
+            [(0, 0), (0, 0), (1, 1), (63, 63)]
+        );
+        let triple = Layout::fit(192, 102).unwrap();
+        assert_eq!(triple.zoom, 3);
+        assert_eq!(triple.cells_of(5, 1), ((1, 0), (1, 1)));
+        assert_eq!(triple.cells_of(191, 95), ((63, 63), (63, 63)));
+    }
+
+    #[test]
+    fn every_cell_is_shown() {
+        for zoom in 1..=5 {
+            let layout = Layout::below(zoom, 0, 0);
+            let mut shown = [[false; SIZE]; SIZE];
+            for row in 0..layout.board.rows {
+                for column in 0..layout.board.columns {
+                    let (upper, lower) = layout.cells_of(column, row);
+                    for (x, y) in [upper, lower] {
+                        shown[usize::from(y)][usize::from(x)] = true;
+                    }
+                }
+            }
+            assert!(shown.iter().flatten().all(|&cell| cell), "zoom {zoom}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What is printed once the person has left: levels, actions against the baselines, the score.
+
+use std::fmt::Write;
+
+use rhae_engine::GameInfo;
+use rhae_protocol::{PlayOutcome, RunScore};
+use rhae_scoring::Method;
+use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
+
+use super::sitting::counted;
+
+/// The summary of all runs of a play; of several, the one that counts, which is the best.
+pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOutcome]) -> String {
+    let method = Method::DEFAULT;
+    let runs = runs.iter().map(|run| (String::new(), run.clone())).collect();
+    let card = scorecard(CardFacts::default(), method, &[EnvironmentRuns { info: info.clone(), runs }]);
+    let environment = card.environments.first().expect("the card has the environment it was made from");
+    let best =
+        environment.runs.iter().rev().max_by(|a, b| a.score.total_cmp(&b.score).then(a.levels_completed.cmp(&b.levels_completed)));
+    let best = best.expect("an environment on a card has at least one run");
+
+    let actions = counted(u32::try_from(best.actions).unwrap_or(u32::MAX), "action");
+    let mut text = format!("{}: {} of {levels} levels completed with {actions}", info.id, best.levels_completed);
+    if environment.runs.len() > 1 {
+        line(&mut text, format_args!(" in the best of {} runs", environment.runs.len()));
+    }
+    text.push('\n');
+    table(&mut text, best);
+    match &best.message {
+        None => line(&mut text, format_args!("score {:.1} % ({})\n", environment.score, method.name())),
+        Some(problem) => line(&mut text, format_args!("no score: {problem}\n")),
+    }
+    if info.baselines.iter().any(|baseline| baseline.source.is_provisional()) {
+        text.push_str("The baselines are provisional: twice a solver's count, until people have been measured.\n");
+    }
+    if info.seeded && seed != 0 {
+        line(&mut text, format_args!("The baselines are for seed 0; this was seed {seed}, whose levels differ.\n"));
+    }
+    text
+}
+
+/// The levels that were played, one a line.
+fn table(text: &mut String, run: &RunScore) {
+    let played = run.level_actions.iter().rposition(|&actions| actions > 0).map_or(0, |last| last + 1);
+    if played == 0 {
+        return;
+    }
+    text.push_str("level  actions  baseline  level score\n");
+    for index in 0..played {
+        let baseline = run.level_baseline_actions.get(index).filter(|&&count| count >= 0);
+        let baseline = baseline.map_or_else(|| "unknown".to_owned(), i64::to_string);
+        let completed = u32::try_from(index).is_ok_and(|index| index < run.levels_completed);
+        let score = run.level_scores.get(index).filter(|_| completed && run.message.is_none());
+        let score = match (completed, score) {
+            (true, Some(score)) => format!("{score:>11.1} %"),
+            (true, None) => "  completed".to_owned(),
+            (false, _) => "  not completed".to_owned(),
+        };
+        line(text, format_args!("{:>5}  {:>7}  {baseline:>8}{score}\n", index + 1, run.level_actions[index]));
+    }
+}
+
+fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
+    text.write_fmt(content).expect("a string takes what is written to it");
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_protocol::LevelOutcome;
+    use rhae_session::{Builtin, Catalog};
+
+    use super::*;
+
+    fn run(levels: &[(u32, bool)]) -> PlayOutcome {
+        let level = |&(actions, completed): &(u32, bool)| LevelOutcome { actions, effective: actions, completed };
+        PlayOutcome { levels: levels.iter().map(level).collect(), state: "NOT_FINISHED".to_owned(), ..PlayOutcome::default() }
+    }
+
+    #[test]
+    fn levels_stand_against_their_baselines() {
+        let info = Builtin.find("hk26").unwrap();
+        insta::assert_snapshot!(summary(&info, 0, 8, &[run(&[(20, true), (13, true), (5, false)])]), @r"
+        hk26-v1: 2 of 8 levels completed with 38 actions
+        level  actions  baseline  level score
+            1       20        14       49.0 %
+            2       13        26      115.0 %
+            3        5        44  not completed
+        score 7.7 % (docs-2026-04)
+        The baselines are provisional: twice a solver's count, until people have been measured.
+        ");
+    }
+
+    #[test]
+    fn of_several_runs_the_best_is_shown() {
+        let info = Builtin.find("hk26").unwrap();
+        let text = summary(&info, 0, 8, &[run(&[(14, true)]), run(&[(1, false)])]);
+        assert!(text.starts_with("hk26-v1: 1 of 8 levels completed with 14 actions in the best of 2 runs\n"), "{text}");
+    }
+
+    #[test]
+    fn without_baselines_there_is_no_score() {
+        let mut info = Builtin.find("hk26").unwrap();
+        info.baselines.clear();
+        let text = summary(&info, 0, 8, &[run(&[(14, true), (2, false)])]);
+        assert!(text.contains("no score: ") && text.contains("unknown  completed") && !text.contains("provisional"), "{text}");
+    }
+
+    #[test]
+    fn nothing_played_needs_no_table() {
+        let mut info = Builtin.find("hk26").unwrap();
+        info.seeded = true;
+        let text = summary(&info, 3, 8, &[run(&[])]);
+        assert!(
+            text.starts_with("hk26-v1: 0 of 8 levels completed with 0 actions\nscore 0.0 %") && text.contains("seed 3"),
+            "{text}"
+        );
+    }
+}
