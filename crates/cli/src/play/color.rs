@@ -3,7 +3,7 @@
 //! Where a terminal has only the sixteen colours of old, each cell value has one of its own, so that all can be told apart:
 //! a grey that has no counterpart takes a colour that no other value uses.
 
-use rhae_engine::{PALETTE, Rgb};
+use rhae_engine::PALETTE;
 
 /// How many colours a terminal shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Depth {
                 let [red, green, blue] = PALETTE[cell];
                 format!("{extended};2;{red};{green};{blue}")
             }
-            Self::Indexed => format!("{extended};5;{}", nearest_indexed(PALETTE[cell])),
+            Self::Indexed => format!("{extended};5;{}", INDEXED[cell]),
             Self::Ansi => {
                 let color = ANSI[cell];
                 let base = if color < 8 { 30 } else { 90 - 8 } + if background { 10 } else { 0 };
@@ -57,23 +57,9 @@ impl Depth {
 /// For each cell value one of the colours 0 to 15 of a terminal, none twice.
 const ANSI: [u8; 16] = [15, 7, 6, 8, 2, 0, 5, 13, 9, 12, 14, 11, 3, 1, 10, 4];
 
-/// The nearest of the colours 16 to 255, which are the same on all terminals: a cube of 6 x 6 x 6 and 24 greys.
-fn nearest_indexed(color: Rgb) -> u8 {
-    (16..=255).min_by_key(|&index| distance(color, indexed(index))).expect("the range is not empty")
-}
-
-fn indexed(index: u8) -> Rgb {
-    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    if index >= 232 {
-        return [8 + 10 * (index - 232); 3];
-    }
-    let cube = usize::from(index - 16);
-    [LEVELS[cube / 36], LEVELS[cube / 6 % 6], LEVELS[cube % 6]]
-}
-
-fn distance(a: Rgb, b: Rgb) -> u32 {
-    a.iter().zip(b).map(|(&a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
-}
+/// For each cell value the nearest of the colours 16 to 255, which are the same on all terminals, by distance in the Oklab
+/// space (Ottosson 2020): by distance in red, green and blue, dark red would turn purple.
+const INDEXED: [u8; 16] = [231, 252, 247, 241, 236, 16, 199, 212, 196, 33, 117, 220, 208, 88, 76, 134];
 
 #[cfg(test)]
 mod tests {

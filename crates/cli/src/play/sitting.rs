@@ -131,7 +131,7 @@ impl Sitting {
             (Pause::Question, PlayState::Win) => {
                 "RESET starts the whole game again. y starts it, any other key does not.".to_owned()
             }
-            (Pause::Question, _) => "Nothing was done since the level began: RESET now restarts the whole game from level 1. \
+            (Pause::Question, _) => "The level is as at its start, so RESET restarts the whole game, counted anew. \
                  y restarts it, any other key goes on."
                 .to_owned(),
             _ if self.film.is_running() => return None,
@@ -230,7 +230,7 @@ impl Sitting {
         if !restarts {
             return self.command(Action::Reset, now);
         }
-        if self.tally().level() == 0 {
+        if self.tally().level() == 0 && self.actions().1 == 0 {
             self.hint = Some("There is nothing to reset: the game has just begun.".to_owned());
         } else {
             self.pause = Pause::Question;

@@ -7,8 +7,9 @@ use super::keys::legend;
 use super::layout::{Area, Layout, NEEDED, NEEDED_BESIDE};
 use super::sitting::Sitting;
 
-/// White and black.
+/// White, dark grey and black.
 const LIGHT: u8 = 0;
+const DIM: u8 = 3;
 const DARK: u8 = 5;
 
 /// The whole screen.
@@ -18,6 +19,7 @@ pub(crate) fn view(sitting: &Sitting, columns: u16, rows: u16) -> Canvas {
         too_small(&mut canvas, columns, rows);
         return canvas;
     };
+    rim(&mut canvas, layout.board);
     match sitting.cursor() {
         Some(place) => board(&mut canvas, &layout, &with_cursor(sitting.frame(), place)),
         None => board(&mut canvas, &layout, sitting.frame()),
@@ -41,6 +43,29 @@ fn too_small(canvas: &mut Canvas, columns: u16, rows: u16) {
     pen.sentence(&format!("The board needs {} x {}, or {} x {}.", NEEDED.0, NEEDED.1, NEEDED_BESIDE.0, NEEDED_BESIDE.1), true);
     pen.new_line();
     pen.sentence("Enlarge it or choose a smaller font; q quits.", false);
+}
+
+/// A line round the board as far as there is room: a board may be as dark as the terminal.
+fn rim(canvas: &mut Canvas, board: Area) {
+    let (right, bottom) = (board.column + board.columns, board.row + board.rows);
+    let mut line = |column: Option<u16>, row: Option<u16>, symbol: char| {
+        if let (Some(column), Some(row)) = (column, row) {
+            canvas.set(column, row, Glyph { symbol, ink: Ink::Cell(DIM), ground: Ink::Plain, bold: false });
+        }
+    };
+    let (left, top) = (board.column.checked_sub(1), board.row.checked_sub(1));
+    for column in board.column..right {
+        line(Some(column), top, '─');
+        line(Some(column), Some(bottom), '─');
+    }
+    for row in board.row..bottom {
+        line(left, Some(row), '│');
+        line(Some(right), Some(row), '│');
+    }
+    line(left, top, '┌');
+    line(Some(right), top, '┐');
+    line(left, Some(bottom), '└');
+    line(Some(right), Some(bottom), '┘');
 }
 
 fn board(canvas: &mut Canvas, layout: &Layout, frame: &Frame) {
@@ -91,6 +116,7 @@ fn status(canvas: &mut Canvas, layout: &Layout, sitting: &Sitting) {
 mod tests {
     use std::time::Instant;
 
+    use rhae_engine::Action;
     use rhae_session::{Builtin, Catalog, Play, ResetRule};
 
     use super::*;
@@ -110,6 +136,30 @@ mod tests {
         hk26-v1   level 1 of 8   actions 0   playing
 
 
+        ↑↓←→ WSAD ACTION1-4   space ACTION5   mouse click   c cursor
+        u undo   r reset   q quit
+        ");
+    }
+
+    #[test]
+    fn the_rim_stands_where_there_is_room() {
+        let text = view(&sitting(), 80, 40).text();
+        let line = |row: usize| text.lines().nth(row).unwrap().trim().to_owned();
+        assert_eq!([line(0), line(33)], [("┌", "┐"), ("└", "┘")].map(|(left, right)| format!("{left}{}{right}", "─".repeat(64))));
+        let tight = view(&sitting(), 64, 38).text();
+        assert!(!tight.contains('│') && tight.lines().nth(32).unwrap().starts_with('─'));
+    }
+
+    #[test]
+    fn the_longest_message_fits_below_the_board() {
+        let mut sitting = sitting();
+        for wish in [Wish::Act(Action::Action4), Wish::Reset, Wish::Reset] {
+            sitting.fulfil(wish, Instant::now()).unwrap();
+        }
+        insta::assert_snapshot!(texts(&sitting, 64, 38, 33), @r"
+        hk26-v1   level 1 of 8   actions 2   playing
+        The level is as at its start, so RESET restarts the whole game,
+        counted anew. y restarts it, any other key goes on.
         ↑↓←→ WSAD ACTION1-4   space ACTION5   mouse click   c cursor
         u undo   r reset   q quit
         ");

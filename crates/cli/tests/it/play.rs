@@ -6,6 +6,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use rhae_protocol::{Ending, Recording};
+use rhae_session::{Builtin, replay};
 
 use self::tmux::Terminal;
 
@@ -59,6 +60,11 @@ fn undo_takes_the_last_step_back_and_reset_the_level() {
     terminal.send("r");
     terminal.wait_for("actions 3");
     terminal.wait_until("the level is as at first", |terminal| board(terminal) == whole);
+    // A second RESET would be for the whole game.
+    terminal.send("r");
+    terminal.wait_for("y restarts it");
+    terminal.send("y");
+    terminal.wait_for("actions 0");
     terminal.send("r");
     terminal.wait_for("nothing to reset");
 }
@@ -87,7 +93,8 @@ fn clicks_reach_the_cell_under_the_mouse_and_the_cursor() {
     let recording = Recording::parse(&fs::read_to_string(&file).unwrap()).unwrap();
     let actions: Vec<String> = recording.entries.iter().map(|entry| entry.action.to_string()).collect();
     assert_eq!(actions, ["0", "6@50,22", "6@31,33"]);
-    assert_eq!((recording.header.agent.as_str(), recording.ending), ("human", Some(Ending::Stopped)));
+    assert_eq!((recording.header.agent.as_str(), &recording.ending), ("human", &Some(Ending::Stopped)));
+    assert_eq!(replay(&Builtin, &recording).unwrap().mismatch, None);
 
     terminal.type_line(&format!("clear; {RHAE} play hk26 --record {}; echo code=$?", file.display()));
     terminal.wait_for("code=1");

@@ -1,5 +1,6 @@
 use rhae_engine::LevelIndex;
-use rhae_session::{Builtin, Catalog, ResetRule};
+use rhae_protocol::Recording;
+use rhae_session::{Builtin, Catalog, ResetRule, replay};
 
 use super::*;
 
@@ -83,6 +84,26 @@ fn the_whole_game_can_be_won_and_begun_again() {
     assert_eq!(sitting.focus(), Focus::Question);
     does(&mut sitting, Wish::Confirm);
     assert_eq!((sitting.state_word(), sitting.level()), ("playing", (1, 8)));
+}
+
+#[test]
+fn a_won_play_is_recorded_as_won_and_can_be_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("play.jsonl");
+    let mut sitting = sitting();
+    sitting.recorder = Some(Recorder::create(&file, &sitting.play, 0).unwrap());
+    let again = Recorder::create(&file, &sitting.play, 0);
+    assert!(again.is_err_and(|error| error.to_string().contains("exists already")));
+    for level in 0..8 {
+        solve_level(&mut sitting, level);
+        does(&mut sitting, Wish::GoOn);
+    }
+    assert_eq!(sitting.end(None).unwrap().as_deref(), Some(file.as_path()));
+    let recording = Recording::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(recording.ending, Some(Ending::Won));
+    assert_eq!(sitting.tally().runs()[0].ending, "won");
+    let replayed = replay(&Builtin, &recording).unwrap();
+    assert_eq!((replayed.mismatch, replayed.play.tally().actions()), (None, sitting.tally().actions()));
 }
 
 #[test]

@@ -27,13 +27,13 @@ impl Terminal {
             eprintln!("left out: there is no tmux here, and RHAE_SKIP_MISSING=1 is set");
             return None;
         }
-        let terminal = Self { folder: tempfile::tempdir().unwrap() };
+        let terminal = Self { folder: tempfile::tempdir().expect("a folder can be made") };
         let size = ["-x", &columns.to_string(), "-y", &rows.to_string()].map(str::to_owned);
         let mut new = terminal.tmux();
         new.args(["-f", "/dev/null", "new-session", "-d"]).args(size).args(["env", "PS1=$ ", "ENV=", "sh"]);
         new.args([";", "set-option", "-g", "status", "off"]);
         new.args([";", "set-option", "-g", "window-size", "manual"]);
-        assert!(new.status().unwrap().success(), "tmux starts");
+        assert!(new.status().is_ok_and(|status| status.success()), "tmux starts");
         terminal.resize(columns, rows);
         terminal.wait_for("$");
         Some(terminal)
@@ -105,9 +105,9 @@ impl Terminal {
     }
 
     fn ask(&self, words: &[&str]) -> String {
-        let output = self.tmux().args(words).output().unwrap();
+        let output = self.tmux().args(words).output().expect("tmux can be run");
         assert!(output.status.success(), "tmux {words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        String::from_utf8(output.stdout).expect("tmux answers in UTF-8")
     }
 }
 
