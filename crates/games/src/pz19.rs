@@ -31,7 +31,7 @@ pub(crate) struct Level {
     canvas: Canvas,
 }
 
-/// The sheet on the table.
+/// The sheet on the table. The punches left belong to it: a sheet with fewer left is another position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Board {
     /// The open cells of the sheet, those that were open from the start included.
@@ -40,7 +40,8 @@ pub(crate) struct Board {
     punches: u8,
 }
 
-/// The sheets that are left, the one on the table included. A ruined sheet never comes back.
+/// The sheets that are left, the one on the table included. They do not tell positions apart: how many are left never makes
+/// a way to the end shorter or longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sheets(u8);
 

@@ -7,17 +7,18 @@
 use rhae_engine::{Frame, SIZE, StateOf};
 
 use super::Pz19;
-use super::paper::{Cells, Direction, Fold, Folds, Hull, MOST_FOLDS, Refusal, cells_of};
+use super::paper::{Cells, Direction, Folds, Hull, MOST_FOLDS, Refusal, cells_of};
 use super::sheet::{Look, Sheet};
 
 const TABLE: u8 = 4;
 const PANEL: u8 = 5;
-const UNUSED: u8 = 3;
+/// Empty places in the panel, and folds that are pressed.
+const QUIET: u8 = 3;
 const FRONT: u8 = 0;
 const BACK: u8 = 10;
 const MARK: u8 = 12;
-const PLATE: u8 = 13;
-const PLATE_LIGHT: u8 = 8;
+const PLATE: u8 = 9;
+const PLATE_LIGHT: u8 = 10;
 const PUNCH: u8 = 15;
 const LIVE: u8 = 11;
 const RUINED: u8 = 6;
@@ -77,7 +78,7 @@ static PICTURES: [[[u8; 8]; CELL]; KINDS] = {
             (_, true) => [[TABLE; 4]; 4],
             (_, false) => {
                 let (d, l) = (PLATE, PLATE_LIGHT);
-                [[l, l, l, d], [l, d, d, d], [l, d, d, d], [d, d, d, d]]
+                [[d, d, d, d], [d, l, l, d], [d, l, l, d], [d, d, d, d]]
             }
         };
         let mut at = 0;
@@ -125,13 +126,13 @@ impl Canvas {
         let plan = TABLE_WIDTH + (64 - TABLE_WIDTH - PLAN_CELL * side) / 2;
         let (origin, top) = ((TABLE_WIDTH - CELL * side) / 2, (64 - CELL * side) / 2);
         for slot in 0..MOST_FOLDS {
-            bare.outline(SLOTS.0 + 6 * slot, SLOTS.1, 5, 5, UNUSED);
+            bare.outline(SLOTS.0 + 6 * slot, SLOTS.1, 5, 5, QUIET);
         }
         for token in 0..usize::from(sheet.punches) {
-            bare.stamp(PUNCHES.0 + 6 * token, PUNCHES.1, &disc(UNUSED, PANEL, PANEL));
+            bare.stamp(PUNCHES.0 + 6 * token, PUNCHES.1, &disc(QUIET, PANEL, PANEL));
         }
         for spare in 0..usize::from(super::SHEETS) - 1 {
-            bare.outline(SPARES.0 + 7 * spare, SPARES.1, 6, 6, UNUSED);
+            bare.outline(SPARES.0 + 7 * spare, SPARES.1, 6, 6, QUIET);
         }
         for (x, y) in cells_of(Hull::flat(sheet.size).cells()) {
             bare.block::<2, 2>(plan + PLAN_CELL * usize::from(x), PLAN_TOP + PLAN_CELL * usize::from(y), FRONT + (x + y) % 2);
@@ -145,7 +146,7 @@ impl Canvas {
         }
         let mut flat = canvas.bare.clone();
         let look = sheet.look(&Folds::NONE, sheet.gaps, false);
-        canvas.rows(&look, look.paper, &mut flat);
+        canvas.cells(&look, look.paper, &mut flat);
         canvas.flat = flat;
         canvas
     }
@@ -178,13 +179,13 @@ impl Canvas {
     pub(super) fn lifted(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.table(sheet, state, true, frame);
         self.panel(sheet, state, frame);
-        self.crease_bar(&state.board.folds, BACK, frame);
+        self.crease::<2>(&state.board.folds, BACK, frame);
     }
 
     /// The live crease is pressed flat.
     pub(super) fn pressing(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.settled(sheet, state, frame);
-        self.crease_bar(&state.board.folds, LIVE, frame);
+        self.crease::<2>(&state.board.folds, LIVE, frame);
     }
 
     /// A key cannot fold: the thing that stands in the way lights up.
@@ -265,49 +266,58 @@ impl Canvas {
         frame.block::<2, 2>(x, y, color);
     }
 
-    /// The table with the sheet. Rows that differ from the flat sheet are drawn over it.
+    /// The table with the sheet. Onto the flat sheet is drawn what differs from it, or onto the bare table
+    /// all that is left of the sheet, whichever is less.
     fn table(&self, sheet: &Sheet, state: &StateOf<Pz19>, lifted: bool, frame: &mut Frame) {
         let folds = &state.board.folds;
         let look = sheet.look(folds, state.board.open, lifted);
-        frame.copy_from(&self.flat);
-        self.rows(&look, look.double | look.open | !look.paper, frame);
-        let hull = folds.hull(self.size);
-        for (index, &fold) in folds.list().iter().enumerate() {
-            let live = folds.is_live() && index + 1 == folds.list().len();
-            self.crease::<1>(hull, fold, if live { LIVE } else { UNUSED }, frame);
+        let changed = (look.double | look.open | !look.paper) & Hull::flat(self.size).cells();
+        if look.paper.count_ones() < changed.count_ones() {
+            frame.copy_from(&self.bare);
+            self.cells(&look, look.paper, frame);
+        } else {
+            frame.copy_from(&self.flat);
+            self.cells(&look, changed, frame);
+        }
+        if folds.is_live() {
+            self.crease::<1>(folds, LIVE, frame);
         }
     }
 
-    /// Draws every row that holds one of the places.
-    fn rows(&self, look: &Look, places: Cells, frame: &mut Frame) {
+    /// Draws the cells of the rectangle around the places, and perhaps not those rows of it that hold none.
+    fn cells(&self, look: &Look, places: Cells, frame: &mut Frame) {
         let outline = Hull::flat(self.size).cells();
+        let changed = places.to_le_bytes();
+        let columns = changed.iter().fold(0, |columns, row| columns | row);
+        if columns == 0 {
+            return;
+        }
+        let (first, last) = (columns.trailing_zeros() as usize, 7 - columns.leading_zeros() as usize);
         let kinds = kinds(look, outline);
-        let changed = (places & outline).to_le_bytes();
-        for row in 0..usize::from(self.size) {
-            if changed[row] == 0 {
-                continue;
-            }
+        for (row, _) in changed.iter().enumerate().filter(|&(_, &changed)| changed != 0) {
             let bits = kinds.iter().enumerate();
-            let kinds = bits.fold(0, |kinds, (bit, set)| kinds | SPREAD[usize::from((set >> (8 * row)) as u8)] << bit).to_le_bytes();
+            let spread = bits.fold(0, |spread, (bit, set)| spread | SPREAD[usize::from((set >> (8 * row)) as u8)] << bit);
+            let kinds = spread.to_le_bytes();
             let corner = (self.top + CELL * row) * SIZE + self.origin;
-            // The width is made a constant: the loops over it become a few stores.
-            match self.size {
-                6 => cells_row::<6>(&kinds, corner, frame),
-                7 => cells_row::<7>(&kinds, corner, frame),
-                _ => cells_row::<8>(&kinds, corner, frame),
+            // A wide store writes three pixels too many, which the next cell covers; the last one has no next.
+            for column in first..last {
+                cell_picture::<8>(kinds[column], corner + CELL * column, frame);
             }
+            cell_picture::<CELL>(kinds[last], corner + CELL * last, frame);
         }
     }
 
-    /// A line along the edge of the folded sheet at which a fold turned.
-    fn crease<const THICKNESS: usize>(&self, hull: Hull, fold: Fold, color: u8, frame: &mut Frame) {
-        self.edge::<THICKNESS>(hull, fold.toward.opposite(), color, frame);
+    /// A line along the crease of the last fold.
+    fn crease<const THICKNESS: usize>(&self, folds: &Folds, color: u8, frame: &mut Frame) {
+        if let Some(fold) = folds.list().last() {
+            self.edge::<THICKNESS>(folds.hull(self.size), fold.toward.opposite(), color, frame);
+        }
     }
 
     /// A line just outside one edge of the folded sheet, drawn cell by cell: blocks of known size are fast.
     fn edge<const THICKNESS: usize>(&self, hull: Hull, side: Direction, color: u8, frame: &mut Frame) {
-        let (left, top) = self.corner((hull.left, hull.top));
-        let (right, bottom) = self.corner((hull.right, hull.bottom));
+        let (left, top) = self.corner((hull.left(), hull.top()));
+        let (right, bottom) = self.corner((hull.right(), hull.bottom()));
         if side.is_sideways() {
             let x = if side == Direction::Left { left - THICKNESS } else { right };
             for y in (top..bottom).step_by(CELL) {
@@ -318,12 +328,6 @@ impl Canvas {
             for x in (left..right).step_by(CELL) {
                 frame.block::<CELL, THICKNESS>(x, y, color);
             }
-        }
-    }
-
-    fn crease_bar(&self, folds: &Folds, color: u8, frame: &mut Frame) {
-        if let Some(&fold) = folds.list().last() {
-            self.crease::<2>(folds.hull(self.size), fold, color, frame);
         }
     }
 
@@ -346,18 +350,12 @@ impl Canvas {
     }
 }
 
-/// Draws one row of cells. Every cell but the last writes three pixels too many, which the next one covers.
-fn cells_row<const CELLS: usize>(kinds: &[u8; 8], corner: usize, frame: &mut Frame) {
-    for y in 0..CELL {
-        let line = &mut frame.cells_mut()[corner + y * SIZE..][..CELLS * CELL];
-        for x in 0..CELLS {
-            let pixels = &PICTURES[usize::from(kinds[x]) % KINDS][y];
-            if x + 1 < CELLS {
-                line[x * CELL..x * CELL + 8].copy_from_slice(pixels);
-            } else {
-                line[x * CELL..].copy_from_slice(&pixels[..CELL]);
-            }
-        }
+/// Copies so many pixels of each row of a kind's picture.
+#[inline]
+fn cell_picture<const WIDTH: usize>(kind: u8, start: usize, frame: &mut Frame) {
+    let area = &mut frame.cells_mut()[start..start + (CELL - 1) * SIZE + WIDTH];
+    for (y, pixels) in PICTURES[usize::from(kind) % KINDS].iter().enumerate() {
+        area[y * SIZE..y * SIZE + WIDTH].copy_from_slice(&pixels[..WIDTH]);
     }
 }
 
@@ -371,7 +369,7 @@ const SLOT_SPRITES: [[Sprite; 2]; 4] = {
     let mut sprites = [[[[FRONT; CELL]; CELL]; 2]; 4];
     let mut index = 0;
     while index < 8 {
-        let color = if index % 2 == 0 { 9 } else { LIVE };
+        let color = if index % 2 == 0 { QUIET } else { LIVE };
         let mut at = 0;
         while at < 2 * CELL {
             let (along, across) = (at % CELL, at / CELL);

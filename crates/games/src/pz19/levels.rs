@@ -50,43 +50,9 @@ enum Kind {
 use Axis::{Across, Along};
 use Kind::{Full, Gap, Plate};
 
-pub(super) const PLANS: [Plan; 8] = [
-    // Marks that are folded onto each other are made together.
-    Plan { size: 6, punches: 1, optimum: 4, stages: &[Stage { folds: &[Along], punches: &[Full] }], fixed: "" },
-    // The crease need not be in the middle, and one folding serves several punches.
-    Plan { size: 7, punches: 3, optimum: 6, stages: &[Stage { folds: &[Along], punches: &[Full; 3] }], fixed: "" },
-    // Folds along both axes multiply.
-    Plan { size: 6, punches: 2, optimum: 7, stages: &[Stage { folds: &[Along, Across], punches: &[Full; 2] }], fixed: "" },
-    // Two folds along one axis: the first has to be pressed.
-    Plan { size: 8, punches: 2, optimum: 8, stages: &[Stage { folds: &[Along, Along], punches: &[Full; 2] }], fixed: "" },
-    // A mark without a partner must meet an open cell.
-    Plan { size: 8, punches: 3, optimum: 9, stages: &[Stage { folds: &[Along, Across], punches: &[Gap, Gap, Full] }], fixed: "" },
-    // The sheet may be folded anew between punches.
-    Plan {
-        size: 7,
-        punches: 2,
-        optimum: 11,
-        stages: &[Stage { folds: &[Along, Across], punches: &[Full] }, Stage { folds: &[Across, Along], punches: &[Full] }],
-        fixed: "",
-    },
-    // A plate spares what lies below it: the order of the folds decides.
-    Plan { size: 8, punches: 2, optimum: 12, stages: &[Stage { folds: &[Along, Across, Along], punches: &[Plate; 2] }], fixed: "" },
-    // All of it.
-    Plan {
-        size: 8,
-        punches: 2,
-        optimum: 20,
-        stages: &[
-            Stage { folds: &[Along, Across, Along], punches: &[Gap] },
-            Stage { folds: &[Along, Across, Along], punches: &[Plate] },
-        ],
-        fixed: "",
-    },
-];
-
 /// How many sheets are drawn at most, and how many of them are searched, before the fixed one is taken.
 const DRAFTS: u32 = 4000;
-const SEARCHES: usize = 30;
+const SEARCHES: usize = 24;
 
 /// The sheet of a level.
 pub(super) fn sheet(index: LevelIndex, seed: u64) -> Sheet {
@@ -125,9 +91,10 @@ impl Plan {
         (overlap == 0 && length == self.optimum).then_some(sheet)
     }
 
-    /// Whether nothing shorter finishes the sheet, and nothing simpler than what the level is about.
-    fn accepts(&self, sheet: &Sheet, foldings: &Foldings) -> bool {
-        foldings.optimum(sheet, self.optimum) == Some(self.optimum) && self.teaches(sheet, foldings)
+    /// Whether nothing shorter finishes the sheet, all punches are needed, and what the level is about is needed too.
+    pub(super) fn accepts(&self, sheet: &Sheet, foldings: &Foldings) -> bool {
+        let punch_to_spare = foldings.is_possible(&Sheet { punches: sheet.punches - 1, ..*sheet }, |_| true);
+        !punch_to_spare && foldings.optimum(sheet, self.optimum) == Some(self.optimum) && self.teaches(sheet, foldings)
     }
 
     /// Whether the sheet cannot be finished without what the level is about.
@@ -144,7 +111,7 @@ impl Plan {
     }
 
     /// The fixed sheet in one of its eight positions.
-    fn fallback(&self, seed: u64) -> Sheet {
+    pub(super) fn fallback(&self, seed: u64) -> Sheet {
         let map = TextMap::new(self.fixed);
         let last = self.size - 1;
         let place = |(x, y): (usize, usize)| {
@@ -209,34 +176,138 @@ fn print(sheet: &mut Sheet, kind: Kind, layers: &[(u8, u8)], rng: &mut Rng) -> C
     }
 }
 
-#[cfg(test)]
-pub(super) fn yields(index: usize) {
-    let plan = &PLANS[index];
-    let mut slowest = std::time::Duration::ZERO;
-    let begun = std::time::Instant::now();
-    let (mut fallbacks, mut searched, mut drafted) = (0, 0, 0);
-    for seed in 0..100 {
-        let begun = std::time::Instant::now();
-        let mut rng = Rng::new(seed, index as u64);
-        let foldings = Foldings::new(plan.size);
-        let drafts = (0..DRAFTS).filter_map(|_| { drafted += 1; plan.draft(&foldings, &mut rng)}).take(SEARCHES);
-        let mut good = drafts.filter(|draft| {searched += 1; plan.accepts(draft, &foldings)});
-        let it = good.next();
-        if it.is_none() { fallbacks += 1; }
-        slowest = slowest.max(begun.elapsed());
-        if seed < 2 && it.is_some() { show(&it.unwrap()); }
-    }
-    println!("level {}: fallbacks {fallbacks} searched {searched} drafted {drafted} slowest {slowest:?} mean {:?}", index+1, begun.elapsed()/100);
-}
-
-#[cfg(test)]
-pub(super) fn show(sheet: &Sheet) {
-    for y in 0..sheet.size {
-        let line: String = (0..sheet.size).map(|x| {
-            let c = cell(x, y);
-            if sheet.wanted & c != 0 {'o'} else if sheet.gaps & c != 0 {'_'} else if sheet.plates & c != 0 {'#'} else {'.'}
-        }).collect();
-        println!("    {line}");
-    }
-    println!();
-}
+pub(super) const PLANS: [Plan; 8] = [
+    // Marks that are folded onto each other are made together.
+    Plan {
+        size: 6,
+        punches: 1,
+        optimum: 4,
+        stages: &[Stage { folds: &[Along], punches: &[Full] }],
+        fixed: "
+            ......
+            ......
+            ......
+            .o..o.
+            ......
+            ......
+        ",
+    },
+    // The crease need not be in the middle, and one folding serves several punches.
+    Plan {
+        size: 7,
+        punches: 3,
+        optimum: 6,
+        stages: &[Stage { folds: &[Along], punches: &[Full; 3] }],
+        fixed: "
+            o....o.
+            ..oo...
+            .......
+            ..oo...
+            .......
+            .......
+            .......
+        ",
+    },
+    // Folds along both axes multiply.
+    Plan {
+        size: 6,
+        punches: 2,
+        optimum: 7,
+        stages: &[Stage { folds: &[Along, Across], punches: &[Full; 2] }],
+        fixed: "
+            ......
+            ......
+            o.oo.o
+            ......
+            ......
+            o.oo.o
+        ",
+    },
+    // Two folds along one axis: the first has to be pressed.
+    Plan {
+        size: 8,
+        punches: 2,
+        optimum: 8,
+        stages: &[Stage { folds: &[Along, Along], punches: &[Full; 2] }],
+        fixed: "
+            ........
+            oo....oo
+            ........
+            oo....oo
+            ........
+            ........
+            ........
+            ........
+        ",
+    },
+    // A mark without a partner must meet an open cell.
+    Plan {
+        size: 8,
+        punches: 3,
+        optimum: 9,
+        stages: &[Stage { folds: &[Along, Across], punches: &[Gap, Gap, Full] }],
+        fixed: "
+            ........
+            ........
+            ........
+            ........
+            .o....o.
+            o.o..o.o
+            o.o.._.o
+            .o...._.
+        ",
+    },
+    // The sheet may be folded anew between punches.
+    Plan {
+        size: 7,
+        punches: 2,
+        optimum: 11,
+        stages: &[Stage { folds: &[Along, Across], punches: &[Full] }, Stage { folds: &[Across, Along], punches: &[Full] }],
+        fixed: "
+            oo.....
+            .....oo
+            .......
+            oo.....
+            .......
+            .......
+            .....oo
+        ",
+    },
+    // A plate spares what lies below it: the order of the folds decides.
+    Plan {
+        size: 8,
+        punches: 2,
+        optimum: 12,
+        stages: &[Stage { folds: &[Along, Across, Along], punches: &[Plate; 2] }],
+        fixed: "
+            ........
+            ..o..#..
+            ........
+            .oo..oo.
+            .#o..o..
+            ........
+            ..o..o..
+            ........
+        ",
+    },
+    // All of it.
+    Plan {
+        size: 8,
+        punches: 2,
+        optimum: 20,
+        stages: &[
+            Stage { folds: &[Along, Across, Along], punches: &[Gap] },
+            Stage { folds: &[Along, Across, Along], punches: &[Plate] },
+        ],
+        fixed: "
+            o..o#..o
+            ....oo_o
+            ........
+            o......o
+            ........
+            ........
+            ....oooo
+            ........
+        ",
+    },
+];

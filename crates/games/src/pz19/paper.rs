@@ -25,13 +25,13 @@ pub(super) const fn cell(x: u8, y: u8) -> Cells {
 pub(super) fn cells_of(mut set: Cells) -> impl Iterator<Item = (u8, u8)> {
     std::iter::from_fn(move || {
         let first = u8::try_from(set.trailing_zeros()).expect("a set has 64 bits");
-        let found = (set != 0).then(|| (first % LONGEST, first / LONGEST));
+        let found = (set != 0).then_some((first % LONGEST, first / LONGEST));
         set &= set.wrapping_sub(1);
         found
     })
 }
 
-/// Where a flap is turned to.
+/// Where a flap is turned to, each beside its opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum Direction {
@@ -56,12 +56,7 @@ impl Direction {
     }
 
     pub(super) const fn opposite(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
+        Self::ALL[self as usize ^ 1]
     }
 
     /// Whether columns move, not rows.
@@ -77,58 +72,70 @@ pub(super) struct Fold {
     pub(super) depth: u8,
 }
 
-/// The rectangle that a sheet covers; `right` and `bottom` lie just outside.
+/// The rectangle that a sheet covers, by its four edges as lines between cells.
+///
+/// Each edge is a byte, in the order of the directions that take lines from it: a fold up moves the bottom edge, and so on. So
+/// folding is a little arithmetic without branches, which matters because every picture asks for it several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hull {
-    pub(super) left: u8,
-    pub(super) top: u8,
-    pub(super) right: u8,
-    pub(super) bottom: u8,
+    edges: u32,
 }
 
 impl Hull {
     /// A flat square sheet.
     pub(super) const fn flat(size: u8) -> Self {
-        Self { left: 0, top: 0, right: size, bottom: size }
+        Self { edges: u32::from_le_bytes([size, 0, size, 0]) }
+    }
+
+    /// The edge that a fold in this direction moves.
+    const fn edge(self, toward: Direction) -> u8 {
+        (self.edges >> (8 * toward as u32)) as u8
+    }
+
+    pub(super) const fn left(self) -> u8 {
+        self.edge(Direction::Right)
+    }
+
+    pub(super) const fn top(self) -> u8 {
+        self.edge(Direction::Down)
+    }
+
+    /// The line just right of the last column.
+    pub(super) const fn right(self) -> u8 {
+        self.edge(Direction::Left)
+    }
+
+    /// The line just below the last row.
+    pub(super) const fn bottom(self) -> u8 {
+        self.edge(Direction::Up)
     }
 
     /// How many lines can be folded along a direction.
     const fn span(self, toward: Direction) -> u8 {
-        if toward.is_sideways() { self.right - self.left } else { self.bottom - self.top }
+        if toward.is_sideways() { self.right() - self.left() } else { self.bottom() - self.top() }
     }
 
     /// The line between cells about which a fold turns.
     pub(super) const fn crease(self, fold: Fold) -> u8 {
-        match fold.toward {
-            Direction::Right => self.left + fold.depth,
-            Direction::Left => self.right - fold.depth,
-            Direction::Down => self.top + fold.depth,
-            Direction::Up => self.bottom - fold.depth,
-        }
+        self.folded(fold).edge(fold.toward)
     }
 
     /// What is still covered after a fold.
     pub(super) const fn folded(self, fold: Fold) -> Self {
-        let crease = self.crease(fold);
-        match fold.toward {
-            Direction::Right => Self { left: crease, ..self },
-            Direction::Left => Self { right: crease, ..self },
-            Direction::Down => Self { top: crease, ..self },
-            Direction::Up => Self { bottom: crease, ..self },
-        }
+        let lines = (fold.depth as u32) << (8 * fold.toward as u32);
+        let grows = fold.toward as u32 & 1;
+        Self { edges: self.edges + 2 * grows * lines - lines }
     }
 
     pub(super) const fn contains(self, x: u8, y: u8) -> bool {
-        x >= self.left && x < self.right && y >= self.top && y < self.bottom
+        x >= self.left() && x < self.right() && y >= self.top() && y < self.bottom()
     }
 
-    /// Its cells as a set.
+    /// Its cells as a set. There is always at least one row.
     pub(super) const fn cells(self) -> Cells {
-        let row = (1_u64 << self.right) - (1 << self.left);
-        let columns = row * 0x0101_0101_0101_0101;
-        let above = (1_u64 << (self.top * LONGEST)) - 1;
-        let up_to_bottom = if self.bottom == LONGEST { u64::MAX } else { (1 << (self.bottom * LONGEST)) - 1 };
-        columns & up_to_bottom & !above
+        let row = (1_u64 << self.right()) - (1 << self.left());
+        let above = (1_u64 << (self.top() * LONGEST)) - 1;
+        row * 0x0101_0101_0101_0101 & u64::MAX >> (64 - self.bottom() * LONGEST) & !above
     }
 }
 
@@ -274,18 +281,14 @@ fn pile(folds: &[Fold], hulls: &[Hull], place: (u8, u8), upside_down: bool, stac
     }
 }
 
-/// Mirrors a flap about a crease. All cells of the set must land on the board.
+/// Mirrors a flap about a crease. All cells of the set must land on the board, so that turning bits round is shifting them.
 #[inline]
 pub(super) const fn mirrored(flap: Cells, sideways: bool, crease: u8) -> Cells {
-    if flap == 0 {
-        return 0;
-    }
-    let (whole, step) = if sideways {
-        let pairs = (flap >> 1 & 0x5555_5555_5555_5555) | (flap & 0x5555_5555_5555_5555) << 1;
-        let fours = (pairs >> 2 & 0x3333_3333_3333_3333) | (pairs & 0x3333_3333_3333_3333) << 2;
-        ((fours >> 4 & 0x0F0F_0F0F_0F0F_0F0F) | (fours & 0x0F0F_0F0F_0F0F_0F0F) << 4, 1)
-    } else {
-        (flap.swap_bytes(), LONGEST)
-    };
-    if 2 * crease >= LONGEST { whole << ((2 * crease - LONGEST) * step) } else { whole >> ((LONGEST - 2 * crease) * step) }
+    let pairs = (flap >> 1 & 0x5555_5555_5555_5555) | (flap & 0x5555_5555_5555_5555) << 1;
+    let fours = (pairs >> 2 & 0x3333_3333_3333_3333) | (pairs & 0x3333_3333_3333_3333) << 2;
+    let across = (fours >> 4 & 0x0F0F_0F0F_0F0F_0F0F) | (fours & 0x0F0F_0F0F_0F0F_0F0F) << 4;
+    let shift = (2 * crease).wrapping_sub(LONGEST) as u32;
+    // Both are computed: to choose is cheaper than to guess wrong.
+    let (across, down) = (across.rotate_left(shift & 63), flap.swap_bytes().rotate_left((shift * 8) & 63));
+    if sideways { across } else { down }
 }

@@ -31,26 +31,37 @@ impl Sheet {
     }
 
     /// What the folded sheet looks like; `lifted` leaves the last flap out, as if it stood upright.
-    #[inline]
     pub(super) fn look(&self, folds: &Folds, open: Cells, lifted: bool) -> Look {
         let mut hull = Hull::flat(self.size);
         // From the lowest layer to the top.
         let mut planes = [Plane::default(); MOST_LAYERS];
-        planes[0] = Plane { paper: hull.cells(), open, wanted: self.wanted, plates: self.plates, back: false };
-        let mut count = 1;
-        for (index, &fold) in folds.list().iter().enumerate() {
+        planes[0] = Plane {
+            paper: hull.cells(),
+            marked: self.wanted & !open | self.plates,
+            special: open | self.plates,
+            back: 0,
+        };
+        let (standing, lying) = match folds.list().split_last() {
+            Some((last, earlier)) if lifted => (Some(*last), earlier),
+            _ => (None, folds.list()),
+        };
+        for (index, &fold) in lying.iter().enumerate() {
             let (crease, sideways) = (hull.crease(fold), fold.toward.is_sideways());
             hull = hull.folded(fold);
-            let staying = hull.cells();
-            let stands = lifted && index + 1 == folds.list().len();
-            // The flap comes upside down onto what stays, so that its top layer lies lowest.
-            for layer in 0..count {
-                planes[2 * count - 1 - layer] = planes[layer].turned(!staying, sideways, crease, stands);
-                planes[layer].paper &= staying;
+            // The number of layers is made a constant, for speed.
+            match index {
+                0 => turn::<1>(&mut planes, hull.cells(), sideways, crease),
+                1 => turn::<2>(&mut planes, hull.cells(), sideways, crease),
+                _ => turn::<4>(&mut planes, hull.cells(), sideways, crease),
             }
-            count *= 2;
         }
-        Look::of(&planes[..count])
+        let staying = standing.map_or(hull, |fold| hull.folded(fold)).cells();
+        match lying.len() {
+            0 => Look::of::<1>(&planes, staying),
+            1 => Look::of::<2>(&planes, staying),
+            2 => Look::of::<4>(&planes, staying),
+            _ => Look::of::<8>(&planes, staying),
+        }
     }
 }
 
@@ -58,18 +69,28 @@ impl Sheet {
 #[derive(Clone, Copy, Default)]
 struct Plane {
     paper: Cells,
-    open: Cells,
-    wanted: Cells,
-    plates: Cells,
-    back: bool,
+    /// Wanted cells that are not open yet, and plates.
+    marked: Cells,
+    /// Open cells, and plates. Two bits tell all kinds of cells apart, so that there is less to turn.
+    special: Cells,
+    /// All places if the back is up, else none.
+    back: Cells,
 }
 
-impl Plane {
-    #[inline]
-    fn turned(&self, flap: Cells, sideways: bool, crease: u8, stands: bool) -> Self {
-        let turn = |set: Cells| mirrored(set & self.paper & flap, sideways, crease);
-        let paper = if stands { 0 } else { turn(self.paper) };
-        Self { paper, open: turn(self.open), wanted: turn(self.wanted), plates: turn(self.plates), back: !self.back }
+/// Turns the flap of so many layers over. It comes upside down onto what stays, so that its top layer lies lowest.
+#[inline]
+fn turn<const LAYERS: usize>(planes: &mut [Plane; MOST_LAYERS], staying: Cells, sideways: bool, crease: u8) {
+    for layer in 0..LAYERS {
+        let plane = planes[layer];
+        let flap = plane.paper & !staying;
+        let turned = |set: Cells| mirrored(set & flap, sideways, crease);
+        planes[layer].paper &= staying;
+        planes[2 * LAYERS - 1 - layer] = Plane {
+            paper: turned(plane.paper),
+            marked: turned(plane.marked),
+            special: turned(plane.special),
+            back: !plane.back,
+        };
     }
 }
 
@@ -82,8 +103,6 @@ pub(super) struct Look {
     pub(super) double: Cells,
     /// Where there are at least three layers.
     pub(super) triple: Cells,
-    /// Where the top layer shows its back.
-    pub(super) back: Cells,
     /// Where the top layer is open.
     pub(super) open: Cells,
     /// Where the first layer that is not open shows its back.
@@ -99,26 +118,26 @@ pub(super) struct Look {
 }
 
 impl Look {
+    /// Puts so many layers together, within the places that count.
     #[inline]
-    fn of(planes: &[Plane]) -> Self {
+    fn of<const LAYERS: usize>(planes: &[Plane; MOST_LAYERS], staying: Cells) -> Self {
         let mut look = Self::default();
         let (mut met, mut stopped) = (0, 0);
-        for plane in planes.iter().rev() {
-            let back = if plane.back { u64::MAX } else { 0 };
-            let top = plane.paper & !look.paper;
-            look.back |= top & back;
-            look.open |= top & plane.open;
-            look.triple |= look.double & plane.paper;
-            look.double |= look.paper & plane.paper;
-            look.paper |= plane.paper;
-            let solid = plane.paper & !plane.open;
+        for plane in planes[..LAYERS].iter().rev() {
+            let paper = plane.paper & staying;
+            let open = plane.special & !plane.marked;
+            look.open |= paper & !look.paper & open;
+            look.triple |= look.double & paper;
+            look.double |= look.paper & paper;
+            look.paper |= paper;
+            let solid = paper & !open;
             let first = solid & !met;
-            look.inner_back |= first & back;
-            look.inner_plate |= first & plane.plates;
+            look.inner_back |= first & plane.back;
+            look.inner_plate |= first & plane.special;
             met |= solid;
-            stopped |= solid & plane.plates;
-            look.right |= solid & !stopped & plane.wanted;
-            look.wrong |= solid & !stopped & !plane.wanted;
+            stopped |= solid & plane.special;
+            look.right |= solid & !stopped & plane.marked;
+            look.wrong |= solid & !stopped & !plane.marked;
         }
         look.through = look.paper & !met;
         look

@@ -1,12 +1,142 @@
-//! x
-use super::levels::{self, PLANS, yields};
+//! What the generator promises, checked with the independent search, and the geometry checked against a plain model.
+
+use rhae_engine::{LevelIndex, Rng};
+use rhae_explore::{NativeLevel, shortest_win};
+
+use super::Pz19;
+use super::levels::{PLANS, sheet};
+use super::paper::{Cells, Direction, Folds, Hull, cell, cells_of};
+use super::search::Foldings;
+use super::sheet::Sheet;
+
+fn levels() -> impl Iterator<Item = (LevelIndex, u32)> {
+    PLANS.iter().enumerate().map(|(index, plan)| (LevelIndex(index as u8), plan.optimum))
+}
 
 #[test]
-fn scratch() {
-    for index in 0..PLANS.len() {
-        for seed in 0..14 {
-            println!("L{} {seed}", index + 1);
-            levels::show(&levels::sheet(rhae_engine::LevelIndex(index as u8), seed));
+fn every_seed_has_the_declared_optimum() {
+    for (index, optimum) in levels() {
+        // Levels with more than 100,000 boards are asked for fewer seeds, to keep the suite quick.
+        let seeds = if [4, 7].contains(&index.0) { 15 } else { 50 };
+        for seed in 0..seeds {
+            let search = shortest_win(&NativeLevel::<Pz19>::new(seed, index), 3_000_000);
+            assert_eq!(search.win.map(|win| win.len()), Some(optimum as usize), "level {index}, seed {seed}");
         }
     }
+}
+
+/// The search inside the generator is cheap enough to be asked for many more seeds.
+#[test]
+fn the_generators_own_search_agrees_for_many_seeds() {
+    for (index, optimum) in levels() {
+        for seed in (50..150).chain([u64::MAX, 1 << 40]) {
+            let sheet = sheet(index, seed);
+            let foldings = Foldings::new(sheet.size);
+            assert_eq!(foldings.optimum(&sheet, optimum + 5), Some(optimum), "level {index}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn fixed_sheets_are_as_good_as_generated_ones() {
+    for (index, optimum) in levels() {
+        for seed in 0..8 {
+            let sheet = PLANS[index.get()].fallback(seed);
+            let foldings = Foldings::new(sheet.size);
+            assert_eq!(foldings.optimum(&sheet, optimum + 5), Some(optimum), "level {index}, position {seed}");
+            assert!(PLANS[index.get()].accepts(&sheet, &foldings), "level {index}, position {seed}");
+        }
+    }
+}
+
+#[test]
+fn seeds_give_different_sheets() {
+    // Few pairs of marks fit the first level; the later ones hardly ever repeat.
+    for (index, _) in levels() {
+        let mut sheets: Vec<Sheet> = (0..30).map(|seed| sheet(index, seed)).collect();
+        sheets.sort_unstable_by_key(|sheet| (sheet.wanted, sheet.gaps, sheet.plates));
+        sheets.dedup();
+        let different = if index == LevelIndex(0) { 8 } else { 20 };
+        assert!(sheets.len() >= different, "level {index}: only {} different sheets", sheets.len());
+    }
+}
+
+#[test]
+fn printed_sets_do_not_overlap() {
+    for (index, _) in levels() {
+        for seed in 0..30 {
+            let Sheet { size, wanted, gaps, plates, .. } = sheet(index, seed);
+            let together = wanted.count_ones() + gaps.count_ones() + plates.count_ones();
+            assert_eq!((wanted | gaps | plates).count_ones(), together, "level {index}, seed {seed}");
+            assert_eq!((wanted | gaps | plates) & !Hull::flat(size).cells(), 0, "level {index}, seed {seed}");
+        }
+    }
+}
+
+/// Some folding that keys can make.
+fn any_folds(size: u8, rng: &mut Rng) -> Folds {
+    let mut folds = Folds::NONE;
+    for _ in 0..12 {
+        let after = match Direction::ALL.get(rng.below(5) as usize) {
+            Some(&toward) => folds.rolled(toward, size).ok(),
+            None => folds.pressed_or_opened(),
+        };
+        folds = after.unwrap_or(folds);
+    }
+    folds
+}
+
+#[test]
+fn every_cell_lies_in_exactly_one_layer() {
+    let mut rng = Rng::new(1, 0);
+    for size in 6..=8 {
+        for _ in 0..300 {
+            let folds = any_folds(size, &mut rng);
+            let mut found: Cells = 0;
+            for (x, y) in cells_of(folds.hull(size).cells()) {
+                for &(x, y) in folds.stack(size, x, y).layers() {
+                    assert_eq!(found & cell(x, y), 0, "{folds:?}");
+                    found |= cell(x, y);
+                }
+            }
+            assert_eq!(found, Hull::flat(size).cells(), "{folds:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_seen_is_what_a_punch_does() {
+    let mut rng = Rng::new(2, 0);
+    for round in 0..240 {
+        let printed = sheet(LevelIndex(round % 8), 3);
+        let folds = any_folds(printed.size, &mut rng);
+        let open = printed.gaps | printed.wanted & rng.next_u64() & rng.next_u64();
+        let look = printed.look(&folds, open, false);
+        assert_eq!(look.paper, folds.hull(printed.size).cells());
+        for (x, y) in cells_of(look.paper) {
+            let stack = folds.stack(printed.size, x, y);
+            let is = |set: Cells| set & cell(x, y) != 0;
+            let holes = printed.punched(&folds, x, y) & !open;
+            assert_eq!(is(look.right), holes & printed.wanted != 0, "{folds:?} {x},{y}");
+            assert_eq!(is(look.wrong), holes & !printed.wanted != 0, "{folds:?} {x},{y}");
+            assert_eq!(is(look.double), stack.layers().len() > 1, "{folds:?} {x},{y}");
+            assert_eq!(is(look.triple), stack.layers().len() > 2, "{folds:?} {x},{y}");
+            let (top_x, top_y) = stack.layers()[0];
+            assert_eq!(is(look.open), open & cell(top_x, top_y) != 0, "{folds:?} {x},{y}");
+        }
+    }
+}
+
+#[test]
+fn rolling_back_and_opening_undo_a_fold() {
+    for toward in Direction::ALL {
+        let one = Folds::NONE.rolled(toward, 7).unwrap();
+        assert_eq!(one.rolled(toward.opposite(), 7), Ok(Folds::NONE));
+        let three = one.rolled(toward, 7).unwrap().rolled(toward, 7).unwrap();
+        assert!(three.rolled(toward, 7).is_err(), "no more than half of the sheet is turned");
+        let pressed = three.pressed_or_opened().unwrap();
+        assert!(!pressed.is_live());
+        assert_eq!(pressed.pressed_or_opened(), Some(Folds::NONE));
+    }
+    assert_eq!(Folds::NONE.pressed_or_opened(), None);
 }
