@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rhae_agents::{Agent, AgentError, AgentSpec, Decision, Stopper, View};
-use rhae_engine::{Frame, GameInfo, PlayState};
-use rhae_protocol::{Details, Ending, Entry, Header, PlayResult, RecordingWriter, SOFTWARE};
+use rhae_engine::{Action, Frame, GameInfo, PlayState};
+use rhae_protocol::{Details, Ending, Header, PlayResult, RecordingWriter, SOFTWARE};
 use rhae_session::{Answer, Play};
 
 use crate::{Budget, HarnessError};
@@ -66,7 +66,7 @@ impl RunningPlay {
         let failed = |error| HarnessError::File { what: "write", path: order.recording_path.clone(), error };
         let file = File::create(&order.recording_path).map_err(failed)?;
         let mut writer = RecordingWriter::new(BufWriter::new(file), &header(&order, &play)).map_err(failed)?;
-        writer.entry(&entry(&play.opening(), Details::default())).map_err(failed)?;
+        writer.entry(&play.opening().entry(Action::Reset, Details::default())).map_err(failed)?;
         let stage = Mutex::new(Stage { play, writer: Some(writer), stopper: None });
         let running = Arc::new(Self { begun: Instant::now(), order, alive_ms: AtomicU64::new(0), stage });
         let own = Arc::clone(&running);
@@ -171,7 +171,7 @@ impl RunningPlay {
                 Ok(answer) => answer,
                 Err(error) => return Some(Ending::Failed(error.to_string())),
             };
-            if let Err(error) = writer.entry(&Entry { action, ..entry(&answer, details) }) {
+            if let Err(error) = writer.entry(&answer.entry(action, details)) {
                 return Some(Ending::Failed(format!("cannot write the recording: {error}")));
             }
             uncounted = if answer.seen.counted { 0 } else { uncounted + 1 };
@@ -256,20 +256,6 @@ fn header(order: &PlayOrder, play: &Play) -> Header {
         guid: Some(order.guid.clone()),
         win_levels: play.opening().observation.win_levels,
         available: info.actions,
-    }
-}
-
-fn entry(answer: &Answer<'_>, details: Details) -> Entry {
-    Entry {
-        action: answer.observation.action,
-        hash: Frame::hash_all(answer.frames),
-        frames: None,
-        state: answer.seen.state,
-        levels_completed: answer.seen.levels_completed,
-        full_reset: answer.seen.full_reset,
-        counted: answer.seen.counted,
-        changed: Some(answer.seen.changed),
-        details,
     }
 }
 

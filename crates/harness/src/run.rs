@@ -80,6 +80,8 @@ pub fn run(
     Ok(results)
 }
 
+type Reports = (Sender<(usize, Finished)>, Receiver<(usize, Finished)>);
+
 /// The plays of a run: waiting, under way, done.
 struct Plays<'a> {
     order: &'a RunOrder,
@@ -91,7 +93,8 @@ struct Plays<'a> {
     done: Vec<PlayResult>,
     total: usize,
     started: usize,
-    reports: (Sender<(usize, Finished)>, Receiver<(usize, Finished)>),
+    /// Where plays report, with their number, when they end.
+    reports: Reports,
 }
 
 impl<'a> Plays<'a> {

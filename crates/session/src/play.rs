@@ -1,6 +1,7 @@
 //! One play of an environment under a rule about RESET.
 
 use rhae_engine::{Action, Environment, EnvironmentError, Frame, GameInfo, Observation, PlayState};
+use rhae_protocol::{Details, Entry};
 
 use crate::{Seen, Tally};
 
@@ -22,6 +23,24 @@ pub struct Answer<'a> {
     pub frames: &'a [Frame],
     /// What was counted.
     pub seen: Seen,
+}
+
+impl Answer<'_> {
+    /// The recording's entry for the command that led to this, without frames. The command is named by the caller, because
+    /// one that was not carried out is not the one that the environment showed last.
+    pub fn entry(&self, action: Action, details: Details) -> Entry {
+        Entry {
+            action,
+            hash: Frame::hash_all(self.frames),
+            frames: None,
+            state: self.seen.state,
+            levels_completed: self.seen.levels_completed,
+            full_reset: self.seen.full_reset,
+            counted: self.seen.counted,
+            changed: Some(self.seen.changed),
+            details,
+        }
+    }
 }
 
 /// One play: an environment, its counts, and the rule about RESET.
@@ -64,7 +83,7 @@ impl Play {
 
     /// Carries out a command and counts it.
     pub fn command(&mut self, action: Action) -> Result<Answer<'_>, EnvironmentError> {
-        if action == Action::Reset && self.rule == ResetRule::LevelsOnly && self.would_start_anew() {
+        if action == Action::Reset && self.rule == ResetRule::LevelsOnly && self.reset_starts_anew() {
             let observation = self.environment.observation();
             let seen = Seen { reset: true, full_reset: false, counted: false, changed: false, ..Seen::from(observation) };
             return Ok(Answer { observation, frames: std::slice::from_ref(observation.settled()), seen });
@@ -79,7 +98,8 @@ impl Play {
         Ok(Answer { observation, frames: observation.frames.frames(), seen })
     }
 
-    fn would_start_anew(&self) -> bool {
+    /// Whether a RESET now would, by the official rule, start the whole game anew.
+    pub fn reset_starts_anew(&self) -> bool {
         !self.acted || self.environment.observation().state == PlayState::Win
     }
 }

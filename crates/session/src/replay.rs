@@ -1,6 +1,6 @@
 //! Playing a recording again and comparing what it gives.
 
-use rhae_engine::{Environment, EnvironmentError, Frame};
+use rhae_engine::{Action, Environment, EnvironmentError};
 use rhae_protocol::{Entry, Recording};
 
 use crate::{Catalog, CatalogError, Play, ResetRule};
@@ -52,25 +52,13 @@ pub fn replay(catalog: &dyn Catalog, recording: &Recording) -> Result<Replayed, 
     }
     let environment: Box<dyn Environment> = catalog.open(recorded.as_str(), recording.header.seed)?;
     // Recordings made under the rule of competitions hold uncounted RESETs; the rule is read off them.
-    let ignores_resets =
-        recording.entries.iter().any(|entry| entry.action == rhae_engine::Action::Reset && !entry.counted && !entry.full_reset);
+    let ignores_resets = recording.entries.iter().any(|entry| entry.action == Action::Reset && !entry.counted && !entry.full_reset);
     let mut play = Play::new(environment, if ignores_resets { ResetRule::LevelsOnly } else { ResetRule::Official });
     let mut entries = Vec::with_capacity(recording.entries.len());
     let mut mismatch = None;
     for (index, recorded) in recording.entries.iter().enumerate() {
         let answer = if index == 0 { play.opening() } else { play.command(recorded.action)? };
-        let frames = answer.frames.to_vec();
-        let found = Entry {
-            action: recorded.action,
-            hash: Frame::hash_all(&frames),
-            frames: Some(frames),
-            state: answer.seen.state,
-            levels_completed: answer.seen.levels_completed,
-            full_reset: answer.seen.full_reset,
-            counted: answer.seen.counted,
-            changed: Some(answer.seen.changed),
-            details: recorded.details.clone(),
-        };
+        let found = Entry { frames: Some(answer.frames.to_vec()), ..answer.entry(recorded.action, recorded.details.clone()) };
         mismatch = difference(recorded, &found).map(|what| Mismatch { entry: index, what });
         entries.push(found);
         if mismatch.is_some() {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use rhae_engine::{Action, Frame};
-use rhae_protocol::{Details, Ending, Entry, Header, RecordingWriter, SOFTWARE};
+use rhae_engine::Action;
+use rhae_protocol::{Details, Ending, Header, RecordingWriter, SOFTWARE};
 use rhae_session::{Answer, Play};
 
 /// The player's name in recordings.
@@ -50,17 +50,7 @@ impl Recorder {
     /// Adds an action and its answer.
     pub(crate) fn add(&mut self, action: Action, answer: &Answer<'_>) -> Result<()> {
         let t_ms = u64::try_from(self.begun.elapsed().as_millis()).ok();
-        let entry = Entry {
-            action,
-            hash: Frame::hash_all(answer.frames),
-            frames: None,
-            state: answer.seen.state,
-            levels_completed: answer.seen.levels_completed,
-            full_reset: answer.seen.full_reset,
-            counted: answer.seen.counted,
-            changed: Some(answer.seen.changed),
-            details: Details { t_ms, ..Details::default() },
-        };
+        let entry = answer.entry(action, Details { t_ms, ..Details::default() });
         self.writer.entry(&entry).with_context(|| failed(&self.path))
     }
 

@@ -23,8 +23,6 @@ pub(crate) struct Sitting {
     pause: Pause,
     cursor: Cursor,
     hint: Option<String>,
-    /// Whether an action was taken since the last level change or RESET: without one, RESET restarts the whole game.
-    acted: bool,
 }
 
 /// Where keys move to without a mouse.
@@ -49,7 +47,7 @@ impl Sitting {
         let film = Film::still(play.opening().observation.settled().clone(), play.info().frames_per_second);
         let middle = SIZE as u8 / 2;
         let cursor = Cursor { on: false, x: middle, y: middle };
-        Self { play, recorder, film, pause: Pause::None, cursor, hint: None, acted: false }
+        Self { play, recorder, film, pause: Pause::None, cursor, hint: None }
     }
 
     /// What is known of the environment.
@@ -226,8 +224,7 @@ impl Sitting {
 
     /// RESET as the official rules have it; before it would restart a game that has begun, the person is asked.
     fn reset(&mut self, now: Instant) -> Result<()> {
-        let restarts = !self.acted || self.state() == PlayState::Win;
-        if !restarts {
+        if !self.play.reset_starts_anew() {
             return self.command(Action::Reset, now);
         }
         if self.tally().level() == 0 && self.actions().1 == 0 {
@@ -254,7 +251,6 @@ impl Sitting {
         let level = usize::from(seen.levels_completed);
         let won_level = !seen.reset && level > before && seen.state == PlayState::NotFinished;
         self.film.start(answer.frames, won_level, now);
-        self.acted = !seen.reset && level == before;
         if won_level {
             self.pause = Pause::LevelWon { level, actions: actions_before + u32::from(seen.counted) };
         }

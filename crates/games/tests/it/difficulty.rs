@@ -19,7 +19,7 @@ impl Visitor for OptimaHold {
             let at = format!("{} level {}", G::FACTS.id, index + 1);
             match search.win {
                 Some(win) => {
-                    assert_eq!(Some(win.len() as u32), baseline.solution_length(), "{at}: the optimum is not the declared one")
+                    assert_eq!(Some(win.len() as u32), baseline.solution_length(), "{at}: the optimum is not the declared one");
                 }
                 None if search.complete => panic!("{at}: search shows that it cannot be won"),
                 None => {

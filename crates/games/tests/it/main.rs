@@ -1,5 +1,7 @@
 //! The generic suite, run on every registered game.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod allocation;
 mod difficulty;
 mod registry;
