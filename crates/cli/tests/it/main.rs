@@ -1,1 +1,10 @@
+//! The command as people use it: the real binary, real files, real processes.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod games;
 mod play;
+mod rhae;
+mod run;
+mod run_trouble;
+mod score;

@@ -1,0 +1,35 @@
+use std::path::Path;
+
+use crate::rhae::rhae;
+
+#[test]
+fn the_list_has_what_other_programs_need() {
+    let list = rhae(Path::new("."), &["games", "list", "--json"]).succeeded().json();
+    let games = list.as_array().unwrap();
+    assert_eq!(games.len(), rhae_games::ALL.len());
+    for game in games {
+        let levels = usize::try_from(game["levels"].as_u64().unwrap()).unwrap();
+        assert!(levels >= 6, "{game}");
+        assert_eq!(game["baseline_actions"].as_array().unwrap().len(), levels);
+        assert_eq!(game["baseline_source"].as_array().unwrap().len(), levels);
+        assert!(!game["actions"].as_array().unwrap().is_empty() && !game["tags"].as_array().unwrap().is_empty());
+        assert!(game["game_id"].is_string());
+    }
+}
+
+#[test]
+fn an_unknown_game_gets_the_nearest_name() {
+    rhae(Path::new("."), &["games", "info", "kq91"]).failed_with("the nearest is `kq19-v1`");
+    rhae(Path::new("."), &["play", "hk62"]).failed_with("hk26");
+    let shown = rhae(Path::new("."), &["games", "info", "kq19"]).succeeded();
+    assert!(shown.out.contains("solver"), "{}", shown.out);
+}
+
+#[test]
+fn a_skeleton_is_written_only_into_a_checkout_and_only_with_a_good_id() {
+    let folder = tempfile::tempdir().unwrap();
+    rhae(folder.path(), &["games", "new", "ab12"]).failed_with("not a checkout of Rhae");
+    rhae(folder.path(), &["games", "new", "AB12"]).failed_with("`AB12` is not an id");
+    rhae(folder.path(), &["games", "new", "kq19"]).failed_with("already");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
+}

@@ -1,0 +1,160 @@
+//! Bad input and agents that misbehave.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::rhae::{Outcome, command, rhae};
+
+fn run_command(folder: &Path, agent: &str, more: &[&str]) -> Outcome {
+    rhae(folder, &[&["run", "--agent-cmd", agent, "--games", "ny40,kq19", "--out", "r", "--json"], more].concat())
+}
+
+/// How every play of a run by a command ended, with the reason.
+fn endings(folder: &Path) -> Vec<(String, String)> {
+    let card: Value = serde_json::from_str(&fs::read_to_string(folder.join("r/scorecard.json")).unwrap()).unwrap();
+    let runs = card["environments"].as_array().unwrap().iter().map(|environment| environment["runs"][0].clone());
+    let text = |run: &Value, field: &str| run[field].as_str().unwrap_or_default().to_owned();
+    runs.map(|run| (text(&run, "ending"), text(&run, "message"))).collect()
+}
+
+#[test]
+fn the_documented_python_agent_plays() {
+    if !std::process::Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        assert!(std::env::var_os("RHAE_SKIP_MISSING").is_some(), "python3 is missing; `cargo xtask test` installs it");
+        return println!("skipped: python3 is missing");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agent.py");
+    assert!(fs::read_to_string(&agent).unwrap().lines().count() <= 50);
+    let summary = run_command(folder.path(), &format!("python3 {}", agent.display()), &[]).succeeded().json();
+    assert_eq!(summary["failed_plays"], 0, "{summary}");
+    assert!(endings(folder.path()).iter().all(|(ending, _)| ending == "budget" || ending == "won"));
+    let recording = fs::read_to_string(folder.path().join("r/recordings/1-ny40-v1.jsonl")).unwrap();
+    assert!(recording.contains("tried so far") && recording.contains("t_ms"));
+    rhae(folder.path(), &["replay", "verify", "r/recordings/1-ny40-v1.jsonl", "r/recordings/1-kq19-v1.jsonl"]).succeeded();
+}
+
+#[test]
+fn an_agent_that_fails_ends_its_plays_and_not_the_run() {
+    for (agent, reason) in [
+        ("exit 3", "the agent's process ended (exit status: 3)"),
+        ("echo nonsense; cat > /dev/null", "is not a reply"),
+        ("echo '{\"action\":\"JUMP\"}'; cat > /dev/null", "is not an action"),
+        ("echo '{\"action\":6,\"x\":99,\"y\":0}'; cat > /dev/null", "needs `x` and `y`"),
+        ("head -c 3000000 /dev/zero | tr '\\0' x; cat > /dev/null", "more than 1 MiB"),
+        ("no-such-program-anywhere", "the agent's process ended (exit status: 127)"),
+        ("while read -r line; do echo '{\"action\":0}'; done", "commands in a row that do nothing"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let summary = run_command(folder.path(), agent, &[]).succeeded().json();
+        assert_eq!(summary["failed_plays"], 2, "{agent}: {summary}");
+        for (ending, message) in endings(folder.path()) {
+            assert_eq!(ending, "failed", "{agent}");
+            assert!(message.contains(reason), "{agent}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_stuck_process_is_ended_with_all_that_it_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "echo $$ >> pids; sleep 1000 & echo $! >> pids; wait";
+    let summary = run_command(folder.path(), agent, &["--step-timeout", "0.5"]).succeeded().json();
+    assert_eq!(summary["failed_plays"], 2);
+    assert!(endings(folder.path()).iter().all(|(_, message)| message == "the agent gave no action within 0.5 s"));
+    let pids = fs::read_to_string(folder.path().join("pids")).unwrap();
+    assert_eq!(pids.lines().count(), 4);
+    for pid in pids.lines() {
+        let alive = || Path::new(&format!("/proc/{pid}/stat")).exists();
+        // A process that was ended may still be waiting to be reaped.
+        let ended = || fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "));
+        assert!((0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            !alive() || ended()
+        }));
+    }
+}
+
+#[test]
+fn what_an_agent_says_on_standard_error_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    run_command(folder.path(), "echo 'it hurts' >&2; exit 1", &[]).succeeded();
+    assert_eq!(fs::read_to_string(folder.path().join("r/recordings/1-kq19-v1.stderr.txt")).unwrap(), "it hurts\n");
+}
+
+#[test]
+fn bad_input_is_named_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("cut.jsonl"), "{\"format\":\"rhae-rec").unwrap();
+    for (arguments, reason) in [
+        (["--games", "kq91"].as_slice(), "the nearest is `kq19-v1`"),
+        (&["--games", "kq19,kq19-v1"], "named twice"),
+        (&["--games", ","], "names no environment"),
+        (&["--agent", "genius"], "there is no agent `genius`"),
+        (&["--method", "best"], "expected `draft-2025`"),
+        (&["--budget", "0x"], "is not a budget"),
+        (&["--budget", "-4"], "unexpected argument"),
+        (&["--repeat", "0"], "0 is not in 1..=10000"),
+        (&["--jobs", "0"], "0 is not in 1..=1024"),
+        (&["--step-timeout", "0"], "--step-timeout must be more than 0"),
+        (&["--agent", "replay:nowhere.jsonl"], "cannot read `nowhere.jsonl`"),
+        (&["--agent", "replay:cut.jsonl"], "line 1: the line is cut off"),
+        (&["--resume", "nowhere"], "`nowhere` is not a run folder"),
+    ] {
+        rhae(folder.path(), &[&["run"], arguments].concat()).failed_with(reason);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is written");
+}
+
+#[test]
+fn a_folder_that_is_in_use_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("used")).unwrap();
+    fs::write(folder.path().join("used/notes.txt"), "mine").unwrap();
+    rhae(folder.path(), &["run", "--out", "used"]).failed_with("exists and is not empty");
+    assert_eq!(fs::read_dir(folder.path().join("used")).unwrap().count(), 1);
+    fs::write(folder.path().join("file"), "mine").unwrap();
+    rhae(folder.path(), &["run", "--out", "file"]).failed_with("cannot use the output folder `file`");
+}
+
+#[test]
+fn a_read_only_disk_is_named() {
+    // Root ignores mode bits, so the disk is made read-only by a mount in a namespace of its own.
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "mount -t tmpfs -o ro none {0} && cd {0} && exec {1} run --games ny40 --out r",
+        folder.path().display(),
+        env!("CARGO_BIN_EXE_rhae")
+    );
+    let outcome = std::process::Command::new("unshare").args(["--mount", "--map-root-user", "sh", "-c", &script]).output();
+    let outcome: Outcome = match outcome {
+        Ok(output) => output.into(),
+        Err(error) => return println!("skipped: unshare cannot be run here ({error})"),
+    };
+    if outcome.err.contains("unshare") || outcome.err.contains("mount:") {
+        return println!("skipped: this system allows no mount here ({})", outcome.err.trim());
+    }
+    outcome.failed_with("Read-only file system");
+}
+
+#[test]
+fn another_software_versions_run_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    rhae(folder.path(), &["run", "--games", "ny40", "--out", "r"]).succeeded();
+    let config = folder.path().join("r/config.json");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(&config, text.replace(concat!("rhae ", env!("CARGO_PKG_VERSION")), "rhae 99.0.0")).unwrap();
+    rhae(folder.path(), &["run", "--resume", "r"]).failed_with("begun by `rhae 99.0.0`");
+}
+
+#[test]
+fn output_into_a_closed_pipe_ends_quietly() {
+    let shell = format!("{} games list | head -1", env!("CARGO_BIN_EXE_rhae"));
+    let output = std::process::Command::new("sh").args(["-c", &shell]).output().unwrap();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    // The command's own flags are documented.
+    let help: Outcome = command(Path::new("."), &["run", "--help"]).output().unwrap().into();
+    assert!(help.succeeded().out.contains("Examples:"));
+}
