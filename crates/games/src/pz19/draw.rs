@@ -192,7 +192,7 @@ impl Canvas {
     pub(super) fn refused(&self, sheet: &Sheet, state: &StateOf<Pz19>, refusal: Refusal, toward: Direction, frame: &mut Frame) {
         self.settled(sheet, state, frame);
         match refusal {
-            Refusal::TooManyFolds => frame.outline(SLOTS.0 - 1, SLOTS.1 - 1, 19, 7, LIVE),
+            Refusal::TooManyFolds => ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame),
             Refusal::HalfIsTurned => {
                 // The edge that the flap has reached: it cannot go beyond.
                 self.edge::<2>(state.board.folds.hull(self.size), toward, LIVE, frame);
@@ -203,7 +203,7 @@ impl Canvas {
     /// There is no fold to press or open.
     pub(super) fn nothing_to_open(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.settled(sheet, state, frame);
-        frame.outline(SLOTS.0 - 1, SLOTS.1 - 1, 19, 7, LIVE);
+        ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame);
     }
 
     /// A click that makes no hole.
@@ -211,14 +211,14 @@ impl Canvas {
         self.settled(sheet, state, frame);
         let place = self.place_of(click).map(|place| self.corner(place));
         let (x, y) = place.unwrap_or((usize::from(click.0).saturating_sub(2), usize::from(click.1).saturating_sub(2)));
-        frame.outline(x, y, 4, 4, PUNCH);
+        ring::<4, 4>((x, y), PUNCH, frame);
     }
 
     /// The punch comes down.
     pub(super) fn punching(&self, sheet: &Sheet, state: &StateOf<Pz19>, place: (u8, u8), frame: &mut Frame) {
         self.settled(sheet, state, frame);
         let (x, y) = self.corner(place);
-        frame.outline(x - 1, y - 1, 6, 6, PUNCH);
+        ring::<6, 6>((x - 1, y - 1), PUNCH, frame);
         frame.block::<4, 4>(x, y, PUNCH);
     }
 
@@ -270,6 +270,10 @@ impl Canvas {
     /// all that is left of the sheet, whichever is less.
     fn table(&self, sheet: &Sheet, state: &StateOf<Pz19>, lifted: bool, frame: &mut Frame) {
         let folds = &state.board.folds;
+        if folds.list().is_empty() && state.board.open == sheet.gaps {
+            frame.copy_from(&self.flat);
+            return;
+        }
         let look = sheet.look(folds, state.board.open, lifted);
         let changed = (look.double | look.open | !look.paper) & Hull::flat(self.size).cells();
         if look.paper.count_ones() < changed.count_ones() {
@@ -300,10 +304,12 @@ impl Canvas {
             let kinds = spread.to_le_bytes();
             let corner = (self.top + CELL * row) * SIZE + self.origin;
             // A wide store writes three pixels too many, which the next cell covers; the last one has no next.
-            for column in first..last {
-                cell_picture::<8>(kinds[column], corner + CELL * column, frame);
+            let mut start = corner + CELL * first;
+            for &kind in &kinds[first..last] {
+                cell_picture::<8>(kind, start, frame);
+                start += CELL;
             }
-            cell_picture::<CELL>(kinds[last], corner + CELL * last, frame);
+            cell_picture::<CELL>(kinds[last], start, frame);
         }
     }
 
@@ -348,6 +354,14 @@ impl Canvas {
             frame.stamp(SPARES.0 + 7 * spare, SPARES.1, &SPARE);
         }
     }
+}
+
+/// The outline of a rectangle whose size is known, which makes it a few stores.
+fn ring<const WIDTH: usize, const HEIGHT: usize>((x, y): (usize, usize), color: u8, frame: &mut Frame) {
+    frame.block::<WIDTH, 1>(x, y, color);
+    frame.block::<WIDTH, 1>(x, y + HEIGHT - 1, color);
+    frame.block::<1, HEIGHT>(x, y, color);
+    frame.block::<1, HEIGHT>(x + WIDTH - 1, y, color);
 }
 
 /// Copies so many pixels of each row of a kind's picture.

@@ -135,7 +135,8 @@ impl Hull {
     pub(super) const fn cells(self) -> Cells {
         let row = (1_u64 << self.right()) - (1 << self.left());
         let above = (1_u64 << (self.top() * LONGEST)) - 1;
-        row * 0x0101_0101_0101_0101 & u64::MAX >> (64 - self.bottom() * LONGEST) & !above
+        let down_to_bottom = u64::MAX >> (64 - self.bottom() * LONGEST);
+        (row * 0x0101_0101_0101_0101) & down_to_bottom & !above
     }
 }
 
@@ -283,12 +284,13 @@ fn pile(folds: &[Fold], hulls: &[Hull], place: (u8, u8), upside_down: bool, stac
 
 /// Mirrors a flap about a crease. All cells of the set must land on the board, so that turning bits round is shifting them.
 #[inline]
-pub(super) const fn mirrored(flap: Cells, sideways: bool, crease: u8) -> Cells {
+pub(super) const fn mirrored<const SIDEWAYS: bool>(flap: Cells, crease: u8) -> Cells {
+    let shift = (2 * crease).wrapping_sub(LONGEST) as u32;
+    if !SIDEWAYS {
+        return flap.swap_bytes().rotate_left((shift * 8) & 63);
+    }
     let pairs = (flap >> 1 & 0x5555_5555_5555_5555) | (flap & 0x5555_5555_5555_5555) << 1;
     let fours = (pairs >> 2 & 0x3333_3333_3333_3333) | (pairs & 0x3333_3333_3333_3333) << 2;
-    let across = (fours >> 4 & 0x0F0F_0F0F_0F0F_0F0F) | (fours & 0x0F0F_0F0F_0F0F_0F0F) << 4;
-    let shift = (2 * crease).wrapping_sub(LONGEST) as u32;
-    // Both are computed: to choose is cheaper than to guess wrong.
-    let (across, down) = (across.rotate_left(shift & 63), flap.swap_bytes().rotate_left((shift * 8) & 63));
-    if sideways { across } else { down }
+    let eights = (fours >> 4 & 0x0F0F_0F0F_0F0F_0F0F) | (fours & 0x0F0F_0F0F_0F0F_0F0F) << 4;
+    eights.rotate_left(shift & 63)
 }

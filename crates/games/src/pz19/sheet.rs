@@ -48,11 +48,14 @@ impl Sheet {
         for (index, &fold) in lying.iter().enumerate() {
             let (crease, sideways) = (hull.crease(fold), fold.toward.is_sideways());
             hull = hull.folded(fold);
-            // The number of layers is made a constant, for speed.
-            match index {
-                0 => turn::<1>(&mut planes, hull.cells(), sideways, crease),
-                1 => turn::<2>(&mut planes, hull.cells(), sideways, crease),
-                _ => turn::<4>(&mut planes, hull.cells(), sideways, crease),
+            // The number of layers and the axis are made constants, for speed.
+            match (index, sideways) {
+                (0, false) => turn::<1, false>(&mut planes, hull.cells(), crease),
+                (0, true) => turn::<1, true>(&mut planes, hull.cells(), crease),
+                (1, false) => turn::<2, false>(&mut planes, hull.cells(), crease),
+                (1, true) => turn::<2, true>(&mut planes, hull.cells(), crease),
+                (_, false) => turn::<4, false>(&mut planes, hull.cells(), crease),
+                (_, true) => turn::<4, true>(&mut planes, hull.cells(), crease),
             }
         }
         let staying = standing.map_or(hull, |fold| hull.folded(fold)).cells();
@@ -79,11 +82,11 @@ struct Plane {
 
 /// Turns the flap of so many layers over. It comes upside down onto what stays, so that its top layer lies lowest.
 #[inline]
-fn turn<const LAYERS: usize>(planes: &mut [Plane; MOST_LAYERS], staying: Cells, sideways: bool, crease: u8) {
+fn turn<const LAYERS: usize, const SIDEWAYS: bool>(planes: &mut [Plane; MOST_LAYERS], staying: Cells, crease: u8) {
     for layer in 0..LAYERS {
         let plane = planes[layer];
         let flap = plane.paper & !staying;
-        let turned = |set: Cells| mirrored(set & flap, sideways, crease);
+        let turned = |set: Cells| mirrored::<SIDEWAYS>(set & flap, crease);
         planes[layer].paper &= staying;
         planes[2 * LAYERS - 1 - layer] = Plane {
             paper: turned(plane.paper),
