@@ -11,10 +11,10 @@ mod registry;
 pub use registry::{Entry, UnknownGame, Visitor, find};
 
 registry::registry! {
-    bx20::Bx20,
     kq19::Kq19,
-    pz19::Pz19,
-    ym39::Ym39,
     ny40::Ny40,
+    ym39::Ym39,
+    bx20::Bx20,
     hk26::Hk26,
+    pz19::Pz19,
 }

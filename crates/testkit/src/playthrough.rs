@@ -22,7 +22,7 @@ pub fn playthrough<G: Game>() -> String {
             let step = episode.act(action, &mut frames);
             let seen = frames.frames();
             let note = if step.changed { "" } else { "  unchanged" };
-            let _ = writeln!(text, "{action:<8} {:>3} frames  {:016x}{note}", seen.len(), Frame::hash_all(seen));
+            let _ = writeln!(text, "{:<8} {:>3} frames  {:016x}{note}", action.to_string(), seen.len(), Frame::hash_all(seen));
         }
         let _ = writeln!(text, "{} levels completed, {}", episode.completed(), episode.status().name());
     }
