@@ -60,6 +60,12 @@ impl Game for Counter {
 
 const COUNTED: Step = Step { counted: true, changed: true, full_reset: false };
 
+fn play(episode: &mut Episode<Counter>, actions: &[Action]) {
+    for &action in actions {
+        episode.act(action, &mut NoFrames);
+    }
+}
+
 fn acted(episode: &mut Episode<Counter>, action: Action) -> (Step, Vec<u8>) {
     let mut frames = FrameBuffer::default();
     let step = episode.act(action, &mut frames);
@@ -93,7 +99,7 @@ fn the_last_level_ends_the_game_and_nothing_counts_after_it() {
 #[test]
 fn reset_restarts_the_level_and_twice_in_a_row_the_game() {
     let mut episode = Episode::<Counter>::new(0);
-    [Action::Action1, Action::Action2, Action::Action1].map(|action| episode.act(action, &mut NoFrames));
+    play(&mut episode, &[Action::Action1, Action::Action2, Action::Action1]);
     assert_eq!(acted(&mut episode, Action::Reset), (COUNTED, vec![1]));
     assert_eq!((episode.level(), episode.completed(), episode.state().board), (LevelIndex(1), 1, 0));
     assert_eq!(acted(&mut episode, Action::Reset), (Step { counted: false, changed: true, full_reset: true }, vec![0]));
@@ -106,7 +112,7 @@ fn reset_restarts_the_level_and_twice_in_a_row_the_game() {
 #[test]
 fn directly_after_a_level_change_reset_restarts_the_game() {
     let mut episode = Episode::<Counter>::new(0);
-    [Action::Action1, Action::Action2].map(|action| episode.act(action, &mut NoFrames));
+    play(&mut episode, &[Action::Action1, Action::Action2]);
     let (step, _) = acted(&mut episode, Action::Reset);
     assert!(step.full_reset && episode.level() == LevelIndex(0));
 }
@@ -114,7 +120,7 @@ fn directly_after_a_level_change_reset_restarts_the_game() {
 #[test]
 fn a_lost_level_takes_only_reset_which_restarts_it() {
     let mut episode = Episode::<Counter>::new(0);
-    [Action::Action1, Action::Action2].map(|action| episode.act(action, &mut NoFrames));
+    play(&mut episode, &[Action::Action1, Action::Action2]);
     assert_eq!(acted(&mut episode, Action::Action5).0, COUNTED);
     assert_eq!(episode.status(), PlayState::GameOver);
     let (step, frames) = acted(&mut episode, Action::Action7);
