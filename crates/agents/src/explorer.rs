@@ -85,7 +85,8 @@ impl Explorer {
         if action != Action::Reset {
             self.habits.note(feature_of(&before, action), here != from);
             self.habits.note_step(action, from, here);
-            if let (Some(old), Some(new)) = (nearest_pair(&before, &self.changed), nearest_pair(picture, &self.changed)) {
+            let pair = |node| nearest_pair(self.graph.objects(node), &self.changed);
+            if let (Some(old), Some(new)) = (pair(from), pair(here)) {
                 self.habits.note_shift(action, old, new);
             }
         }
@@ -112,7 +113,7 @@ impl Explorer {
                 if self.promise_of(node) <= hope {
                     continue;
                 }
-                let apart = nearest_pair(self.graph.picture(node), &self.changed).map_or(0.0, Pair::distance);
+                let apart = nearest_pair(self.graph.objects(node), &self.changed).map_or(0.0, Pair::distance);
                 let cost = f64::from(steps) + apart / CELLS_PER_STEP;
                 if best.is_none_or(|(least, _, _)| cost < least) {
                     best = Some((cost, node, first_step));
@@ -137,7 +138,7 @@ impl Explorer {
 
     /// The most promising action not tried here; ties are decided by the seed.
     fn best_untried(&mut self, here: NodeId) -> Action {
-        let pair = nearest_pair(self.graph.picture(here), &self.changed);
+        let pair = nearest_pair(self.graph.objects(here), &self.changed);
         let mut best: Option<(f64, Action)> = None;
         for option in self.graph.untried(here) {
             let noise = f64::from(self.rng.below(1000)) * 1e-5;

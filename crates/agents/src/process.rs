@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use rhae_protocol::{AgentMessage, AgentReply};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -17,10 +18,12 @@ pub struct ProcessAgent {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    /// What is said before the first observation. Saying it at the start could block or fail before anyone watches.
+    greeting: Option<AgentMessage>,
 }
 
 impl ProcessAgent {
-    /// Starts a shell command and greets it. What it writes to its standard error goes to `errors`.
+    /// Starts a shell command. What it writes to its standard error goes to `errors`.
     pub fn start(command: &str, seed: u64, errors: Stdio) -> Result<Self, AgentError> {
         let mut child = Command::new("sh")
             .args(["-c", command])
@@ -32,9 +35,8 @@ impl ProcessAgent {
             .map_err(|error| AgentError::Failed(format!("cannot start `{command}`: {error}")))?;
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or_else(|| AgentError::Failed("the agent's output is not connected".to_owned()))?;
-        let mut agent = Self { child, input, output: BufReader::new(output) };
-        agent.send(&AgentMessage::Hello { protocol: AgentMessage::PROTOCOL, seed })?;
-        Ok(agent)
+        let greeting = Some(AgentMessage::Hello { protocol: AgentMessage::PROTOCOL, seed });
+        Ok(Self { child, input, output: BufReader::new(output), greeting })
     }
 
     fn send(&mut self, message: &AgentMessage) -> Result<(), AgentError> {
@@ -48,8 +50,21 @@ impl ProcessAgent {
     fn gone(&mut self) -> AgentError {
         // A process that closed its output is about to end; its status says more than a broken pipe.
         self.input = None;
-        let fate = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-        AgentError::Failed(format!("the agent's process ended ({fate})"))
+        match self.wait_briefly() {
+            Some(status) => AgentError::Failed(format!("the agent's process ended ({status})")),
+            None => AgentError::Failed("the agent's process closed its input or output but goes on running".to_owned()),
+        }
+    }
+
+    /// The status of a process that ends within a fifth of a second.
+    fn wait_briefly(&mut self) -> Option<ExitStatus> {
+        for _ in 0..20 {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        None
     }
 
     fn group(&self) -> Option<Pid> {
@@ -59,6 +74,9 @@ impl ProcessAgent {
 
 impl Agent for ProcessAgent {
     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError> {
+        if let Some(greeting) = self.greeting.take() {
+            self.send(&greeting)?;
+        }
         let levels = (view.levels_completed, view.win_levels);
         self.send(&AgentMessage::observation(view.frames, view.state, levels, view.available, view.full_reset))?;
         let mut line = String::new();
@@ -93,12 +111,7 @@ impl Drop for ProcessAgent {
     /// Gives the process a moment to end by itself, then ends it and what it started.
     fn drop(&mut self) {
         self.input = None;
-        for _ in 0..20 {
-            if matches!(self.child.try_wait(), Ok(Some(_))) {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        self.wait_briefly();
         if let Some(group) = self.group() {
             let _ = kill_process_group(group, Signal::KILL);
         }

@@ -16,8 +16,8 @@ pub trait Explorable {
     /// Takes an action.
     fn step(&self, state: &mut Self::State, action: Action) -> Outcome;
 
-    /// Tells states apart for a search: equal boards count as one place whatever was spent on the way, because the
-    /// shortest way to a board is never worse than a longer one.
+    /// Tells states apart for a search: equal boards count as one place whatever was spent on the way. So a shortest win is
+    /// right for games in which a longer way to a board never leaves more to spend; every win that is found is real.
     fn place(&self, state: &Self::State) -> StateKey;
 }
 

@@ -7,7 +7,7 @@ use crate::{lower_bound_95, upper_bound_95};
 /// How random play fared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomPlay {
-    /// Attempts made, the last one perhaps cut short.
+    /// Attempts made.
     pub attempts: u64,
     /// Attempts that completed the level.
     pub wins: u64,
@@ -27,7 +27,7 @@ impl RandomPlay {
     }
 }
 
-/// Plays a level at random for `steps` actions, in attempts of `attempt` actions from its start.
+/// Plays a level at random for at least `steps` actions, in attempts of `attempt` actions (one at least) from its start.
 ///
 /// Every action is uniform over those offered (undo included), a click uniform over all cells. After a loss the next
 /// action is RESET, which counts, as it would for an agent under a budget.
@@ -37,7 +37,7 @@ pub fn random_play<G: Game>(levels: &Levels<G>, level: LevelIndex, attempt: u32,
     while result.steps < steps {
         let mut episode = fresh.clone();
         result.attempts += 1;
-        for _ in 0..attempt {
+        for _ in 0..attempt.max(1) {
             let action = random_action(&episode, rng);
             episode.act(action, &mut NoFrames);
             result.steps += 1;

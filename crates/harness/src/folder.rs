@@ -9,6 +9,9 @@ use serde::Serialize;
 
 use crate::HarnessError;
 
+/// The version of `config.json` that this software reads and writes.
+pub const CONFIG_VERSION: u32 = 1;
+
 /// A run folder: `config.json`, `journal.jsonl`, `recordings/`, and, when the run ends, `scorecard.json`, `summary.json` and
 /// `report.html`.
 #[derive(Clone, Debug)]
@@ -76,5 +79,13 @@ pub fn load_config(folder: &Path) -> Result<RunConfig, HarnessError> {
     let not_a_run = |reason: String| HarnessError::NotARun { folder: folder.to_owned(), reason };
     let text = fs::read_to_string(folder.join("config.json"))
         .map_err(|error| not_a_run(format!("cannot read its config.json: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| not_a_run(format!("cannot understand its config.json: {error}")))
+    let config: RunConfig =
+        serde_json::from_str(&text).map_err(|error| not_a_run(format!("cannot understand its config.json: {error}")))?;
+    if config.version != CONFIG_VERSION {
+        return Err(not_a_run(format!(
+            "its config.json has version {}, and this software reads version {CONFIG_VERSION}",
+            config.version
+        )));
+    }
+    Ok(config)
 }

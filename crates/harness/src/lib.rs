@@ -18,7 +18,7 @@ mod run;
 
 pub use budget::{Budget, BudgetError};
 pub use film::film;
-pub use folder::{RunFolder, load_config};
+pub use folder::{CONFIG_VERSION, RunFolder, load_config};
 pub use ids::{new_run_id, play_id};
 pub use journal::load_plays;
 pub use results::{Results, assemble};
@@ -42,6 +42,9 @@ pub enum HarnessError {
         /// What is missing or wrong.
         reason: String,
     },
+    /// Another process is at it.
+    #[error("another process is at work in this run folder (`{}` is locked)", .0.display())]
+    InUse(PathBuf),
     /// A file could not be written or read.
     #[error("cannot {what} `{}`: {error}", path.display())]
     File {

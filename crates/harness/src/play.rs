@@ -52,6 +52,15 @@ struct Stage {
     stopper: Option<Stopper>,
 }
 
+impl Stage {
+    /// Ends the agent's process, if it has one.
+    fn stop(&mut self) {
+        if let Some(stopper) = self.stopper.take() {
+            stopper();
+        }
+    }
+}
+
 /// How a play came out, or why its recording could not be written.
 pub(crate) type Finished = Result<PlayResult, HarnessError>;
 
@@ -72,9 +81,13 @@ impl RunningPlay {
         let own = Arc::clone(&running);
         let name = format!("play-{}-{index}", own.order.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
-            if let Some(finished) = own.play() {
-                // If nobody listens any more, the run has been given up.
-                let _ = done.send((index, finished));
+            // If nobody listens any more, the run has been given up.
+            let report = |finished| drop(done.send((index, finished)));
+            // What an agent does outside its turns (being built, told the end, dropped) may panic as well.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| own.play(&report)))
+                && let Some(finished) = own.give_up(&panicked(panic.as_ref()))
+            {
+                report(finished);
             }
         });
         match spawned {
@@ -98,9 +111,7 @@ impl RunningPlay {
     /// A thread that hangs is abandoned, never joined; a process that hangs is ended.
     pub(crate) fn give_up(&self, ending: &Ending) -> Option<Finished> {
         let mut stage = self.stage();
-        if let Some(stopper) = stage.stopper.take() {
-            stopper();
-        }
+        stage.stop();
         self.finish(&mut stage, ending)
     }
 
@@ -108,9 +119,7 @@ impl RunningPlay {
     /// are only for the report.
     pub(crate) fn interrupt(&self) -> PlayResult {
         let mut stage = self.stage();
-        if let Some(stopper) = stage.stopper.take() {
-            stopper();
-        }
+        stage.stop();
         if let Some(mut writer) = stage.writer.take() {
             // What cannot be flushed is played again anyway.
             let _ = writer.flush();
@@ -129,62 +138,74 @@ impl RunningPlay {
         u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The body of the play's thread. `None` if it was given up meanwhile.
-    fn play(&self) -> Option<Finished> {
+    /// The body of the play's thread. The play is over, and reported, before the agent is told and taken down: however long that
+    /// takes, it cannot change the result. Nothing is reported if the play was given up meanwhile.
+    fn play(&self, report: &dyn Fn(Finished)) {
         let errors = match &self.order.agent {
             AgentSpec::Command(_) => File::create(&self.order.errors_path).map_or_else(|_| Stdio::null(), Stdio::from),
             _ => Stdio::null(),
         };
         let mut agent = match self.order.agent.build(self.order.agent_seed, errors) {
             Ok(agent) => agent,
-            Err(error) => return self.finish(&mut self.stage(), &ending_of(error)),
+            Err(error) => return self.finish(&mut self.stage(), &ending_of(error)).into_iter().for_each(report),
         };
-        self.stage().stopper = agent.stopper();
-        let ending = self.play_with(agent.as_mut())?;
+        {
+            let mut stage = self.stage();
+            stage.stopper = agent.stopper();
+            if stage.writer.is_none() {
+                // The play was given up before there was anything to stop.
+                stage.stop();
+            }
+        }
+        let ending = match self.play_with(agent.as_mut()) {
+            Ok(Some(ending)) => ending,
+            Ok(None) => return,
+            Err(error) => {
+                self.stage().writer = None;
+                return report(Err(error));
+            }
+        };
+        self.finish(&mut self.stage(), &ending).into_iter().for_each(report);
         agent.end(ending.name());
-        drop(agent);
-        let mut stage = self.stage();
-        stage.stopper = None;
-        self.finish(&mut stage, &ending)
     }
 
     /// Plays until something ends it. `None` if the play was given up meanwhile.
-    fn play_with(&self, agent: &mut dyn Agent) -> Option<Ending> {
+    fn play_with(&self, agent: &mut dyn Agent) -> Result<Option<Ending>, HarnessError> {
         let mut sight = Sight::of(&self.stage().play.opening());
         let mut uncounted = 0;
         loop {
             let decision = match catch_unwind(AssertUnwindSafe(|| agent.act(&sight.view()))) {
                 Ok(Ok(decision)) => decision,
-                Ok(Err(error)) => return Some(ending_of(error)),
-                Err(panic) => return Some(Ending::Failed(format!("the agent panicked: {}", panic_text(panic.as_ref())))),
+                Ok(Err(error)) => return Ok(Some(ending_of(error))),
+                Err(panic) => return Ok(Some(panicked(panic.as_ref()))),
             };
             self.alive_ms.store(self.now_ms(), Ordering::Relaxed);
             let mut stage = self.stage();
             let Stage { play, writer, .. } = &mut *stage;
             // Without a writer the play has been given up, and this thread abandoned.
-            let writer = writer.as_mut()?;
+            let Some(writer) = writer.as_mut() else {
+                return Ok(None);
+            };
             let Decision { action, mut details } = decision;
             if matches!(self.order.agent, AgentSpec::Command(_)) {
                 details.t_ms = Some(self.now_ms());
             }
             let answer = match play.command(action) {
                 Ok(answer) => answer,
-                Err(error) => return Some(Ending::Failed(error.to_string())),
+                Err(error) => return Ok(Some(Ending::Failed(error.to_string()))),
             };
-            if let Err(error) = writer.entry(&answer.entry(action, details)) {
-                return Some(Ending::Failed(format!("cannot write the recording: {error}")));
-            }
+            writer.entry(&answer.entry(action, details)).map_err(|error| self.unwritable(error))?;
             uncounted = if answer.seen.counted { 0 } else { uncounted + 1 };
             sight = Sight::of(&answer);
-            let won = answer.seen.state == PlayState::Win;
-            if won {
-                return Some(Ending::Won);
+            if answer.seen.state == PlayState::Win {
+                return Ok(Some(Ending::Won));
             }
             if uncounted >= MOST_UNCOUNTED {
-                return Some(Ending::Failed(format!("the agent sent {MOST_UNCOUNTED} commands in a row that do nothing")));
+                let reason = format!("the agent sent {MOST_UNCOUNTED} commands in a row that do nothing");
+                return Ok(Some(Ending::Failed(reason)));
             }
             if self.order.budget.is_used_up(play.tally(), &play.info().baselines) {
-                return Some(Ending::Budget);
+                return Ok(Some(Ending::Budget));
             }
         }
     }
@@ -196,8 +217,11 @@ impl RunningPlay {
         stage.play.tally_mut().end(ending.name(), message);
         let closed = writer.end(ending).and_then(|out| out.get_ref().sync_all());
         let result = self.result(stage.play.tally().runs().to_vec(), stage.play.info());
-        let failed = |error| HarnessError::File { what: "write", path: self.order.recording_path.clone(), error };
-        Some(closed.map(|()| result).map_err(failed))
+        Some(closed.map(|()| result).map_err(|error| self.unwritable(error)))
+    }
+
+    fn unwritable(&self, error: std::io::Error) -> HarnessError {
+        HarnessError::File { what: "write", path: self.order.recording_path.clone(), error }
     }
 
     fn result(&self, runs: Vec<rhae_protocol::PlayOutcome>, info: &GameInfo) -> PlayResult {
@@ -254,6 +278,7 @@ fn header(order: &PlayOrder, play: &Play) -> Header {
         agent_seed: Some(order.agent_seed),
         software: SOFTWARE.to_owned(),
         guid: Some(order.guid.clone()),
+        resets: play.rule(),
         win_levels: play.opening().observation.win_levels,
         available: info.actions,
     }
@@ -266,7 +291,8 @@ fn ending_of(error: AgentError) -> Ending {
     }
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Ending {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    Ending::Failed(format!("the agent panicked: {text}"))
 }

@@ -24,8 +24,8 @@ pub fn assemble(config: &RunConfig, method: Method, catalog: &dyn Catalog, plays
     let mut cards = Vec::new();
     for repeat in 1..=config.repeat {
         let runs_of = |info: &GameInfo| {
-            let plays = of(repeat, info.id.as_str());
-            let runs = plays.iter().flat_map(|play| play.runs.iter().map(|run| (play.guid.clone(), run.clone()))).collect();
+            let play = of(repeat, info.id.as_str());
+            let runs = play.iter().flat_map(|play| play.runs.iter().map(|run| (play.guid.clone(), run.clone()))).collect();
             EnvironmentRuns { info: info.clone(), runs }
         };
         let facts = CardFacts {

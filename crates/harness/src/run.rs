@@ -1,16 +1,18 @@
 //! A whole run: plays in parallel, journalled as they end, then scored and reported.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rhae_agents::AgentSpec;
-use rhae_protocol::{Ending, JournalLine, PlayResult, Recording, RunConfig};
+use rhae_protocol::{Ending, Entry, JournalLine, PlayResult, Recording, RunConfig};
 use rhae_report::{PlayFilm, RunReport, run_page};
 use rhae_scoring::Method;
-use rhae_session::{Catalog, Play, ResetRule, replay};
+use rhae_session::{Catalog, Play, ResetRule, replay_with};
 
 use crate::film::film;
 use crate::journal::{Journal, plays};
@@ -19,8 +21,8 @@ use crate::{Budget, HarnessError, Results, RunFolder, assemble, play_id};
 
 /// How often the plays are looked after.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
-/// Recordings that a report carries at most; the others stay in the run folder.
-const MOST_FILMS: usize = 60;
+/// Frames that a report carries at most, over all recordings: about a quarter of a gigabyte while it is made.
+const MOST_FRAMES: usize = 60_000;
 
 /// What is to be run, with all defaults resolved.
 pub struct RunOrder {
@@ -65,9 +67,7 @@ pub fn run(
     let mut all = Plays::new(order, catalog, journal, lines)?;
     all.journal.append(&JournalLine::Started { at_ms: now_ms(), resumed: order.resumed })?;
     all.play_all(interrupt, progress)?;
-    let interrupted: Vec<PlayResult> = all.running.values().map(|play| play.interrupt()).collect();
-    let mut results_of: Vec<PlayResult> = all.done;
-    results_of.extend(interrupted);
+    let mut results_of = all.take_results()?;
     results_of.sort_by_key(|play| (play.repeat, order.config.games.iter().position(|id| *id == play.game_id)));
     let mut results = assemble(&order.config, method, catalog, &results_of)?;
     results.summary.folder = order.folder.path().display().to_string();
@@ -159,6 +159,20 @@ impl<'a> Plays<'a> {
         Ok(())
     }
 
+    /// The results of all plays, in the order they ended; those still under way are left as they are.
+    fn take_results(&mut self) -> Result<Vec<PlayResult>, HarnessError> {
+        // What has ended by now counts as ended.
+        while let Ok((index, finished)) = self.reports.1.try_recv() {
+            if self.running.remove(&index).is_some() {
+                self.enter(finished)?;
+            }
+        }
+        let interrupted = self.running.values().map(|play| play.interrupt());
+        self.done.extend(interrupted);
+        self.running.clear();
+        Ok(std::mem::take(&mut self.done))
+    }
+
     fn end_stuck_plays(&mut self) -> Result<(), HarnessError> {
         let limit_ms = self.order.config.step_timeout_ms;
         let stuck: Vec<usize> =
@@ -188,31 +202,56 @@ impl<'a> Plays<'a> {
     }
 }
 
+/// However a run ends, no agent's process is left behind.
+impl Drop for Plays<'_> {
+    fn drop(&mut self) {
+        self.running.values().for_each(|play| drop(play.interrupt()));
+    }
+}
+
 fn write_results(order: &RunOrder, catalog: &dyn Catalog, results: &Results, plays: &[PlayResult]) -> Result<(), HarnessError> {
     for (index, card) in results.cards.iter().enumerate() {
         let name = if results.cards.len() == 1 { "scorecard.json".to_owned() } else { format!("scorecard-{}.json", index + 1) };
         order.folder.write_json(&name, card)?;
     }
     order.folder.write_json("summary.json", &results.summary)?;
-    let films = plays.iter().take(MOST_FILMS).filter_map(|play| film_of(order, catalog, play)).collect();
+    let mut room = MOST_FRAMES;
+    let films = plays.iter().filter_map(|play| film_of(order, catalog, play, &mut room)).collect();
     let report = RunReport { config: order.config.clone(), summary: results.summary.clone(), cards: results.cards.clone(), films };
     order.folder.write("report.html", run_page(&report).as_bytes())
 }
 
-/// The film of a play, made by replaying its recording. A recording that cannot be replayed has none: its counts stand in
-/// the tables all the same.
-fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult) -> Option<PlayFilm> {
-    let text = std::fs::read_to_string(order.folder.file(&play.recording)).ok()?;
-    let recording = Recording::parse(&text).ok()?;
+/// The film of a play, made by replaying its recording as far as there is room for frames. A recording that cannot be
+/// replayed has none: its counts stand in the tables all the same.
+fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult, room: &mut usize) -> Option<PlayFilm> {
+    let lines = BufReader::new(File::open(order.folder.file(&play.recording)).ok()?).lines();
+    // A line has at least one frame, so more lines than there is room for need not even be read.
+    let text: Vec<String> = lines.take(*room + 1).map_while(Result::ok).collect();
+    let cut = text.len() > *room;
+    let recording = Recording::parse(&text.join("\n")).ok()?;
     let info = catalog.find(&play.game_id).ok()?;
-    let replayed = replay(catalog, &recording).ok()?;
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut left_out = cut;
+    let replayed = replay_with(catalog, &recording, |entry, frames| {
+        left_out |= frames.len() > *room;
+        if !left_out {
+            *room -= frames.len();
+            entries.push(Entry { frames: Some(frames.to_vec()), ..entry });
+        }
+    });
+    replayed.ok()?;
+    let shown = entries.len().saturating_sub(1);
+    let mut film = film(&recording.header, Some(&info), entries);
+    if left_out {
+        film.subtitle = format!("{}; only the first {shown} actions are shown here", film.subtitle);
+    }
     let last = play.runs.last();
     Some(PlayFilm {
         repeat: play.repeat,
         game_id: play.game_id.clone(),
         ending: last.map_or_else(String::new, |run| run.ending.clone()),
         message: last.and_then(|run| run.message.clone()),
-        film: film(&recording.header, Some(&info), replayed.entries),
+        film,
     })
 }
 

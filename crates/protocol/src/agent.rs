@@ -4,6 +4,7 @@ use rhae_engine::{Action, ActionKind, ActionSet, Frame, PlayState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::action::{BadAction, action_from};
 use crate::{Details, WireFrames, frames_to_wire};
 
 /// What an agent's process is told.
@@ -96,17 +97,10 @@ impl AgentReply {
     /// Reads a line of an agent's process.
     pub fn parse(line: &str) -> Result<(Action, Details), ReplyError> {
         let reply: Self = serde_json::from_str(line).map_err(|error| ReplyError::Json(error.to_string()))?;
-        let kind = match &reply.action {
-            Value::String(name) => ActionKind::from_name(&name.to_ascii_uppercase()),
-            Value::Number(id) => id.as_u64().and_then(|id| u8::try_from(id).ok()).and_then(ActionKind::from_id),
-            _ => None,
-        };
-        let kind = kind.ok_or_else(|| ReplyError::Action(reply.action.to_string()))?;
-        let click = || {
-            let coordinate = |value: Option<i64>| value.and_then(|value| u8::try_from(value).ok());
-            coordinate(reply.x).zip(coordinate(reply.y)).and_then(|(x, y)| Action::click(x, y)).ok_or(ReplyError::Place)
-        };
-        let action = kind.simple().map_or_else(click, Ok)?;
+        let action = action_from(&reply.action, reply.x, reply.y).map_err(|bad| match bad {
+            BadAction::Kind => ReplyError::Action(reply.action.to_string()),
+            BadAction::Place => ReplyError::Place,
+        })?;
         Ok((action, Details { t_ms: None, reasoning: reply.reasoning, usage: reply.usage, cost_usd: reply.cost_usd }))
     }
 }

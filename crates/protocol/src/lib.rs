@@ -5,6 +5,7 @@
 //!
 //! What this crate deliberately does not know: files, the network, how a score is computed.
 
+mod action;
 mod agent;
 mod frames;
 mod recording;
@@ -14,7 +15,9 @@ mod time;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use frames::{FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
-pub use recording::{Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter};
+pub use recording::{
+    Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
+};
 pub use run::{JournalLine, LevelOutcome, PlayOutcome, PlayResult, RunConfig, RunSummary, SummaryEnvironment};
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};

@@ -63,10 +63,32 @@ pub struct Header {
     pub software: String,
     /// The id of the play.
     pub guid: Option<String>,
+    /// What RESET was allowed to do.
+    pub resets: ResetRule,
     /// How many levels the environment has.
     pub win_levels: u8,
     /// The actions that it offers.
     pub available: ActionSet,
+}
+
+/// What RESET may do in a play.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResetRule {
+    /// As in the official engine: the level; or the whole game after a win, or if nothing was done since the last change.
+    #[default]
+    Official,
+    /// As in competitions: only levels. Where the official rule would start a new game, nothing happens and nothing is counted.
+    LevelsOnly,
+}
+
+impl ResetRule {
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Official => "official",
+            Self::LevelsOnly => "levels-only",
+        }
+    }
 }
 
 /// One observation and the command that led to it.
@@ -148,7 +170,7 @@ pub enum RecordingError {
     #[error("line 1: the recording has format version {found}, and this software reads version {FORMAT_VERSION}")]
     Version {
         /// The version found.
-        found: u64,
+        found: String,
     },
     /// The text is neither our own format nor one of the official tools'.
     #[error(

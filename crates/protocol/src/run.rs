@@ -84,7 +84,8 @@ pub struct PlayOutcome {
     pub levels: Vec<LevelOutcome>,
     /// Level resets.
     pub resets: u64,
-    /// Why it ended: `won`, `budget`, `stopped`, `failed`, or `reset` if a full reset began another run.
+    /// Why it ended: `won`, `budget`, `stopped` or `failed`; `reset` if a full reset began another run; `interrupted` if the
+    /// whole run was (such plays are never journalled).
     pub ending: String,
     /// What went wrong, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

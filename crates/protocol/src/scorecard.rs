@@ -32,7 +32,7 @@ pub struct Scorecard {
     /// The same by the environments' tags.
     #[serde(default)]
     pub tags_scores: Vec<TagScore>,
-    /// Present and true if the rules of competitions applied.
+    /// Present and true if the card was opened as a competition's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub competition_mode: Option<bool>,
     /// Environments with a won run.
@@ -103,7 +103,7 @@ pub struct RunScore {
     pub number_of_levels: u32,
     /// One: a run is of one environment.
     pub number_of_environments: u32,
-    /// Why the run ended, where that is known: `won`, `budget`, `stopped` or `failed`.
+    /// Why the run ended, where that is known: `won`, `budget`, `stopped`, `failed`, `reset` or `interrupted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
     /// What went wrong, if anything did.

@@ -1,18 +1,9 @@
 //! One play of an environment under a rule about RESET.
 
 use rhae_engine::{Action, Environment, EnvironmentError, Frame, GameInfo, Observation, PlayState};
-use rhae_protocol::{Details, Entry};
+use rhae_protocol::{Details, Entry, ResetRule};
 
 use crate::{Seen, Tally};
-
-/// What RESET may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResetRule {
-    /// As in the official engine: the level; or the whole game after a win, or if nothing was done since the last change.
-    Official,
-    /// As in competitions: only levels. Where the official rule would start a new game, nothing happens and nothing is counted.
-    LevelsOnly,
-}
 
 /// What a command led to.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +54,11 @@ impl Play {
     /// What is known of the environment.
     pub fn info(&self) -> &GameInfo {
         self.environment.info()
+    }
+
+    /// What RESET may do.
+    pub const fn rule(&self) -> ResetRule {
+        self.rule
     }
 
     /// The counts so far.

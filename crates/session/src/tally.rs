@@ -138,7 +138,7 @@ impl From<&PlayOutcome> for Sums {
         let completed = run.levels.iter().filter(|level| level.completed).count();
         Self {
             actions: sum(|level| level.actions),
-            unchanged: sum(|level| level.actions - level.effective),
+            unchanged: sum(|level| level.actions.saturating_sub(level.effective)),
             completed: u32::try_from(completed).unwrap_or(u32::MAX),
         }
     }

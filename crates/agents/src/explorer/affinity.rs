@@ -3,9 +3,9 @@
 //! A thing that moves and a frame of the same colour that stays are taken for a traveller and its place. How far they are
 //! apart tells which of several untried ways to try first. Nothing is ever ruled out by it.
 
-use rhae_engine::{CELLS, Frame, SIZE};
+use rhae_engine::{CELLS, SIZE};
 
-use super::objects::{Object, objects};
+use super::objects::Object;
 
 /// Objects of fewer cells are specks, of more ground.
 const SIZES: std::ops::RangeInclusive<u16> = 3..=400;
@@ -37,9 +37,9 @@ impl Pair {
     }
 }
 
-/// The nearest pair in a picture, given the cells that have ever changed on the level: what covers one of them can move.
-pub(super) fn nearest_pair(picture: &Frame, changed: &[bool; CELLS]) -> Option<Pair> {
-    let objects = objects(picture);
+/// The nearest pair among the objects of a picture, given the cells that have ever changed on the level: what covers one of
+/// them can move.
+pub(super) fn nearest_pair(objects: &[Object], changed: &[bool; CELLS]) -> Option<Pair> {
     let sized = objects.iter().filter(|object| SIZES.contains(&object.look.area()));
     let (moving, staying): (Vec<&Object>, Vec<&Object>) =
         sized.partition(|object| changed[usize::from(object.y) * SIZE + usize::from(object.x)]);
@@ -53,6 +53,9 @@ pub(super) fn nearest_pair(picture: &Frame, changed: &[bool; CELLS]) -> Option<P
 
 #[cfg(test)]
 mod tests {
+    use rhae_engine::Frame;
+
+    use super::super::objects::objects;
     use super::*;
 
     #[test]
@@ -64,10 +67,10 @@ mod tests {
         picture.outline(12, 20, 6, 6, 8);
         let mut changed = [false; CELLS];
         (0..64).for_each(|x| (8..16).for_each(|y| changed[y * SIZE + x] = x < 20));
-        let pair = nearest_pair(&picture, &changed).unwrap();
+        let pair = nearest_pair(&objects(&picture), &changed).unwrap();
         assert_eq!(pair.color, 9);
         assert!((15.0..30.0).contains(&pair.distance()), "{pair:?}");
         assert!(pair.distance_after((4.0, 0.0)) < pair.distance());
-        assert_eq!(nearest_pair(&picture, &[false; CELLS]), None);
+        assert_eq!(nearest_pair(&objects(&picture), &[false; CELLS]), None);
     }
 }

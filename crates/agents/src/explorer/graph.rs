@@ -7,7 +7,7 @@ use rhae_engine::{Action, ActionKind, ActionSet, CELLS, Frame, StateKey, key_of}
 use super::bars::Mask;
 use super::habits::Feature;
 use super::is_exploratory;
-use super::objects::objects;
+use super::objects::{Object, objects};
 
 /// A picture's place in the graph.
 pub(super) type NodeId = usize;
@@ -21,6 +21,7 @@ pub(super) struct Choice {
 
 struct Node {
     picture: Frame,
+    objects: Vec<Object>,
     offered: ActionSet,
     untried: Vec<Choice>,
     /// Whether something appeared here that had not been seen before.
@@ -44,10 +45,12 @@ impl Graph {
             return node;
         }
         let node = self.nodes.len();
+        let objects = objects(picture);
         self.nodes.push(Node {
             picture: picture.clone(),
             offered,
-            untried: choices(picture, mask, offered),
+            untried: choices(&objects, mask, offered),
+            objects,
             surprising,
             steps: BTreeMap::new(),
         });
@@ -81,9 +84,9 @@ impl Graph {
         &self.nodes[node].untried
     }
 
-    /// The picture at a place.
-    pub(super) fn picture(&self, node: NodeId) -> &Frame {
-        &self.nodes[node].picture
+    /// The objects of a picture.
+    pub(super) fn objects(&self, node: NodeId) -> &[Object] {
+        &self.nodes[node].objects
     }
 
     /// How much more everything is worth trying in a picture where something appeared for the first time.
@@ -126,13 +129,13 @@ fn key_without(picture: &Frame, mask: &Mask) -> StateKey {
     key_of(&cells)
 }
 
-fn choices(picture: &Frame, mask: &Mask, offered: ActionSet) -> Vec<Choice> {
+fn choices(objects: &[Object], mask: &Mask, offered: ActionSet) -> Vec<Choice> {
     let keys = offered.iter().filter(|&kind| is_exploratory(kind));
     let mut choices: Vec<Choice> =
         keys.filter_map(|kind| kind.simple().map(|action| Choice { action, feature: Feature::Key(kind) })).collect();
     if offered.contains(ActionKind::Action6) {
         let outside_bars = |x: u8, y: u8| !mask[usize::from(y) * 64 + usize::from(x)];
-        let clicks = objects(picture).into_iter().filter(|object| outside_bars(object.x, object.y));
+        let clicks = objects.iter().filter(|object| outside_bars(object.x, object.y));
         choices.extend(
             clicks.map(|object| Choice {
                 action: Action::Action6 { x: object.x, y: object.y },

@@ -7,7 +7,8 @@ use rhae_engine::{Action, ActionKind, Frame, GameId, PlayState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Details, Entry, Format, Header, Recording, RecordingError, json_reason};
+use super::{Details, Entry, Format, Header, Recording, RecordingError, ResetRule, json_reason};
+use crate::action::{BadAction, action_from};
 use crate::{WireFrames, frames_from_wire, frames_to_wire, rfc3339_utc};
 
 #[derive(Deserialize)]
@@ -20,8 +21,9 @@ struct Line {
 struct Observation {
     game_id: String,
     state: String,
+    #[serde(alias = "score")]
     levels_completed: u8,
-    #[serde(default)]
+    #[serde(default, alias = "win_score")]
     win_levels: u8,
     #[serde(default)]
     available_actions: Vec<u8>,
@@ -64,6 +66,7 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
                 software: format!("unknown ({} format)", format.name()),
                 guid: seen.guid.clone(),
                 win_levels: seen.win_levels,
+                resets: ResetRule::Official,
                 available: seen.available_actions.iter().copied().filter_map(ActionKind::from_id).collect(),
             },
             entries: Vec::new(),
@@ -83,7 +86,12 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
 /// The entry of an observation; `None` for a command after the end, which the official tools record without frames.
 fn parse_entry(seen: Observation, before: Option<&Entry>) -> Result<Option<Entry>, String> {
     if seen.frame.is_empty() {
-        return Ok(None);
+        let ended = before.is_some_and(|before| before.state != PlayState::NotFinished);
+        return if ended {
+            Ok(None)
+        } else {
+            Err("the observation has no frames, so it cannot be compared with a replay".to_owned())
+        };
     }
     let action = parse_action(&seen.action_input)?;
     let frames = frames_from_wire(&seen.frame).map_err(|error| error.to_string())?;
@@ -107,27 +115,20 @@ fn parse_entry(seen: Observation, before: Option<&Entry>) -> Result<Option<Entry
 }
 
 fn parse_action(input: &ActionInput) -> Result<Action, String> {
-    let kind = match &input.id {
-        Value::String(name) => ActionKind::from_name(name),
-        Value::Number(id) => id.as_u64().and_then(|id| u8::try_from(id).ok()).and_then(ActionKind::from_id),
-        _ => None,
-    };
-    let kind = kind.ok_or_else(|| format!("`{}` is not an action", input.id))?;
-    kind.simple().map_or_else(
-        || {
-            let coordinate = |name: &str| input.data.get(name).and_then(Value::as_u64).and_then(|value| u8::try_from(value).ok());
-            let place = coordinate("x").zip(coordinate("y"));
-            place.and_then(|(x, y)| Action::click(x, y)).ok_or_else(|| "ACTION6 needs `x` and `y` from 0 to 63".to_owned())
-        },
-        Ok,
-    )
+    let coordinate = |name: &str| input.data.get(name).and_then(Value::as_i64);
+    action_from(&input.id, coordinate("x"), coordinate("y")).map_err(|bad| match bad {
+        BadAction::Kind => format!("`{}` is not an action", input.id),
+        BadAction::Place => "ACTION6 needs `x` and `y` from 0 to 63".to_owned(),
+    })
 }
 
 pub(super) fn to_text(recording: &Recording, format: Format) -> Result<String, RecordingError> {
     let mut text = String::new();
     let header = &recording.header;
     let available: Vec<u8> = header.available.iter().map(ActionKind::id).collect();
-    for (index, entry) in recording.entries.iter().enumerate() {
+    // A command that was not carried out is unknown to the official formats, and changes nothing.
+    let carried_out = recording.entries.iter().enumerate().filter(|(_, entry)| entry.counted || entry.full_reset);
+    for (index, entry) in carried_out {
         let frames = entry.frames.as_ref().ok_or(RecordingError::NoFrames { format: format.name(), entry: index + 1 })?;
         let kind = entry.action.kind();
         let id = if format == Format::Toolkit { json!(kind.name()) } else { json!(kind.id()) };
@@ -146,9 +147,14 @@ pub(super) fn to_text(recording: &Recording, format: Format) -> Result<String, R
             "available_actions": available,
             "frame": frames_to_wire(frames),
         });
-        let line = json!({ "timestamp": rfc3339_utc(entry.details.t_ms.unwrap_or(0)), "data": observation });
+        let line = json!({ "timestamp": timestamp(entry.details.t_ms.unwrap_or(0)), "data": observation });
         text.push_str(&line.to_string());
         text.push('\n');
     }
     Ok(text)
+}
+
+/// A time as the official tools write it, with microseconds and an offset.
+fn timestamp(unix_ms: u64) -> String {
+    rfc3339_utc(unix_ms).replace('Z', "000+00:00")
 }

@@ -6,7 +6,7 @@ use rhae_engine::{Action, ActionKind, GameIdError, PlayState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Details, Ending, Entry, Format, Header, Recording, RecordingError, json_reason};
+use super::{Details, Ending, Entry, Format, Header, Recording, RecordingError, ResetRule, json_reason};
 
 /// The name that the header carries.
 pub const FORMAT: &str = "rhae-recording";
@@ -25,6 +25,7 @@ struct HeaderLine {
     software: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     guid: Option<String>,
+    resets: String,
     win_levels: u8,
     available_actions: Vec<u8>,
 }
@@ -83,6 +84,7 @@ impl<W: Write> RecordingWriter<W> {
             agent_seed: header.agent_seed,
             software: header.software.clone(),
             guid: header.guid.clone(),
+            resets: header.resets.name().to_owned(),
             win_levels: header.win_levels,
             available_actions: header.available.iter().map(ActionKind::id).collect(),
         };
@@ -153,10 +155,10 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
         if ending.is_some() {
             return Err(RecordingError::line(number, "there are lines after the closing one"));
         }
-        if line.starts_with("{\"end\"") {
-            ending = Some(parse_end(number, line)?);
-        } else {
-            entries.push(parse_entry(number, line)?);
+        // The closing line is short and the only one with this key; every other line is read once, as an entry.
+        match parse_end(number, line) {
+            Some(end) => ending = Some(end?),
+            None => entries.push(parse_entry(number, line)?),
         }
     }
     match entries.first() {
@@ -171,10 +173,9 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
 fn parse_header(number: usize, line: &str) -> Result<Header, RecordingError> {
     // The version is looked at first: another version may have other fields.
     let value: Value = serde_json::from_str(line).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
-    let version = value.get("version").and_then(Value::as_u64);
-    match version {
-        Some(FORMAT_VERSION) => {}
-        Some(found) => return Err(RecordingError::Version { found }),
+    match value.get("version") {
+        Some(version) if version.as_u64() == Some(FORMAT_VERSION) => {}
+        Some(found) => return Err(RecordingError::Version { found: found.to_string() }),
         None => return Err(RecordingError::line(number, "the header has no `version`")),
     }
     let header: HeaderLine = serde_json::from_value(value).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
@@ -185,6 +186,10 @@ fn parse_header(number: usize, line: &str) -> Result<Header, RecordingError> {
         agent_seed: header.agent_seed,
         software: header.software,
         guid: header.guid,
+        resets: [ResetRule::Official, ResetRule::LevelsOnly]
+            .into_iter()
+            .find(|rule| rule.name() == header.resets)
+            .ok_or_else(|| RecordingError::line(number, format!("`{}` is not a rule about RESET", header.resets)))?,
         win_levels: header.win_levels,
         available: header.available_actions.into_iter().filter_map(ActionKind::from_id).collect(),
     })
@@ -197,7 +202,8 @@ fn parse_entry(number: usize, line: &str) -> Result<Entry, RecordingError> {
         None => PlayState::NotFinished,
         Some(name) => PlayState::from_name(name).ok_or_else(|| error(format!("`{name}` is not a state")))?,
     };
-    let hash = u64::from_str_radix(&line.hash, 16).ok().filter(|_| line.hash.len() == 16);
+    let well_formed = line.hash.len() == 16 && line.hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hash = u64::from_str_radix(&line.hash, 16).ok().filter(|_| well_formed);
     Ok(Entry {
         action: line.action.parse().map_err(|found: rhae_engine::ParseActionError| error(found.to_string()))?,
         hash: hash.ok_or_else(|| error(format!("`{}` is not a hash of 16 hexadecimal digits", line.hash)))?,
@@ -211,13 +217,17 @@ fn parse_entry(number: usize, line: &str) -> Result<Entry, RecordingError> {
     })
 }
 
-fn parse_end(number: usize, line: &str) -> Result<Ending, RecordingError> {
-    let line: EndLine = serde_json::from_str(line).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
-    match line.end.as_str() {
+/// The ending, if the line is a closing one.
+fn parse_end(number: usize, line: &str) -> Option<Result<Ending, RecordingError>> {
+    if !line.contains("\"end\"") {
+        return None;
+    }
+    let line: EndLine = serde_json::from_str(line).ok()?;
+    Some(match line.end.as_str() {
         "won" => Ok(Ending::Won),
         "budget" => Ok(Ending::Budget),
         "stopped" => Ok(Ending::Stopped),
         "failed" => Ok(Ending::Failed(line.message.unwrap_or_default())),
         other => Err(RecordingError::line(number, format!("`{other}` is not an ending"))),
-    }
+    })
 }

@@ -11,6 +11,7 @@ fn header() -> Header {
         agent_seed: Some(7),
         software: "rhae 0.1.0".to_owned(),
         guid: Some("0d1e".to_owned()),
+        resets: ResetRule::LevelsOnly,
         win_levels: 2,
         available: ActionSet::ARROWS.with(ActionKind::Action6),
     }
@@ -55,7 +56,7 @@ fn without_frames(mut recording: Recording) -> Recording {
 #[test]
 fn our_own_form_is_pinned() {
     insta::assert_snapshot!(recording().to_text(Format::Rhae).unwrap(), @r#"
-    {"format":"rhae-recording","version":1,"game_id":"ab12-v1","seed":0,"agent":"random","agent_seed":7,"software":"rhae 0.1.0","guid":"0d1e","win_levels":2,"available_actions":[1,2,3,4,6]}
+    {"format":"rhae-recording","version":1,"game_id":"ab12-v1","seed":0,"agent":"random","agent_seed":7,"software":"rhae 0.1.0","guid":"0d1e","resets":"levels-only","win_levels":2,"available_actions":[1,2,3,4,6]}
     {"action":"0","hash":"ed73aa316c86b6fc","levels":0,"full_reset":true}
     {"action":"1","hash":"50988597695e881c","levels":0}
     {"action":"3","hash":"f409724a455a4ca4","levels":0,"unchanged":true}
@@ -91,10 +92,20 @@ fn the_official_forms_come_back_with_frames() {
 }
 
 #[test]
+fn commands_that_were_not_carried_out_are_left_out_of_the_official_forms() {
+    let mut recording = recording();
+    let mut ignored = entry(Action::Reset, 3);
+    (ignored.full_reset, ignored.counted, ignored.changed) = (false, false, Some(false));
+    recording.entries.insert(2, ignored);
+    assert_eq!(Recording::parse(&recording.to_text(Format::Rhae).unwrap()).unwrap().entries.len(), 5);
+    assert_eq!(Recording::parse(&recording.to_text(Format::Toolkit).unwrap()).unwrap().entries.len(), 4);
+}
+
+#[test]
 fn lines_of_the_official_tools_are_read() {
     let frame = serde_json::to_string(&vec![vec![vec![5; 64]; 64]]).unwrap();
     let toolkit = format!(
-        r#"{{"timestamp":"2026-11-15T10:00:00.000001+00:00","data":{{"game_id":"ab12-v1","state":"NOT_FINISHED","levels_completed":0,"win_levels":2,"action_input":{{"id":"ACTION6","data":{{"x":1,"y":2}},"reasoning":{{"why":"probe"}}}},"guid":"0d1e","full_reset":false,"available_actions":[6],"frame":{frame}}}}}
+        r#"{{"timestamp":"2026-11-15T10:00:00.000001+00:00","data":{{"game_id":"ab12-v1","state":"GAME_OVER","levels_completed":0,"win_levels":2,"action_input":{{"id":"ACTION6","data":{{"x":1,"y":2}},"reasoning":{{"why":"probe"}}}},"guid":"0d1e","full_reset":false,"available_actions":[6],"frame":{frame}}}}}
 {{"timestamp":"2026-11-15T10:00:00.000001+00:00","data":{{"game_id":"ab12-v1","state":"GAME_OVER","levels_completed":0,"win_levels":0,"action_input":{{"id":"ACTION1","data":{{}},"reasoning":null}},"guid":"0d1e","full_reset":false,"available_actions":[6],"frame":[]}}}}"#
     );
     let read = Recording::parse(&toolkit).unwrap();
@@ -102,6 +113,10 @@ fn lines_of_the_official_tools_are_read() {
     assert_eq!(read.entries.len(), 1, "a command after the end carries no frame and is passed over");
     assert_eq!(read.entries[0].action, Action::Action6 { x: 1, y: 2 });
     assert_eq!(read.entries[0].hash, Frame::hash_all(&[Frame::from_cells([5; CELLS])]));
+
+    let without = toolkit.lines().nth(1).unwrap();
+    let error = Recording::parse(without).unwrap_err().to_string();
+    assert_eq!(error, "line 1: the observation has no frames, so it cannot be compared with a replay");
 
     let agents = format!(
         r#"{{"timestamp":"2026-11-15T10:00:01+00:00","data":{{"game_id":"ab12-v1","frame":{frame},"state":"NOT_FINISHED","levels_completed":0,"win_levels":2,"action_input":{{"id":0,"data":{{}},"reasoning":null}},"guid":"0d1e","full_reset":false,"available_actions":[6]}}}}
