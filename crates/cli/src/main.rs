@@ -10,6 +10,7 @@ mod play;
 mod replay;
 mod run;
 mod score;
+mod terminal;
 
 use std::process::ExitCode;
 

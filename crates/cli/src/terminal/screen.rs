@@ -28,13 +28,20 @@ pub(crate) enum Incoming {
     Failed(io::Error),
 }
 
-/// The alternate screen in raw mode with mouse reports and without a cursor.
+/// Whether the mouse is reported to the program; if not, it selects text as ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mouse {
+    Reported,
+    Free,
+}
+
+/// The alternate screen in raw mode without a cursor.
 pub(crate) struct Screen {
     incoming: Receiver<Incoming>,
 }
 
-/// Says what to do if a person cannot see or type.
-pub(crate) fn require_terminal(command: &str) -> Result<()> {
+/// Says what to do if a person cannot see or type; `otherwise` is what works without a terminal.
+pub(crate) fn require_terminal(command: &str, otherwise: &str) -> Result<()> {
     let missing = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
         (true, true) => return Ok(()),
         (false, true) => "standard input is",
@@ -43,13 +50,13 @@ pub(crate) fn require_terminal(command: &str) -> Result<()> {
     };
     bail!(
         "`{command}` needs a terminal, and {missing} none; start it in a terminal window without pipes or redirections, \
-         or let an agent play with `rhae run`"
+         or {otherwise}"
     )
 }
 
 impl Screen {
     /// Takes the terminal over.
-    pub(crate) fn enter() -> Result<Self> {
+    pub(crate) fn enter(mouse: Mouse) -> Result<Self> {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             restore();
@@ -61,7 +68,8 @@ impl Screen {
         ENTERED.store(true, Ordering::SeqCst);
         // From here on dropping this gives the terminal back, also if the rest of the setup fails.
         let screen = Self { incoming };
-        crossterm::execute!(io::stdout(), EnterAlternateScreen, Hide, EnableMouseCapture, Clear(ClearType::All))
+        crossterm::execute!(io::stdout(), EnterAlternateScreen, Hide, Clear(ClearType::All))
+            .and_then(|()| if mouse == Mouse::Reported { crossterm::execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) })
             .context("cannot write to the terminal")?;
         listen_for_events(sender);
         Ok(screen)
