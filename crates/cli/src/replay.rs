@@ -1,5 +1,9 @@
-//! `rhae replay`: recordings verified, drawn and converted.
+//! `rhae replay`: recordings verified, shown, drawn and converted.
 
+mod show;
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,10 +21,11 @@ use crate::run::read_recording;
 /// Frames that a contact sheet shows at most.
 const SHEET_FRAMES: usize = 120;
 
-/// Verify, draw or convert a recording. Reads our own format, the official toolkit's and the agents repository's.
+/// Verify, show, draw or convert a recording. Reads our own format, the official toolkit's and the agents repository's.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae replay verify play.jsonl
+  rhae replay show play.jsonl --speed 4
   rhae replay render play.jsonl --format gif --out play.gif
   rhae replay convert play.jsonl --to toolkit --out play.toolkit.jsonl")]
 pub(crate) struct ReplayArgs {
@@ -35,6 +40,8 @@ enum What {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Play a recording in the terminal; the keys are shown below the board
+    Show(show::ShowArgs),
     /// Make an animated GIF, a contact sheet (PNG), or a page with a player (HTML)
     Render {
         file: PathBuf,
@@ -90,9 +97,12 @@ enum To {
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     match &args.what {
         What::Verify { files } => return verify(files),
+        What::Show(args) => return show::run(args),
         What::Render { file, format, out, zoom, level, most_frames } => {
             let out = out.clone().unwrap_or_else(|| file.with_extension(format.ending()));
-            let film = film_of(file, *level)?;
+            ensure!(out != *file, "the picture would replace the recording; name another file with --out");
+            let film = film_of(file)?;
+            let film = if let Some(level) = level { only_level(film, *level)? } else { film };
             let picture = match format {
                 Picture::Gif => {
                     let options = GifOptions { zoom: usize::from(*zoom), most_frames: *most_frames, ..GifOptions::default() };
@@ -113,12 +123,19 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
                 To::Agents => Format::Agents,
             };
             let text = recording.to_text(format)?;
-            ensure!(!out.exists(), "`{}` exists; choose another name", out.display());
-            std::fs::write(out, text).with_context(|| format!("cannot write `{}`", out.display()))?;
+            write_new(out, &text)?;
             output::print(&format!("wrote {}", out.display()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a file that must not exist.
+fn write_new(path: &Path, text: &str) -> Result<()> {
+    match File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("`{}` exists; choose another name", path.display()),
+        written => written.with_context(|| format!("cannot write `{}`", path.display())),
+    }
 }
 
 fn verify(files: &[PathBuf]) -> Result<ExitCode> {
@@ -180,19 +197,25 @@ pub(crate) fn frames_of(file: &Path, recording: &Recording) -> Result<(Option<Ga
     }
 }
 
-/// The film of a recording, or of one level of it.
-pub(crate) fn film_of(file: &Path, level: Option<u8>) -> Result<Film> {
+/// The film of a recording.
+fn film_of(file: &Path) -> Result<Film> {
     let recording = read_recording(file)?;
     let (info, entries) = frames_of(file, &recording)?;
-    let mut film = film(&recording.header, info.as_ref(), entries);
-    if let Some(level) = level {
-        // The moment that completes the level before shows the level's first frame.
-        let first = film.moments.iter().position(|moment| moment.levels_completed + 1 >= level);
-        let last = film.moments.iter().position(|moment| moment.levels_completed >= level);
-        let first = first.with_context(|| format!("the recording does not reach level {level}"))?;
-        film.moments.truncate(last.map_or(film.moments.len(), |last| last + 1));
-        film.moments.drain(..first);
-    }
+    Ok(film(&recording.header, info.as_ref(), entries))
+}
+
+/// The moment that first shows a level, counted from 1: the one that completes the level before.
+fn first_of_level(film: &Film, level: u8) -> Result<usize> {
+    let first = film.moments.iter().position(|moment| moment.levels_completed >= level - 1);
+    first.with_context(|| format!("the recording does not reach level {level}"))
+}
+
+/// The part of a film that shows one level.
+fn only_level(mut film: Film, level: u8) -> Result<Film> {
+    let first = first_of_level(&film, level)?;
+    let last = film.moments.iter().position(|moment| moment.levels_completed >= level);
+    film.moments.truncate(last.map_or(film.moments.len(), |last| last + 1));
+    film.moments.drain(..first);
     Ok(film)
 }
 

@@ -12,6 +12,11 @@ const BELOW_ROWS: u16 = 6;
 const BESIDE_COLUMNS: u16 = 28;
 const GAP: u16 = 2;
 
+/// For reading: rows of status and of keys below the board and beside it, and the columns beside it at most.
+const READING_BELOW: (u16, u16) = (2, 2);
+const READING_BESIDE: (u16, u16) = (7, 8);
+const READING_COLUMNS: u16 = 80;
+
 /// The smallest size with the texts below the board, in columns and rows.
 pub(crate) const NEEDED: (u16, u16) = (BOARD_COLUMNS, BOARD_ROWS + BELOW_ROWS);
 /// The smallest size with the texts beside the board.
@@ -50,6 +55,35 @@ impl Layout {
             } else {
                 None
             }
+        })
+    }
+
+    /// As [`Layout::fit`], but with more status, and with all the room that is left for a message of any length.
+    pub(crate) fn fit_reading(columns: u16, rows: u16) -> Option<Self> {
+        let fitted = Self::fit(columns, rows)?;
+        let zoom = fitted.zoom;
+        let is_beside = fitted.status.column > fitted.board.column;
+        let (board, text, (status, keys)) = if is_beside {
+            // A column for the rim, if there is one to spare.
+            let spare = columns - fitted.board.columns - GAP - BESIDE_COLUMNS;
+            let board = board(zoom, spare.min(1), fitted.board.row);
+            let column = board.column + board.columns + GAP;
+            (board, Area { column, columns: (columns - column).min(READING_COLUMNS), ..board }, READING_BESIDE)
+        } else {
+            let spare = rows - fitted.board.rows - BELOW_ROWS;
+            let board = board(zoom, fitted.board.column, spare.min(1));
+            let row = board.row + board.rows + 1;
+            (board, Area { row, rows: rows - row, ..board }, READING_BELOW)
+        };
+        let lines = |row: u16, rows: u16| Area { row: text.row + row, rows, ..text };
+        // Beside the board a blank row stands before and after the message.
+        let gap = u16::from(is_beside);
+        Some(Self {
+            board,
+            zoom,
+            status: lines(0, status),
+            message: lines(status + gap, text.rows - status - keys - 2 * gap),
+            keys: lines(text.rows - keys, keys),
         })
     }
 
@@ -110,18 +144,31 @@ mod tests {
     fn everything_lies_on_the_screen_and_apart() {
         for columns in (0..=u16::MAX).step_by(1311).chain(60..300) {
             for rows in (0..150).chain([u16::MAX]) {
-                let Some(layout) = Layout::fit(columns, rows) else { continue };
-                let areas = [layout.board, layout.status, layout.message, layout.keys];
-                for (index, area) in areas.iter().enumerate() {
-                    assert!(u32::from(area.column) + u32::from(area.columns) <= u32::from(columns), "{columns} x {rows}");
-                    assert!(u32::from(area.row) + u32::from(area.rows) <= u32::from(rows), "{columns} x {rows}");
-                    let beside =
-                        |other: &Area| area.column + area.columns <= other.column || other.column + other.columns <= area.column;
-                    let above = |other: &Area| area.row + area.rows <= other.row || other.row + other.rows <= area.row;
-                    assert!(areas[index + 1..].iter().all(|other| beside(other) || above(other)), "{columns} x {rows}");
+                for layout in [Layout::fit(columns, rows), Layout::fit_reading(columns, rows)].into_iter().flatten() {
+                    lies_on_the_screen_and_apart(&layout, columns, rows);
                 }
             }
         }
+    }
+
+    fn lies_on_the_screen_and_apart(layout: &Layout, columns: u16, rows: u16) {
+        let areas = [layout.board, layout.status, layout.message, layout.keys];
+        for (index, area) in areas.iter().enumerate() {
+            assert!(area.columns > 0 && area.rows > 0, "{columns} x {rows}");
+            assert!(u32::from(area.column) + u32::from(area.columns) <= u32::from(columns), "{columns} x {rows}");
+            assert!(u32::from(area.row) + u32::from(area.rows) <= u32::from(rows), "{columns} x {rows}");
+            let beside = |other: &Area| area.column + area.columns <= other.column || other.column + other.columns <= area.column;
+            let above = |other: &Area| area.row + area.rows <= other.row || other.row + other.rows <= area.row;
+            assert!(areas[index + 1..].iter().all(|other| beside(other) || above(other)), "{columns} x {rows}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_gets_the_room_that_is_left() {
+        let rows = |columns: u16, rows: u16| Layout::fit_reading(columns, rows).unwrap().message.rows;
+        assert_eq!([rows(64, 38), rows(80, 40), rows(80, 60)], [1, 2, 22]);
+        let beside = Layout::fit_reading(160, 32).unwrap();
+        assert_eq!((beside.board.column, beside.message.columns, beside.message.rows), (1, 80, 15));
     }
 
     #[test]

@@ -1,0 +1,186 @@
+//! What the screen says of a film.
+
+use rhae_engine::{Action, PlayState};
+
+use super::keys::legend;
+use super::player::Player;
+use super::reasoning::{lines, plain};
+use crate::terminal::board;
+use crate::terminal::canvas::{Canvas, Pen};
+use crate::terminal::layout::{Area, Layout};
+
+/// Between two parts of a line.
+const GAP: u16 = 2;
+
+/// The whole screen.
+pub(crate) fn view(player: &Player, columns: u16, rows: u16) -> Canvas {
+    let Some(layout) = Layout::fit_reading(columns, rows) else { return board::too_small(columns, rows) };
+    let mut canvas = Canvas::new(columns, rows);
+    board::draw(&mut canvas, &layout, player.frame(), player.mark());
+    status(&mut canvas, layout.status, player);
+    if let Some(text) = &player.moment().reasoning {
+        let mut pen = Pen::new(&mut canvas, layout.message);
+        for line in lines(text, usize::from(layout.message.columns), usize::from(layout.message.rows)) {
+            pen.group(0, &[(&line, false)]);
+            pen.new_line();
+        }
+    }
+    let mut pen = Pen::new(&mut canvas, layout.keys);
+    for (key, does) in legend(player.is_playing()) {
+        pen.group(3, &[(key, true), (" ", false), (does, false)]);
+    }
+    canvas
+}
+
+/// What stands first has the same width for every entry, so that what comes after it keeps its place.
+fn status(canvas: &mut Canvas, area: Area, player: &Player) {
+    let (entry, entries) = player.entry();
+    let (level, levels) = player.level();
+    let (action, actions) = player.actions();
+    let digits = |most: usize| most.to_string().len();
+    let mut pen = Pen::new(canvas, area);
+    pen.group(0, &[(&plain(player.title()), true)]);
+    let width = digits(entries);
+    pen.group(GAP, &[("entry ", false), (&format!("{entry:>width$}"), true), (&format!(" of {entries}"), false)]);
+    pen.group(GAP, &[(&format!("{:<17}", command(player.moment().action)), true)]);
+    pen.group(GAP, &[(&format!("{:<15}", mark(player)), false)]);
+    let of = if levels == 0 { String::new() } else { format!(" of {levels}") };
+    pen.group(GAP, &[("level ", false), (&level.to_string(), true), (&of, false)]);
+    let width = digits(actions);
+    pen.group(GAP, &[("action ", false), (&format!("{action:>width$}"), true), (&format!(" of {actions}"), false)]);
+    let pause = if player.is_playing() { "" } else { " paused" };
+    pen.group(GAP, &[(&format!("{:<8}", format!("{}×{pause}", player.speed())), false)]);
+    pen.group(GAP, &[(&state(player), true)]);
+}
+
+/// The action, and where a click was.
+fn command(action: Action) -> String {
+    match action {
+        Action::Action6 { x, y } => format!("{} at {x}, {y}", action.kind()),
+        _ => action.kind().to_string(),
+    }
+}
+
+/// What is special about the action.
+fn mark(player: &Player) -> &'static str {
+    let moment = player.moment();
+    match (moment.counted, moment.changed) {
+        (true, false) => "changed nothing",
+        (true, true) => "",
+        (false, _) if moment.full_reset => "a new game",
+        (false, _) => "not counted",
+    }
+}
+
+fn state(player: &Player) -> String {
+    match (player.state(), player.completed()) {
+        (PlayState::Win, _) => "won".to_owned(),
+        (PlayState::GameOver, _) => "game over".to_owned(),
+        (PlayState::NotFinished, Some(level)) => format!("completed level {level}"),
+        (PlayState::NotFinished, None) => "going on".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::replay::show::keys::Wish;
+    use crate::replay::show::player::tests::film;
+
+    fn texts(player: &Player, columns: u16, rows: u16, from: usize) -> String {
+        view(player, columns, rows).text().lines().skip(from).collect::<Vec<_>>().join("\n")
+    }
+
+    fn at(entry: isize) -> Player {
+        let mut film = film();
+        film.moments[1].reasoning =
+            Some("The cell may be a button.\x1b[2J\nIf not, it is a wall, and then the way leads round it.".to_owned());
+        let mut player = Player::new(film, 1.0, 0, Instant::now()).unwrap();
+        player.fulfil(Wish::Step(entry - 1), Instant::now());
+        player
+    }
+
+    #[test]
+    fn a_click_without_effect_is_described() {
+        insta::assert_snapshot!(texts(&at(2), 80, 40, 34), @r"
+        wa1k-v1  entry 2 of 7  ACTION6 at 10, 20  changed nothing
+        level 1 of 3  action 1 of 6  1× paused  going on
+        The cell may be a button.[2J
+        If not, it is a wall, and then the way leads round it.
+        space play    ←→ step   PgUp PgDn ten   Home End ends   +- speed
+        n p next, previous level   q quit
+        ");
+    }
+
+    #[test]
+    fn the_narrowest_terminal_holds_every_fact() {
+        insta::assert_snapshot!(texts(&at(2), 64, 38, 33), @r"
+        wa1k-v1  entry 2 of 7  ACTION6 at 10, 20  changed nothing
+        level 1 of 3  action 1 of 6  1× paused  going on
+        The cell may be a button.[2J…
+        space play    ←→ step   PgUp PgDn ten   Home End ends   +- speed
+        n p next, previous level   q quit
+        ");
+        insta::assert_snapshot!(texts(&at(3), 64, 38, 33), @r"
+        wa1k-v1  entry 3 of 7  ACTION4
+        level 2 of 3  action 2 of 6  1× paused  completed level 1
+
+        space play    ←→ step   PgUp PgDn ten   Home End ends   +- speed
+        n p next, previous level   q quit
+        ");
+    }
+
+    #[test]
+    fn beside_the_board_there_is_room_to_read() {
+        let text = texts(&at(2), 94, 32, 0);
+        let right = |line: &str| line.chars().skip(66).collect::<String>().trim_end().to_owned();
+        insta::assert_snapshot!(text.lines().map(right).collect::<Vec<_>>().join("\n"), @r"
+        wa1k-v1  entry 2 of 7
+        ACTION6 at 10, 20
+        changed nothing
+        level 1 of 3  action 1 of 6
+        1× paused  going on
+
+
+
+        The cell may be a button.[2J
+        If not, it is a wall, and
+        then the way leads round it.
+
+
+
+
+
+
+
+
+
+
+
+
+
+        space play    ←→ step
+        PgUp PgDn ten
+        Home End ends   +- speed
+        n p next, previous level
+        q quit
+        ");
+    }
+
+    #[test]
+    fn the_click_is_marked_on_the_board() {
+        let mut player = at(2);
+        let marked = view(&player, 80, 40);
+        player.tick(Instant::now() + std::time::Duration::from_secs(9));
+        assert_ne!(view(&player, 80, 40), marked);
+    }
+
+    #[test]
+    fn every_size_can_be_drawn() {
+        for (columns, rows) in [(0, 0), (1, 1), (63, 38), (94, 31), (300, 200)] {
+            view(&at(2), columns, rows);
+        }
+    }
+}
