@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
-use rhae_engine::{Frame, GameInfo};
+use rhae_engine::{Frame, GameInfo, PlayState};
 use rhae_harness::film;
-use rhae_protocol::{Entry, Format, Recording};
+use rhae_protocol::{Ending, Entry, Format, Recording};
 use rhae_report::{Film, GifOptions, animated_gif, contact_sheet, replay_page};
 use rhae_session::{Builtin, Catalog, ReplayError, replay};
 
@@ -117,6 +117,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
         What::Convert { file, to, out } => {
             let mut recording = read_recording(file)?;
             recording.entries = frames_of(file, &recording)?.1;
+            if recording.format != Format::Rhae {
+                // The other formats do not say how a play ended, and our own is cut off without it.
+                let won = recording.entries.last().is_some_and(|entry| entry.state == PlayState::Win);
+                recording.ending = Some(if won { Ending::Won } else { Ending::Stopped });
+            }
             let format = match to {
                 To::Rhae => Format::Rhae,
                 To::Toolkit => Format::Toolkit,

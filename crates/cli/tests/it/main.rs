@@ -4,6 +4,7 @@
 
 mod games;
 mod play;
+mod replay;
 mod rhae;
 mod run;
 mod run_trouble;

@@ -1,6 +1,6 @@
 //! `rhae play` in a real terminal: tmux shows what a person would see, and keys go in as a terminal sends them.
 
-mod tmux;
+pub(crate) mod tmux;
 
 use std::fs;
 use std::process::{Command, Stdio};
