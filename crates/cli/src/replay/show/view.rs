@@ -32,22 +32,33 @@ pub(crate) fn view(player: &Player, columns: u16, rows: u16) -> Canvas {
     canvas
 }
 
-/// What stands first has the same width for every entry, so that what comes after it keeps its place.
+/// What stands first has the same width for every entry, so that what comes after it keeps its place. Where there is
+/// height, what belongs together has a line of its own.
 fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     let (entry, entries) = player.entry();
     let (level, levels) = player.level();
     let (action, actions) = player.actions();
     let digits = |most: usize| most.to_string().len();
+    let is_high = area.rows > 2;
     let mut pen = Pen::new(canvas, area);
     pen.group(0, &[(&plain(player.title()), true)]);
     let width = digits(entries);
     pen.group(GAP, &[("entry ", false), (&format!("{entry:>width$}"), true), (&format!(" of {entries}"), false)]);
+    if is_high {
+        pen.new_line();
+    }
     pen.group(GAP, &[(&format!("{:<17}", command(player.moment().action)), true)]);
     pen.group(GAP, &[(&format!("{:<15}", mark(player)), false)]);
+    if is_high {
+        pen.new_line();
+    }
     let of = if levels == 0 { String::new() } else { format!(" of {levels}") };
     pen.group(GAP, &[("level ", false), (&level.to_string(), true), (&of, false)]);
     let width = digits(actions);
     pen.group(GAP, &[("action ", false), (&format!("{action:>width$}"), true), (&format!(" of {actions}"), false)]);
+    if is_high {
+        pen.new_line();
+    }
     let pause = if player.is_playing() { "" } else { " paused" };
     pen.group(GAP, &[(&format!("{:<8}", format!("{}×{pause}", player.speed())), false)]);
     pen.group(GAP, &[(&state(player), true)]);
