@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::print_error(&error);
             ExitCode::FAILURE
         }
     }

@@ -5,11 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Result;
 use serde::Serialize;
 
-/// Prints a line, and ends quietly if nobody reads on (as when the output is piped into `head`).
+/// Prints a line; it is no fault if nobody reads on (as when the output is piped into `head`).
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
 }
@@ -17,6 +17,16 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Prints a value as indented JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)
+}
+
+/// Prints an error. What it quotes may come from outside, so nothing in it can steer the terminal.
+pub(crate) fn print_error(error: &anyhow::Error) {
+    eprintln!("error: {}", plain(&format!("{error:#}")));
+}
+
+/// A text without control characters, line ends aside.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '\u{FFFD}' } else { letter }).collect()
 }
 
 /// How many columns a table may take.

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
-use rhae_engine::{Frame, GameInfo, PlayState};
+use rhae_engine::{Action, Frame, GameInfo, PlayState};
 use rhae_harness::film;
-use rhae_protocol::{Ending, Entry, Format, Recording};
+use rhae_protocol::{Details, Ending, Entry, Format, Recording};
 use rhae_report::{Film, GifOptions, animated_gif, contact_sheet, replay_page};
-use rhae_session::{Builtin, Catalog, ReplayError, replay};
+use rhae_session::{Builtin, Catalog, Play, ReplayError, replay, replay_with};
 
 use crate::output;
 use crate::run::read_recording;
@@ -59,6 +59,9 @@ enum What {
         /// Frames of a GIF at most; longer plays are thinned
         #[arg(long)]
         most_frames: Option<usize>,
+        /// Replace the file if it exists
+        #[arg(long)]
+        force: bool,
     },
     /// Write a recording in another format, with the frames that a replay gives
     Convert {
@@ -98,7 +101,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     match &args.what {
         What::Verify { files } => return verify(files),
         What::Show(args) => return show::run(args),
-        What::Render { file, format, out, zoom, level, most_frames } => {
+        What::Render { file, format, out, zoom, level, most_frames, force } => {
             let out = out.clone().unwrap_or_else(|| file.with_extension(format.ending()));
             ensure!(out != *file, "the picture would replace the recording; name another file with --out");
             let film = film_of(file)?;
@@ -111,7 +114,11 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
                 Picture::Png => sheet(&film, usize::from(*zoom))?,
                 Picture::Html => replay_page(&film).into_bytes(),
             };
-            std::fs::write(&out, picture).with_context(|| format!("cannot write `{}`", out.display()))?;
+            if *force {
+                std::fs::write(&out, picture).with_context(|| format!("cannot write `{}`", out.display()))?;
+            } else {
+                write_new(&out, &picture, "choose another name, or replace it with --force")?;
+            }
             output::print(&format!("wrote {}", out.display()))?;
         }
         What::Convert { file, to, out } => {
@@ -128,17 +135,17 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
                 To::Agents => Format::Agents,
             };
             let text = recording.to_text(format)?;
-            write_new(out, &text)?;
+            write_new(out, text.as_bytes(), "choose another name")?;
             output::print(&format!("wrote {}", out.display()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a file that must not exist.
-fn write_new(path: &Path, text: &str) -> Result<()> {
-    match File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("`{}` exists; choose another name", path.display()),
+/// Writes a file that must not exist; if it does, the advice says what to do.
+fn write_new(path: &Path, content: &[u8], advice: &str) -> Result<()> {
+    match File::create_new(path).and_then(|mut file| file.write_all(content)) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("`{}` exists already; {advice}", path.display()),
         written => written.with_context(|| format!("cannot write `{}`", path.display())),
     }
 }
@@ -150,7 +157,7 @@ fn verify(files: &[PathBuf]) -> Result<ExitCode> {
             Ok(line) => output::print(&format!("{}: {line}", file.display()))?,
             Err(error) => {
                 failed += 1;
-                eprintln!("error: {error:#}");
+                output::print_error(&error);
             }
         }
     }
@@ -170,6 +177,13 @@ fn verify_one(file: &Path) -> Result<String> {
         recording.entries.len()
     );
     let last = recording.entries.last().context("a recording has an entry")?;
+    let claims_a_win = recording.ending == Some(Ending::Won);
+    ensure!(
+        recording.format != Format::Rhae || claims_a_win == (last.state == PlayState::Win),
+        "`{}`: its closing line and its last state, {}, do not agree on whether the play was won",
+        file.display(),
+        last.state.name()
+    );
     let tally = replayed.play.tally();
     Ok(format!(
         "verified, {} format, {} seed {}, {} actions, {} of {} levels, {}",
@@ -186,12 +200,17 @@ fn verify_one(file: &Path) -> Result<String> {
 /// The entries of a recording with their frames. A recording of an environment that is not here is taken at its word if
 /// its format carries frames.
 pub(crate) fn frames_of(file: &Path, recording: &Recording) -> Result<(Option<GameInfo>, Vec<Entry>)> {
-    match replay(&Builtin, recording) {
+    let mut entries = Vec::new();
+    let replayed = replay_with(&Builtin, recording, |entry, frames| entries.push(Entry { frames: Some(frames.to_vec()), ..entry }));
+    match replayed {
         Ok(replayed) => {
             if let Some(mismatch) = replayed.mismatch {
                 bail!("`{}`: entry {} does not replay: {}", file.display(), mismatch.entry + 1, mismatch.what);
             }
-            Ok((Some(Builtin.find(recording.header.game_id.as_str())?), replayed.entries))
+            if entries.first().is_some_and(|first| first.action != Action::Reset) {
+                entries.insert(0, opening(recording)?);
+            }
+            Ok((Some(Builtin.find(recording.header.game_id.as_str())?), entries))
         }
         Err(ReplayError::Catalog(_) | ReplayError::Version { .. })
             if recording.entries.iter().all(|entry| entry.frames.is_some()) =>
@@ -200,6 +219,13 @@ pub(crate) fn frames_of(file: &Path, recording: &Recording) -> Result<(Option<Ga
         }
         Err(error) => Err(error).with_context(|| format!("cannot replay `{}`", file.display())),
     }
+}
+
+/// The opening RESET of a recording that leaves it out.
+fn opening(recording: &Recording) -> Result<Entry> {
+    let play = Play::new(Builtin.open(recording.header.game_id.as_str(), recording.header.seed)?, recording.header.resets);
+    let answer = play.opening();
+    Ok(Entry { frames: Some(answer.frames.to_vec()), ..answer.entry(Action::Reset, Details::default()) })
 }
 
 /// The film of a recording.

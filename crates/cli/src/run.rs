@@ -1,10 +1,11 @@
 //! `rhae run`: an agent on environments, to a scorecard and a report.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
@@ -12,23 +13,31 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AgentSpec;
 use rhae_engine::Rng;
-use rhae_harness::{Budget, Progress, RunFolder, RunOrder, new_run_id, run as run_all};
-use rhae_protocol::{Recording, RunConfig, SOFTWARE, compact_utc};
+use rhae_harness::{Budget, CONFIG_VERSION, Progress, RunFolder, RunOrder, new_run_id, run as run_all};
+use rhae_protocol::{Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
 use rhae_report::card_table;
 use rhae_scoring::Method;
 use rhae_session::{Builtin, Catalog};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
 use crate::output;
 
 /// Let an agent play environments; gives a scorecard, recordings and a report.
 ///
 /// Without flags the built-in explorer plays every built-in environment.
+///
+/// A run is one first encounter: RESET restarts the level and counts as an action; where the official engine would restart
+/// the whole game, nothing happens and nothing is counted.
 #[derive(Args)]
-#[command(after_help = "Examples:
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:
   rhae run
   rhae run --agent random --games kq19,ny40 --seed 7 --repeat 5
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
-  rhae run --resume runs/mine")]
+  rhae run --resume runs/mine"
+)]
 pub(crate) struct RunArgs {
     /// A built-in agent: explorer, random, or replay:FILE
     #[arg(long, default_value = "explorer", conflicts_with = "agent_cmd")]
@@ -91,22 +100,40 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
         output::print(&card_table(&results.cards, &results.summary, output::width()))?;
         output::print(&format!("report: {}", results.summary.report))?;
     }
-    if results.summary.finished {
-        Ok(ExitCode::SUCCESS)
-    } else {
-        eprintln!("interrupted: what there is has been written; go on with `rhae run --resume {}`", results.summary.folder);
-        Ok(ExitCode::from(130))
+    for reason in failures(&results.cards) {
+        eprintln!("failed: {}", output::plain(&reason));
     }
+    if !results.summary.finished {
+        eprintln!("interrupted: what there is has been written; go on with `rhae run --resume {}`", results.summary.folder);
+        return Ok(ExitCode::from(130));
+    }
+    let plays = results.cards.len() * results.summary.environments.len();
+    let all_failed = results.summary.failed_plays as usize == plays;
+    Ok(if all_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Why plays failed, each reason once with how many plays it concerns.
+fn failures(cards: &[Scorecard]) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
+    let runs = cards.iter().flat_map(|card| &card.environments).flat_map(|environment| &environment.runs);
+    for run in runs.filter(|run| run.ending.as_deref() == Some("failed")) {
+        *reasons.entry(run.message.as_deref().unwrap_or("no reason was given")).or_default() += 1;
+    }
+    let line = |(reason, count)| format!("{reason} ({count} {})", if count == 1 { "play" } else { "plays" });
+    reasons.into_iter().map(line).collect()
 }
 
 /// Resolves the flags into a run. Nothing is written before everything is known to be right.
-fn new_order(args: RunArgs, jobs: usize) -> Result<RunOrder> {
+fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
+    if let Some(file) = args.agent.strip_prefix("replay:") {
+        (args.agent, args.games, args.env_seed) = replayed_play(Path::new(file), &args.games, args.env_seed)?;
+    }
     ensure!(
         args.step_timeout > 0.0 && args.step_timeout <= 1e6,
         "--step-timeout must be more than 0 and at most 1,000,000 seconds"
     );
     let config = RunConfig {
-        version: 1,
+        version: CONFIG_VERSION,
         software: SOFTWARE.to_owned(),
         run_id: new_run_id()?,
         agent: args.agent_cmd.is_none().then_some(args.agent),
@@ -117,13 +144,27 @@ fn new_order(args: RunArgs, jobs: usize) -> Result<RunOrder> {
         repeat: args.repeat,
         budget: args.budget.to_string(),
         method: args.method.name().to_owned(),
-        step_timeout_ms: (args.step_timeout * 1000.0) as u64,
+        step_timeout_ms: (args.step_timeout * 1000.0).ceil() as u64,
         generator: Rng::NAME.to_owned(),
     };
     let agent = agent_of(&config)?;
     let path = args.out.unwrap_or_else(|| default_folder(&agent));
     let folder = RunFolder::create(&path, &config)?;
     Ok(RunOrder { config, agent, folder, jobs, resumed: false })
+}
+
+/// What the replay agent plays: the recorded environment under the recorded seed, and nothing else.
+fn replayed_play(file: &Path, games: &str, env_seed: u64) -> Result<(String, String, u64)> {
+    let recording = read_recording(file)?;
+    let id = recording.header.game_id.to_string();
+    let chosen = if games == "all" { vec![Builtin.find(&id)?.id.to_string()] } else { chosen_games(games)? };
+    ensure!(chosen == [id.clone()], "the recording is of `{id}`, so that is all that can be replayed, not `{games}`");
+    let seed = recording.header.seed;
+    ensure!(env_seed == 0 || env_seed == seed, "the recording was made under the environment seed {seed}, not {env_seed}");
+    let restarts = recording.entries.iter().skip(1).any(|entry| entry.full_reset);
+    ensure!(!restarts, "the recording restarts the whole game, which a run does not allow; `rhae score recording` scores it");
+    let path = file.canonicalize().with_context(|| format!("cannot find `{}`", file.display()))?;
+    Ok((format!("replay:{}", path.display()), id, seed))
 }
 
 fn chosen_games(names: &str) -> Result<Vec<String>> {
@@ -169,16 +210,14 @@ fn default_folder(agent: &AgentSpec) -> PathBuf {
     (1..).map(numbered).find(|path| !path.exists()).expect("some number is free")
 }
 
-/// A flag that Ctrl-C raises; a second Ctrl-C ends the process at once.
+/// A flag that Ctrl-C or a request to end raises; a second one ends the process at once.
 fn interrupt_flag() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .context("cannot listen for Ctrl-C")?;
+    for signal in [SIGINT, SIGTERM] {
+        // The order matters: the first signal finds the flag down and raises it, the second finds it up.
+        flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag)).context("cannot listen for signals")?;
+        flag::register(signal, Arc::clone(&flag)).context("cannot listen for signals")?;
+    }
     Ok(flag)
 }
 

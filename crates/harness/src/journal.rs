@@ -82,7 +82,7 @@ mod tests {
         bytes.extend_from_slice(b"{\"event\":\"pla\xc3");
         std::fs::write(&path, bytes).unwrap();
         let (mut journal, lines) = Journal::open(&path).unwrap();
-        assert_eq!(lines, [line.clone()]);
+        assert_eq!(lines, std::slice::from_ref(&line));
         journal.append(&line).unwrap();
         assert!(matches!(Journal::open(&path), Err(HarnessError::InUse(_))), "one process at a time");
         drop(journal);

@@ -45,7 +45,7 @@ enum Tool {
         #[arg(long, default_value_t = 20_000_000)]
         steps: u64,
         /// Length of an attempt, instead of five times the baseline.
-        #[arg(long)]
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
         attempt: Option<u32>,
     },
     /// Write the golden playthrough that the suite compares with; look at the difference before committing it.

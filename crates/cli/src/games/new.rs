@@ -10,6 +10,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::output;
 
+/// Words of the language with four letters.
+const KEYWORDS: [&str; 9] = ["else", "enum", "impl", "loop", "move", "priv", "self", "true", "type"];
+
 const RULES: &str = include_str!("template/rules.rs.txt");
 const LEVELS: &str = include_str!("template/levels.rs.txt");
 const SOLUTIONS: &str = include_str!("template/solutions.txt");
@@ -22,6 +25,7 @@ pub(super) fn run(id: &str) -> Result<()> {
         well_formed && !id.as_bytes()[0].is_ascii_digit(),
         "`{id}` is not an id: expected a lower-case letter and three lower-case letters or digits"
     );
+    ensure!(!KEYWORDS.contains(&id), "`{id}` is a word of the Rust language, so no module can have that name");
     ensure!(rhae_games::find(id).is_err(), "there is an environment `{id}` already");
     let root = repository()?;
     let type_name = format!("{}{}", id[..1].to_ascii_uppercase(), &id[1..]);

@@ -38,6 +38,7 @@ impl Recorder {
             agent_seed: None,
             software: SOFTWARE.to_owned(),
             guid: None,
+            resets: play.rule(),
             win_levels: opening.observation.win_levels,
             available: play.info().actions,
         };

@@ -122,14 +122,16 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
         };
         let (participant, environment) = (field(0).to_owned(), field(1).to_owned());
         ensure!(!participant.is_empty() && !environment.is_empty(), "line {line}: participant and environment must not be empty");
-        let (level, actions) = (number(2)?, number(3)?);
+        let level = number(2)?;
         let completed = match field(4).to_ascii_lowercase().as_str() {
             "true" | "yes" | "1" => true,
             "false" | "no" | "0" => false,
             other => bail!("line {line}: `{other}` is not a value of `completed`: expected true or false"),
         };
+        // Who gave up may have done so before the first action.
+        let actions = if completed { Some(number(3)?) } else { None };
         if seen.insert((participant, environment.clone(), level)) {
-            levels.entry((environment, level)).or_default().push(completed.then_some(actions));
+            levels.entry((environment, level)).or_default().push(actions);
         } else {
             repeated += 1;
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rhae_harness::{assemble, load_config, load_plays};
+use rhae_protocol::Format;
 use rhae_report::card_table;
 use rhae_scoring::Method;
 use rhae_session::{Builtin, CardFacts, Catalog, EnvironmentRuns, replay, scorecard};
@@ -63,6 +64,9 @@ pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
         let replayed = replay(&Builtin, &recording).with_context(|| format!("cannot replay `{name}`"))?;
         if let Some(mismatch) = replayed.mismatch {
             bail!("`{name}` cannot be scored: at entry {} {}", mismatch.entry + 1, mismatch.what);
+        }
+        if recording.format == Format::Rhae && recording.ending.is_none() {
+            eprintln!("note: `{name}` has no closing line: it was cut off, and only what it holds is scored");
         }
         let info = Builtin.find(recording.header.game_id.as_str())?;
         let guid = recording.header.guid.clone().unwrap_or_default();

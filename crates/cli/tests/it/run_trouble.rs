@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ fn the_documented_python_agent_plays() {
     }
     let folder = tempfile::tempdir().unwrap();
     let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agent.py");
-    assert!(fs::read_to_string(&agent).unwrap().lines().count() <= 50);
+    assert!(fs::read_to_string(&agent).unwrap().lines().count() <= 30, "it is short enough to be read at once");
     let summary = run_command(folder.path(), &format!("python3 {}", agent.display()), &[]).succeeded().json();
     assert_eq!(summary["failed_plays"], 0, "{summary}");
     assert!(endings(folder.path()).iter().all(|(ending, _)| ending == "budget" || ending == "won"));
@@ -48,8 +49,10 @@ fn an_agent_that_fails_ends_its_plays_and_not_the_run() {
         ("while read -r line; do echo '{\"action\":0}'; done", "commands in a row that do nothing"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let summary = run_command(folder.path(), agent, &[]).succeeded().json();
-        assert_eq!(summary["failed_plays"], 2, "{agent}: {summary}");
+        // Every play failed, so what was asked for was not done.
+        let outcome = run_command(folder.path(), agent, &[]).failed_with("(2 plays)");
+        assert_eq!(outcome.json()["failed_plays"], 2, "{agent}: {}", outcome.out);
+        assert!(outcome.err.contains(reason), "{agent}: {}", outcome.err);
         for (ending, message) in endings(folder.path()) {
             assert_eq!(ending, "failed", "{agent}");
             assert!(message.contains(reason), "{agent}: {message}");
@@ -61,26 +64,113 @@ fn an_agent_that_fails_ends_its_plays_and_not_the_run() {
 fn a_stuck_process_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let agent = "echo $$ >> pids; sleep 1000 & echo $! >> pids; wait";
-    let summary = run_command(folder.path(), agent, &["--step-timeout", "0.5"]).succeeded().json();
-    assert_eq!(summary["failed_plays"], 2);
+    run_command(folder.path(), agent, &["--step-timeout", "0.5"]).failed_with("gave no action within 0.5 s (2 plays)");
     assert!(endings(folder.path()).iter().all(|(_, message)| message == "the agent gave no action within 0.5 s"));
     let pids = fs::read_to_string(folder.path().join("pids")).unwrap();
     assert_eq!(pids.lines().count(), 4);
-    for pid in pids.lines() {
-        let alive = || Path::new(&format!("/proc/{pid}/stat")).exists();
-        // A process that was ended may still be waiting to be reaped.
-        let ended = || fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "));
-        assert!((0..200).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            !alive() || ended()
-        }));
+    pids.lines().for_each(assert_ended);
+}
+
+/// Waits until a process has ended.
+fn assert_ended(pid: &str) {
+    // A process that was ended may still be waiting to be reaped.
+    let ended = || fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "));
+    let ends = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        ended()
+    });
+    assert!(ends, "process {pid} goes on");
+}
+
+#[test]
+fn an_agent_that_does_not_listen_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "echo $$ >> pids; exec 0<&-; sleep 1000";
+    let outcome = run_command(folder.path(), agent, &["--step-timeout", "2"]).failed_with("failed: the agent");
+    assert_eq!(outcome.json()["failed_plays"], 2);
+    fs::read_to_string(folder.path().join("pids")).unwrap().lines().for_each(assert_ended);
+}
+
+#[test]
+fn an_agent_that_takes_its_time_to_leave_has_not_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "while read -r line; do case $line in *'\"end\"'*) sleep 0.4; exit;; esac; case $line in *frame*) echo '{\"action\":1}';; esac; done";
+    let summary = run_command(folder.path(), agent, &["--step-timeout", "0.3", "--budget", "5"]).succeeded().json();
+    assert_eq!(summary["failed_plays"], 0, "{summary}");
+    assert!(endings(folder.path()).iter().all(|(ending, _)| ending == "budget"));
+}
+
+#[test]
+fn a_request_to_end_leaves_no_agent_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "echo $$ >> pids; sleep 1000";
+    let arguments = ["run", "--agent-cmd", agent, "--games", "ny40", "--out", "r"];
+    let child = command(folder.path(), &arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let pids = folder.path().join("pids");
+    assert!((0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::read_to_string(&pids).is_ok_and(|text| text.ends_with('\n'))
+    }));
+    // While a run goes on, no other process may go on with it.
+    rhae(folder.path(), &["run", "--resume", "r"]).failed_with("another process is at work");
+    assert!(std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let outcome: Outcome = child.wait_with_output().unwrap().into();
+    assert_eq!(outcome.code, Some(130), "{}", outcome.err);
+    fs::read_to_string(&pids).unwrap().lines().for_each(assert_ended);
+}
+
+#[test]
+fn a_long_play_is_reported_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["run", "--agent", "random", "--games", "kq19,ny40,bx20", "--budget", "60000", "--out", "r"];
+    rhae(folder.path(), &arguments).succeeded();
+    let report = fs::metadata(folder.path().join("r/report.html")).unwrap().len();
+    assert!(report < 20_000_000, "{report} bytes");
+    let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
+    assert!(page.contains("actions are shown here"));
+    rhae(folder.path(), &["replay", "verify", "r/recordings/1-kq19-v1.jsonl"]).succeeded();
+}
+
+#[test]
+fn a_reset_that_was_not_carried_out_survives_conversion() {
+    let folder = tempfile::tempdir().unwrap();
+    // RESET before anything was done is ignored in a run.
+    let agent = "n=0; while read -r line; do case $line in *frame*) n=$((n+1)); if [ $n -le 2 ]; then echo '{\"action\":0}'; else echo '{\"action\":4}'; fi;; esac; done";
+    rhae(folder.path(), &["run", "--agent-cmd", agent, "--games", "ny40", "--budget", "6", "--out", "r"]).succeeded();
+    let recording = "r/recordings/1-ny40-v1.jsonl";
+    assert!(fs::read_to_string(folder.path().join(recording)).unwrap().contains("\"uncounted\":true"));
+    for format in ["toolkit", "agents", "rhae"] {
+        let out = format!("{format}.jsonl");
+        rhae(folder.path(), &["replay", "convert", recording, "--to", format, "--out", &out]).succeeded();
+        rhae(folder.path(), &["replay", "verify", &out]).succeeded();
     }
+}
+
+#[test]
+fn what_a_file_says_cannot_steer_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    rhae(folder.path(), &["run", "--agent", "random", "--games", "ny40", "--budget", "3", "--out", "r"]).succeeded();
+    let text = fs::read_to_string(folder.path().join("r/recordings/1-ny40-v1.jsonl")).unwrap();
+    fs::write(folder.path().join("evil.jsonl"), text.replace("\"action\":\"0\"", "\"action\":\"\\u001b[31mEVIL\"")).unwrap();
+    let outcome = rhae(folder.path(), &["replay", "verify", "evil.jsonl"]).failed_with("EVIL");
+    assert!(!outcome.err.contains('\u{1b}'));
+}
+
+#[test]
+fn the_replay_agent_plays_only_what_was_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    rhae(folder.path(), &["run", "--agent", "random", "--games", "ny40", "--budget", "30", "--out", "r"]).succeeded();
+    let agent = "replay:r/recordings/1-ny40-v1.jsonl";
+    rhae(folder.path(), &["run", "--agent", agent, "--games", "kq19", "--out", "s"]).failed_with("the recording is of `ny40-v1`");
+    let summary = rhae(folder.path(), &["run", "--agent", agent, "--out", "s", "--json"]).succeeded().json();
+    assert_eq!(summary["environments"].as_array().unwrap().len(), 1);
+    assert_eq!(summary["environments"][0]["actions"], 30.0);
 }
 
 #[test]
 fn what_an_agent_says_on_standard_error_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    run_command(folder.path(), "echo 'it hurts' >&2; exit 1", &[]).succeeded();
+    run_command(folder.path(), "echo 'it hurts' >&2; exit 1", &[]).failed_with("exit status: 1");
     assert_eq!(fs::read_to_string(folder.path().join("r/recordings/1-kq19-v1.stderr.txt")).unwrap(), "it hurts\n");
 }
 
@@ -95,7 +185,9 @@ fn bad_input_is_named_and_nothing_is_written() {
         (&["--agent", "genius"], "there is no agent `genius`"),
         (&["--method", "best"], "expected `draft-2025`"),
         (&["--budget", "0x"], "is not a budget"),
-        (&["--budget", "-4"], "unexpected argument"),
+        (&["--budget", "-4"], "is not a budget"),
+        (&["--repeat", "-1"], "-1 is not in 1..=10000"),
+        (&["--seed", "-1"], "invalid digit"),
         (&["--repeat", "0"], "0 is not in 1..=10000"),
         (&["--jobs", "0"], "0 is not in 1..=1024"),
         (&["--step-timeout", "0"], "--step-timeout must be more than 0"),

@@ -148,7 +148,7 @@ fn damage_is_named_by_line_and_reason() {
     the recording is empty
     line 1: this is not a recording: expected a header with `"format":"rhae-recording"`, or a line with `data.action_input`
     line 1: not valid JSON: expected value
-    line 2: the line is cut off (EOF while parsing an object)
+    line 2: the line is cut off (EOF while parsing a string)
     line 1: the recording has format version 2, and this software reads version 1
     line 1: `ab12` is not an environment id: expected four lower-case letters or digits, a hyphen and a version, as in `ab12-v1`
     line 5: `6@3,99` is not an action: expected `0` to `5`, `7`, or `6@x,y` with x and y from 0 to 63
