@@ -8,8 +8,8 @@ mod heap;
 mod levels;
 
 use draw::Look;
-use heap::{Direction, Ground, Heap, Places};
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use heap::{Ground, Heap, Places};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
 
 const FACTS: Facts = Facts {
     id: "kq19-v1",
@@ -59,16 +59,10 @@ impl Game for Kq19 {
 
     fn step(room: &Room, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
         let lost = spend(room, state);
-        let direction = match action {
-            Action::Action1 => Direction::Up,
-            Action::Action2 => Direction::Down,
-            Action::Action3 => Direction::Left,
-            Action::Action4 => Direction::Right,
-            _ => {
-                sink.frame(|frame| draw::heap(room, state, Look::Melting, frame));
-                state.board.hard = !state.board.hard;
-                return outcome(lost);
-            }
+        let Some(direction) = Direction::of(action) else {
+            sink.frame(|frame| draw::heap(room, state, Look::Melting, frame));
+            state.board.hard = !state.board.hard;
+            return outcome(lost);
         };
         let stuck = room.ground.stuck(&state.board, direction);
         sink.frame(|frame| draw::motion(room, state, stuck, direction, frame));

@@ -8,7 +8,7 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
 
 use draw::Moment;
 
@@ -57,42 +57,21 @@ impl Board {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-impl Direction {
-    const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
-
-    const fn opposite(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
-    }
-
-    /// The cells next to these, in this direction.
-    #[inline]
-    const fn from(self, cells: Cells) -> Cells {
-        match self {
-            Self::Up => cells >> WIDTH,
-            Self::Down => cells << WIDTH,
-            Self::Left => cells >> 1,
-            Self::Right => cells << 1,
-        }
+/// The cells next to these, in a direction.
+#[inline]
+const fn beside(cells: Cells, direction: Direction) -> Cells {
+    match direction {
+        Direction::Up => cells >> WIDTH,
+        Direction::Down => cells << WIDTH,
+        Direction::Left => cells >> 1,
+        Direction::Right => cells << 1,
     }
 }
 
 impl Hall {
     /// The walls and loose stones right behind the body, seen from where it is pushed to.
     fn touched(&self, board: &Board, behind: Direction) -> Cells {
-        behind.from(board.body()) & !board.body() & (self.walls | board.stones)
+        beside(board.body(), behind) & !board.body() & (self.walls | board.stones)
     }
 
     fn is_won(&self, board: &Board) -> bool {
@@ -139,12 +118,9 @@ impl Game for Ny40 {
 
     fn step(hall: &Hall, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
         let spent = spend(hall, state);
-        match action {
-            Action::Action1 => push(hall, state, Direction::Up, sink),
-            Action::Action2 => push(hall, state, Direction::Down, sink),
-            Action::Action3 => push(hall, state, Direction::Left, sink),
-            Action::Action4 => push(hall, state, Direction::Right, sink),
-            _ => grip(hall, state, sink),
+        match Direction::of(action) {
+            Some(direction) => push(hall, state, direction, sink),
+            None => grip(hall, state, sink),
         }
         let board = &state.board;
         if board.you & hall.void != 0 {
@@ -190,7 +166,7 @@ fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
         return;
     }
     for side in Direction::ALL {
-        board.held |= side.from(board.you) & board.stones;
+        board.held |= beside(board.you, side) & board.stones;
     }
     if board.held == 0 {
         blink(hall, state, Moment::Grasping, sink);
@@ -215,19 +191,19 @@ fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut imp
         let board = &mut state.board;
         let body = board.body();
         let resting = board.loose() & !pushed;
-        flying &= ahead.from(body) & (hall.walls | resting) == 0;
-        pushed &= !ahead.from(hall.walls | resting);
+        flying &= beside(body, ahead) & (hall.walls | resting) == 0;
+        pushed &= !beside(hall.walls | resting, ahead);
         if !flying && pushed == 0 {
             break;
         }
         moved = true;
-        let landed = behind.from(pushed);
+        let landed = beside(pushed, behind);
         board.stones = board.stones & !pushed | landed;
         pushed = landed;
         if flying {
-            board.stones = board.stones & !board.held | ahead.from(board.held);
-            board.held = ahead.from(board.held);
-            board.you = ahead.from(board.you);
+            board.stones = board.stones & !board.held | beside(board.held, ahead);
+            board.held = beside(board.held, ahead);
+            board.you = beside(board.you, ahead);
         }
         sink.frame(|frame| draw::picture(hall, state, Moment::Flight, frame));
         let board = &mut state.board;

@@ -14,10 +14,10 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
 
 use draw::Canvas;
-use paper::{Cells, Direction, Folds, cells_of};
+use paper::{Cells, Folds, cells_of};
 use sheet::Sheet;
 
 pub(crate) struct Pz19;

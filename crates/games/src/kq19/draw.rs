@@ -1,8 +1,8 @@
 //! The picture: a light floor in a dark frame, beads that fuse into one outlined body when the heap is hard.
 
-use rhae_engine::{Frame, StateOf};
+use rhae_engine::{Frame, StateOf, Direction};
 
-use super::heap::{Direction, Heap, Places, ROOM, SIDE, around, place, places};
+use super::heap::{Heap, Places, ROOM, SIDE, around, place, places};
 use super::{Kq19, Room};
 
 /// Pixels of one place, and where the first place begins.

@@ -3,6 +3,8 @@
 //! A place is a bit; a set of places is one number, row by row, eleven to a row. **Invariant:** no set holds a bit beyond
 //! the last row, and what moves never leaves the room, because whatever stands at a rim is stuck against it.
 
+use rhae_engine::Direction;
+
 /// Columns and rows of a room.
 pub(super) const SIDE: usize = 11;
 
@@ -37,38 +39,6 @@ pub(super) fn places(mut set: Places) -> impl Iterator<Item = (usize, usize)> {
             (index % SIDE, index / SIDE)
         })
     })
-}
-
-/// Where a step goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-impl Direction {
-    pub(super) const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
-
-    /// The direction as steps in x and y.
-    pub(super) const fn delta(self) -> (isize, isize) {
-        match self {
-            Self::Up => (0, -1),
-            Self::Down => (0, 1),
-            Self::Left => (-1, 0),
-            Self::Right => (1, 0),
-        }
-    }
-
-    const fn opposite(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
-    }
 }
 
 /// The places one step on. What stands at the rim towards which it goes must not be in the set.

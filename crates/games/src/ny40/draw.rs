@@ -1,8 +1,8 @@
 //! What a hall looks like: 11 × 11 cells of 5 × 5, black void around and between, the budget as a bar below.
 
-use rhae_engine::{Frame, StateOf};
+use rhae_engine::{Frame, StateOf, Direction};
 
-use super::{Board, Cells, Direction, Hall, Ny40, WIDTH};
+use super::{Board, Cells, Hall, Ny40, WIDTH, beside};
 
 const CELL: usize = 5;
 const LEFT: usize = 4;
@@ -69,7 +69,7 @@ pub(super) fn background(hall: &mut Hall) {
         frame.set(x + 2, y + 2, FLOOR_DOT);
     }
     // The ground has a thickness: its lower rim is seen above the void.
-    for (x, y) in places(hall.void & Direction::Down.from(floor)) {
+    for (x, y) in places(hall.void & beside(floor, Direction::Down)) {
         frame.block::<5, 1>(x, y, CLIFF);
     }
     for (x, y) in places(hall.moss) {
@@ -80,10 +80,10 @@ pub(super) fn background(hall: &mut Hall) {
     for (x, y) in places(hall.walls) {
         frame.block::<5, 5>(x, y, WALL);
     }
-    for (x, y) in places(hall.walls & !Direction::Down.from(hall.walls)) {
+    for (x, y) in places(hall.walls & !beside(hall.walls, Direction::Down)) {
         frame.block::<5, 1>(x, y, WALL_LIT);
     }
-    for (x, y) in places(hall.walls & !Direction::Up.from(hall.walls)) {
+    for (x, y) in places(hall.walls & !beside(hall.walls, Direction::Up)) {
         frame.block::<5, 1>(x, y + 4, WALL_SHADE);
     }
     rings(frame, hall.stone_rings, STONE);
@@ -119,13 +119,13 @@ pub(super) fn picture(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, frame:
     match moment {
         Moment::Rest | Moment::Flight | Moment::BudgetEmpty => {}
         Moment::Kicking(side) => {
-            for (x, y) in places(board.body() & !side.opposite().from(board.body())) {
+            for (x, y) in places(board.body() & !beside(board.body(), side.opposite())) {
                 beyond(frame, x, y, side, MISS);
             }
         }
         Moment::Blocked(side) => {
             let stops = hall.touched(board, side);
-            for (x, y) in places(board.body() & side.opposite().from(stops)) {
+            for (x, y) in places(board.body() & beside(stops, side.opposite())) {
                 seam(frame, x, y, side, MISS);
             }
         }
@@ -175,7 +175,7 @@ fn you(hall: &Hall, board: &Board, moment: Moment, frame: &mut Frame) {
 /// A hand reaches into every held stone.
 fn hands(board: &Board, frame: &mut Frame) {
     for side in Direction::ALL {
-        for (x, y) in places(board.you & side.opposite().from(board.held)) {
+        for (x, y) in places(board.you & beside(board.held, side.opposite())) {
             seam(frame, x, y, side, YOU);
             beyond(frame, x, y, side, YOU);
         }
@@ -186,7 +186,7 @@ fn hands(board: &Board, frame: &mut Frame) {
 fn holds(hall: &Hall, board: &Board, frame: &mut Frame) {
     let body = board.body() & !hall.void;
     for side in Direction::ALL {
-        for (x, y) in places(body & side.opposite().from(hall.touched(board, side))) {
+        for (x, y) in places(body & beside(hall.touched(board, side), side.opposite())) {
             seam(frame, x, y, side, HOLD);
         }
     }

@@ -4,10 +4,10 @@
 //! A mark is a full disc where a punch would make only wanted holes and a ring where it would make an unwanted one as well:
 //! the paper is thin, and what lies below shines through.
 
-use rhae_engine::{Frame, SIZE, StateOf};
+use rhae_engine::{Frame, SIZE, StateOf, Direction};
 
 use super::Pz19;
-use super::paper::{Cells, Direction, Folds, Hull, MOST_FOLDS, Refusal, cells_of};
+use super::paper::{Cells, Folds, Hull, MOST_FOLDS, Refusal, cells_of};
 use super::sheet::{Look, Sheet};
 
 const TABLE: u8 = 4;

@@ -5,9 +5,9 @@
 //! what the level is to teach is needed. So the baselines hold for every seed. If no try succeeds, a fixed sheet that was made
 //! the same way is taken, mirrored or turned by the seed: the rules know no preferred direction.
 
-use rhae_engine::{LevelIndex, Rng, TextMap};
+use rhae_engine::{LevelIndex, Rng, TextMap, Direction};
 
-use super::paper::{Cells, Direction, Folds, cell, cells_of};
+use super::paper::{Cells, Folds, cell, cells_of};
 use super::search::Foldings;
 use super::sheet::Sheet;
 

@@ -4,7 +4,7 @@
 //! stays within the outline of the flat sheet and what has not been turned lies where it always lay. This module does not
 //! know what is printed on the sheet.
 
-use rhae_engine::Action;
+use rhae_engine::Direction;
 
 /// The longest side of a sheet: a set of cells fits into 64 bits.
 pub(super) const LONGEST: u8 = 8;
@@ -29,40 +29,6 @@ pub(super) fn cells_of(mut set: Cells) -> impl Iterator<Item = (u8, u8)> {
         set &= set.wrapping_sub(1);
         found
     })
-}
-
-/// Where a flap is turned to, each beside its opposite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub(super) enum Direction {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-impl Direction {
-    pub(super) const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
-
-    /// What an arrow key means.
-    pub(super) const fn of(action: Action) -> Option<Self> {
-        Some(match action {
-            Action::Action1 => Self::Up,
-            Action::Action2 => Self::Down,
-            Action::Action3 => Self::Left,
-            Action::Action4 => Self::Right,
-            _ => return None,
-        })
-    }
-
-    pub(super) const fn opposite(self) -> Self {
-        Self::ALL[self as usize ^ 1]
-    }
-
-    /// Whether columns move, not rows.
-    pub(super) const fn is_sideways(self) -> bool {
-        matches!(self, Self::Left | Self::Right)
-    }
 }
 
 /// One fold: so many outer lines are turned over in a direction.

@@ -4,9 +4,11 @@
 //! are wanted. So a solution is a set of at most so many punches that together make all wanted holes, and a shortest walk
 //! through the foldings that offers them. Only punches that are part of some such set are followed, which keeps the walk small.
 
+use rhae_engine::Direction;
+
 use std::cmp::Reverse;
 
-use super::paper::{Cells, Direction, Folds, LONGEST, MOST_FOLDS, cells_of};
+use super::paper::{Cells, Folds, LONGEST, MOST_FOLDS, cells_of};
 use super::sheet::Sheet;
 
 /// The foldings of a sheet of one size, and where each key leads from each of them.

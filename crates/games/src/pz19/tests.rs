@@ -1,11 +1,11 @@
 //! What the generator promises, checked with the independent search, and the geometry checked against a plain model.
 
-use rhae_engine::{LevelIndex, Rng};
+use rhae_engine::{LevelIndex, Rng, Direction};
 use rhae_explore::{NativeLevel, shortest_win};
 
 use super::Pz19;
 use super::levels::{PLANS, sheet};
-use super::paper::{Cells, Direction, Folds, Hull, cell, cells_of};
+use super::paper::{Cells, Folds, Hull, cell, cells_of};
 use super::search::Foldings;
 use super::sheet::Sheet;
 
