@@ -5,7 +5,7 @@ use std::io::BufWriter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -42,6 +42,8 @@ pub(crate) struct RunningPlay {
     order: PlayOrder,
     /// Milliseconds from the beginning to the last sign of life.
     alive_ms: AtomicU64,
+    /// Whether the agent has been taken down, which may be later than the end of the play.
+    left: AtomicBool,
     stage: Mutex<Stage>,
 }
 
@@ -77,7 +79,8 @@ impl RunningPlay {
         let mut writer = RecordingWriter::new(BufWriter::new(file), &header(&order, &play)).map_err(failed)?;
         writer.entry(&play.opening().entry(Action::Reset, Details::default())).map_err(failed)?;
         let stage = Mutex::new(Stage { play, writer: Some(writer), stopper: None });
-        let running = Arc::new(Self { begun: Instant::now(), order, alive_ms: AtomicU64::new(0), stage });
+        let running =
+            Arc::new(Self { begun: Instant::now(), order, alive_ms: AtomicU64::new(0), left: AtomicBool::new(false), stage });
         let own = Arc::clone(&running);
         let name = format!("play-{}-{index}", own.order.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
@@ -89,6 +92,7 @@ impl RunningPlay {
             {
                 report(finished);
             }
+            own.left.store(true, Ordering::Release);
         });
         match spawned {
             Ok(_) => Ok(running),
@@ -113,6 +117,16 @@ impl RunningPlay {
         let mut stage = self.stage();
         stage.stop();
         self.finish(&mut stage, ending)
+    }
+
+    /// Whether the agent is gone and nothing of the play is left.
+    pub(crate) fn has_left(&self) -> bool {
+        self.left.load(Ordering::Acquire)
+    }
+
+    /// Ends the agent's process, if it has one, whatever the play's result is.
+    pub(crate) fn stop(&self) {
+        self.stage().stop();
     }
 
     /// Leaves the play unfinished because the run is interrupted: its recording stays without an end, and the counts so far
@@ -167,6 +181,8 @@ impl RunningPlay {
         };
         self.finish(&mut self.stage(), &ending).into_iter().for_each(report);
         agent.end(ending.name());
+        drop(agent);
+        self.stage().stopper = None;
     }
 
     /// Plays until something ends it. `None` if the play was given up meanwhile.

@@ -21,6 +21,8 @@ use crate::{Budget, HarnessError, Results, RunFolder, assemble, play_id};
 
 /// How often the plays are looked after.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+/// How long agents have to leave by themselves when a run is over.
+const FAREWELL: Duration = Duration::from_millis(500);
 /// Frames that a report carries at most, over all recordings: about a quarter of a gigabyte while it is made.
 const MOST_FRAMES: usize = 60_000;
 
@@ -90,6 +92,8 @@ struct Plays<'a> {
     journal: Journal,
     waiting: VecDeque<(u32, String)>,
     running: BTreeMap<usize, Arc<RunningPlay>>,
+    /// Plays that have ended, whose agents may still be leaving.
+    leaving: Vec<Arc<RunningPlay>>,
     done: Vec<PlayResult>,
     total: usize,
     started: usize,
@@ -106,7 +110,19 @@ impl<'a> Plays<'a> {
         let waiting =
             all.filter(|(repeat, id)| !known.contains(&(*repeat, id.as_str()))).map(|(repeat, id)| (repeat, id.clone())).collect();
         let budget = parse(&order.config.budget)?;
-        Ok(Self { order, catalog, budget, journal, waiting, running: BTreeMap::new(), done, total, started: 0, reports: channel() })
+        Ok(Self {
+            order,
+            catalog,
+            budget,
+            journal,
+            waiting,
+            running: BTreeMap::new(),
+            leaving: Vec::new(),
+            done,
+            total,
+            started: 0,
+            reports: channel(),
+        })
     }
 
     fn play_all(&mut self, interrupt: &AtomicBool, progress: &mut dyn FnMut(Progress)) -> Result<(), HarnessError> {
@@ -121,7 +137,7 @@ impl<'a> Plays<'a> {
             }
             match self.reports.1.recv_timeout(WATCH_INTERVAL) {
                 // A play that was given up may still report; it is no longer listed.
-                Ok((index, finished)) if self.running.remove(&index).is_some() => self.enter(finished)?,
+                Ok((index, finished)) if self.has_ended(index) => self.enter(finished)?,
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => unreachable!("this side keeps a sender"),
             }
@@ -152,6 +168,15 @@ impl<'a> Plays<'a> {
         Ok(())
     }
 
+    /// Takes a play off the list of those under way; false if it was not there.
+    fn has_ended(&mut self, index: usize) -> bool {
+        self.leaving.retain(|play| !play.has_left());
+        let ended = self.running.remove(&index);
+        let was_there = ended.is_some();
+        self.leaving.extend(ended);
+        was_there
+    }
+
     fn enter(&mut self, finished: Finished) -> Result<(), HarnessError> {
         let result = finished?;
         self.journal.append(&JournalLine::Play { at_ms: now_ms(), result: result.clone() })?;
@@ -163,13 +188,13 @@ impl<'a> Plays<'a> {
     fn take_results(&mut self) -> Result<Vec<PlayResult>, HarnessError> {
         // What has ended by now counts as ended.
         while let Ok((index, finished)) = self.reports.1.try_recv() {
-            if self.running.remove(&index).is_some() {
+            if self.has_ended(index) {
                 self.enter(finished)?;
             }
         }
         let interrupted = self.running.values().map(|play| play.interrupt());
         self.done.extend(interrupted);
-        self.running.clear();
+        self.leaving.extend(std::mem::take(&mut self.running).into_values());
         Ok(std::mem::take(&mut self.done))
     }
 
@@ -181,7 +206,7 @@ impl<'a> Plays<'a> {
             let reason = Ending::Failed(format!("the agent gave no action within {} s", limit_ms as f64 / 1000.0));
             // If it has ended in this very moment, its own report follows.
             if let Some(finished) = self.running[&index].give_up(&reason) {
-                self.running.remove(&index);
+                self.has_ended(index);
                 self.enter(finished)?;
             }
         }
@@ -206,6 +231,11 @@ impl<'a> Plays<'a> {
 impl Drop for Plays<'_> {
     fn drop(&mut self) {
         self.running.values().for_each(|play| drop(play.interrupt()));
+        let deadline = Instant::now() + FAREWELL;
+        while Instant::now() < deadline && self.leaving.iter().any(|play| !play.has_left()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.leaving.iter().for_each(|play| play.stop());
     }
 }
 
