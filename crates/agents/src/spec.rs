@@ -28,7 +28,9 @@ pub enum AgentSpec {
 
 /// No built-in agent has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no agent `{0}`: expected `explorer` or `random`, or use `--agent-cmd` for your own")]
+#[error(
+    "there is no agent `{0}`: expected `explorer`, `random` or `replay:FILE`; a program of your own goes into `--agent-cmd \"python3 my_agent.py\"`"
+)]
 pub struct UnknownAgent(String);
 
 impl AgentSpec {

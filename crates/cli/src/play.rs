@@ -31,7 +31,7 @@ use crate::terminal::screen::{Mouse, Screen, require_terminal};
 /// Play an environment yourself, in the terminal.
 ///
 /// Nothing explains an environment but its behaviour. The keys are shown below the board; they are the same in all
-/// environments. A character shows two cells, and a click is on the upper one: for the lower one use the cursor (c).
+/// environments. The board needs a terminal of 64 x 38 or 94 x 32 characters. A character shows two cells, and a click is on the upper one: for the lower one use the cursor (c).
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae play hk26

@@ -161,6 +161,9 @@ fn verify(files: &[PathBuf]) -> Result<ExitCode> {
             }
         }
     }
+    if files.len() > 1 {
+        output::print(&format!("{} of {} recordings verified", files.len() - failed, files.len()))?;
+    }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -148,6 +148,11 @@ fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
         generator: Rng::NAME.to_owned(),
     };
     let agent = agent_of(&config)?;
+    if let Budget::PerPlay(actions) = args.budget
+        && actions < 10
+    {
+        eprintln!("note: the budget is {actions} actions a play; `{actions}x` is that many times the baseline on each level");
+    }
     let path = args.out.unwrap_or_else(|| default_folder(&agent));
     let folder = RunFolder::create(&path, &config)?;
     Ok(RunOrder { config, agent, folder, jobs, resumed: false })
@@ -194,6 +199,7 @@ fn agent_of(config: &RunConfig) -> Result<AgentSpec> {
 
 /// Reads a recording in whichever format it is.
 pub(crate) fn read_recording(path: &Path) -> Result<Recording> {
+    ensure!(!path.is_dir(), "`{0}` is a folder; name the recordings in it, such as {0}/recordings/*.jsonl", path.display());
     let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let text =
         String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("`{}` is not a recording: it is not UTF-8 text", path.display()))?;
@@ -225,13 +231,15 @@ fn bar(json: bool) -> ProgressBar {
     if json || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} plays  {msg}  {elapsed} (about {eta} left)")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{bar:20} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
 }
 
 fn show(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.total as u64);
     bar.set_position(progress.done as u64);
-    bar.set_message(format!("{} actions, {} levels completed", progress.actions, progress.levels));
+    // Before the first play has ended there is nothing to estimate from.
+    let left = if progress.done > 0 { format!(", about {} s left", bar.eta().as_secs()) } else { String::new() };
+    let Progress { done, total, levels, actions } = progress;
+    bar.set_message(format!("{done}/{total} plays, {levels} levels, {actions} actions, {} s{left}", bar.elapsed().as_secs()));
 }

@@ -37,22 +37,23 @@ pub trait Visitor {
 
 /// No registered game has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no environment `{name}`; the nearest is `{nearest}` (`rhae games list` shows all)")]
+#[error("there is no environment `{name}`{}; `rhae games list` shows all", .nearest.as_ref().map_or_else(String::new, |nearest| format!(", the nearest is `{nearest}`")))]
 pub struct UnknownGame {
     /// The name asked for.
     pub name: String,
-    /// The registered id that differs least.
-    pub nearest: String,
+    /// The registered id that differs least, if it differs in two characters at most.
+    pub nearest: Option<String>,
 }
 
-/// The game with this id, or the newest version of the game with these four characters.
+/// The game with this id, or the newest version of the game with these four characters; upper case is no matter.
 pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
+    let name = &*name.to_ascii_lowercase();
     let exact = crate::ALL.iter().find(|entry| entry.facts.id == name);
     let newest = || crate::ALL.iter().rev().find(|entry| entry.facts.id[..4] == *name);
     exact.or_else(newest).ok_or_else(|| {
         let distance = |entry: &&Entry| edit_distance(name, entry.facts.id).min(edit_distance(name, &entry.facts.id[..4]));
-        let nearest = crate::ALL.iter().min_by_key(distance).map_or("none", |entry| entry.facts.id);
-        UnknownGame { name: name.to_owned(), nearest: nearest.to_owned() }
+        let nearest = crate::ALL.iter().min_by_key(distance).filter(|entry| distance(entry) <= 2);
+        UnknownGame { name: name.to_owned(), nearest: nearest.map(|entry| entry.facts.id.to_owned()) }
     })
 }
 

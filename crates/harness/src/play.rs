@@ -229,11 +229,28 @@ impl RunningPlay {
     /// Closes the recording and gives the counts; `None` if that was done before.
     fn finish(&self, stage: &mut Stage, ending: &Ending) -> Option<Finished> {
         let writer = stage.writer.take()?;
+        let ending = &self.with_last_words(ending);
         let message = if let Ending::Failed(message) = ending { Some(message.clone()) } else { None };
         stage.play.tally_mut().end(ending.name(), message);
         let closed = writer.end(ending).and_then(|out| out.get_ref().sync_all());
         let result = self.result(stage.play.tally().runs().to_vec(), stage.play.info());
         Some(closed.map(|()| result).map_err(|error| self.unwritable(error)))
+    }
+
+    /// A failure with the last line that the agent's process wrote to its standard error, which often says why.
+    fn with_last_words(&self, ending: &Ending) -> Ending {
+        let Ending::Failed(reason) = ending else {
+            return ending.clone();
+        };
+        let written = std::fs::read(&self.order.errors_path).unwrap_or_default();
+        let tail = String::from_utf8_lossy(&written[written.len().saturating_sub(2000)..]).into_owned();
+        match tail.lines().rfind(|line| !line.trim().is_empty()) {
+            Some(line) => {
+                let line: String = line.trim().chars().take(200).collect();
+                Ending::Failed(format!("{reason}; the last it said on standard error: `{line}`"))
+            }
+            None => ending.clone(),
+        }
     }
 
     fn unwritable(&self, error: std::io::Error) -> HarnessError {

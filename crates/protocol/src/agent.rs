@@ -64,10 +64,10 @@ pub struct AgentReply {
     pub action: Value,
     /// Column of a click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub x: Option<i64>,
+    pub x: Option<Value>,
     /// Row of a click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub y: Option<i64>,
+    pub y: Option<Value>,
     /// Why, in any form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<Value>,
@@ -83,21 +83,34 @@ pub struct AgentReply {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
     /// Not a JSON object of the form.
-    #[error("the agent's line is not a reply: {0}")]
-    Json(String),
+    #[error(
+        "the agent wrote `{line}`, which is not a reply ({reason}): expected one object such as `{{\"action\":1}}` a line, and nothing else on standard output"
+    )]
+    Json {
+        /// The line, shortened.
+        line: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Neither a name nor an id of an action.
     #[error("`{0}` is not an action: expected `RESET`, `ACTION1` to `ACTION7`, or 0 to 7")]
     Action(String),
     /// A click without a place on the frame.
-    #[error("ACTION6 needs `x` and `y` from 0 to 63")]
+    #[error("ACTION6 needs `x` and `y`, whole numbers from 0 to 63")]
     Place,
+}
+
+/// A coordinate, if it is a whole number.
+fn whole(value: Option<&Value>) -> Option<i64> {
+    value.and_then(Value::as_i64)
 }
 
 impl AgentReply {
     /// Reads a line of an agent's process.
     pub fn parse(line: &str) -> Result<(Action, Details), ReplyError> {
-        let reply: Self = serde_json::from_str(line).map_err(|error| ReplyError::Json(error.to_string()))?;
-        let action = action_from(&reply.action, reply.x, reply.y).map_err(|bad| match bad {
+        let reply: Self = serde_json::from_str(line)
+            .map_err(|error| ReplyError::Json { line: line.trim().chars().take(60).collect(), reason: error.to_string() })?;
+        let action = action_from(&reply.action, whole(reply.x.as_ref()), whole(reply.y.as_ref())).map_err(|bad| match bad {
             BadAction::Kind => ReplyError::Action(reply.action.to_string()),
             BadAction::Place => ReplyError::Place,
         })?;
@@ -123,7 +136,8 @@ mod tests {
         assert_eq!(AgentReply::parse(r#"{"action":6,"x":64,"y":0}"#), Err(ReplyError::Place));
         assert_eq!(AgentReply::parse(r#"{"action":6}"#), Err(ReplyError::Place));
         assert_eq!(AgentReply::parse(r#"{"action":"JUMP"}"#), Err(ReplyError::Action("\"JUMP\"".to_owned())));
-        assert!(matches!(AgentReply::parse("hello"), Err(ReplyError::Json(_))));
+        assert_eq!(AgentReply::parse(r#"{"action":6,"x":1.5,"y":2}"#), Err(ReplyError::Place));
+        assert!(AgentReply::parse("loading...").unwrap_err().to_string().contains("`loading...`, which is not a reply"));
     }
 
     #[test]

@@ -187,8 +187,8 @@ summary { cursor: pointer; color: var(--quiet); font-size: 13px; }
   </div>
   <div class="side">
     <div class="levels"><span class="label">Level&nbsp;</span></div>
-    <dl><dt>Action</dt><dd data-show="action"></dd><dt>Effect</dt><dd data-show="effect"></dd><dt>Frame</dt><dd data-show="frame"></dd><dt>Count</dt><dd data-show="count"></dd>
-      <dt>In level</dt><dd data-show="level"></dd><dt>State</dt><dd data-show="state"></dd></dl>
+    <dl><dt>Action</dt><dd data-show="action"></dd><dt>Effect</dt><dd data-show="effect"></dd><dt>Frame</dt><dd data-show="frame"></dd><dt>Actions</dt><dd data-show="count"></dd>
+      <dt>On this level</dt><dd data-show="level"></dd><dt>State</dt><dd data-show="state"></dd></dl>
     <p class="legend"><span><svg viewBox="0 0 8 12"><path stroke-width="2" d="M4 0v12"/></svg> level completed</span>
       <span><svg viewBox="0 0 8 12"><path d="M4 6v6"/></svg> changed nothing</span></p>
     <details hidden open><summary>Reasoning</summary><div class="reasoning" tabindex="0"></div></details>

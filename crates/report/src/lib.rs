@@ -26,4 +26,4 @@ pub use picture::{PictureError, contact_sheet};
 pub use plot::{actions_plot, completion_plot};
 pub use replay_page::{PLAYER_SCRIPT, replay_page};
 pub use run_page::{PlayFilm, RunReport, run_page};
-pub use table::card_table;
+pub use table::{PROVISIONAL, card_table, wrapped};

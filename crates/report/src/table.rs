@@ -14,22 +14,21 @@ const LEAST_WIDTH: usize = 56;
 
 /// The table: one line for each environment, a total, and what must be said about the numbers.
 ///
-/// With several cards every number is a mean over them. The baseline is summed over the completed levels only, so that it
-/// can be set beside the actions.
+/// With several cards every number is a mean over them.
 pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> String {
     let width = width.max(LEAST_WIDTH);
     let rows = rows(cards, summary);
-    let header = ["environment", "score %", "levels", "actions", "baseline", "ended"].map(str::to_owned);
+    let header = ["environment", "score %", "levels", "actions", "ended"].map(str::to_owned);
     let mut lines = vec![header];
     lines.extend(rows.iter().map(|row| cells(row, cards.len())));
     lines.push(cells(&Row { score: summary.score, ..total(&rows) }, cards.len()));
-    let mut widths: [usize; 6] =
+    let mut widths: [usize; 5] =
         std::array::from_fn(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0));
     // The first column gives way first, then the last.
     let gaps = 2 * (widths.len() - 1);
-    let numbers: usize = widths[1..5].iter().sum();
-    widths[0] = widths[0].min(width.saturating_sub(numbers + gaps + widths[5].min(8)).max(7));
-    widths[5] = widths[5].min(width.saturating_sub(numbers + gaps + widths[0]));
+    let numbers: usize = widths[1..4].iter().sum();
+    widths[0] = widths[0].min(width.saturating_sub(numbers + gaps + widths[4].min(8)).max(7));
+    widths[4] = widths[4].min(width.saturating_sub(numbers + gaps + widths[0]));
 
     let mut text = String::new();
     let rule = "─".repeat(width.min(widths.iter().sum::<usize>() + gaps));
@@ -42,7 +41,7 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
             let (cell, room) = (shortened(cell, widths[column]), widths[column]);
             let _ = match column {
                 0 => write!(out, "{cell:<room$}"),
-                5 => write!(out, "  {cell}"),
+                4 => write!(out, "  {cell}"),
                 _ => write!(out, "  {cell:>room$}"),
             };
         }
@@ -58,13 +57,12 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
     text
 }
 
-fn cells(row: &Row, cards: usize) -> [String; 6] {
+fn cells(row: &Row, cards: usize) -> [String; 5] {
     [
         clean(&row.name),
         format!("{:.2}", row.score),
         format!("{}/{}", count(row.levels_completed, cards), row.levels),
         count(row.actions, cards),
-        row.baseline.map_or_else(|| "–".to_owned(), |baseline| count(baseline, cards)),
         clean(&tally(&row.endings)),
     ]
 }
@@ -92,7 +90,7 @@ fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
 }
 
 /// What is said wherever a baseline is not from people.
-pub(crate) const PROVISIONAL: &str = "Baselines are provisional: those of source `solver` are twice the optimal count found by search, because no people have played these levels yet.";
+pub const PROVISIONAL: &str = "Baselines are provisional: those of source `solver` are twice the optimal count found by search, because no people have played these levels yet.";
 
 /// The text without control characters and without marks that turn the writing direction.
 fn clean(text: &str) -> String {
@@ -108,7 +106,8 @@ fn shortened(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain((width > 0).then_some('…')).collect()
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// A text in lines of at most so many characters, broken between words.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is always a line");

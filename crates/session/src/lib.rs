@@ -1,7 +1,7 @@
 //! Plays and scorecards as a state machine over a catalogue of environments.
 //!
 //! A [`Play`] wraps an environment, applies the rules about RESET, and keeps the [`Tally`] from which everything else
-//! follows. [`scorecard`] turns tallies into a card in the official shape. [`replay`] plays a recording again and compares.
+//! follows. [`scorecard`] turns tallies into a card in the official shape. [`replay()`] plays a recording again and compares.
 //!
 //! **Invariant:** there is no I/O, clock or id here; they are passed in. The same commands give the same card.
 

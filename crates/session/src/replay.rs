@@ -46,7 +46,7 @@ pub fn replay(catalog: &dyn Catalog, recording: &Recording) -> Result<Replayed, 
     replay_with(catalog, recording, |_, _| ())
 }
 
-/// As [`replay`]; shows each entry as the replay gives it, with its frames.
+/// As [`replay()`]; shows each entry as the replay gives it, with its frames.
 pub fn replay_with(
     catalog: &dyn Catalog,
     recording: &Recording,

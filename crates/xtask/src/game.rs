@@ -85,13 +85,18 @@ impl Visitor for RunTool<'_> {
             Tool::Solve { level, seed, places, write } => solve::<G>(*level, *seed, *places, *write),
             Tool::Golden => {
                 let path = format!("crates/games/tests/it/playthroughs/{}.txt", G::FACTS.game_id().base());
-                fs::write(&path, rhae_testkit::playthrough::<G>()).with_context(|| format!("cannot write {path}"))
+                fs::write(&path, rhae_testkit::playthrough::<G>()).with_context(|| format!("cannot write {path}"))?;
+                println!("wrote {path}");
+                Ok(())
             }
             Tool::Random { level, seed, steps, attempt } => random::<G>(*level, *seed, *steps, *attempt),
             Tool::Render { out, level, seed, actions, zoom, columns, settled } => {
                 let frames = frames_of::<G>(*level, *seed, actions.as_deref(), *settled)?;
                 let frames: Vec<&Frame> = frames.iter().collect();
-                fs::write(out, contact_sheet(&frames, *columns, *zoom)?).with_context(|| format!("cannot write {}", out.display()))
+                fs::write(out, contact_sheet(&frames, *columns, *zoom)?)
+                    .with_context(|| format!("cannot write {}", out.display()))?;
+                println!("wrote {}", out.display());
+                Ok(())
             }
         }
     }

@@ -42,12 +42,15 @@ pub(super) fn run(id: &str) -> Result<()> {
     }
     let registry = root.join("crates/games/src/lib.rs");
     let listed = with_entry(&read(&registry)?, &format!("    {id}::{type_name},\n"))?;
+    let index = root.join("docs/games/README.md");
+    let indexed = with_row(&read(&index)?, &format!("| [{id}]({id}.md) | keys | |\n"))?;
     for (name, content) in &files {
         write(&root.join(name), content)?;
         output::print(&format!("wrote {name}"))?;
     }
     write(&registry, &listed)?;
-    output::print("added a line to crates/games/src/lib.rs\n")?;
+    write(&index, &indexed)?;
+    output::print("added a line to crates/games/src/lib.rs and one to docs/games/README.md\n")?;
     output::print(&format!("next: `cargo xtask game {id} render {id}.png`, then CONTRIBUTING.md, \"Adding a game\""))
 }
 
@@ -56,6 +59,13 @@ fn with_entry(source: &str, entry: &str) -> Result<String> {
     let list = source.find("registry::registry! {").context("crates/games/src/lib.rs has no registry")?;
     let end = list + source[list..].find("\n}").context("the registry in crates/games/src/lib.rs does not end")? + 1;
     Ok(format!("{}{entry}{}", &source[..end], &source[end..]))
+}
+
+/// The index of games with one more row at the end of its table.
+fn with_row(index: &str, row: &str) -> Result<String> {
+    let last = index.rfind("\n| [").context("docs/games/README.md has no table of games")? + 1;
+    let end = last + index[last..].find('\n').context("the table in docs/games/README.md does not end")? + 1;
+    Ok(format!("{}{row}{}", &index[..end], &index[end..]))
 }
 
 /// The repository that holds the working directory.

@@ -4,10 +4,12 @@ use std::fmt::Write;
 
 use rhae_engine::GameInfo;
 use rhae_protocol::{PlayOutcome, RunScore};
-use rhae_scoring::Method;
+use rhae_report::{PROVISIONAL, wrapped};
+use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
 use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
 
 use super::sitting::counted;
+use crate::output::width;
 
 /// The summary of all runs of a play; of several, the one that counts, which is the best.
 pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOutcome]) -> String {
@@ -27,16 +29,33 @@ pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOut
     text.push('\n');
     table(&mut text, best);
     match &best.message {
-        None => line(&mut text, format_args!("score {:.1} % ({})\n", environment.score, method.name())),
+        None => {
+            let most = 100.0 * most_for(method, info, best.levels_completed as usize);
+            line(
+                &mut text,
+                format_args!(
+                    "score {:.1} % ({}), of at most {most:.1} % for the completed levels\n",
+                    environment.score,
+                    method.name()
+                ),
+            );
+        }
         Some(problem) => line(&mut text, format_args!("no score: {problem}\n")),
     }
     if info.baselines.iter().any(|baseline| baseline.source.is_provisional()) {
-        text.push_str("The baselines are provisional: twice a solver's count, until people have been measured.\n");
+        line(&mut text, format_args!("{}\n", wrapped(PROVISIONAL, width()).join("\n")));
     }
     if info.seeded && seed != 0 {
         line(&mut text, format_args!("The baselines are for seed 0; this was seed {seed}, whose levels differ.\n"));
     }
     text
+}
+
+/// The most that completing the first levels can give.
+fn most_for(method: Method, info: &GameInfo, completed: usize) -> f64 {
+    let baselines: Vec<u32> = info.baselines.iter().map(|baseline| baseline.actions).collect();
+    let done = vec![LevelResult::Completed(LevelCount::all(1)); completed];
+    score_game(method, &baselines, &done).map_or(0.0, |game| game.cap)
 }
 
 /// The levels that were played, one a line.
@@ -85,8 +104,9 @@ mod tests {
             1       20        14       49.0 %
             2       13        26      115.0 %
             3        5        44  not completed
-        score 7.7 % (docs-2026-04)
-        The baselines are provisional: twice a solver's count, until people have been measured.
+        score 7.7 % (docs-2026-04), of at most 8.3 % for the completed levels
+        Baselines are provisional: those of source `solver` are twice the optimal count
+        found by search, because no people have played these levels yet.
         ");
     }
 

@@ -87,6 +87,8 @@ fn count(what: &str, text: &str) -> Result<u32> {
             Ok(count) => Ok(count),
             Err(_) => bail!("`{number}` is too large for a {what}"),
         },
-        Err(_) => bail!("`{text}` is not a possible {what}: expected a whole number above 0"),
+        Err(_) => {
+            bail!("`{text}` is not a possible {what}: expected a whole number above 0 (or `-` for a level that was not completed)")
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use rhae_harness::{assemble, load_config, load_plays};
 use rhae_protocol::Format;
@@ -41,6 +41,7 @@ pub(crate) struct RecordingArgs {
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
+    ensure!(!args.folder.is_file(), "`{}` is a file; a recording is scored with `rhae score recording`", args.folder.display());
     let config = load_config(&args.folder)?;
     let method = match args.method {
         Some(method) => method,

@@ -18,6 +18,8 @@ fn registry_sources_pages_and_playthroughs_agree() {
     let registered: BTreeSet<String> = rhae_games::ALL.iter().map(|entry| entry.id().base().to_owned()).collect();
     assert_eq!(names_in("src", ".rs"), registered, "sources");
     assert_eq!(names_in("../../docs/games", ".md"), registered, "pages in docs/games");
+    let index = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/games/README.md")).unwrap();
+    assert!(registered.iter().all(|id| index.contains(&format!("[{id}]({id}.md)"))), "rows in docs/games/README.md");
     assert_eq!(names_in("tests/it/playthroughs", ".txt"), registered, "golden playthroughs");
 }
 
@@ -36,7 +38,9 @@ fn names_are_found_and_strangers_get_the_nearest() {
     assert_eq!(rhae_games::find(first).unwrap().facts.id, first);
     assert_eq!(rhae_games::find(&first[..4]).unwrap().facts.id, first);
     let misspelt = format!("{}x", &first[..3]);
-    assert_eq!(rhae_games::find(&misspelt).err().unwrap().nearest, first);
+    assert_eq!(rhae_games::find(&misspelt).err().unwrap().nearest.as_deref(), Some(first));
+    assert_eq!(rhae_games::find("something").err().unwrap().nearest, None);
+    assert_eq!(rhae_games::find(&first.to_ascii_uppercase()).unwrap().facts.id, first);
 }
 
 struct Playthrough;
