@@ -245,34 +245,47 @@ fn write_results(order: &RunOrder, catalog: &dyn Catalog, results: &Results, pla
         order.folder.write_json(&name, card)?;
     }
     order.folder.write_json("summary.json", &results.summary)?;
-    let mut room = MOST_FRAMES;
-    let films = plays.iter().filter_map(|play| film_of(order, catalog, play, &mut room)).collect();
+    let films = films_of(order, catalog, plays);
     let report = RunReport { config: order.config.clone(), summary: results.summary.clone(), cards: results.cards.clone(), films };
     order.folder.write("report.html", run_page(&report).as_bytes())
 }
 
+/// The films of all plays. Each may take its share of the room that is left, so that a long one does not crowd out the others.
+fn films_of(order: &RunOrder, catalog: &dyn Catalog, plays: &[PlayResult]) -> Vec<PlayFilm> {
+    let mut room = MOST_FRAMES;
+    let mut films = Vec::new();
+    for (index, play) in plays.iter().enumerate() {
+        let share = room / (plays.len() - index);
+        if let Some(film) = film_of(order, catalog, play, share) {
+            room -= film.film.moments.iter().map(|moment| moment.frames.len()).sum::<usize>();
+            films.push(film);
+        }
+    }
+    films
+}
+
 /// The film of a play, made by replaying its recording as far as there is room for frames. A recording that cannot be
 /// replayed has none: its counts stand in the tables all the same.
-fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult, room: &mut usize) -> Option<PlayFilm> {
+fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult, mut room: usize) -> Option<PlayFilm> {
     let lines = BufReader::new(File::open(order.folder.file(&play.recording)).ok()?).lines();
     // A line has at least one frame, so more lines than there is room for need not even be read.
-    let text: Vec<String> = lines.take(*room + 1).map_while(Result::ok).collect();
-    let cut = text.len() > *room;
+    let text: Vec<String> = lines.take(room + 1).map_while(Result::ok).collect();
+    let cut = text.len() > room;
     let recording = Recording::parse(&text.join("\n")).ok()?;
     let info = catalog.find(&play.game_id).ok()?;
     let mut entries: Vec<Entry> = Vec::new();
-    let mut left_out = cut;
+    let mut full = false;
     let replayed = replay_with(catalog, &recording, |entry, frames| {
-        left_out |= frames.len() > *room;
-        if !left_out {
-            *room -= frames.len();
+        full |= frames.len() > room;
+        if !full {
+            room -= frames.len();
             entries.push(Entry { frames: Some(frames.to_vec()), ..entry });
         }
     });
     replayed.ok()?;
     let shown = entries.len().saturating_sub(1);
     let mut film = film(&recording.header, Some(&info), entries);
-    if left_out {
+    if full || cut {
         film.subtitle = format!("{}; only the first {shown} actions are shown here", film.subtitle);
     }
     let last = play.runs.last();
