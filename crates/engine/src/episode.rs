@@ -161,7 +161,7 @@ impl<G: Game> Episode<G> {
         let mut outcome = Outcome::Going;
         if self.offered().contains(action.kind()) {
             if action == Action::Action7 {
-                (changed, outcome) = self.take_back();
+                (changed, outcome) = self.take_back(sink);
             } else {
                 let before = self.state.clone();
                 outcome = G::step(self.levels.get(self.level), &mut self.state, action, sink);
@@ -217,7 +217,7 @@ impl<G: Game> Episode<G> {
     }
 
     /// Restores the board before the last action that changed it, and lets the game charge what undo costs.
-    fn take_back(&mut self) -> (bool, Outcome) {
+    fn take_back(&mut self, sink: &mut impl FrameSink) -> (bool, Outcome) {
         let board = match self.undo.pop() {
             Undone::Board(board) => Some(board),
             Undone::Nothing => None,
@@ -235,7 +235,7 @@ impl<G: Game> Episode<G> {
             self.state.board = board;
         }
         self.log.push(Action::Action7);
-        let outcome = G::undone(self.levels.get(self.level), &mut self.state);
+        let outcome = G::undone(self.levels.get(self.level), &mut self.state, restored, sink);
         (restored || self.state.spent != spent, outcome)
     }
 
@@ -246,10 +246,12 @@ impl<G: Game> Episode<G> {
         let mut stack = Vec::new();
         for &action in &self.log {
             if action == Action::Action7 {
-                if let Some(board) = stack.pop() {
+                let board = stack.pop();
+                let restored = board.is_some();
+                if let Some(board) = board {
                     state.board = board;
                 }
-                G::undone(level, &mut state);
+                G::undone(level, &mut state, restored, &mut NoFrames);
             } else {
                 let before = state.board.clone();
                 G::step(level, &mut state, action, &mut NoFrames);

@@ -61,8 +61,9 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Draws the settled picture of a state, every cell of it.
     fn draw(level: &Self::Level, state: &StateOf<Self>, frame: &mut Frame);
 
-    /// Called after undo has restored the board (or found nothing to restore), to charge what undo costs.
-    fn undone(_level: &Self::Level, _state: &mut StateOf<Self>) -> Outcome {
+    /// Called after undo has restored the board, or found nothing to restore, to charge what undo costs and to show what
+    /// became of it.
+    fn undone(_level: &Self::Level, _state: &mut StateOf<Self>, _restored: bool, _sink: &mut impl FrameSink) -> Outcome {
         Outcome::Going
     }
 

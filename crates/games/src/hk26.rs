@@ -94,7 +94,7 @@ impl Game for Hk26 {
         View::of(level, state).settled(frame);
     }
 
-    fn undone(_level: &Level, state: &mut StateOf<Self>) -> Outcome {
+    fn undone(_level: &Level, state: &mut StateOf<Self>, _restored: bool, _sink: &mut impl FrameSink) -> Outcome {
         state.spent = state.spent.saturating_sub(1);
         if state.spent == 0 { Outcome::GameOver } else { Outcome::Going }
     }

@@ -87,8 +87,13 @@ impl Game for Kq19 {
         draw::heap(room, state, if dead { Look::Dead } else { Look::Plain }, frame);
     }
 
-    fn undone(room: &Room, state: &mut StateOf<Self>) -> Outcome {
-        outcome(spend(room, state))
+    fn undone(room: &Room, state: &mut StateOf<Self>, restored: bool, sink: &mut impl FrameSink) -> Outcome {
+        let lost = spend(room, state);
+        if !restored {
+            // There is nothing to go back to: the heap is held, as by a wall.
+            sink.frame(|frame| draw::motion(room, state, state.board.all(), Direction::Up, frame));
+        }
+        outcome(lost)
     }
 }
 

@@ -144,8 +144,13 @@ impl Game for Ny40 {
         draw::picture(hall, state, Moment::Rest, frame);
     }
 
-    fn undone(hall: &Hall, state: &mut StateOf<Self>) -> Outcome {
-        spend(hall, state)
+    fn undone(hall: &Hall, state: &mut StateOf<Self>, restored: bool, sink: &mut impl FrameSink) -> Outcome {
+        let spent = spend(hall, state);
+        if !restored {
+            // The marks of what gives a hold go out and come back: nothing else happened.
+            blink(hall, state, Moment::Flight, sink);
+        }
+        spent
     }
 }
 

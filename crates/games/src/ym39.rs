@@ -91,6 +91,17 @@ impl Game for Ym39 {
         draw::draw(level, &state.board, frame);
     }
 
+    fn undone(level: &Level, state: &mut StateOf<Self>, restored: bool, sink: &mut impl FrameSink) -> Outcome {
+        if !restored {
+            // Nobody has moved yet: everybody looks, and nobody was called.
+            sink.frame(|frame| {
+                draw::draw(level, &state.board, frame);
+                draw::draw_all_gazes(level, &state.board, frame);
+            });
+        }
+        Outcome::Going
+    }
+
     fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
         let middle = draw::PITCH as u8 / 2;
         cells.extend(state.board[..level.land.count].iter().map(|creature| {

@@ -47,7 +47,7 @@ impl Game for Counter {
         if state.board >= goal { Outcome::LevelWon } else { Outcome::Going }
     }
 
-    fn undone(_level: &u8, state: &mut StateOf<Self>) -> Outcome {
+    fn undone(_level: &u8, state: &mut StateOf<Self>, _restored: bool, _sink: &mut impl FrameSink) -> Outcome {
         state.spent += 1;
         if state.spent >= 2_000 { Outcome::GameOver } else { Outcome::Going }
     }
