@@ -1,0 +1,65 @@
+//! Why something could not be stored or read.
+
+/// Why something could not be stored or read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// No room is left.
+    #[error("the database is full: {0}")]
+    Full(String),
+    /// Nothing may be written.
+    #[error("the database is read-only: {0}")]
+    ReadOnly(String),
+    /// The database cannot be reached, or failed in another way.
+    #[error("the database failed: {0}")]
+    Unavailable(String),
+    /// The database was made by a newer version of this software.
+    #[error("the database has schema version {found}, and this binary knows versions up to {known}: use a newer binary")]
+    NewerSchema {
+        /// What the database says.
+        found: i64,
+        /// What this binary knows.
+        known: i64,
+    },
+    /// The file is a database of something else.
+    #[error("the file is a database, but not one of Rhae: choose another file")]
+    Foreign,
+    /// A stored value has a form that was never written.
+    #[error("the database holds {0}, which was never written in this form")]
+    Corrupt(String),
+    /// Another entry was appended meanwhile.
+    #[error("the play has gone on elsewhere: entry {0} is not the next of its log")]
+    Conflict(u32),
+    /// The card is closed, or there is none.
+    #[error("the scorecard is not open")]
+    CardNotOpen,
+    /// The card has a play of the environment and may have only one.
+    #[error("the environment has been played on this scorecard, and may be played once")]
+    PlayedBefore,
+    /// The owner has opened a card and may open only one.
+    #[error("a scorecard has been opened before, and only one may be opened")]
+    OpenedBefore,
+}
+
+impl StoreError {
+    /// Whether the same call may succeed later, because the fault lies with the database and not with the call.
+    pub const fn is_retryable(&self) -> bool {
+        matches!(self, Self::Full(_) | Self::ReadOnly(_) | Self::Unavailable(_) | Self::Conflict(_))
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        // SQLite's extended codes have the primary one in their lowest byte.
+        const READ_ONLY: i32 = 8;
+        const FULL: i32 = 13;
+        let primary = match &error {
+            sqlx::Error::Database(error) => error.code().and_then(|code| code.parse::<i32>().ok()).map(|code| code & 0xFF),
+            _ => None,
+        };
+        match primary {
+            Some(READ_ONLY) => Self::ReadOnly(error.to_string()),
+            Some(FULL) => Self::Full(error.to_string()),
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Rows as values. A row may have been written by other hands, so every field is checked.
+
+use rhae_engine::PlayState;
+use rhae_protocol::{Details, Entry, ResetRule};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use uuid::Uuid;
+
+use crate::{Card, CardId, CardKey, Owner, Play, PlayId, PlayKey, StoreError};
+
+pub(crate) fn card(row: &SqliteRow) -> Result<Card, StoreError> {
+    let opaque: Option<&str> = row.try_get("opaque")?;
+    Ok(Card {
+        key: CardKey(row.try_get("key")?),
+        id: CardId(uuid(row, "id")?),
+        owner: owner(row)?,
+        tags: serde_json::from_str(row.try_get("tags")?).map_err(|_| corrupt("tags"))?,
+        source_url: row.try_get("source_url")?,
+        opaque: opaque.map(serde_json::from_str).transpose().map_err(|_| corrupt("opaque"))?,
+        competition: row.try_get("competition")?,
+        opened_ms: number(row, "opened_ms")?,
+        used_ms: number(row, "used_ms")?,
+        closed_ms: row.try_get::<Option<i64>, _>("closed_ms")?.map(i64::cast_unsigned),
+    })
+}
+
+pub(crate) fn play(row: &SqliteRow) -> Result<Play, StoreError> {
+    let rule: &str = row.try_get("rule")?;
+    let rules = [ResetRule::Official, ResetRule::LevelsOnly];
+    Ok(Play {
+        key: PlayKey(row.try_get("key")?),
+        id: PlayId(uuid(row, "id")?),
+        card: CardKey(row.try_get("card")?),
+        owner: owner(row)?,
+        game_id: row.try_get::<&str, _>("game_id")?.parse().map_err(|_| corrupt("game_id"))?,
+        seed: row.try_get::<i64, _>("seed")?.cast_unsigned(),
+        rule: rules.into_iter().find(|known| known.name() == rule).ok_or_else(|| corrupt("rule"))?,
+        win_levels: number(row, "win_levels")?,
+    })
+}
+
+pub(crate) fn entry(row: &SqliteRow) -> Result<Entry, StoreError> {
+    let reasoning: Option<&str> = row.try_get("reasoning")?;
+    let reasoning = reasoning.map(serde_json::from_str).transpose().map_err(|_| corrupt("reasoning"))?;
+    Ok(Entry {
+        action: row.try_get::<&str, _>("action")?.parse().map_err(|_| corrupt("action"))?,
+        hash: row.try_get::<i64, _>("hash")?.cast_unsigned(),
+        frames: None,
+        state: PlayState::from_name(row.try_get("state")?).ok_or_else(|| corrupt("state"))?,
+        levels_completed: number(row, "levels_completed")?,
+        full_reset: row.try_get("full_reset")?,
+        counted: row.try_get("counted")?,
+        changed: Some(row.try_get("changed")?),
+        details: Details { reasoning, ..Details::default() },
+    })
+}
+
+pub(crate) fn card_id(row: &SqliteRow) -> Result<CardId, StoreError> {
+    uuid(row, "id").map(CardId)
+}
+
+fn uuid(row: &SqliteRow, column: &'static str) -> Result<Uuid, StoreError> {
+    Uuid::from_slice(row.try_get(column)?).map_err(|_| corrupt(column))
+}
+
+fn owner(row: &SqliteRow) -> Result<Owner, StoreError> {
+    row.try_get::<&[u8], _>("owner")?.try_into().map(Owner).map_err(|_| corrupt("owner"))
+}
+
+fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
+    T::try_from(row.try_get(column)?).map_err(|_| corrupt(column))
+}
+
+fn corrupt(column: &str) -> StoreError {
+    StoreError::Corrupt(format!("a value in the column `{column}`"))
+}

@@ -1,0 +1,85 @@
+//! The tables, and how an older file gets them.
+//!
+//! **Invariant:** a migration that was released never changes; a later one is appended. The file's `user_version` is the
+//! number of migrations that it has.
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection};
+
+use crate::StoreError;
+
+/// Says in the file's header whose database it is: "Rhae".
+const APPLICATION_ID: i64 = 0x5268_6165;
+
+const MIGRATIONS: [&str; 1] = ["
+    CREATE TABLE cards (
+        key         INTEGER PRIMARY KEY,
+        id          BLOB NOT NULL UNIQUE,
+        owner       BLOB NOT NULL,
+        tags        TEXT NOT NULL,
+        source_url  TEXT,
+        opaque      TEXT,
+        competition INTEGER NOT NULL,
+        opened_ms   INTEGER NOT NULL,
+        used_ms     INTEGER NOT NULL,
+        closed_ms   INTEGER
+    ) STRICT;
+    CREATE INDEX cards_by_owner ON cards (owner);
+    CREATE INDEX cards_open ON cards (key) WHERE closed_ms IS NULL;
+
+    CREATE TABLE plays (
+        key        INTEGER PRIMARY KEY,
+        id         BLOB NOT NULL UNIQUE,
+        card       INTEGER NOT NULL REFERENCES cards (key),
+        game_id    TEXT NOT NULL,
+        seed       INTEGER NOT NULL,
+        rule       TEXT NOT NULL,
+        win_levels INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX plays_by_card ON plays (card);
+
+    CREATE TABLE log (
+        play             INTEGER NOT NULL REFERENCES plays (key),
+        entry            INTEGER NOT NULL,
+        action           TEXT NOT NULL,
+        hash             INTEGER NOT NULL,
+        state            TEXT NOT NULL,
+        levels_completed INTEGER NOT NULL,
+        counted          INTEGER NOT NULL,
+        changed          INTEGER NOT NULL,
+        full_reset       INTEGER NOT NULL,
+        reasoning        TEXT,
+        at_ms            INTEGER NOT NULL,
+        PRIMARY KEY (play, entry)
+    ) STRICT, WITHOUT ROWID;
+"];
+
+/// Brings the schema up to date, or says why that cannot be.
+pub(crate) async fn prepare(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {
+    let known = i64::try_from(MIGRATIONS.len()).expect("a list in this file has few entries");
+    let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await?;
+    let application: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut *connection).await?;
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await?;
+    if application != APPLICATION_ID && (application != 0 || tables != 0) {
+        return Err(StoreError::Foreign);
+    }
+    if found > known {
+        return Err(StoreError::NewerSchema { found, known });
+    }
+    if found == known {
+        return Ok(());
+    }
+    if read_only {
+        return Err(StoreError::ReadOnly(format!("schema version {found} would have to be brought to {known}")));
+    }
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    // Another process may have done it meanwhile.
+    let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await?;
+    for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        sqlx::raw_sql(*migration).execute(&mut *transaction).await?;
+    }
+    // Pragmas take no parameters; both values are numbers of this file.
+    let marks = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {known}");
+    sqlx::raw_sql(AssertSqlSafe(marks)).execute(&mut *transaction).await?;
+    Ok(transaction.commit().await?)
+}
