@@ -10,6 +10,7 @@ mod play;
 mod replay;
 mod run;
 mod score;
+mod serve;
 mod terminal;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ enum Command {
     Games(games::GamesArgs),
     Replay(replay::ReplayArgs),
     Score(score::ScoreArgs),
+    Serve(serve::ServeArgs),
     Bench(bench::BenchArgs),
 }
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Command::Games(args) => games::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Score(args) => score::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match result {

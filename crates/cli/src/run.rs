@@ -172,7 +172,8 @@ fn replayed_play(file: &Path, games: &str, env_seed: u64) -> Result<(String, Str
     Ok((format!("replay:{}", path.display()), id, seed))
 }
 
-fn chosen_games(names: &str) -> Result<Vec<String>> {
+/// The environments that a flag names, each once.
+pub(crate) fn chosen_games(names: &str) -> Result<Vec<String>> {
     if names == "all" {
         return Ok(Builtin.list().iter().map(|info| info.id.to_string()).collect());
     }

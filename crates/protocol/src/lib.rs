@@ -9,6 +9,7 @@ mod action;
 mod agent;
 mod frames;
 mod recording;
+mod rest;
 mod run;
 mod scorecard;
 mod time;
@@ -18,6 +19,7 @@ pub use frames::{FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
 };
+pub use rest::{FrameAnswer, GameListing};
 pub use run::{JournalLine, LevelOutcome, PlayOutcome, PlayResult, RunConfig, RunSummary, SummaryEnvironment};
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};

@@ -66,6 +66,8 @@ pub struct NewCard {
     pub opaque: Option<Value>,
     /// Whether the rules of competitions apply.
     pub competition: bool,
+    /// Environments that count on the card even if they were not played, as in competitions.
+    pub games: Vec<GameId>,
     /// Whether it is refused if the owner has ever opened another.
     pub only_one: bool,
     /// When it is opened, in milliseconds since 1970.
@@ -89,6 +91,8 @@ pub struct Card {
     pub opaque: Option<Value>,
     /// Whether the rules of competitions apply.
     pub competition: bool,
+    /// Environments that count on the card even if they were not played, as in competitions.
+    pub games: Vec<GameId>,
     /// When it was opened.
     pub opened_ms: u64,
     /// When it was last used, to the second.

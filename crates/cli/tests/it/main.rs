@@ -9,3 +9,4 @@ mod rhae;
 mod run;
 mod run_trouble;
 mod score;
+mod serve;

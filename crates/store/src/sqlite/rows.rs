@@ -1,6 +1,6 @@
 //! Rows as values. A row may have been written by other hands, so every field is checked.
 
-use rhae_engine::PlayState;
+use rhae_engine::{GameId, PlayState};
 use rhae_protocol::{Details, Entry, ResetRule};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -18,6 +18,7 @@ pub(crate) fn card(row: &SqliteRow) -> Result<Card, StoreError> {
         source_url: row.try_get("source_url")?,
         opaque: opaque.map(serde_json::from_str).transpose().map_err(|_| corrupt("opaque"))?,
         competition: row.try_get("competition")?,
+        games: games(row.try_get("games")?)?,
         opened_ms: number(row, "opened_ms")?,
         used_ms: number(row, "used_ms")?,
         closed_ms: row.try_get::<Option<i64>, _>("closed_ms")?.map(i64::cast_unsigned),
@@ -69,6 +70,10 @@ fn owner(row: &SqliteRow) -> Result<Owner, StoreError> {
 
 fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
     T::try_from(row.try_get(column)?).map_err(|_| corrupt(column))
+}
+
+fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
+    text.split_whitespace().map(|id| id.parse().map_err(|_| corrupt("games"))).collect()
 }
 
 fn corrupt(column: &str) -> StoreError {

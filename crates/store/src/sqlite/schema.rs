@@ -20,6 +20,7 @@ const MIGRATIONS: [&str; 1] = ["
         source_url  TEXT,
         opaque      TEXT,
         competition INTEGER NOT NULL,
+        games       TEXT NOT NULL,
         opened_ms   INTEGER NOT NULL,
         used_ms     INTEGER NOT NULL,
         closed_ms   INTEGER

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rhae_engine::GameId;
 use rhae_protocol::Entry;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row};
@@ -140,12 +141,18 @@ impl Batch<'_> {
         }
         let tags = serde_json::Value::from(card.tags.clone()).to_string();
         let query = sqlx::query(
-            "INSERT INTO cards (id, owner, tags, source_url, opaque, competition, opened_ms, used_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+            "INSERT INTO cards (id, owner, tags, source_url, opaque, competition, games, opened_ms, used_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
         );
         let query = query.bind(card.id.0.as_bytes().to_vec()).bind(card.owner.0.to_vec()).bind(tags);
         let query = query.bind(card.source_url.clone()).bind(card.opaque.as_ref().map(ToString::to_string));
-        query.bind(card.competition).bind(card.opened_ms.cast_signed()).execute(&mut *self.connection).await?;
+        let games: Vec<&str> = card.games.iter().map(GameId::as_str).collect();
+        query
+            .bind(card.competition)
+            .bind(games.join(" "))
+            .bind(card.opened_ms.cast_signed())
+            .execute(&mut *self.connection)
+            .await?;
         Ok(Done::Nothing)
     }
 

@@ -25,6 +25,7 @@ async fn everything_is_there_after_reopening() {
     let store = open(&path).await;
     let found = store.card(asked.id).await.unwrap().unwrap();
     assert_eq!((found.owner, &found.tags, &found.source_url), (asked.owner, &asked.tags, &asked.source_url));
+    assert_eq!(found.games, asked.games);
     assert_eq!((&found.opaque, found.opened_ms, found.used_ms, found.closed_ms), (&asked.opaque, 1_000, 9_000, None));
     let stored = store.play(order.id).await.unwrap().unwrap();
     assert_eq!((stored.key, stored.card, stored.owner), (play, found.key, asked.owner));

@@ -26,6 +26,7 @@ pub(crate) fn new_card() -> NewCard {
         source_url: Some("https://example.org".to_owned()),
         opaque: Some(json!({"a": [1, null]})),
         competition: false,
+        games: vec!["ab12-v1".parse().unwrap(), "ab13-v1".parse().unwrap()],
         only_one: false,
         opened_ms: 1_000,
     }

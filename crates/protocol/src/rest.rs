@@ -1,0 +1,218 @@
+//! What the REST API answers about environments and plays, in the official shape.
+//!
+//! A frame has 4,096 cells, and writing it is most of what an answer costs; so it is written from a table of all pairs of
+//! cells instead of number by number.
+
+use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameInfo, PlayState, SIZE};
+use serde::Serialize;
+use serde_json::Value;
+
+/// An environment as it stands in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GameListing {
+    /// The id with its version.
+    pub game_id: String,
+    /// The public title.
+    pub title: String,
+    /// What a list may filter by.
+    pub tags: Vec<String>,
+    /// The baseline of each level.
+    pub baseline_actions: Vec<u32>,
+    /// Where each baseline comes from.
+    pub baseline_source: Vec<&'static str>,
+    /// The speed of animations.
+    pub default_fps: u8,
+}
+
+impl From<&GameInfo> for GameListing {
+    fn from(info: &GameInfo) -> Self {
+        Self {
+            game_id: info.id.to_string(),
+            title: info.title.clone(),
+            tags: info.tags.clone(),
+            baseline_actions: info.baselines.iter().map(|baseline| baseline.actions).collect(),
+            baseline_source: info.baselines.iter().map(|baseline| baseline.source.name()).collect(),
+            default_fps: info.frames_per_second,
+        }
+    }
+}
+
+/// What a command led to.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameAnswer<'a> {
+    /// The environment as the client named it.
+    pub game_id: &'a str,
+    /// The play.
+    pub guid: &'a str,
+    /// What is shown.
+    pub frames: &'a [Frame],
+    /// Where the play stands.
+    pub state: PlayState,
+    /// Levels completed.
+    pub levels_completed: u8,
+    /// All levels.
+    pub win_levels: u8,
+    /// Whether the game was started anew.
+    pub full_reset: bool,
+    /// The actions that are offered.
+    pub available: ActionSet,
+    /// The command that it answers; `None` for the RESET that opened the play.
+    pub action: Option<Action>,
+    /// What the player added to the command.
+    pub reasoning: Option<&'a Value>,
+}
+
+impl FrameAnswer<'_> {
+    /// The answer as JSON.
+    pub fn to_json(&self) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Input<'a> {
+            id: u8,
+            data: Value,
+            reasoning: Option<&'a Value>,
+        }
+        /// Everything but the frames.
+        #[derive(Serialize)]
+        struct Head<'a> {
+            game_id: &'a str,
+            guid: &'a str,
+            state: &'static str,
+            levels_completed: u8,
+            win_levels: u8,
+            level: u8,
+            full_reset: bool,
+            available_actions: Vec<u8>,
+            action_input: Input<'a>,
+        }
+        let data = match self.action {
+            None => serde_json::json!({}),
+            Some(Action::Action6 { x, y }) => serde_json::json!({"game_id": self.game_id, "x": x, "y": y}),
+            Some(_) => serde_json::json!({"game_id": self.game_id}),
+        };
+        let head = Head {
+            game_id: self.game_id,
+            guid: self.guid,
+            state: self.state.name(),
+            levels_completed: self.levels_completed,
+            win_levels: self.win_levels,
+            level: self.levels_completed.saturating_add(1).min(self.win_levels),
+            full_reset: self.full_reset,
+            available_actions: self.available.iter().map(ActionKind::id).collect(),
+            action_input: Input { id: self.action.map_or(0, |action| action.kind().id()), data, reasoning: self.reasoning },
+        };
+        let mut json = Vec::with_capacity(1024 + self.frames.len() * 12 * 1024);
+        serde_json::to_writer(&mut json, &head).expect("plain fields can be written to memory");
+        json.pop();
+        json.extend_from_slice(b",\"frame\":[");
+        for (index, frame) in self.frames.iter().enumerate() {
+            if index > 0 {
+                json.push(b',');
+            }
+            write_frame(&mut json, frame);
+        }
+        json.extend_from_slice(b"]}");
+        json
+    }
+}
+
+/// The text of two cells, each with a comma, and its length in the last byte.
+type Pair = [u8; 8];
+
+/// The text of every pair of cells; the first cell is the high half of the index.
+const PAIRS: [Pair; 256] = {
+    let mut pairs = [[0; 8]; 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut length = 0;
+        let cells = [index / 16, index % 16];
+        let mut which = 0;
+        while which < 2 {
+            if cells[which] >= 10 {
+                pairs[index][length] = b'1';
+                length += 1;
+            }
+            pairs[index][length] = b'0' + (cells[which] % 10) as u8;
+            pairs[index][length + 1] = b',';
+            length += 2;
+            which += 1;
+        }
+        pairs[index][7] = length as u8;
+        index += 1;
+    }
+    pairs
+};
+
+fn write_frame(json: &mut Vec<u8>, frame: &Frame) {
+    if !frame.is_valid() {
+        // Environments from outside may show cells that are no colours.
+        let rows: Vec<&[u8]> = frame.rows().collect();
+        serde_json::to_writer(json, &rows).expect("numbers can be written to memory");
+        return;
+    }
+    let mut line = [0; 1 + 3 * SIZE + size_of::<Pair>()];
+    line[0] = b'[';
+    json.push(b'[');
+    for row in frame.rows() {
+        let mut end = 1;
+        for cells in row.chunks_exact(2) {
+            let pair = PAIRS[usize::from(cells[0] << 4 | cells[1])];
+            line[end..end + pair.len()].copy_from_slice(&pair);
+            end += usize::from(pair[7]);
+        }
+        line[end - 1] = b']';
+        json.extend_from_slice(&line[..end]);
+        json.push(b',');
+    }
+    json.pop();
+    json.push(b']');
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_engine::CELLS;
+
+    use super::*;
+    use crate::frames_to_wire;
+
+    fn answer(frames: &[Frame], action: Option<Action>) -> Value {
+        let answer = FrameAnswer {
+            game_id: "ab12",
+            guid: "9f0c",
+            frames,
+            state: PlayState::NotFinished,
+            levels_completed: 2,
+            win_levels: 8,
+            full_reset: false,
+            available: ActionSet::ARROWS,
+            action,
+            reasoning: Some(&Value::from("why \"not\"")),
+        };
+        serde_json::from_slice(&answer.to_json()).unwrap()
+    }
+
+    #[test]
+    fn every_pair_of_cells_is_written_as_numbers() {
+        let mut cells = [0; CELLS];
+        for (index, cell) in cells.iter_mut().enumerate() {
+            let pair = index / 2 % 256;
+            *cell = (if index % 2 == 0 { pair / 16 } else { pair % 16 }) as u8;
+        }
+        let mut odd = Frame::filled(15);
+        odd.set(5, 6, 16);
+        odd.set(6, 6, 255);
+        let frames = [Frame::from_cells(cells), Frame::filled(15), odd, Frame::filled(0)];
+        assert_eq!(answer(&frames, None)["frame"], serde_json::to_value(frames_to_wire(&frames)).unwrap());
+    }
+
+    #[test]
+    fn an_answer_says_what_the_official_client_reads() {
+        let click = answer(&[Frame::filled(1)], Some(Action::Action6 { x: 3, y: 9 }));
+        assert_eq!(
+            click["action_input"],
+            serde_json::json!({"id": 6, "data": {"game_id": "ab12", "x": 3, "y": 9}, "reasoning": "why \"not\""})
+        );
+        assert_eq!((&click["state"], &click["guid"], &click["level"]), (&"NOT_FINISHED".into(), &"9f0c".into(), &3.into()));
+        assert_eq!(click["available_actions"], serde_json::json!([1, 2, 3, 4]));
+        assert_eq!(answer(&[Frame::filled(1)], None)["action_input"]["data"], serde_json::json!({}));
+    }
+}

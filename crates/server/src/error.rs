@@ -1,0 +1,182 @@
+//! Every error that the API answers: its code, its status, its message.
+//!
+//! Codes and statuses are the official ones where the official server has them. A thing of another owner is answered
+//! exactly like one that does not exist.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rhae_store::StoreError;
+use serde_json::json;
+
+/// What an error is called in its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// The request says something that cannot be.
+    Validation,
+    /// The environment is not there to be played.
+    GameNotAvailable,
+    /// The play has ended, and only RESET begins it again.
+    GameNotStarted,
+    /// What the official server answers for most other refusals.
+    Server,
+    /// There is no such path.
+    NotFound,
+    /// The path exists, but not for this method.
+    MethodNotAllowed,
+    /// The body is too large.
+    PayloadTooLarge,
+    /// The body is not declared as JSON.
+    UnsupportedMediaType,
+    /// The play's log does not give the frames that it gave, so it takes no further commands.
+    PlayFrozen,
+    /// Nothing has happened, and the same request may succeed later.
+    Unavailable,
+}
+
+impl Code {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Validation => "VALIDATION_ERROR",
+            Self::GameNotAvailable => "GAME_NOT_AVAILABLE_ERROR",
+            Self::GameNotStarted => "GAME_NOT_STARTED_ERROR",
+            Self::Server => "SERVER_ERROR",
+            Self::NotFound => "NOT_FOUND",
+            Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+            Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
+            Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Self::PlayFrozen => "PLAY_FROZEN",
+            Self::Unavailable => "SERVICE_UNAVAILABLE",
+        }
+    }
+}
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ApiError {
+    /// The body cannot be read.
+    #[error("the body is not JSON: {0}")]
+    Malformed(String),
+    /// The body is JSON, but no object.
+    #[error("the body must be a JSON object")]
+    NotAnObject,
+    /// A field is missing or has a value that cannot be.
+    #[error("`{field}` must be {expected}")]
+    Field {
+        /// Its name.
+        field: &'static str,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// The body is not declared as JSON.
+    #[error("the header `Content-Type` must be `application/json`")]
+    MediaType,
+    /// The body is too large.
+    #[error("the body has more than {0} bytes")]
+    TooLarge(usize),
+    /// No such path.
+    #[error("there is nothing at this path")]
+    NoSuchPath,
+    /// Not with this method.
+    #[error("this path does not take this method")]
+    Method,
+    /// No such environment, asked for by its path.
+    #[error("game `{0}` not found")]
+    NoSuchGame(String),
+    /// No such environment, asked for in a command.
+    #[error("game `{0}` is not available")]
+    GameNotAvailable(String),
+    /// The environment has no source to download.
+    #[error("game `{0}` is native and has no Python source; play it with OperationMode.ONLINE")]
+    NoSource(String),
+    /// No such card to be read.
+    #[error("card_id `{0}` not found")]
+    NoSuchCard(String),
+    /// No such open card.
+    #[error("there is no open scorecard `{0}`")]
+    CardNotOpen(String),
+    /// The card of a competition is not read before it is closed.
+    #[error("cannot get scorecard that is in competition mode before it is closed")]
+    Competing,
+    /// A competition's server gives one card to each key.
+    #[error("cannot open multiple scorecards in competition mode")]
+    OpenedBefore,
+    /// A competition's card has one play of each environment.
+    #[error("game `{0}` has been played on this scorecard, and may be played once in competition mode")]
+    PlayedBefore(String),
+    /// The environment was not played on the card.
+    #[error("game `{0}` is not on this scorecard")]
+    NotOnCard(String),
+    /// No such play, or not of this environment, or its card is closed.
+    #[error("game `{game}` with guid `{guid}` not found, or its scorecard is closed")]
+    NoSuchPlay {
+        /// The environment as the client named it.
+        game: String,
+        /// The play as the client named it.
+        guid: String,
+    },
+    /// The play has ended.
+    #[error("the game is over: only RESET is possible")]
+    NotStarted,
+    /// The play's log does not give the same frames again.
+    #[error("the play is frozen: {0}")]
+    Frozen(String),
+    /// The database gave no answer; nothing has happened.
+    #[error("nothing was done, try again: {0}")]
+    Unavailable(StoreError),
+    /// The environment or the server failed.
+    #[error("the server failed: {0}")]
+    Failed(String),
+    /// An answer of the HTTP layer.
+    #[error("{}", .0.canonical_reason().unwrap_or("the request was refused"))]
+    Http(StatusCode),
+}
+
+impl ApiError {
+    /// Its code and status.
+    pub fn kind(&self) -> (Code, StatusCode) {
+        match self {
+            Self::Malformed(_) | Self::NotAnObject | Self::Field { .. } => (Code::Validation, StatusCode::BAD_REQUEST),
+            Self::MediaType => (Code::UnsupportedMediaType, StatusCode::UNSUPPORTED_MEDIA_TYPE),
+            Self::TooLarge(_) => (Code::PayloadTooLarge, StatusCode::PAYLOAD_TOO_LARGE),
+            Self::NoSuchPath => (Code::NotFound, StatusCode::NOT_FOUND),
+            Self::Method => (Code::MethodNotAllowed, StatusCode::METHOD_NOT_ALLOWED),
+            Self::NoSuchGame(_) | Self::NoSource(_) | Self::NoSuchCard(_) | Self::NotOnCard(_) => {
+                (Code::Server, StatusCode::NOT_FOUND)
+            }
+            Self::GameNotAvailable(_) => (Code::GameNotAvailable, StatusCode::BAD_REQUEST),
+            Self::CardNotOpen(_) => (Code::Validation, StatusCode::NOT_FOUND),
+            Self::Competing => (Code::Server, StatusCode::FORBIDDEN),
+            Self::OpenedBefore => (Code::Server, StatusCode::CONFLICT),
+            Self::PlayedBefore(_) | Self::NoSuchPlay { .. } => (Code::Server, StatusCode::BAD_REQUEST),
+            Self::NotStarted => (Code::GameNotStarted, StatusCode::BAD_REQUEST),
+            Self::Frozen(_) => (Code::PlayFrozen, StatusCode::CONFLICT),
+            Self::Unavailable(_) => (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
+            Self::Failed(_) => (Code::Server, StatusCode::INTERNAL_SERVER_ERROR),
+            Self::Http(status) => (if status.is_server_error() { Code::Server } else { Code::Validation }, *status),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (code, status) = self.kind();
+        let body = json!({"error": code.name(), "message": self.to_string()}).to_string();
+        let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+/// Refusals have a meaning that depends on the request, so handlers turn them into errors themselves; what is left is a fault of
+/// the database.
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Corrupt(_) => Self::Failed(error.to_string()),
+            _ => Self::Unavailable(error),
+        }
+    }
+}

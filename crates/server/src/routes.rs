@@ -1,0 +1,94 @@
+//! Which path leads where, and what every answer has in common.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::{StatusCode, Uri, header};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::serve::ListenerExt;
+use axum::{Router, ServiceExt};
+use tokio::net::TcpListener;
+use tower::Layer;
+use tower::util::MapRequestLayer;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::body::MOST_BYTES;
+use crate::{ApiError, Server, cards, commands, games};
+
+/// How often the clock is asked which cards are to be closed.
+const CLOSING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The routes of a server.
+pub fn router(server: Arc<Server>) -> Router {
+    Router::new()
+        .route("/api/games", get(games::list))
+        .route("/api/games/anonkey", get(games::anonymous_key))
+        .route("/api/games/{id}", get(games::details))
+        .route("/api/games/{id}/source", get(games::source))
+        .route("/api/scorecard/open", post(cards::open))
+        .route("/api/scorecard/close", post(cards::close))
+        .route("/api/scorecard/heartbeat", post(cards::heartbeat))
+        .route("/api/scorecard/{card_id}", get(cards::read))
+        .route("/api/scorecard/{card_id}/{game_id}", get(cards::read_game))
+        .route("/api/cmd/{name}", post(commands::command))
+        .route("/api/healthcheck", get(|| async { "okay" }))
+        .fallback(|| async { ApiError::NoSuchPath })
+        .method_not_allowed_fallback(|| async { ApiError::Method })
+        .layer(DefaultBodyLimit::max(MOST_BYTES))
+        .layer(CatchPanicLayer::new())
+        .layer(map_response(errors_as_json))
+        .with_state(server)
+}
+
+/// Serves until `stop` is done, then finishes what is under way. Cards are closed by the clock meanwhile.
+pub async fn serve(listener: TcpListener, server: Arc<Server>, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    let closing = tokio::spawn(close_stale_cards(Arc::clone(&server)));
+    let service = MapRequestLayer::new(collapse_slashes).layer(router(server));
+    // Answers are written whole, so that nothing is gained by waiting for more of them. A connection that does not take the option works.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    let served = axum::serve(listener, ServiceExt::<Request>::into_make_service(service)).with_graceful_shutdown(stop).await;
+    closing.abort();
+    served
+}
+
+async fn close_stale_cards(server: Arc<Server>) {
+    let mut interval = tokio::time::interval(CLOSING_INTERVAL);
+    loop {
+        interval.tick().await;
+        // A database that fails now is asked again at the next tick.
+        if let Err(error) = server.close_stale().await {
+            eprintln!("cannot close idle scorecards: {error}");
+        }
+    }
+}
+
+/// Base addresses that end in a slash give paths that begin with two.
+fn collapse_slashes(mut request: Request) -> Request {
+    let path_and_query = request.uri().path_and_query().map_or("/", |both| both.as_str());
+    if path_and_query.starts_with("//") {
+        let single = format!("/{}", path_and_query.trim_start_matches('/'));
+        // What was a path stays one without its first slashes.
+        if let Ok(uri) = single.parse::<Uri>() {
+            *request.uri_mut() = uri;
+        }
+    }
+    request
+}
+
+/// What the HTTP layer refuses by itself it refuses in text.
+async fn errors_as_json(response: Response) -> Response {
+    let status = response.status();
+    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    match status {
+        StatusCode::METHOD_NOT_ALLOWED => ApiError::Method.into_response(),
+        StatusCode::NOT_FOUND => ApiError::NoSuchPath.into_response(),
+        status => ApiError::Http(status).into_response(),
+    }
+}

@@ -1,0 +1,183 @@
+use rhae_engine::Action;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::running::Running;
+
+const JSON: Option<&str> = Some("application/json");
+
+/// The things that a request may name.
+struct Scene {
+    open: String,
+    closed: String,
+    foreign: String,
+    guid: String,
+    closed_guid: String,
+    foreign_guid: String,
+}
+
+impl Scene {
+    /// A text with names in `<…>` filled in.
+    fn fill(&self, text: &str) -> String {
+        let names = [
+            ("<open>", &self.open),
+            ("<closed>", &self.closed),
+            ("<foreign>", &self.foreign),
+            ("<guid>", &self.guid),
+            ("<closed-guid>", &self.closed_guid),
+            ("<foreign-guid>", &self.foreign_guid),
+        ];
+        names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+}
+
+/// Path, body, status, code: what is refused, whatever it says.
+const COMMANDS: &[(&str, &str, u16, &str)] = &[
+    // Not JSON, or not an object.
+    ("/api/cmd/ACTION1", "", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", "{", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", "nonsense", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", "[]", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", "null", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", "7", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>"} {}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","reasoning":NaN}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","reasoning":1e999}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","reasoning":"\ud800"}"#, 400, "VALIDATION_ERROR"),
+    // Fields of wrong types, or missing.
+    ("/api/cmd/ACTION1", "{}", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":null}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","card_id":"<open>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":19,"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":19}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":["<guid>"]}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":7}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/RESET", r#"{"card_id":"<open>"}"#, 400, "VALIDATION_ERROR"),
+    // Clicks.
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","y":1}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":64,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":0,"y":64}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":-1,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1.5,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":"1","y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":true,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":256,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":18446744073709551616,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":null,"y":0}"#, 400, "VALIDATION_ERROR"),
+    // Plays and cards of others, closed ones, made-up ones.
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<closed-guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","guid":"<closed-guid>","card_id":"<open>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"b7c1a1a4-6d52-4f0a-9c1e-0d8f5e0a7b11"}"#, 400, "SERVER_ERROR"),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","guid":"b7c1a1a4-6d52-4f0a-9c1e-0d8f5e0a7b11","card_id":"<open>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"my-own-guid"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","guid":"","card_id":"<open>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"ny40","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19-v9","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"zz99","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq1","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"<closed>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"<foreign>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"no card"}"#, 400, "VALIDATION_ERROR"),
+    // Cards.
+    ("/api/scorecard/open", "[]", 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"tags":"text"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"tags":[1]}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"source_url":1}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"competition_mode":"yes"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/close", "{}", 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/close", r#"{"card_id":1}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/close", r#"{"card_id":"<closed>"}"#, 404, "VALIDATION_ERROR"),
+    ("/api/scorecard/close", r#"{"card_id":"<foreign>"}"#, 404, "VALIDATION_ERROR"),
+    ("/api/scorecard/close", r#"{"card_id":"no card"}"#, 404, "VALIDATION_ERROR"),
+    ("/api/scorecard/heartbeat", r#"{"card_id":"<closed>"}"#, 404, "VALIDATION_ERROR"),
+    ("/api/scorecard/heartbeat", r#"{"card_id":"<foreign>"}"#, 404, "VALIDATION_ERROR"),
+    // Paths.
+    ("/api/cmd/ACTION8", "{}", 404, "NOT_FOUND"),
+    ("/api/cmd/action1", "{}", 404, "NOT_FOUND"),
+    ("/api/cmd/%ff", "{}", 400, "VALIDATION_ERROR"),
+    ("/api/cmd", "{}", 404, "NOT_FOUND"),
+    ("/api/nothing", "{}", 404, "NOT_FOUND"),
+    ("/api/games", "{}", 405, "METHOD_NOT_ALLOWED"),
+    ("/api/scorecard/<open>", "{}", 405, "METHOD_NOT_ALLOWED"),
+];
+
+fn scene(running: &Running) -> (Client, Scene) {
+    let (client, other) = (running.client("k"), running.client("other"));
+    let cards = [client.open_card(&json!({})), client.open_card(&json!({})), other.open_card(&json!({}))];
+    let [guid, closed_guid] = [0, 1].map(|index: usize| client.open_play(&cards[index], "kq19"));
+    let foreign_guid = other.open_play(&cards[2], "kq19");
+    client.act("kq19", &guid, Action::Action4).fine();
+    client.close(&cards[1]);
+    let [open, closed, foreign] = cards;
+    (client, Scene { open, closed, foreign, guid, closed_guid, foreign_guid })
+}
+
+/// Everything that a request could have changed.
+fn state(running: &Running, scene: &Scene) -> [Value; 3] {
+    let (client, other) = (running.client("k"), running.client("other"));
+    [client.card(&scene.open), client.card(&scene.closed), other.card(&scene.foreign)]
+}
+
+#[test]
+fn bad_input_is_refused_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path());
+    let (client, scene) = scene(&running);
+    let before = state(&running, &scene);
+    for (path, body, status, code) in COMMANDS {
+        let (path, body) = (scene.fill(path), scene.fill(body));
+        println!("{path} {body}");
+        client.send("POST", &path, JSON, body.as_bytes()).refused(*status, code);
+    }
+    assert_eq!(state(&running, &scene), before);
+    // The play goes on where it stood.
+    client.act("kq19", &scene.guid, Action::Action1).fine();
+    assert_eq!(client.card(&scene.open)["total_actions"], 2);
+}
+
+#[test]
+fn bodies_that_no_table_can_hold_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path());
+    let (client, scene) = scene(&running);
+    let before = state(&running, &scene);
+    let act = |kind: Option<&str>, body: &[u8]| client.send("POST", "/api/cmd/ACTION1", kind, body);
+    let fine = scene.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
+    for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonp")] {
+        act(kind, fine.as_bytes()).refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    let with = |reasoning: &str| scene.fill(r#"{"game_id":"kq19","guid":"<guid>","reasoning":R}"#).replace('R', reasoning);
+    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    act(JSON, with(&deep).as_bytes()).refused(400, "VALIDATION_ERROR");
+    act(JSON, with(&format!("\"{}\"", "x".repeat(20_000))).as_bytes()).refused(400, "VALIDATION_ERROR");
+    act(JSON, with(&format!("\"{}\"", "x".repeat(300_000))).as_bytes()).refused(413, "PAYLOAD_TOO_LARGE");
+    let mut broken = with("\"?\"").into_bytes();
+    let place = broken.iter().position(|&byte| byte == b'?').unwrap();
+    broken[place] = 0xFF;
+    act(JSON, &broken).refused(400, "VALIDATION_ERROR");
+    let opaque = json!({"opaque": {"a": "x".repeat(16_384)}});
+    client.post("/api/scorecard/open", &opaque).refused(400, "VALIDATION_ERROR");
+    for method in ["DELETE", "PUT", "PATCH"] {
+        client.send(method, "/api/games", JSON, b"{}").refused(405, "METHOD_NOT_ALLOWED");
+    }
+    client.get("/api/cmd/ACTION1").refused(405, "METHOD_NOT_ALLOWED");
+    client.get("/nothing").refused(404, "NOT_FOUND");
+    client.get("/api/scorecard/no-card").refused(404, "SERVER_ERROR");
+    client.get("/api/games/%ff").refused(400, "VALIDATION_ERROR");
+    assert_eq!(state(&running, &scene), before);
+    // What is unusual but right is taken.
+    act(Some("Application/JSON; charset=utf-8"), fine.as_bytes()).fine();
+}

@@ -1,0 +1,112 @@
+//! A small client, and the moves that tests have in common.
+
+use rhae_engine::{Action, LevelIndex};
+use serde_json::{Value, json};
+use ureq::http::Request;
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) content_type: String,
+    pub(crate) retry_after: Option<String>,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.content_type, "application/json", "{self:?}");
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The body of an answer that must be a success.
+    pub(crate) fn fine(&self) -> Value {
+        assert_eq!(self.status, 200, "{self:?}");
+        self.json()
+    }
+
+    /// Fails the test unless the answer is this error.
+    pub(crate) fn refused(&self, status: u16, code: &str) {
+        let body = self.json();
+        assert_eq!((self.status, body["error"].as_str()), (status, Some(code)), "{self:?}");
+        assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{self:?}");
+    }
+}
+
+/// Somebody with a key.
+#[derive(Clone)]
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    base: String,
+    key: String,
+}
+
+impl Client {
+    pub(crate) fn new(base: &str, key: &str) -> Self {
+        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+        Self { agent: config.into(), base: base.to_owned(), key: key.to_owned() }
+    }
+
+    /// Sends anything.
+    pub(crate) fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> Answer {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base)).header("X-API-Key", &self.key);
+        if let Some(content_type) = content_type {
+            request = request.header("Content-Type", content_type);
+        }
+        let sent = match method {
+            "GET" | "DELETE" => self.agent.run(request.body(()).unwrap()),
+            _ => self.agent.run(request.body(body.to_vec()).unwrap()),
+        };
+        let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        let header = |name| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        Answer {
+            status: response.status().as_u16(),
+            content_type: header("content-type").unwrap_or_default(),
+            retry_after: header("retry-after"),
+            text: response.body_mut().read_to_string().unwrap(),
+        }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, None, &[])
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, Some("application/json"), body.to_string().as_bytes())
+    }
+
+    /// Opens a card.
+    pub(crate) fn open_card(&self, body: &Value) -> String {
+        self.post("/api/scorecard/open", body).fine()["card_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Opens a play and gives its guid.
+    pub(crate) fn open_play(&self, card: &str, game: &str) -> String {
+        let frame = self.post("/api/cmd/RESET", &json!({"card_id": card, "game_id": game})).fine();
+        frame["guid"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends an action, without a claim about the answer.
+    pub(crate) fn act(&self, game: &str, guid: &str, action: Action) -> Answer {
+        let mut body = json!({"game_id": game, "guid": guid});
+        if let Action::Action6 { x, y } = action {
+            body["x"] = x.into();
+            body["y"] = y.into();
+        }
+        self.post(&format!("/api/cmd/{}", action.kind().name()), &body)
+    }
+
+    pub(crate) fn card(&self, card: &str) -> Value {
+        self.get(&format!("/api/scorecard/{card}")).fine()
+    }
+
+    pub(crate) fn close(&self, card: &str) -> Value {
+        self.post("/api/scorecard/close", &json!({"card_id": card})).fine()
+    }
+
+    /// Plays the stored solution of a level, and gives the last answer.
+    pub(crate) fn solve(&self, game: &str, guid: &str, level: u8) -> Value {
+        let solution = rhae_games::find(game).unwrap().facts.solution(LevelIndex(level));
+        solution.into_iter().map(|action| self.act(game, guid, action).fine()).last().unwrap()
+    }
+}

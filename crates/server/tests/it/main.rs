@@ -1,0 +1,11 @@
+//! The API over real sockets and a real database file.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod bad_input;
+mod client;
+mod clock;
+mod competition;
+mod contract;
+mod running;
+mod trouble;
