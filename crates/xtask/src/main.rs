@@ -2,6 +2,7 @@
 
 mod game;
 mod needs;
+mod python;
 mod skeleton;
 mod test;
 mod tidy;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{needs, root, skeleton};
+use crate::{needs, python, root, skeleton};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
@@ -54,7 +54,8 @@ impl Context {
 }
 
 pub(crate) fn run(args: &TestArgs) -> Result<()> {
-    let missing = needs::provide();
+    let mut missing = needs::provide();
+    missing.extend(python::provide().err());
     let in_ci = std::env::var_os("CI").is_some();
     if in_ci && !missing.is_empty() {
         bail!("in CI nothing is skipped, but:\n  {}", missing.join("\n  "));

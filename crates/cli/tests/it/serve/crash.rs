@@ -15,9 +15,9 @@ const GAMES: [&str; CLIENTS] = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"];
 /// Answers between two kills.
 const BETWEEN: usize = 60;
 
-/// How many kills: ten, or a thousand in the long form.
+/// How many kills: fifty, or a thousand in the long form.
 fn kills() -> usize {
-    if std::env::var_os("RHAE_FULL").is_some() { 1000 } else { 10 }
+    if std::env::var_os("RHAE_FULL").is_some() { 1000 } else { 50 }
 }
 
 /// What a client was told: the hash of the frames of each entry of its log, where it got an answer.

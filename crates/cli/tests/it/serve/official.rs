@@ -54,7 +54,9 @@ fn drive(serving: &Serving, python: &Path, mode: &str, games: &[(&str, u8)]) -> 
     child.stdin.take().unwrap().write_all(order.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "the official client failed");
-    serde_json::from_slice(&output.stdout).unwrap()
+    // The packages greet their users, so only the last line is ours.
+    let text = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(text.lines().last().unwrap()).unwrap()
 }
 
 /// The scores that the client computes from its own counts must be those of the card.

@@ -1,7 +1,7 @@
 """Drives the official client against a server and prints what it saw and what it computes.
 
 Standard input: {"url", "mode", "plan": {game: [[action, ...] per level]}}, an action being [id] or [6, x, y].
-Standard output: one JSON object.
+Last line of standard output: one JSON object.
 """
 
 import json

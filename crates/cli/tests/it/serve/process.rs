@@ -39,7 +39,7 @@ impl Serving {
     }
 
     /// Ends it as a machine that fails would: at once.
-    pub(crate) fn kill(mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }

@@ -1,0 +1,49 @@
+//! The official Python packages, in a virtual environment of the repository's own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::root;
+
+/// What is installed, and the folder's name, which tests know too.
+const PACKAGE: &str = "arc-agi==0.9.9";
+const FOLDER: &str = "target/python/arc-agi-0.9.9";
+/// The oldest Python that the packages run on.
+const OLDEST: &str = "(3, 12)";
+
+/// Makes the environment unless it is there, or says why that is not possible.
+pub(crate) fn provide() -> Result<(), String> {
+    let folder = root().join(FOLDER);
+    let python = folder.join("bin/python");
+    if succeeds(Command::new(&python).args(["-c", "import arc_agi"])) {
+        return Ok(());
+    }
+    let missing = |why: &str| format!("the Python package {PACKAGE} is missing (the official client against `rhae serve`): {why}");
+    let base = find().ok_or_else(|| missing("there is no Python 3.12 or newer; install one"))?;
+    println!("installing {PACKAGE}");
+    if !succeeds(Command::new(base).args(["-m", "venv", "--clear"]).arg(&folder)) {
+        return Err(missing("a virtual environment could not be made; install the module venv"));
+    }
+    if !succeeds(Command::new(&python).args(["-m", "pip", "install", "--quiet", PACKAGE])) {
+        return Err(missing("pip could not install it"));
+    }
+    Ok(())
+}
+
+/// A Python that is new enough: on the path, or one that pyenv keeps.
+fn find() -> Option<PathBuf> {
+    let on_path = ["python3.14", "python3.13", "python3.12", "python3"].map(PathBuf::from);
+    let kept = std::env::home_dir().map(|home| home.join(".pyenv/versions"));
+    let kept = kept.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let kept = kept.map(|version| version.path().join("bin/python"));
+    on_path.into_iter().chain(kept).find(|python| is_new_enough(python))
+}
+
+fn is_new_enough(python: &Path) -> bool {
+    let question = format!("import sys, venv, ensurepip; sys.exit(sys.version_info < {OLDEST})");
+    succeeds(Command::new(python).args(["-c", &question]).stderr(Stdio::null()))
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+}
