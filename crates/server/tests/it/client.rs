@@ -107,6 +107,6 @@ impl Client {
     /// Plays the stored solution of a level, and gives the last answer.
     pub(crate) fn solve(&self, game: &str, guid: &str, level: u8) -> Value {
         let solution = rhae_games::find(game).unwrap().facts.solution(LevelIndex(level));
-        solution.into_iter().map(|action| self.act(game, guid, action).fine()).last().unwrap()
+        solution.into_iter().fold(Value::Null, |_, action| self.act(game, guid, action).fine())
     }
 }
