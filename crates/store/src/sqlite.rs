@@ -17,13 +17,17 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
-use crate::sqlite::writer::{Done, Job, Order};
+use crate::sqlite::writer::{Append, Done, Job, Order};
 use crate::{Card, CardId, CardKey, Logged, NewCard, NewPlay, Pending, Play, PlayId, PlayKey, Stale, Store, StoreError};
 
 /// How long one process waits for another that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Connections for reading.
 const READERS: u32 = 4;
+/// Prepared statements of a connection.
+const STATEMENTS: usize = 256;
+/// Rows that a connection reads ahead.
+const ROWS: usize = 256;
 
 /// How to open a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +56,8 @@ impl SqliteStore {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT)
+            .statement_cache_capacity(STATEMENTS)
+            .row_buffer_size(ROWS)
             .disable_statement_logging();
         let readers = SqlitePoolOptions::new().max_connections(READERS).min_connections(0);
         let readers = readers.connect_lazy_with(connect.clone().read_only(true).create_if_missing(false));
@@ -150,7 +156,7 @@ impl Store for SqliteStore {
     }
 
     fn append(&self, play: PlayKey, card: CardKey, index: u32, entry: Entry, at_ms: u64) -> Pending<'_, ()> {
-        self.order(Order::Append { play, card, index, entry, at_ms })
+        self.order(Order::Append(Append { play, card, index, entry, at_ms }))
     }
 
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>> {

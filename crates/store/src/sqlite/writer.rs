@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rhae_engine::GameId;
 use rhae_protocol::Entry;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Connection, Row};
+use sqlx::{Connection, QueryBuilder, Row};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
@@ -20,6 +20,8 @@ use crate::{CardId, CardKey, NewCard, NewPlay, PlayKey, Stale, StoreError};
 
 /// The most orders of one transaction, which bounds how long the first of them waits.
 const MOST_ORDERS: usize = 512;
+/// The most rows of one statement. Statements of every length up to it stay prepared.
+const MOST_ROWS: usize = 64;
 /// The time of a card's last use is kept to this precision, so that not every action writes its card.
 const USE_PRECISION_MS: u64 = 1000;
 
@@ -31,7 +33,16 @@ pub(crate) enum Order {
     CloseStale(Stale),
     Resume { at_ms: u64 },
     OpenPlay(Box<NewPlay>),
-    Append { play: PlayKey, card: CardKey, index: u32, entry: Entry, at_ms: u64 },
+    Append(Append),
+}
+
+/// An entry to be appended.
+pub(crate) struct Append {
+    pub(crate) play: PlayKey,
+    pub(crate) card: CardKey,
+    pub(crate) index: u32,
+    pub(crate) entry: Entry,
+    pub(crate) at_ms: u64,
 }
 
 /// What an order led to.
@@ -90,13 +101,27 @@ pub(crate) async fn run(mut connection: SqliteConnection, mut queue: Receiver<Jo
 async fn transaction(connection: &mut SqliteConnection, orders: Vec<Order>) -> Result<Vec<Answer>, StoreError> {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
     let mut batch = Batch { connection, open: HashSet::new() };
-    let mut answers = Vec::with_capacity(orders.len());
+    let mut answers: Vec<Answer> = Vec::with_capacity(orders.len());
+    let mut appends: Vec<Append> = Vec::new();
     for order in orders {
-        match batch.carry_out(order).await {
-            Err(error) if is_failure(&error) => return Err(error),
-            answer => answers.push(answer),
+        match order {
+            // Two entries of one play cannot be judged by one statement, because the second depends on the first.
+            Order::Append(append) if appends.len() < MOST_ROWS && appends.iter().all(|other| other.play != append.play) => {
+                appends.push(append);
+            }
+            order => {
+                answers.extend(batch.append(std::mem::take(&mut appends)).await?);
+                match order {
+                    Order::Append(append) => appends.push(append),
+                    order => match batch.carry_out(order).await {
+                        Err(error) if is_failure(&error) => return Err(error),
+                        answer => answers.push(answer),
+                    },
+                }
+            }
         }
     }
+    answers.extend(batch.append(appends).await?);
     sqlx::query("COMMIT").execute(&mut *batch.connection).await?;
     Ok(answers)
 }
@@ -125,10 +150,7 @@ impl Batch<'_> {
                 Ok(Done::Nothing)
             }
             Order::OpenPlay(play) => self.open_play(&play).await,
-            Order::Append { play, card, index, entry, at_ms } => {
-                self.use_card(card, at_ms).await?;
-                self.append(play, index, &entry, at_ms).await
-            }
+            Order::Append(append) => self.append(vec![append]).await?.pop().unwrap_or(Ok(Done::Nothing)),
         }
     }
 
@@ -165,8 +187,7 @@ impl Batch<'_> {
         let row = query.fetch_optional(&mut *self.connection).await?.ok_or(StoreError::CardNotOpen)?;
         let used_ms = row.try_get::<i64, _>(0)?.cast_unsigned();
         if at_ms >= used_ms.saturating_add(USE_PRECISION_MS) {
-            let query = sqlx::query("UPDATE cards SET used_ms = ?2 WHERE key = ?1").bind(card.0).bind(at_ms.cast_signed());
-            query.execute(&mut *self.connection).await?;
+            self.note_use(card, at_ms).await?;
         }
         self.open.insert(card);
         Ok(())
@@ -201,22 +222,79 @@ impl Batch<'_> {
         let query = query.bind(play.id.0.as_bytes().to_vec()).bind(play.card.0).bind(play.game_id.as_str());
         let query = query.bind(play.seed.cast_signed()).bind(play.rule.name()).bind(play.win_levels);
         let key = PlayKey(query.execute(&mut *self.connection).await?.last_insert_rowid());
-        self.append(key, 0, &play.opening, play.at_ms).await?;
+        let NewPlay { card, ref opening, at_ms, .. } = *play;
+        let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms };
+        self.insert(&[&opening]).await?;
         Ok(Done::Play(key))
     }
 
-    /// Appends an entry if it is the next.
-    async fn append(&mut self, play: PlayKey, index: u32, entry: &Entry, at_ms: u64) -> Answer {
-        let query = sqlx::query(
+    /// Appends entries of different plays, each if its card is open and it is the next of its log.
+    async fn append(&mut self, appends: Vec<Append>) -> Result<Vec<Answer>, StoreError> {
+        self.use_cards(&appends).await?;
+        let (open, appends) = (&self.open, &appends);
+        let accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card)).collect();
+        let inserted = self.insert(&accepted).await?;
+        let answer = |append: &Append| {
+            if inserted.contains(&append.play) {
+                Ok(Done::Nothing)
+            } else if self.open.contains(&append.card) {
+                Err(StoreError::Conflict(append.index))
+            } else {
+                Err(StoreError::CardNotOpen)
+            }
+        };
+        Ok(appends.iter().map(answer).collect())
+    }
+
+    /// Finds out which of the cards are open, in one statement, and notes their use.
+    async fn use_cards(&mut self, appends: &[Append]) -> Result<(), StoreError> {
+        let mut unknown: Vec<&Append> = appends.iter().filter(|append| !self.open.contains(&append.card)).collect();
+        unknown.sort_by_key(|append| append.card.0);
+        unknown.dedup_by_key(|append| append.card);
+        let Some(at_ms) = unknown.iter().map(|append| append.at_ms).max() else {
+            return Ok(());
+        };
+        let mut query = QueryBuilder::new("SELECT key, used_ms FROM cards WHERE closed_ms IS NULL AND key IN (");
+        let mut keys = query.separated(", ");
+        for append in unknown {
+            keys.push_bind(append.card.0);
+        }
+        query.push(")");
+        for row in query.build().fetch_all(&mut *self.connection).await? {
+            let (card, used_ms) = (CardKey(row.try_get(0)?), row.try_get::<i64, _>(1)?.cast_unsigned());
+            if at_ms >= used_ms.saturating_add(USE_PRECISION_MS) {
+                self.note_use(card, at_ms).await?;
+            }
+            self.open.insert(card);
+        }
+        Ok(())
+    }
+
+    async fn note_use(&mut self, card: CardKey, at_ms: u64) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE cards SET used_ms = ?2 WHERE key = ?1").bind(card.0).bind(at_ms.cast_signed());
+        query.execute(&mut *self.connection).await?;
+        Ok(())
+    }
+
+    /// Inserts those entries that are the next of their logs, in one statement, and gives their plays.
+    async fn insert(&mut self, appends: &[&Append]) -> Result<HashSet<PlayKey>, StoreError> {
+        if appends.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let mut query = QueryBuilder::new(
             "INSERT INTO log (play, entry, action, hash, state, levels_completed, counted, changed, full_reset, reasoning, at_ms)
-             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
-             WHERE ?2 = (SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = ?1)",
+             SELECT * FROM (",
         );
-        let query = query.bind(play.0).bind(index).bind(entry.action.to_string()).bind(entry.hash.cast_signed());
-        let query = query.bind(entry.state.name()).bind(entry.levels_completed).bind(entry.counted);
-        let query = query.bind(entry.changed.unwrap_or(true)).bind(entry.full_reset);
-        let query = query.bind(entry.details.reasoning.as_ref().map(ToString::to_string)).bind(at_ms.cast_signed());
-        let done = query.execute(&mut *self.connection).await?;
-        if done.rows_affected() == 0 { Err(StoreError::Conflict(index)) } else { Ok(Done::Nothing) }
+        query.push_values(appends, |mut row, append| {
+            let Append { play, index, entry, at_ms, .. } = append;
+            row.push_bind(play.0).push_bind(*index).push_bind(entry.action.to_string()).push_bind(entry.hash.cast_signed());
+            row.push_bind(entry.state.name()).push_bind(entry.levels_completed).push_bind(entry.counted);
+            row.push_bind(entry.changed.unwrap_or(true)).push_bind(entry.full_reset);
+            row.push_bind(entry.details.reasoning.as_ref().map(ToString::to_string)).push_bind(at_ms.cast_signed());
+        });
+        // The columns of a list of values are called so by SQLite.
+        query.push(") WHERE column2 = (SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = column1) RETURNING play");
+        let rows = query.build().fetch_all(&mut *self.connection).await?;
+        rows.iter().map(|row| Ok(PlayKey(row.try_get(0)?))).collect()
     }
 }
