@@ -66,6 +66,15 @@ impl Running {
         self.stop.notify_one();
         self.runtime.block_on(self.serving).unwrap().unwrap();
         drop(self.server);
-        self.runtime.block_on(Arc::into_inner(self.store).expect("no request is under way").close());
+        // What a request left to be finished in the background may hold the store for a moment longer.
+        let mut store = self.store;
+        for _ in 0..500 {
+            match Arc::try_unwrap(store) {
+                Ok(store) => return self.runtime.block_on(store.close()),
+                Err(shared) => store = shared,
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("a request is still under way");
     }
 }
