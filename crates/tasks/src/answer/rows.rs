@@ -1,0 +1,93 @@
+//! Rows as lines at the end of a text: `1 2`, `12`, `|1|2|`, `[1,2]` without a list around them.
+//!
+//! Only the last lines count, so that numbers in the middle of an explanation are no answer, and only where the lists of the text
+//! gave none.
+
+use super::clean::FILLER;
+use super::scan::number;
+use super::{Answer, How};
+use crate::grid::{Fault, Grid, LARGEST_SIDE};
+
+/// What a line is.
+enum Line {
+    /// Blank lines, and the marks around code, may follow the rows.
+    Blank,
+    Fence,
+    /// The rule below a table's head.
+    Rule,
+    Row(Row),
+    Other,
+}
+
+struct Row {
+    cells: Result<Vec<u8>, Fault>,
+    /// Whether brackets or separators show that this is a row even where it stands alone.
+    evident: bool,
+}
+
+/// The grid that the last lines make; `None` if they are no rows. Lines before `floor` are no rows.
+pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, Fault>> {
+    let (mut rows, mut start, mut end) = (Vec::new(), text.len(), text.len());
+    let mut line_end = text.len();
+    loop {
+        let line_start = text[..line_end].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        match line(&text[line_start..line_end]) {
+            Line::Row(row) => {
+                if rows.is_empty() {
+                    end = line_end;
+                }
+                // One more than there may be is enough to know.
+                if rows.len() <= LARGEST_SIDE {
+                    rows.push(row);
+                }
+                start = line_start;
+            }
+            Line::Rule if !rows.is_empty() => {}
+            Line::Blank | Line::Fence if rows.is_empty() => {}
+            _ => break,
+        }
+        let Some(before) = line_start.checked_sub(1) else { break };
+        line_end = before;
+    }
+    rows.reverse();
+    let evident = rows.len() > 1 || rows.first().is_some_and(|row| row.evident);
+    if !evident || start < floor {
+        return None;
+    }
+    if rows.len() > LARGEST_SIDE {
+        return Some(Err(Fault::TooLarge));
+    }
+    let cells: Result<Vec<Vec<u8>>, Fault> = rows.into_iter().map(|row| row.cells).collect();
+    let grid = cells.and_then(|rows| Grid::new(&rows));
+    Some(grid.map(|grid| Answer { grids: vec![grid], how: How::Lines, span: start..end }))
+}
+
+fn line(line: &[u8]) -> Line {
+    // A row of thirty cells is short, however it is written.
+    let line = line.trim_ascii();
+    if line.len() > 1000 {
+        return Line::Other;
+    }
+    let text: Vec<u8> = line.iter().copied().filter(|&byte| byte != FILLER).collect();
+    let Ok(text) = std::str::from_utf8(&text) else { return Line::Other };
+    let text = text.trim().trim_end_matches([',', ';']).trim();
+    if text.is_empty() {
+        return Line::Blank;
+    }
+    if text.starts_with("```") || text.starts_with("~~~") {
+        return Line::Fence;
+    }
+    let bare = [("[", "]"), ("(", ")"), ("|", "|")]
+        .iter()
+        .find_map(|(open, close)| text.strip_prefix(open).and_then(|text| text.strip_suffix(close)));
+    let content = bare.unwrap_or(text);
+    if text.contains('|') && text.contains('-') && content.chars().all(|letter| "|-: ".contains(letter)) {
+        return Line::Rule;
+    }
+    let tokens: Vec<&str> = content.split([' ', '\t', ',', '|']).filter(|token| !token.is_empty()).collect();
+    let numbers: Option<Vec<Result<u8, Fault>>> = tokens.iter().map(|token| number(token)).collect();
+    let (Some(numbers), false) = (numbers, tokens.is_empty()) else { return Line::Other };
+    let digits = tokens.len() == 1 && bare.is_none() && tokens[0].len() > 1 && tokens[0].bytes().all(|byte| byte.is_ascii_digit());
+    let cells = if digits { Ok(tokens[0].bytes().map(|digit| digit - b'0').collect()) } else { numbers.into_iter().collect() };
+    Line::Row(Row { cells, evident: bare.is_some() || tokens.len() > 1 })
+}
