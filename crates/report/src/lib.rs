@@ -18,6 +18,7 @@ mod replay_page;
 mod result;
 mod run_page;
 mod table;
+mod task_picture;
 
 pub use film::{Film, LevelTally, Moment};
 pub use gif::{GifOptions, animated_gif};
@@ -27,3 +28,5 @@ pub use plot::{actions_plot, completion_plot};
 pub use replay_page::{PLAYER_SCRIPT, replay_page};
 pub use run_page::{PlayFilm, RunReport, run_page};
 pub use table::{PROVISIONAL, card_table, wrapped};
+pub use table::card_table;
+pub use task_picture::{TASK_COLORS, task_picture};

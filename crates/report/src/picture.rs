@@ -19,7 +19,7 @@ pub enum PictureError {
 }
 
 /// The colour between the pictures of a contact sheet: an index past the sixteen.
-const GAP: u8 = 16;
+pub(crate) const GAP: u8 = 16;
 
 /// A PNG of frames side by side, `columns` in a row, each cell `zoom` pixels wide, with a gap between pictures.
 pub fn contact_sheet(frames: &[&Frame], columns: usize, zoom: usize) -> Result<Vec<u8>, PictureError> {
@@ -47,7 +47,7 @@ pub fn contact_sheet(frames: &[&Frame], columns: usize, zoom: usize) -> Result<V
     encode(&pixels, width, height)
 }
 
-fn encode(pixels: &[u8], width: usize, height: usize) -> Result<Vec<u8>, PictureError> {
+pub(crate) fn encode(pixels: &[u8], width: usize, height: usize) -> Result<Vec<u8>, PictureError> {
     let mut palette: Vec<u8> = PALETTE.concat();
     palette.extend([0x50, 0x58, 0x66]);
     let mut file = Vec::new();

@@ -29,5 +29,5 @@ pub use load::{Loaded, SourceFile, load};
 pub use sample::{Chosen, MANIFEST_FORMAT, Manifest, NejumiRule, Reference, sample};
 pub use score::{FailureShare, Measure, Outcome, Rules, Score, TaskScore, TestScore, Warning, score};
 pub use set::{Selection, TaskSet};
-pub use submission::{Answers, Reply, Submission, SubmissionForm};
+pub use submission::{Answers, Reply, Submission, SubmissionForm, TestAnswers};
 pub use task::{Pair, Task, TaskId, Test};

@@ -37,11 +37,14 @@ pub struct Loaded {
 enum Content {
     Task(Task),
     /// Sets by the name they have within the file; `None` where the file is one set.
-    Sets(Vec<(Option<String>, Vec<(TaskId, Task)>)>),
+    Sets(Vec<(Option<String>, Tasks)>),
     Solutions(Vec<(TaskId, Vec<Grid>)>),
     /// JSON that belongs beside tasks but holds none.
     Aside(&'static str),
 }
+
+/// Tasks in a file's order.
+type Tasks = Vec<(TaskId, Task)>;
 
 /// A task with the file it came from.
 type Sourced = BTreeMap<TaskId, (Task, String)>;
@@ -178,11 +181,7 @@ fn is_answers(value: &Value) -> bool {
     value.as_array().and_then(|list| list.first()).is_some_and(|answer| answer.get("attempt_1").is_some())
 }
 
-fn tasks<'a>(
-    file: &str,
-    place: &str,
-    entries: impl Iterator<Item = (&'a String, &'a Value)>,
-) -> Result<Vec<(TaskId, Task)>, TasksError> {
+fn tasks<'a>(file: &str, place: &str, entries: impl Iterator<Item = (&'a String, &'a Value)>) -> Result<Tasks, TasksError> {
     let one = |(id, value): (&String, &Value)| {
         let place = format!("{place}{id}.");
         let part = |name: &str| {

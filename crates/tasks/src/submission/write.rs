@@ -8,13 +8,16 @@ use crate::error::TasksError;
 use crate::grid::Grid;
 use crate::score::{Rules, aligned};
 use crate::set::TaskSet;
-use crate::task::TaskId;
+use crate::task::{Task, TaskId};
+
+/// For each test the grid of each attempt.
+type Attempts = Vec<Vec<Option<Grid>>>;
 
 impl Submission {
     /// Kaggle's `submission.json`: every task of the set, every test, and as many attempts as the rules allow. What is missing is
     /// `[[0,0],[0,0]]`, as in Kaggle's sample, because a submission without it is refused.
     pub fn to_kaggle(&self, set: &TaskSet, rules: Rules) -> Value {
-        let task = |(id, grids): (TaskId, Vec<Vec<Option<Grid>>>)| {
+        let task = |(id, grids): (TaskId, Attempts)| {
             let tests = grids.iter().map(|attempts| {
                 let entry = |(index, grid): (usize, &Option<Grid>)| {
                     (format!("attempt_{}", index + 1), grid.as_ref().map_or_else(|| json!([[0, 0], [0, 0]]), Grid::to_json))
@@ -54,8 +57,8 @@ impl Submission {
     }
 
     /// The grids of every attempt that counts, for every test of every task of the set.
-    fn grids(&self, set: &TaskSet, rules: Rules) -> Vec<(TaskId, Vec<Vec<Option<Grid>>>)> {
-        let task = |(id, task): (&TaskId, &crate::task::Task)| {
+    fn grids(&self, set: &TaskSet, rules: Rules) -> Vec<(TaskId, Attempts)> {
+        let task = |(id, task): (&TaskId, &Task)| {
             let tests = task.test.len();
             let mut grids = vec![vec![None; rules.attempts]; tests];
             match self.tasks.get(id) {
