@@ -3,6 +3,7 @@
 //! Each command is a module that turns its flags into one call of a library and shows the outcome. Errors say what was
 //! expected, what was found and what to do; the exit code is 0 only if what was asked for was done.
 
+mod arc;
 mod bench;
 mod games;
 mod output;
@@ -33,6 +34,7 @@ enum Command {
     Replay(replay::ReplayArgs),
     Score(score::ScoreArgs),
     Serve(serve::ServeArgs),
+    Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
 }
 
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Score(args) => score::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match result {

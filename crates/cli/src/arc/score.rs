@@ -1,0 +1,240 @@
+//! `rhae arc score`: a submission's score.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+use clap::{Args, ValueEnum};
+use rhae_tasks::{Measure, Parser, Rules, Score, score};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::data::{DataArgs, SelectArgs, submission};
+use crate::output;
+
+/// How many warnings of a kind are printed in full.
+const SHOWN_WARNINGS: usize = 3;
+
+/// Score submissions: all numbers with 95 % intervals, why tests failed, and what was ignored.
+///
+/// A submission is Kaggle's `submission.json`, the official harness's folder, or a file with a text for each task. Denominators
+/// come from the data. Several submissions need as many `--set`, and their average is printed.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae arc score submission.json --data data/arc --set arc-agi-2-evaluation
+  rhae arc score runs/v1 runs/v2 --data data/arc --set arc-agi-1-evaluation --set arc-agi-2-evaluation --protocol nejumi")]
+pub(super) struct ScoreArgs {
+    /// The submissions, files or folders
+    #[arg(required = true)]
+    submissions: Vec<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    select: SelectArgs,
+    /// Whose rules: they set the parser, the attempts and the headline
+    #[arg(long, value_enum, default_value_t = Protocol::Standard)]
+    protocol: Protocol,
+    /// How many attempts at a test count, in place of the protocol's number
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    attempts: Option<u32>,
+    /// How answers are read, in place of the protocol's parser: lenient, official, nejumi or plan
+    #[arg(long)]
+    parser: Option<Parser>,
+    /// What a missing or unreadable answer means: `soft` counts it as not solved, `hard` ends with an error
+    #[arg(long, value_enum, default_value_t = Failures::Soft)]
+    failures: Failures,
+    /// Refuse data of another revision than this one; its first 8 digits or more
+    #[arg(long, value_name = "SHA256")]
+    revision: Option<String>,
+    /// Print a line for each task
+    #[arg(long)]
+    tasks: bool,
+    /// Print the scores as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Protocol {
+    /// Two attempts, our parser, the mean task score
+    Standard,
+    /// Two attempts, the official harness's parser, the mean task score
+    Official,
+    /// Two attempts, Nejumi's parser, the mean task score
+    Nejumi,
+    /// One attempt, the harness plan's parser and ids, tasks solved
+    Plan,
+}
+
+impl Protocol {
+    fn rules(self) -> Rules {
+        match self {
+            Self::Standard => Rules::default(),
+            Self::Official => Rules { attempts: 2, parser: Parser::Official },
+            Self::Nejumi => Rules { attempts: 2, parser: Parser::Nejumi },
+            Self::Plan => Rules { attempts: 1, parser: Parser::Plan },
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Official => "official",
+            Self::Nejumi => "nejumi",
+            Self::Plan => "plan",
+        }
+    }
+
+    fn headline(self) -> (&'static str, fn(&Score) -> Measure) {
+        match self {
+            Self::Plan => ("tasks_solved", |score| score.tasks_solved),
+            _ => ("mean_task_score", |score| score.mean_task_score),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Failures {
+    Soft,
+    Hard,
+}
+
+/// One score, flat; several stand in a list with their average.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Printed {
+    One {
+        protocol: &'static str,
+        headline: &'static str,
+        #[serde(flatten)]
+        score: Value,
+    },
+    Several {
+        protocol: &'static str,
+        headline: &'static str,
+        average: f64,
+        scores: Vec<Value>,
+    },
+}
+
+pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
+    let sets = args.data.sets()?;
+    ensure!(
+        sets.len() == args.submissions.len(),
+        "there are {} submissions and {} sets; give one `--set` for each submission",
+        args.submissions.len(),
+        sets.len()
+    );
+    let mut rules = args.protocol.rules();
+    rules.attempts = args.attempts.map_or(rules.attempts, |attempts| attempts as usize);
+    rules.parser = args.parser.unwrap_or(rules.parser);
+    let mut scores = Vec::new();
+    for (path, set) in args.submissions.iter().zip(&sets) {
+        if let Some(wanted) = &args.revision {
+            let (found, wanted) = (set.revision(), wanted.to_lowercase());
+            ensure!(wanted.len() >= 8, "`{wanted}` is too short for a revision: give at least its first 8 digits");
+            ensure!(found.starts_with(&wanted), "`{}` is of revision {found}, and {wanted} was asked for", set.name);
+        }
+        scores.push(score(set, &args.select.selection(set)?, &submission(path)?, rules)?);
+    }
+    let (headline, measure) = args.protocol.headline();
+    let average = scores.iter().map(|score| measure(score).value).sum::<f64>() / scores.len() as f64;
+    if args.json {
+        let protocol = args.protocol.name();
+        let mut values: Vec<Value> = scores.iter().map(|score| value(args.protocol, score)).collect::<Result<_>>()?;
+        output::print_json(&match values.len() {
+            1 => Printed::One { protocol, headline, score: values.remove(0) },
+            _ => Printed::Several { protocol, headline, average, scores: values },
+        })?;
+    } else {
+        for score in &scores {
+            output::print(&output::plain(&table(args, score)))?;
+        }
+        if scores.len() > 1 {
+            output::print(&format!("average of the {} sets {:.2} %", scores.len(), 100.0 * average))?;
+        }
+    }
+    if args.failures == Failures::Hard {
+        let tests = scores.iter().flat_map(|score| &score.results).flat_map(|result| &result.tests);
+        let failed = tests.filter(|test| test.outcome.is_failure()).count();
+        ensure!(failed == 0, "{failed} tests have no readable answer, and `--failures hard` allows none");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The score as JSON; the harness plan has ids of its own.
+fn value(protocol: Protocol, score: &Score) -> Result<Value> {
+    let mut value = serde_json::to_value(score)?;
+    if protocol == Protocol::Plan
+        && let Some(results) = value["results"].as_array_mut()
+    {
+        for (result, task) in results.iter_mut().zip(&score.results) {
+            result["task"] = Value::from(task.task.problem());
+        }
+    }
+    Ok(value)
+}
+
+fn table(args: &ScoreArgs, score: &Score) -> String {
+    let (headline, _) = args.protocol.headline();
+    let mut text = format!(
+        "{}, revision {}, {} tasks, {} test inputs, {} attempts, parser {}\n\n",
+        score.set,
+        &score.revision[..12],
+        score.tasks,
+        score.test_inputs,
+        score.attempts,
+        score.parser
+    );
+    for (key, name, measure) in [
+        ("mean_task_score", "mean task score", score.mean_task_score),
+        ("tasks_solved", "tasks solved", score.tasks_solved),
+        ("test_inputs_solved", "test inputs solved", score.test_inputs_solved),
+        ("pass_at_1", "pass@1", score.pass_at_1),
+    ] {
+        let count = measure.count.map_or_else(String::new, |count| format!("{count}/{}", measure.of));
+        let (low, high) = (100.0 * measure.interval.low, 100.0 * measure.interval.high);
+        let mark = if key == headline { "   <- headline" } else { "" };
+        let interval = format!("[{low:.2}, {high:.2}]");
+        let line = format!("{name:<18}  {:>6.2} %  {interval:<15}  {count:>9}{mark}", 100.0 * measure.value);
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    if !score.failures.is_empty() {
+        text.push_str("\nnot solved, by reason\n");
+        for failure in &score.failures {
+            let _ = writeln!(text, "  {:<18}  {:>5}  {:>6.2} %", failure.reason, failure.count, 100.0 * failure.share);
+        }
+    }
+    if args.tasks {
+        text.push_str("\ntask              score %  tests\n");
+        for result in &score.results {
+            let tests: Vec<&str> = result.tests.iter().map(|test| test.outcome.name()).collect();
+            let id = if args.protocol == Protocol::Plan { result.task.problem() } else { result.task.to_string() };
+            let _ = writeln!(text, "{id:<16}  {:>7.2}  {}", 100.0 * result.score, tests.join(", "));
+        }
+    }
+    text + &warnings(score)
+}
+
+/// The warnings, a few of each kind in full.
+pub(super) fn warnings(score: &Score) -> String {
+    let mut text = String::new();
+    let mut kinds: Vec<&str> = Vec::new();
+    for warning in &score.warnings {
+        if !kinds.contains(&warning.kind) {
+            kinds.push(warning.kind);
+        }
+    }
+    for kind in kinds {
+        let of_kind: Vec<_> = score.warnings.iter().filter(|warning| warning.kind == kind).collect();
+        for warning in of_kind.iter().take(SHOWN_WARNINGS) {
+            let task = warning.task.as_ref().map_or_else(String::new, |task| format!("{task}: "));
+            let _ = write!(text, "\nwarning ({kind}): {task}{}", warning.message);
+        }
+        if of_kind.len() > SHOWN_WARNINGS {
+            let _ = write!(text, "\nwarning ({kind}): and {} more", of_kind.len() - SHOWN_WARNINGS);
+        }
+    }
+    if text.is_empty() { text } else { text + "\n" }
+}
