@@ -80,6 +80,7 @@ enum Content {
 }
 
 /// What a plain list is.
+#[derive(Clone)]
 enum Verdict {
     Row(Vec<u8>),
     Grid(Grid),
@@ -178,7 +179,7 @@ impl Scan<'_> {
             // A lone bracket in prose ends nothing; a plain list that never closes does.
             if frame.plain {
                 let span = frame.open..self.text.len();
-                self.record(&Verdict::Fault(Unparsed::Truncated("a list is never closed")), &span);
+                self.record(Verdict::Fault(Unparsed::Truncated("a list is never closed")), &span);
             } else {
                 self.give_up(frame);
             }
@@ -219,7 +220,13 @@ impl Scan<'_> {
         let left_over = self.text[self.at..].iter().take_while(|&&byte| byte == FILLER).count();
         let span = frame.open..self.at + left_over;
         let verdict = frame.verdict(self.tests);
-        self.record(&verdict, &span);
+        if self.stack.is_empty() {
+            return self.record(verdict, &span);
+        }
+        // Most rows are nothing on their own, and need no copy for the case that they are.
+        if !matches!(verdict, Verdict::Row(_)) || self.how(&span).1 {
+            self.record(verdict.clone(), &span);
+        }
         if let Some(parent) = self.stack.back_mut() {
             parent.list(verdict, self.tests);
         }
@@ -243,32 +250,37 @@ impl Scan<'_> {
         }
     }
 
-    /// Notes what a plain list is, for the case that nothing plain stands around it.
-    fn record(&mut self, verdict: &Verdict, span: &Range<usize>) {
-        let how = if self.boxed.as_ref().is_some_and(|boxed| boxed.start <= span.start && span.end <= boxed.end) {
-            How::Boxed
-        } else if key_before(&self.text[..span.start], true) {
-            How::Keyed
+    /// What would make a list the answer, and whether anything says that it is one.
+    fn how(&self, span: &Range<usize>) -> (How, bool) {
+        let before = &self.text[..span.start];
+        if self.boxed.as_ref().is_some_and(|boxed| boxed.start <= span.start && span.end <= boxed.end) {
+            (How::Boxed, true)
+        } else if key_before(before, true) {
+            (How::Keyed, true)
         } else {
-            How::Last
-        };
+            (How::Last, key_before(before, false))
+        }
+    }
+
+    /// Notes what a plain list is, for the case that nothing plain stands around it.
+    fn record(&mut self, verdict: Verdict, span: &Range<usize>) {
+        let (how, labelled) = self.how(span);
         let answer = |grids: Vec<Grid>, how| Some(Answer { grids, how, span: span.clone() });
         let mut best = Best::default();
         let grids = match verdict {
-            Verdict::Grid(grid) if self.tests == 1 => vec![grid.clone()],
+            Verdict::Grid(grid) if self.tests == 1 => vec![grid],
             Verdict::Grid(_) => {
                 best.fault = Some((span.end, Unparsed::Count { expected: self.tests, found: 1 }));
                 Vec::new()
             }
-            Verdict::Whole(grids) => grids.clone(),
+            Verdict::Whole(grids) => grids,
             Verdict::Fault(fault) => {
-                best.fault = Some((span.end, fault.clone()));
+                best.fault = Some((span.end, fault));
                 Vec::new()
             }
             Verdict::Row(row) => {
-                let labelled = how != How::Last || key_before(&self.text[..span.start], false);
                 if self.tests == 1 && labelled {
-                    best.row = Grid::new(std::slice::from_ref(row)).ok().and_then(|grid| answer(vec![grid], How::Row));
+                    best.row = Grid::new(&[row]).ok().and_then(|grid| answer(vec![grid], How::Row));
                 }
                 Vec::new()
             }
@@ -293,9 +305,12 @@ impl Scan<'_> {
     fn inside(&mut self, byte: u8) {
         let Some(frame) = self.stack.back_mut() else { return };
         let rest = &self.text[self.at..];
+        let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-\0".contains(byte);
         match byte {
+            // Nearly every number is one digit.
+            b'0'..=b'9' if !rest.first().is_some_and(in_token) => frame.number(Ok(byte - b'0')),
             b'0'..=b'9' | b'+' | b'-' | b'.' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
-                let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.+-\0".contains(byte)).count();
+                let length = rest.iter().take_while(|byte| in_token(byte)).count();
                 // A token is cut where it can no longer be a number; the rest of a long word is a word as well.
                 let token: Vec<u8> =
                     self.text[self.at - 1..self.at + length.min(40)].iter().copied().filter(|&byte| byte != FILLER).collect();
