@@ -214,7 +214,8 @@ fn answers_are_parsed_from_standard_input() {
     assert_eq!((failed.code, &failed.json()["reason"]), (Some(1), &json!("ragged")));
     let whole = parsed("[[[1]],[[2]]]", &["--tests", "2", "--json"]).succeeded().json();
     assert_eq!(whole["grids"], json!([[[1]], [[2]]]));
-    parsed("[[1]]", &["--parser", "best"]).failed_with("expected `lenient`, `official`, `nejumi` or `plan`");
+    // Flags are refused before anything is read.
+    arc(&["parse", "--parser", "best"]).failed_with("expected `lenient`, `official`, `nejumi` or `plan`");
 }
 
 #[test]
