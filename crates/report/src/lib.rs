@@ -28,5 +28,4 @@ pub use plot::{actions_plot, completion_plot};
 pub use replay_page::{PLAYER_SCRIPT, replay_page};
 pub use run_page::{PlayFilm, RunReport, run_page};
 pub use table::{PROVISIONAL, card_table, wrapped};
-pub use table::card_table;
 pub use task_picture::{TASK_COLORS, task_picture};
