@@ -66,12 +66,13 @@ impl Server {
             Stage::Absent => {}
         }
         let entries = self.store.log(stored.key).await?;
-        let (catalog, stored) = (Arc::clone(&self.catalog), stored.clone());
+        let (catalog, guid, stored) = (Arc::clone(&self.catalog), stored.id, stored.clone());
         // A long log takes a while to replay, during which other plays go on.
         let rebuilt = tokio::task::spawn_blocking(move || rebuild(catalog.as_ref(), &stored, entries)).await;
         match rebuilt.map_err(|error| ApiError::Failed(error.to_string()))? {
             Ok(live) => Ok(live),
             Err(reason) => {
+                eprintln!("the play {guid} is frozen: {reason}");
                 *stage = Stage::Frozen(reason.clone());
                 Err(ApiError::Frozen(reason))
             }

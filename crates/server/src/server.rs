@@ -26,7 +26,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { competition: false, idle_ms: 15 * 60 * 1000, open_ms: 24 * 60 * 60 * 1000, plays_in_memory: 2048 }
+        Self { competition: false, idle_ms: 15 * 60 * 1000, open_ms: 24 * 60 * 60 * 1000, plays_in_memory: 1024 }
     }
 }
 

@@ -64,7 +64,7 @@ fn a_game_is_won_reset_and_scored() {
 }
 
 #[test]
-fn reasoning_comes_back_as_it_was_sent_and_is_stored() {
+fn reasoning_comes_back_as_it_was_sent() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let client = running.client("k");

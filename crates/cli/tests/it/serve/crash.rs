@@ -1,6 +1,7 @@
 //! Servers are killed under load; what clients were told must be what the store replays to.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rhae_engine::{Action, Frame};
 use rhae_protocol::{Format, Header, Recording, SOFTWARE, frames_from_wire};
@@ -14,6 +15,8 @@ const CLIENTS: usize = 6;
 const GAMES: [&str; CLIENTS] = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"];
 /// Answers between two kills.
 const BETWEEN: usize = 60;
+/// Between two looks at something that another process is about to do.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// How many kills: fifty, or a thousand in the long form.
 fn kills() -> usize {
@@ -36,7 +39,7 @@ fn counted(remote: &Remote, card: &str) -> usize {
     loop {
         match remote.get(&format!("/api/scorecard/{card}")) {
             Ok(card) => return usize::try_from(card["total_actions"].as_u64().unwrap()).unwrap(),
-            Err(Failure::Lost) => std::thread::yield_now(),
+            Err(Failure::Lost) => std::thread::sleep(PAUSE),
             Err(refused) => panic!("{refused:?}"),
         }
     }
@@ -91,7 +94,7 @@ fn what_clients_were_told_survives_every_kill() {
             .collect();
         let wait_for = |count: usize| {
             while done.load(Ordering::Relaxed) < count && !clients.iter().any(|client| client.is_finished()) {
-                std::thread::yield_now();
+                std::thread::sleep(PAUSE);
             }
         };
         for kill in 1..=kills() {
