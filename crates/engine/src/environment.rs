@@ -118,4 +118,15 @@ pub trait Environment: Send {
     fn fork(&self) -> Option<Box<dyn Environment>> {
         None
     }
+
+    /// The whole play as bytes that [`restore`](Self::restore) of the same environment and software takes, where that is possible.
+    fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
+        Ok(None)
+    }
+
+    /// Goes back, or on, to the play of a snapshot: every later answer is the one that the other play would give.
+    fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
+        let _ = snapshot;
+        Err(EnvironmentError::Failed(format!("`{}` has no snapshots", self.info().id)))
+    }
 }
