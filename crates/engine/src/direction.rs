@@ -1,9 +1,11 @@
 //! The four directions that arrow keys mean by convention.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Action;
 
 /// Up, down, left or right; each beside its opposite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Direction {
     /// Towards row 0.

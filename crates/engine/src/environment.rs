@@ -98,6 +98,9 @@ pub enum EnvironmentError {
     /// The other side is gone or broke the protocol; the play cannot go on.
     #[error("environment failed: {0}")]
     Failed(String),
+    /// The snapshot is not one that this environment takes; the play stands where it stood.
+    #[error("the snapshot does not fit: {0}")]
+    Snapshot(String),
 }
 
 /// One play of an environment, wherever it runs. It is created as after its first RESET.
@@ -124,9 +127,10 @@ pub trait Environment: Send {
         Ok(None)
     }
 
-    /// Goes back, or on, to the play of a snapshot: every later answer is the one that the other play would give.
+    /// Goes back, or on, to the play of a snapshot: every later answer is the one that the other play would give. Until then the
+    /// observation shows the settled picture alone, without the animation that led to it.
     fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
         let _ = snapshot;
-        Err(EnvironmentError::Failed(format!("`{}` has no snapshots", self.info().id)))
+        Err(EnvironmentError::Snapshot(format!("`{}` has no snapshots", self.info().id)))
     }
 }

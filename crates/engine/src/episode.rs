@@ -5,9 +5,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::snapshot::Saved;
 use crate::undo::{UndoRing, Undone};
 use crate::{
-    Action, ActionKind, ActionSet, Frame, FrameSink, Game, LevelIndex, NoFrames, Outcome, PlayState, StateKey, StateOf, key_of,
+    Action, ActionKind, ActionSet, Frame, FrameSink, Game, LevelIndex, NoFrames, Outcome, PlayState, State, StateKey, StateOf,
+    key_of,
 };
 
 /// All levels of a game under one seed, each made when it is first needed and shared by all clones.
@@ -206,6 +208,38 @@ impl<G: Game> Episode<G> {
         sink.frame(|frame| self.draw(frame));
         let changed = before.map_or(!restarted_first_level, |before| before != self.state);
         Step { counted: !full, changed, full_reset: full }
+    }
+
+    /// Whether an action was taken since the last level change or RESET.
+    pub(crate) const fn acted(&self) -> bool {
+        self.acted
+    }
+
+    /// The actions of the level; none where there is no undo.
+    pub(crate) fn level_log(&self) -> &[Action] {
+        &self.log
+    }
+
+    /// The boards that undo has at hand, oldest first, and how many it may go back through in all.
+    pub(crate) fn undo_boards(&self) -> (Vec<G::Board>, usize) {
+        self.undo.at_hand()
+    }
+
+    /// A play of the same levels that stands where another one was saved.
+    pub(crate) fn restored(
+        &self,
+        level: LevelIndex,
+        status: PlayState,
+        depth: usize,
+        level_log: Vec<Action>,
+        saved: Saved<G::Board, G::Spent>,
+    ) -> Self {
+        let undo = UndoRing::restored(&saved.board, depth, saved.boards);
+        let mut log = Vec::with_capacity(if Self::HAS_UNDO { level_log.len().max(4096) } else { 0 });
+        log.extend(level_log);
+        let state = State { board: saved.board, spent: saved.spent };
+        let Saved { completed, acted, .. } = saved;
+        Self { levels: self.levels.clone(), level, state, status, completed, acted, undo, log }
     }
 
     fn begin(&mut self, level: LevelIndex) {

@@ -2,6 +2,9 @@
 
 use std::hash::Hash;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::{Action, ActionSet, Facts, Frame, FrameSink, LevelIndex};
 
 /// What a step led to.
@@ -24,6 +27,11 @@ pub struct State<Board, Spent> {
     pub spent: Spent,
 }
 
+/// What a state may be made of: compared and hashed by searches, written and read by snapshots. A `derive` gives all of it.
+pub trait Part: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync {}
+
+impl<T: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync> Part for T {}
+
 /// The state of a game's levels.
 pub type StateOf<G> = State<<G as Game>::Board, <G as Game>::Spent>;
 
@@ -42,9 +50,9 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// What does not change while a level is played.
     type Level: Send + Sync;
     /// What undo restores.
-    type Board: Clone + Eq + Hash + Send + Sync;
+    type Board: Part;
     /// What undo does not restore; `()` if there is no such thing.
-    type Spent: Clone + Eq + Hash + Send + Sync;
+    type Spent: Part;
 
     /// Makes a level. Seed 0 is the canonical game.
     fn level(index: LevelIndex, seed: u64) -> Self::Level;

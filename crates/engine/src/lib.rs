@@ -36,6 +36,7 @@ mod picture;
 mod rng;
 mod rotation;
 mod sink;
+mod snapshot;
 mod sprite;
 mod transform;
 mod undo;
@@ -48,7 +49,7 @@ pub use environment::{Environment, EnvironmentError, GameInfo, Observation, Play
 pub use episode::{Episode, Levels, Step};
 pub use facts::{Baseline, BaselineSource, Facts, GameId, GameIdError, LevelIndex};
 pub use frame::{CELLS, Frame, SIZE};
-pub use game::{Game, Outcome, State, StateOf};
+pub use game::{Game, Outcome, Part, State, StateOf};
 pub use interaction::{Blocking, Interaction};
 pub use key::{StateKey, key_of};
 pub use map::TextMap;

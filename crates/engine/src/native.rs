@@ -1,5 +1,6 @@
 //! A native game behind the [`Environment`] interface.
 
+use crate::snapshot;
 use crate::{Action, Environment, EnvironmentError, Episode, FrameBuffer, FrameSink, Game, GameInfo, Observation};
 
 /// One play of a native game.
@@ -67,5 +68,17 @@ impl<G: Game> Environment for Native<G> {
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
         Some(Box::new(Self { info: self.info.clone(), episode: self.episode.clone(), observation: self.observation.clone() }))
+    }
+
+    fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
+        snapshot::save(&self.episode, &self.observation).map(Some)
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
+        let (episode, last) = snapshot::restore(&self.episode, snapshot)?;
+        *self = Self::from_episode(episode);
+        let seen = &mut self.observation;
+        (seen.action, seen.full_reset, seen.counted, seen.changed) = (last.action, last.full_reset, last.counted, last.changed);
+        Ok(seen)
     }
 }

@@ -57,6 +57,25 @@ impl<Board: Clone> UndoRing<Board> {
         Undone::Board(self.boards[self.depth % KEPT].clone())
     }
 
+    /// The boards at hand, oldest first, and how many lie on the stack.
+    pub(crate) fn at_hand(&self) -> (Vec<Board>, usize) {
+        let boards = (self.depth - self.at_hand..self.depth).map(|index| self.boards[index % KEPT].clone()).collect();
+        (boards, self.depth)
+    }
+
+    /// A stack of this depth whose newest boards are these, oldest first. Places of forgotten boards hold any board.
+    pub(crate) fn restored(any: &Board, depth: usize, newest: Vec<Board>) -> Self {
+        let mut boards = Vec::with_capacity(KEPT);
+        boards.resize(depth.min(KEPT), any.clone());
+        let at_hand = newest.len().min(depth).min(KEPT);
+        let first = depth - at_hand;
+        let skipped = newest.len() - at_hand;
+        for (index, board) in newest.into_iter().skip(skipped).enumerate() {
+            boards[(first + index) % KEPT] = board;
+        }
+        Self { boards, depth, at_hand }
+    }
+
     /// Puts a whole stack in place, its last board on top.
     pub(crate) fn refill(&mut self, stack: &[Board]) {
         self.boards.clear();

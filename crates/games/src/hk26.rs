@@ -10,6 +10,7 @@ mod levels;
 mod wants;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use serde::{Deserialize, Serialize};
 
 use self::draw::View;
 use self::levels::Level;
@@ -35,7 +36,7 @@ const fn next_to(square: u8, direction: usize) -> u8 {
 pub(crate) struct Hk26;
 
 /// Where everybody stands, what each holds, and who walks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     /// The square of each being.
     square: [u8; MOST],

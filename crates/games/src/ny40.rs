@@ -9,6 +9,7 @@ mod levels;
 mod tests;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
+use serde::{Deserialize, Serialize};
 
 use draw::Moment;
 
@@ -37,7 +38,7 @@ pub(crate) struct Hall {
 }
 
 /// Where everything is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     you: Cells,
     /// All stones, the held ones included.

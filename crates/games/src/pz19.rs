@@ -15,6 +15,7 @@ mod sheet;
 mod tests;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
+use serde::{Deserialize, Serialize};
 
 use draw::Canvas;
 use paper::{Cells, Folds, cells_of};
@@ -32,7 +33,7 @@ pub(crate) struct Level {
 }
 
 /// The sheet on the table. The punches left belong to it: a sheet with fewer left is another position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     /// The open cells of the sheet, those that were open from the start included.
     open: Cells,
@@ -42,7 +43,7 @@ pub(crate) struct Board {
 
 /// The sheets that are left, the one on the table included. They do not tell positions apart: how many are left never makes
 /// a way to the end shorter or longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Sheets(u8);
 
 impl Game for Pz19 {

@@ -9,6 +9,7 @@ mod card;
 mod catalog;
 mod play;
 mod replay;
+mod snapshot;
 mod tally;
 
 pub use card::{CardFacts, EnvironmentRuns, scorecard};

@@ -36,11 +36,11 @@ impl Answer<'_> {
 
 /// One play: an environment, its counts, and the rule about RESET.
 pub struct Play {
-    environment: Box<dyn Environment>,
-    rule: ResetRule,
-    tally: Tally,
+    pub(crate) environment: Box<dyn Environment>,
+    pub(crate) rule: ResetRule,
+    pub(crate) tally: Tally,
     /// Whether an action was taken since the last level change or RESET.
-    acted: bool,
+    pub(crate) acted: bool,
 }
 
 impl Play {

@@ -2,6 +2,7 @@
 
 use rhae_engine::{Action, Observation, PlayState};
 use rhae_protocol::{Entry, LevelOutcome, PlayOutcome};
+use serde::{Deserialize, Serialize};
 
 /// The part of an observation that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl From<&Entry> for Seen {
 }
 
 /// The counts of a play. A full reset begins a new run with counts of its own.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     runs: Vec<PlayOutcome>,
     level: usize,

@@ -186,3 +186,44 @@ fn the_key_tells_levels_states_and_whether_reset_would_be_full() {
     episode.act(Action::Reset, &mut NoFrames);
     assert_eq!(episode.key(), start);
 }
+
+/// A play of the long third level after so many additions and then so many undos.
+fn added_and_undone(additions: usize, undos: usize) -> Native<Counter> {
+    let mut play = Native::<Counter>::new(0);
+    let wins = [Action::Action2; 4];
+    let actions = wins.into_iter().chain([Action::Action1].repeat(additions)).chain([Action::Action7].repeat(undos));
+    actions.for_each(|action| drop(play.act(action).unwrap().state));
+    play
+}
+
+#[test]
+fn a_snapshot_keeps_all_that_undo_can_go_back_to() {
+    // None, few, exactly as many as are kept, and more; with all, some and none of them at hand.
+    for (additions, undos) in [(0, 0), (5, 2), (64, 0), (64, 64), (300, 0), (300, 10), (300, 64), (70, 66)] {
+        let mut saved = added_and_undone(additions, undos);
+        let mut restored = Native::<Counter>::new(0);
+        restored.restore(&saved.snapshot().unwrap().unwrap()).unwrap();
+        for action in [Action::Action1].repeat(9).into_iter().chain([Action::Action7].repeat(320)) {
+            let (expected, found) = (saved.act(action).unwrap(), restored.act(action).unwrap());
+            assert_eq!((found.changed, found.counted, found.state), (expected.changed, expected.counted, expected.state));
+            assert_eq!(restored.episode().state(), saved.episode().state(), "{additions} additions, {undos} undos");
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_that_does_not_fit_is_refused_and_changes_nothing() {
+    let whole = added_and_undone(20, 3).snapshot().unwrap().unwrap();
+    let mut play = Native::<Counter>::new(0);
+    let refusal = |play: &mut Native<Counter>, bytes: &[u8]| play.restore(bytes).map(|_| ()).unwrap_err().to_string();
+    for place in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        assert!(refusal(&mut play, &bytes).contains("checksum"), "byte {place}");
+        assert!(refusal(&mut play, &whole[..place]).contains("does not fit"), "{place} bytes");
+    }
+    assert!(refusal(&mut Native::new(1), &whole).contains("it is of `cnt0-v1` with seed 0, and this is `cnt0-v1` with seed 1"));
+    assert_eq!(play.snapshot(), Native::<Counter>::new(0).snapshot());
+    play.restore(&whole).unwrap();
+    assert_eq!(play.snapshot().unwrap().unwrap(), whole);
+}

@@ -1,5 +1,7 @@
 //! Where the plants are: a grid of cells, each of which knows the way back to its pot.
 
+use serde::{Deserialize, Serialize};
+
 /// Cells along one side of the room.
 pub(super) const SIDE: u8 = 9;
 /// The most plants a level has.
@@ -30,7 +32,7 @@ pub(super) struct Plan {
 /// All plants as they stand.
 ///
 /// **Invariant:** the way back of a cell that no plant holds is 0, so equal pictures are equal boards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     /// The cells that plants hold, pots included.
     pub(super) plants: u128,

@@ -4,6 +4,7 @@
 //! the last row, and what moves never leaves the room, because whatever stands at a rim is stuck against it.
 
 use rhae_engine::Direction;
+use serde::{Deserialize, Serialize};
 
 /// Columns and rows of a room.
 pub(super) const SIDE: usize = 11;
@@ -133,7 +134,7 @@ impl Ground {
 }
 
 /// The grains of both kinds, and whether those that touch are one body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Heap {
     /// Where the grains of each kind are.
     pub(super) grains: [Places; 2],

@@ -5,6 +5,7 @@
 //! know what is printed on the sheet.
 
 use rhae_engine::Direction;
+use serde::{Deserialize, Serialize};
 
 /// The longest side of a sheet: a set of cells fits into 64 bits.
 pub(super) const LONGEST: u8 = 8;
@@ -32,7 +33,7 @@ pub(super) fn cells_of(mut set: Cells) -> impl Iterator<Item = (u8, u8)> {
 }
 
 /// One fold: so many outer lines are turned over in a direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Fold {
     pub(super) toward: Direction,
     pub(super) depth: u8,
@@ -118,7 +119,7 @@ pub(super) enum Refusal {
 /// The folds of a sheet in the order in which they were made.
 ///
 /// Entries that are not in use are kept equal, so that equal folds are equal values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Folds {
     list: [Fold; MOST_FOLDS],
     count: u8,

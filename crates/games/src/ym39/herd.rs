@@ -3,6 +3,8 @@
 //! Invariant: no two creatures share a cell, and none stands in a rock. This module knows nothing of pictures, clicks or
 //! the end of a level.
 
+use serde::{Deserialize, Serialize};
+
 /// Cells along each side of the square land.
 pub(super) const SIDE: u8 = 9;
 /// The most creatures in one level.
@@ -27,7 +29,7 @@ pub(super) enum Kind {
 }
 
 /// Where a creature looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Gaze {
     Up,
@@ -76,7 +78,7 @@ impl Gaze {
 }
 
 /// One creature's place and gaze.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Creature {
     pub(super) cell: u8,
     pub(super) gaze: Gaze,
