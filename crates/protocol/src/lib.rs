@@ -7,6 +7,7 @@
 
 mod action;
 mod agent;
+mod counts;
 mod frames;
 mod recording;
 mod rest;
@@ -15,6 +16,7 @@ mod scorecard;
 mod time;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
+pub use counts::Seen;
 pub use frames::{FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,

@@ -16,5 +16,5 @@ pub use card::{CardFacts, EnvironmentRuns, scorecard};
 pub use catalog::{Builtin, Catalog, CatalogError};
 pub use play::{Answer, Play};
 pub use replay::{Mismatch, ReplayError, Replayed, replay, replay_with};
-pub use rhae_protocol::ResetRule;
-pub use tally::{Seen, Tally};
+pub use rhae_protocol::{ResetRule, Seen};
+pub use tally::Tally;

@@ -1,52 +1,7 @@
 //! Counting a play: actions, resets and levels, run by run.
 
-use rhae_engine::{Action, Observation, PlayState};
-use rhae_protocol::{Entry, LevelOutcome, PlayOutcome};
+use rhae_protocol::{LevelOutcome, PlayOutcome, Seen};
 use serde::{Deserialize, Serialize};
-
-/// The part of an observation that is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// Whether the command was RESET.
-    pub reset: bool,
-    /// Whether it started the game anew.
-    pub full_reset: bool,
-    /// Whether it counts as an action.
-    pub counted: bool,
-    /// Whether it changed the state.
-    pub changed: bool,
-    /// Levels completed afterwards.
-    pub levels_completed: u8,
-    /// Where the play stood afterwards.
-    pub state: PlayState,
-}
-
-impl From<&Observation> for Seen {
-    fn from(seen: &Observation) -> Self {
-        Self {
-            reset: seen.action == Action::Reset,
-            full_reset: seen.full_reset,
-            counted: seen.counted,
-            changed: seen.changed,
-            levels_completed: seen.levels_completed,
-            state: seen.state,
-        }
-    }
-}
-
-/// An entry that does not say whether it changed anything is taken to have done so.
-impl From<&Entry> for Seen {
-    fn from(entry: &Entry) -> Self {
-        Self {
-            reset: entry.action == Action::Reset,
-            full_reset: entry.full_reset,
-            counted: entry.counted,
-            changed: entry.changed.unwrap_or(true),
-            levels_completed: entry.levels_completed,
-            state: entry.state,
-        }
-    }
-}
 
 /// The counts of a play. A full reset begins a new run with counts of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,25 +24,12 @@ impl Tally {
             self.level = 0;
         }
         let run = self.runs.last_mut().expect("a run was pushed above");
-        let completed = usize::from(seen.levels_completed);
+        run.count(self.level, seen);
         if seen.counted {
-            let level = entry_at(&mut run.levels, self.level);
-            level.actions += 1;
-            level.effective += u32::from(seen.changed);
             *entry_at(&mut self.spent, self.level) += 1;
             self.actions += 1;
-            run.resets += u64::from(seen.reset);
         }
-        if completed > self.level {
-            entry_at(&mut run.levels, completed - 1);
-        }
-        // An action is charged to the level it was taken on. Hosted games may jump over levels or fall back: what counts as
-        // completed is always just the first `levels_completed` levels.
-        for (index, level) in run.levels.iter_mut().enumerate() {
-            level.completed = index < completed;
-        }
-        self.level = completed;
-        run.state = seen.state.name().to_owned();
+        self.level = usize::from(seen.levels_completed);
     }
 
     /// Ends the last run with its reason.
@@ -147,6 +89,8 @@ impl From<&PlayOutcome> for Sums {
 
 #[cfg(test)]
 mod tests {
+    use rhae_engine::PlayState;
+
     use super::*;
 
     const START: Seen =

@@ -12,8 +12,12 @@ mod error;
 mod model;
 mod sqlite;
 mod store;
+mod summary;
 
 pub use error::StoreError;
-pub use model::{Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayId, PlayKey, Stale};
+pub use model::{
+    Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey, Snapshot, Stale, Summed, Timed,
+};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Pending, Store};
+pub use summary::RunCounts;

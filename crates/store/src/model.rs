@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rhae_engine::GameId;
-use rhae_protocol::{Entry, ResetRule};
+use rhae_engine::{GameId, PlayState};
+use rhae_protocol::{Entry, PlayOutcome, ResetRule};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -163,4 +163,58 @@ pub struct Logged {
     pub play: Play,
     /// Its entries from the opening RESET on.
     pub entries: Vec<Entry>,
+}
+
+/// An entry of a log with its place and time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timed {
+    /// Which entry of the log it is, from 0.
+    pub index: u32,
+    /// The entry.
+    pub entry: Entry,
+    /// When it was appended, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+/// A play with its counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summed {
+    /// The play.
+    pub play: Play,
+    /// Its runs.
+    pub runs: Vec<PlayOutcome>,
+}
+
+/// A play and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayFacts {
+    /// The play.
+    pub play: Play,
+    /// The card that it counts on.
+    pub card: CardId,
+    /// Whether the card is of a competition.
+    pub competition: bool,
+    /// When the card was closed, if it was.
+    pub closed_ms: Option<u64>,
+    /// When the play was opened.
+    pub opened_ms: u64,
+    /// When its last entry was appended.
+    pub last_ms: u64,
+    /// How many entries its log has.
+    pub entries: u32,
+    /// Where it stands.
+    pub state: PlayState,
+    /// Levels completed.
+    pub levels_completed: u8,
+    /// Actions over all runs.
+    pub actions: u64,
+}
+
+/// A play in between, as bytes that only those who made them understand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// How many entries of the log led to it.
+    pub entries: u32,
+    /// The bytes.
+    pub bytes: Vec<u8>,
 }

@@ -2,6 +2,8 @@
 //!
 //! WAL with `synchronous=FULL`: a commit is on disk before it is answered, and readers never wait for the writer.
 
+mod counts;
+mod plays;
 mod rows;
 mod schema;
 mod writer;
@@ -14,11 +16,15 @@ use std::time::Duration;
 use rhae_protocol::Entry;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
+use tokio::sync::broadcast;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
 use crate::sqlite::writer::{Append, Done, Job, Order};
-use crate::{Card, CardId, CardKey, Logged, NewCard, NewPlay, Pending, Play, PlayId, PlayKey, Stale, Store, StoreError};
+use crate::{
+    Card, CardId, CardKey, Logged, NewCard, NewPlay, Pending, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, Stale, Store,
+    StoreError, Summed, Timed,
+};
 
 /// How long one process waits for another that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,6 +32,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const READERS: u32 = 4;
 /// Prepared statements of a connection.
 const STATEMENTS: usize = 256;
+/// Announcements that wait for a listener; one who is slower misses some.
+const ANNOUNCEMENTS: usize = 1024;
 /// Rows that a connection reads ahead.
 const ROWS: usize = 256;
 
@@ -44,6 +52,7 @@ pub struct SqliteStore {
     orders: Sender<Job>,
     writer: JoinHandle<()>,
     commits: Arc<AtomicU64>,
+    advanced: broadcast::Sender<PlayId>,
 }
 
 impl SqliteStore {
@@ -75,8 +84,9 @@ impl SqliteStore {
         }
         let commits = Arc::new(AtomicU64::new(0));
         let (orders, queue) = writer::queue();
-        let writer = tokio::spawn(writer::run(connection, queue, Arc::clone(&commits)));
-        Ok(Self { readers, orders, writer, commits })
+        let advanced = broadcast::Sender::new(ANNOUNCEMENTS);
+        let writer = tokio::spawn(writer::run(connection, queue, Arc::clone(&commits), advanced.clone()));
+        Ok(Self { readers, orders, writer, commits, advanced })
     }
 
     /// How many transactions were committed since the file was opened.
@@ -185,5 +195,45 @@ impl Store for SqliteStore {
             }
             Ok(logged)
         })
+    }
+
+    fn log_from(&self, play: PlayKey, from: u32, most: u32) -> Pending<'_, Vec<Timed>> {
+        Box::pin(plays::log_from(&self.readers, play, from, most))
+    }
+
+    fn runs(&self, play: PlayKey) -> Pending<'_, Vec<RunCounts>> {
+        Box::pin(plays::runs(&self.readers, play))
+    }
+
+    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<Summed>> {
+        Box::pin(plays::card_runs(&self.readers, card))
+    }
+
+    fn play_facts(&self, id: PlayId) -> Pending<'_, Option<PlayFacts>> {
+        Box::pin(plays::facts(&self.readers, id))
+    }
+
+    fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>> {
+        Box::pin(plays::after(&self.readers, play, most))
+    }
+
+    fn play_count(&self) -> Pending<'_, u64> {
+        Box::pin(plays::count(&self.readers))
+    }
+
+    fn keep_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()> {
+        self.order(Order::KeepSnapshot { play, snapshot })
+    }
+
+    fn snapshots(&self, play: PlayKey) -> Pending<'_, Vec<Snapshot>> {
+        Box::pin(plays::snapshots(&self.readers, play))
+    }
+
+    fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()> {
+        self.order(Order::DropSnapshots { play })
+    }
+
+    fn advanced(&self) -> broadcast::Receiver<PlayId> {
+        self.advanced.subscribe()
     }
 }

@@ -3,8 +3,12 @@
 use std::pin::Pin;
 
 use rhae_protocol::Entry;
+use tokio::sync::broadcast;
 
-use crate::{Card, CardId, CardKey, Logged, NewCard, NewPlay, Play, PlayId, PlayKey, Stale, StoreError};
+use crate::{
+    Card, CardId, CardKey, Logged, NewCard, NewPlay, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, Stale, StoreError,
+    Summed, Timed,
+};
 
 /// An answer under way.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -45,4 +49,36 @@ pub trait Store: Send + Sync {
 
     /// All plays of a card in the order of their opening, with their entries but without what players added to them.
     fn card_log(&self, card: CardKey) -> Pending<'_, Vec<Logged>>;
+
+    /// At most so many entries of a play from this one on.
+    fn log_from(&self, play: PlayKey, from: u32, most: u32) -> Pending<'_, Vec<Timed>>;
+
+    /// The counts of a play that stand beside its log; none if it was never counted.
+    fn runs(&self, play: PlayKey) -> Pending<'_, Vec<RunCounts>>;
+
+    /// All plays of a card in the order of their opening, with their counts.
+    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<Summed>>;
+
+    /// The play with this id, and where it stands.
+    fn play_facts(&self, id: PlayId) -> Pending<'_, Option<PlayFacts>>;
+
+    /// At most so many plays after this one, in a fixed order.
+    fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>>;
+
+    /// How many plays there are.
+    fn play_count(&self) -> Pending<'_, u64>;
+
+    /// Keeps a snapshot of a play, and the one before it. It saves time and proves nothing: whoever reads it must be ready to find that it
+    /// does not fit, or that there is none.
+    fn keep_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()>;
+
+    /// The snapshots of a play, the newest first.
+    fn snapshots(&self, play: PlayKey) -> Pending<'_, Vec<Snapshot>>;
+
+    /// Drops the snapshots of a play.
+    fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()>;
+
+    /// Announces each play to whose log something was appended, after the commit, and may announce one whose card was closed. It is a
+    /// hint to look: who is slow to listen misses some.
+    fn advanced(&self) -> broadcast::Receiver<PlayId>;
 }

@@ -47,7 +47,7 @@ pub(crate) fn entry(row: &SqliteRow) -> Result<Entry, StoreError> {
         action: row.try_get::<&str, _>("action")?.parse().map_err(|_| corrupt("action"))?,
         hash: row.try_get::<i64, _>("hash")?.cast_unsigned(),
         frames: None,
-        state: PlayState::from_name(row.try_get("state")?).ok_or_else(|| corrupt("state"))?,
+        state: state(row)?,
         levels_completed: number(row, "levels_completed")?,
         full_reset: row.try_get("full_reset")?,
         counted: row.try_get("counted")?,
@@ -60,7 +60,15 @@ pub(crate) fn card_id(row: &SqliteRow) -> Result<CardId, StoreError> {
     uuid(row, "id").map(CardId)
 }
 
-fn uuid(row: &SqliteRow, column: &'static str) -> Result<Uuid, StoreError> {
+pub(crate) fn play_id(row: &SqliteRow) -> Result<PlayId, StoreError> {
+    uuid(row, "id").map(PlayId)
+}
+
+pub(crate) fn state(row: &SqliteRow) -> Result<PlayState, StoreError> {
+    PlayState::from_name(row.try_get("state")?).ok_or_else(|| corrupt("state"))
+}
+
+pub(crate) fn uuid(row: &SqliteRow, column: &'static str) -> Result<Uuid, StoreError> {
     Uuid::from_slice(row.try_get(column)?).map_err(|_| corrupt(column))
 }
 
@@ -68,7 +76,7 @@ fn owner(row: &SqliteRow) -> Result<Owner, StoreError> {
     row.try_get::<&[u8], _>("owner")?.try_into().map(Owner).map_err(|_| corrupt("owner"))
 }
 
-fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
+pub(crate) fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
     T::try_from(row.try_get(column)?).map_err(|_| corrupt(column))
 }
 

@@ -11,7 +11,8 @@ use crate::StoreError;
 /// Says in the file's header whose database it is: "Rhae".
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE cards (
         key         INTEGER PRIMARY KEY,
         id          BLOB NOT NULL UNIQUE,
@@ -53,7 +54,27 @@ const MIGRATIONS: [&str; 1] = ["
         at_ms            INTEGER NOT NULL,
         PRIMARY KEY (play, entry)
     ) STRICT, WITHOUT ROWID;
-"];
+",
+    "
+    CREATE TABLE runs (
+        play    INTEGER NOT NULL REFERENCES plays (key),
+        run     INTEGER NOT NULL,
+        level   INTEGER NOT NULL,
+        state   TEXT NOT NULL,
+        resets  INTEGER NOT NULL,
+        actions INTEGER NOT NULL,
+        levels  TEXT NOT NULL,
+        PRIMARY KEY (play, run)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE snapshots (
+        play    INTEGER NOT NULL REFERENCES plays (key),
+        entries INTEGER NOT NULL,
+        bytes   BLOB NOT NULL,
+        PRIMARY KEY (play, entries)
+    ) STRICT;
+",
+];
 
 /// Brings the schema up to date, or says why that cannot be.
 pub(crate) async fn prepare(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {

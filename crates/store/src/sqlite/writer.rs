@@ -13,10 +13,11 @@ use rhae_protocol::Entry;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, QueryBuilder, Row};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 
+use crate::sqlite::counts::Counts;
 use crate::sqlite::rows;
-use crate::{CardId, CardKey, NewCard, NewPlay, PlayKey, Stale, StoreError};
+use crate::{CardId, CardKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot, Stale, StoreError};
 
 /// The most orders of one transaction, which bounds how long the first of them waits.
 const MOST_ORDERS: usize = 512;
@@ -34,6 +35,8 @@ pub(crate) enum Order {
     Resume { at_ms: u64 },
     OpenPlay(Box<NewPlay>),
     Append(Append),
+    KeepSnapshot { play: PlayKey, snapshot: Snapshot },
+    DropSnapshots { play: PlayKey },
 }
 
 /// An entry to be appended.
@@ -73,12 +76,18 @@ pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
 }
 
 /// Works until all senders are gone.
-pub(crate) async fn run(mut connection: SqliteConnection, mut queue: Receiver<Job>, commits: Arc<AtomicU64>) {
+pub(crate) async fn run(
+    mut connection: SqliteConnection,
+    mut queue: Receiver<Job>,
+    commits: Arc<AtomicU64>,
+    advanced: broadcast::Sender<PlayId>,
+) {
     let mut jobs = Vec::with_capacity(MOST_ORDERS);
+    let mut counts = Counts::default();
     while queue.recv_many(&mut jobs, MOST_ORDERS).await > 0 {
         let (orders, callers): (Vec<Order>, Vec<oneshot::Sender<Answer>>) =
             jobs.drain(..).map(|job| (job.order, job.answer)).unzip();
-        let answers = match transaction(&mut connection, orders).await {
+        let answers = match transaction(&mut connection, &mut counts, orders).await {
             Ok(answers) => {
                 commits.fetch_add(1, Ordering::Relaxed);
                 answers
@@ -86,6 +95,7 @@ pub(crate) async fn run(mut connection: SqliteConnection, mut queue: Receiver<Jo
             Err(error) => {
                 // SQLite may have rolled back by itself, and then says that there is nothing to roll back.
                 let _ = sqlx::query("ROLLBACK").execute(&mut connection).await;
+                counts.forget();
                 callers.iter().map(|_| Err(error.clone())).collect()
             }
         };
@@ -93,14 +103,22 @@ pub(crate) async fn run(mut connection: SqliteConnection, mut queue: Receiver<Jo
             // A caller that no longer waits finds out by reading.
             let _ = caller.send(answer);
         }
+        for play in counts.appended.drain(..) {
+            // Mostly nobody listens.
+            let _ = advanced.send(play);
+        }
     }
     let _ = connection.close().await;
 }
 
 /// Carries out orders and commits. An error is one of the database, after which nothing has happened.
-async fn transaction(connection: &mut SqliteConnection, orders: Vec<Order>) -> Result<Vec<Answer>, StoreError> {
+async fn transaction(
+    connection: &mut SqliteConnection,
+    counts: &mut Counts,
+    orders: Vec<Order>,
+) -> Result<Vec<Answer>, StoreError> {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-    let mut batch = Batch { connection, open: HashSet::new() };
+    let mut batch = Batch { connection, counts, open: HashSet::new() };
     let mut answers: Vec<Answer> = Vec::with_capacity(orders.len());
     let mut appends: Vec<Append> = Vec::new();
     for order in orders {
@@ -133,6 +151,7 @@ const fn is_failure(error: &StoreError) -> bool {
 
 struct Batch<'a> {
     connection: &'a mut SqliteConnection,
+    counts: &'a mut Counts,
     /// Cards that are known in this transaction to be open, with their use noted.
     open: HashSet<CardKey>,
 }
@@ -151,6 +170,12 @@ impl Batch<'_> {
             }
             Order::OpenPlay(play) => self.open_play(&play).await,
             Order::Append(append) => self.append(vec![append]).await?.pop().unwrap_or(Ok(Done::Nothing)),
+            Order::KeepSnapshot { play, snapshot } => self.keep_snapshot(play, snapshot).await,
+            Order::DropSnapshots { play } => {
+                let query = sqlx::query("DELETE FROM snapshots WHERE play = ?1").bind(play.0);
+                query.execute(&mut *self.connection).await?;
+                Ok(Done::Nothing)
+            }
         }
     }
 
@@ -197,16 +222,43 @@ impl Batch<'_> {
         self.open.remove(&card);
         let query = sqlx::query("UPDATE cards SET closed_ms = ?2 WHERE key = ?1 AND closed_ms IS NULL");
         let done = query.bind(card.0).bind(at_ms.cast_signed()).execute(&mut *self.connection).await?;
-        if done.rows_affected() == 0 { Err(StoreError::CardNotOpen) } else { Ok(Done::Nothing) }
+        if done.rows_affected() == 0 {
+            return Err(StoreError::CardNotOpen);
+        }
+        self.announce_plays(card).await?;
+        Ok(Done::Nothing)
+    }
+
+    /// Lets those who listen to a closed card's plays look at them again.
+    async fn announce_plays(&mut self, card: CardKey) -> Result<(), StoreError> {
+        let query = sqlx::query("SELECT id FROM plays WHERE card = ?1").bind(card.0);
+        for row in query.fetch_all(&mut *self.connection).await? {
+            self.counts.appended.push(rows::play_id(&row)?);
+        }
+        Ok(())
+    }
+
+    /// Keeps a snapshot and the newest of those before it.
+    async fn keep_snapshot(&mut self, play: PlayKey, snapshot: Snapshot) -> Answer {
+        let query = sqlx::query(
+            "DELETE FROM snapshots WHERE play = ?1 AND entries < (SELECT max(entries) FROM snapshots WHERE play = ?1 AND entries < ?2)",
+        );
+        query.bind(play.0).bind(snapshot.entries).execute(&mut *self.connection).await?;
+        let query = sqlx::query("INSERT OR REPLACE INTO snapshots (play, entries, bytes) VALUES (?1, ?2, ?3)");
+        query.bind(play.0).bind(snapshot.entries).bind(snapshot.bytes).execute(&mut *self.connection).await?;
+        Ok(Done::Nothing)
     }
 
     async fn close_stale(&mut self, stale: Stale) -> Answer {
         self.open.clear();
         let query = sqlx::query(
-            "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND (used_ms < ?1 OR opened_ms < ?2) RETURNING id",
+            "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND (used_ms < ?1 OR opened_ms < ?2) RETURNING id, key",
         );
         let query = query.bind(stale.used_before_ms.cast_signed()).bind(stale.opened_before_ms.cast_signed());
         let closed: Vec<SqliteRow> = query.bind(stale.now_ms.cast_signed()).fetch_all(&mut *self.connection).await?;
+        for row in &closed {
+            self.announce_plays(CardKey(row.try_get("key")?)).await?;
+        }
         closed.iter().map(rows::card_id).collect::<Result<_, _>>().map(Done::Cards)
     }
 
@@ -225,6 +277,8 @@ impl Batch<'_> {
         let NewPlay { card, ref opening, at_ms, .. } = *play;
         let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms };
         self.insert(&[&opening]).await?;
+        self.counts.begin(key, play.id);
+        self.counts.update(self.connection, &[&opening]).await?;
         Ok(Done::Play(key))
     }
 
@@ -234,6 +288,8 @@ impl Batch<'_> {
         let (open, appends) = (&self.open, &appends);
         let accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card)).collect();
         let inserted = self.insert(&accepted).await?;
+        let counted: Vec<&Append> = accepted.into_iter().filter(|append| inserted.contains(&append.play)).collect();
+        self.counts.update(self.connection, &counted).await?;
         let answer = |append: &Append| {
             if inserted.contains(&append.play) {
                 Ok(Done::Nothing)

@@ -77,9 +77,9 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     open(&path).await.close().await;
     sql(&path, "PRAGMA user_version = 99").await;
     let refused = SqliteStore::open(&path, SqliteOptions::default()).await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 1 });
+    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 2 });
     assert!(refused.to_string().contains("use a newer binary"), "{refused}");
-    sql(&path, "PRAGMA user_version = 1").await;
+    sql(&path, "PRAGMA user_version = 2").await;
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
@@ -90,7 +90,7 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
 }
 
 /// Runs a statement on a file, as another program would.
-async fn sql(path: &std::path::Path, statement: &'static str) {
+pub(crate) async fn sql(path: &std::path::Path, statement: &'static str) {
     use sqlx::{ConnectOptions, Connection};
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let mut connection = options.connect().await.unwrap();

@@ -4,6 +4,8 @@
 
 mod files;
 mod rules;
+mod snapshots;
+mod summaries;
 mod trouble;
 
 use std::path::Path;

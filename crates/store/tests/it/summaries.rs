@@ -1,0 +1,123 @@
+use proptest::prelude::*;
+use rhae_engine::{Action, PlayState};
+use rhae_protocol::{Entry, PlayOutcome};
+use rhae_store::{RunCounts, SqliteStore, Store};
+
+use crate::files::sql;
+use crate::{card_with_play, entry, open};
+
+/// What a log says is to be counted, counted as plainly as it can be.
+fn counted(log: &[Entry]) -> Vec<PlayOutcome> {
+    let mut runs: Vec<PlayOutcome> = Vec::new();
+    let mut level = 0;
+    for entry in log {
+        if runs.is_empty() || entry.full_reset {
+            runs.last_mut().into_iter().for_each(|run| run.ending = "reset".to_owned());
+            runs.push(PlayOutcome::default());
+            level = 0;
+        }
+        let run = runs.last_mut().unwrap();
+        run.count(level, entry.into());
+        level = usize::from(entry.levels_completed);
+    }
+    runs
+}
+
+fn entries() -> impl Strategy<Value = Entry> {
+    let states = [PlayState::NotFinished, PlayState::Win, PlayState::GameOver];
+    (any::<[bool; 4]>(), 0_u8..5, 0..states.len(), 0_u8..8).prop_map(
+        move |([reset, counted, changed, full], levels, state, rare)| {
+            let full_reset = reset && full && rare == 0;
+            Entry {
+                action: if reset { Action::Reset } else { Action::Action1 },
+                state: states[state],
+                levels_completed: if full_reset { 0 } else { levels },
+                full_reset,
+                counted: counted && !full_reset,
+                changed: Some(changed),
+                ..entry(Action::Action1)
+            }
+        },
+    )
+}
+
+async fn stored(store: &SqliteStore, card: rhae_store::CardKey) -> Vec<PlayOutcome> {
+    store.card_runs(card).await.unwrap().pop().unwrap().runs
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whether the writer remembers the play, reads its row, or has to count the log of an older file.
+    #[test]
+    fn counts_beside_a_log_are_those_of_the_log(first in prop::collection::vec(entries(), 0..30), second in prop::collection::vec(entries(), 1..30), forgotten in 0..3) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("rhae.db");
+            let mut store = open(&path).await;
+            let (card, play) = card_with_play(&store).await;
+            for (index, entry) in (1..).zip(first.clone()) {
+                store.append(play, card, index, entry, 3_000).await.unwrap();
+            }
+            let mut log = vec![entry(Action::Reset)];
+            log.extend(first);
+            assert_eq!(stored(&store, card).await, counted(&log));
+            if forgotten > 0 {
+                store.close().await;
+                if forgotten == 2 {
+                    sql(&path, "DELETE FROM runs").await;
+                }
+                store = open(&path).await;
+                assert_eq!(stored(&store, card).await, counted(&log));
+            }
+            for (index, entry) in (log.len() as u32..).zip(second.clone()) {
+                store.append(play, card, index, entry, 3_000).await.unwrap();
+            }
+            log.extend(second);
+            let found = stored(&store, card).await;
+            assert_eq!(found, counted(&log));
+            assert_eq!(found, RunCounts::outcomes(RunCounts::of_log(&log)));
+            assert_eq!(store.runs(play).await.unwrap(), RunCounts::of_log(&log));
+            store.close().await;
+        });
+    }
+}
+
+#[tokio::test]
+async fn counts_spoilt_by_other_hands_hold_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rhae.db");
+    let store = open(&path).await;
+    let (card, play) = card_with_play(&store).await;
+    store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
+    store.close().await;
+    sql(&path, "UPDATE runs SET levels = 'nonsense'").await;
+    let store = open(&path).await;
+    assert!(store.card_runs(card).await.is_err());
+    store.append(play, card, 2, entry(Action::Action1), 3_000).await.unwrap();
+    assert_eq!(stored(&store, card).await[0].levels.iter().map(|level| level.actions).sum::<u32>(), 2);
+}
+
+#[tokio::test]
+async fn the_facts_of_a_play_are_those_of_its_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("rhae.db")).await;
+    let (card, play) = card_with_play(&store).await;
+    for index in 1..=4 {
+        let entry = Entry { state: PlayState::GameOver, counted: index != 2, ..entry(Action::Action1) };
+        store.append(play, card, index, entry, 3_000 + u64::from(index)).await.unwrap();
+    }
+    let stored = store.plays_after(None, 10).await.unwrap().pop().unwrap();
+    let facts = store.play_facts(stored.id).await.unwrap().unwrap();
+    assert_eq!((&facts.play, facts.competition, facts.closed_ms), (&stored, false, None));
+    assert_eq!((facts.opened_ms, facts.last_ms, facts.entries, facts.actions), (2_000, 3_004, 5, 3));
+    assert_eq!((facts.state, facts.levels_completed), (PlayState::GameOver, 3));
+    let tail = store.log_from(play, 3, 1).await.unwrap();
+    assert_eq!((tail.len(), tail[0].index, tail[0].at_ms, tail[0].entry.action), (1, 3, 3_003, Action::Action1));
+    assert_eq!(store.log_from(play, 0, u32::MAX).await.unwrap().len(), 5);
+    store.close_card(card, 9_000).await.unwrap();
+    assert_eq!(store.play_facts(stored.id).await.unwrap().unwrap().closed_ms, Some(9_000));
+    assert_eq!(store.play_count().await.unwrap(), 1);
+    assert_eq!(store.plays_after(Some(play), 10).await.unwrap(), []);
+}
