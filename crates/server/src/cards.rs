@@ -1,6 +1,6 @@
 //! `/api/scorecard/…`: opening, keeping open, reading and closing cards.
 //!
-//! A card's numbers are counted from the logs of its plays whenever it is read, so they cannot disagree with them.
+//! A card's numbers are sums over the counts of its plays, which the store brings up to date with every entry that it appends.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use axum::http::HeaderMap;
 use rhae_engine::{ActionSet, GameId, GameInfo};
 use rhae_protocol::Scorecard;
 use rhae_scoring::Method;
-use rhae_session::{CardFacts, EnvironmentRuns, Seen, Tally, scorecard};
+use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
 use rhae_store::{Card, CardId, NewCard, Owner, StoreError};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -106,12 +106,10 @@ impl Server {
     /// The environments that count on a card, in the order of their first plays, then those that were not played.
     async fn environments(&self, card: &Card) -> Result<Vec<EnvironmentRuns>, ApiError> {
         let mut environments: Vec<EnvironmentRuns> = Vec::new();
-        for logged in self.store.card_log(card.key).await? {
-            let mut tally = Tally::default();
-            logged.entries.iter().for_each(|entry| tally.count(Seen::from(entry)));
-            let guid = logged.play.id.to_string();
-            let runs = tally.runs().iter().map(|run| (guid.clone(), run.clone()));
-            let id = &logged.play.game_id;
+        for summed in self.store.card_runs(card.key).await? {
+            let guid = summed.play.id.to_string();
+            let runs = summed.runs.into_iter().map(|run| (guid.clone(), run));
+            let id = &summed.play.game_id;
             match environments.iter_mut().find(|environment| environment.info.id == *id) {
                 Some(environment) => environment.runs.extend(runs),
                 None => environments.push(EnvironmentRuns { info: self.info(id), runs: runs.collect() }),

@@ -15,6 +15,7 @@ mod error;
 mod games;
 mod live;
 mod plays;
+mod rebuild;
 mod routes;
 mod server;
 

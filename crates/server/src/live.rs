@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use rhae_engine::{Action, PlayState};
-use rhae_protocol::{Details, Entry, Format, FrameAnswer, Header, Recording, SOFTWARE};
-use rhae_session::{Answer, Catalog, Play, ReplayError, replay};
-use rhae_store::{Play as StoredPlay, StoreError};
+use rhae_protocol::{Details, FrameAnswer};
+use rhae_session::{Answer, Play};
+use rhae_store::{Play as StoredPlay, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::plays::{Place, Stage};
@@ -50,8 +50,20 @@ impl Server {
             error => error.into(),
         })?;
         live.next += 1;
+        if live.next.is_multiple_of(self.config.snapshot_every) {
+            self.keep_snapshot(&place.play, &live);
+        }
         *stage = Stage::Live(live);
         Ok(body)
+    }
+
+    /// Keeps a snapshot of a play. It is made now and written later, so that the answer does not wait for it; if anything goes wrong, the
+    /// play is made from an older one.
+    fn keep_snapshot(&self, stored: &StoredPlay, live: &Live) {
+        let (store, play, entries) = (Arc::clone(&self.store), stored.key, live.next);
+        if let Ok(Some(bytes)) = live.play.snapshot() {
+            tokio::spawn(async move { store.keep_snapshot(play, Snapshot { entries, bytes }).await });
+        }
     }
 
     /// Takes a play out of its place; makes it from its log if it is not there. Whoever else wants it waits for the lock, so
@@ -65,40 +77,15 @@ impl Server {
             }
             Stage::Absent => {}
         }
-        let entries = self.store.log(stored.key).await?;
-        let (catalog, guid, stored) = (Arc::clone(&self.catalog), stored.id, stored.clone());
-        // A long log takes a while to replay, during which other plays go on.
-        let rebuilt = tokio::task::spawn_blocking(move || rebuild(catalog.as_ref(), &stored, entries)).await;
-        match rebuilt.map_err(|error| ApiError::Failed(error.to_string()))? {
-            Ok(live) => Ok(live),
+        let guid = stored.id;
+        match self.rebuild(stored).await? {
+            Ok(replica) => Ok(Box::new(Live { next: replica.next(), play: replica.into_play() })),
             Err(reason) => {
                 eprintln!("the play {guid} is frozen: {reason}");
                 *stage = Stage::Frozen(reason.clone());
                 Err(ApiError::Frozen(reason))
             }
         }
-    }
-}
-
-/// Makes a play from its log, or says why the log cannot be trusted.
-fn rebuild(catalog: &dyn Catalog, stored: &StoredPlay, entries: Vec<Entry>) -> Result<Box<Live>, String> {
-    let next = u32::try_from(entries.len()).map_err(|_| "its log is too long".to_owned())?;
-    let header = Header {
-        game_id: stored.game_id.clone(),
-        seed: stored.seed,
-        agent: String::new(),
-        agent_seed: None,
-        software: SOFTWARE.to_owned(),
-        guid: Some(stored.id.to_string()),
-        resets: stored.rule,
-        win_levels: stored.win_levels,
-        available: rhae_engine::ActionSet::EMPTY,
-    };
-    let recording = Recording { format: Format::Rhae, header, entries, ending: None };
-    let replayed = replay(catalog, &recording).map_err(|error: ReplayError| error.to_string())?;
-    match replayed.mismatch {
-        None => Ok(Box::new(Live { play: replayed.play, next })),
-        Some(mismatch) => Err(format!("at entry {} of its log {}", mismatch.entry, mismatch.what)),
     }
 }
 

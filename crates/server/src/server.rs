@@ -22,11 +22,19 @@ pub struct Config {
     pub open_ms: u64,
     /// How many plays are kept in memory; all others are on disk.
     pub plays_in_memory: usize,
+    /// After how many actions of a play a snapshot is kept.
+    pub snapshot_every: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { competition: false, idle_ms: 15 * 60 * 1000, open_ms: 24 * 60 * 60 * 1000, plays_in_memory: 1024 }
+        Self {
+            competition: false,
+            idle_ms: 15 * 60 * 1000,
+            open_ms: 24 * 60 * 60 * 1000,
+            plays_in_memory: 1024,
+            snapshot_every: 1000,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod card;
 mod catalog;
 mod play;
 mod replay;
+mod replica;
 mod snapshot;
 mod tally;
 
@@ -16,5 +17,6 @@ pub use card::{CardFacts, EnvironmentRuns, scorecard};
 pub use catalog::{Builtin, Catalog, CatalogError};
 pub use play::{Answer, Play};
 pub use replay::{Mismatch, ReplayError, Replayed, replay, replay_with};
+pub use replica::{Departure, Origin, Replica};
 pub use rhae_protocol::{ResetRule, Seen};
 pub use tally::Tally;

@@ -78,7 +78,7 @@ pub fn replay_with(
 }
 
 /// How a replayed entry differs from the recorded one. The official formats do not say all that ours does.
-fn difference(format: Format, recorded: &Entry, found: &Entry) -> Option<String> {
+pub(crate) fn difference(format: Format, recorded: &Entry, found: &Entry) -> Option<String> {
     let says = |what: &str, yes: bool| {
         let not = if yes { "" } else { "not " };
         format!("the recording says that the action does {not}{what}, and the replay says otherwise")

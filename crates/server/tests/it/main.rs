@@ -7,5 +7,6 @@ mod client;
 mod clock;
 mod competition;
 mod contract;
+mod long_plays;
 mod running;
 mod trouble;

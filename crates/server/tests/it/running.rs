@@ -44,10 +44,14 @@ impl Running {
     }
 
     pub(crate) fn start_with(folder: &Path, config: Config, options: SqliteOptions) -> Self {
+        Self::start_catalog(folder, Arc::new(Builtin), config, options)
+    }
+
+    pub(crate) fn start_catalog(folder: &Path, catalog: Arc<dyn Catalog>, config: Config, options: SqliteOptions) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let clock = Arc::new(Hands(AtomicU64::new(1_800_000_000_000)));
         let store = Arc::new(runtime.block_on(SqliteStore::open(&folder.join("rhae.db"), options)).unwrap());
-        let server = Server::new(Arc::new(Builtin), Builtin.list(), Arc::clone(&store) as _, Arc::clone(&clock) as _, config);
+        let server = Server::new(catalog, Builtin.list(), Arc::clone(&store) as _, Arc::clone(&clock) as _, config);
         let server = Arc::new(server);
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

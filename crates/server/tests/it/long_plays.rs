@@ -1,0 +1,153 @@
+//! Plays of many actions: made again from their last snapshot and the log after it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Observation};
+use rhae_server::Config;
+use rhae_session::{Builtin, Catalog, CatalogError};
+use rhae_store::SqliteOptions;
+use serde_json::json;
+use sqlx::{ConnectOptions, Connection};
+
+use crate::client::Client;
+use crate::running::Running;
+
+/// The environments that ship with Rhae, and how many commands they were given.
+#[derive(Default)]
+struct Counting(Arc<AtomicU64>);
+
+impl Catalog for Counting {
+    fn list(&self) -> Vec<GameInfo> {
+        Builtin.list()
+    }
+
+    fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
+        Builtin.find(name)
+    }
+
+    fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
+        Ok(Box::new(Counted(Builtin.open(name, seed)?, Arc::clone(&self.0))))
+    }
+}
+
+struct Counted(Box<dyn Environment>, Arc<AtomicU64>);
+
+impl Environment for Counted {
+    fn info(&self) -> &GameInfo {
+        self.0.info()
+    }
+
+    fn observation(&self) -> &Observation {
+        self.0.observation()
+    }
+
+    fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.act(action)
+    }
+
+    fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
+        self.0.snapshot()
+    }
+
+    fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
+        self.0.restore(snapshot)
+    }
+}
+
+/// Runs a statement on a server's file, as another program would, while no server uses it.
+fn spoil(folder: &std::path::Path, statement: &'static str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join("rhae.db"));
+        let mut other = options.connect().await.unwrap();
+        sqlx::raw_sql(statement).execute(&mut other).await.unwrap();
+        other.close().await.unwrap();
+    });
+}
+
+/// Keys, clicks, undo, and now and then a RESET.
+fn action(turn: u32) -> Action {
+    match turn % 29 {
+        0 => Action::Reset,
+        7 | 8 => Action::Action7,
+        9 => Action::Action5,
+        turn @ 10..13 => Action::Action6 { x: (turn * 5) as u8, y: (turn * 3) as u8 },
+        turn => [Action::Action1, Action::Action4, Action::Action2, Action::Action3][turn as usize % 4],
+    }
+}
+
+fn commands(client: &Client, guid: &str, turns: std::ops::Range<u32>) {
+    for turn in turns {
+        let answer = client.act("hk26", guid, action(turn));
+        if answer.status == 400 {
+            client.act("hk26", guid, Action::Reset).fine();
+        } else {
+            answer.fine();
+        }
+    }
+}
+
+#[test]
+fn a_long_play_is_made_from_its_last_snapshot_and_a_spoilt_one_harms_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = || {
+        let catalog = Counting::default();
+        let count = Arc::clone(&catalog.0);
+        (Running::start_catalog(folder.path(), Arc::new(catalog), Config::default(), SqliteOptions::default()), count)
+    };
+    let (running, _) = begin();
+    let client = running.client("k");
+    let card = client.open_card(&json!({}));
+    let guid = client.open_play(&card, "hk26");
+    commands(&client, &guid, 1..10_501);
+    let before = client.card(&card);
+    let entries = client.get(&format!("/api/plays/{guid}")).fine()["entries"].as_u64().unwrap();
+    assert!(entries > 10_500);
+    drop(client);
+    running.stop();
+
+    let go_on = |replayed: std::ops::Range<u64>| {
+        let (running, acted) = begin();
+        let client = running.client("k");
+        client.act("hk26", &guid, Action::Action1).fine();
+        assert!(replayed.contains(&acted.load(Ordering::Relaxed)), "{acted:?} of {replayed:?}");
+        drop(client);
+        running.stop();
+    };
+    // Only the tail is replayed, and only the tail is read: nothing that was before it matters any more.
+    spoil(folder.path(), "UPDATE log SET hash = hash + 1 WHERE entry = 5");
+    go_on(1..1_002);
+    // With a spoilt snapshot the one before it is used.
+    spoil(folder.path(), "UPDATE snapshots SET bytes = zeroblob(length(bytes)) WHERE entries = (SELECT max(entries) FROM snapshots)");
+    go_on(1_001..2_003);
+    // With none that can be used the whole log is replayed, and they are dropped.
+    spoil(folder.path(), "UPDATE log SET hash = hash - 1 WHERE entry = 5; UPDATE snapshots SET bytes = substr(bytes, 2)");
+    go_on(entries..entries + 10);
+    spoil(folder.path(), "UPDATE log SET hash = hash + 1 WHERE entry = 5");
+    let (running, _) = begin();
+    running.client("k").act("hk26", &guid, Action::Action1).refused(409, "PLAY_FROZEN");
+    let after = running.client("k").card(&card);
+    assert_eq!(after["total_actions"].as_u64(), Some(before["total_actions"].as_u64().unwrap() + 3));
+    running.stop();
+}
+
+#[test]
+fn a_wrong_hash_after_the_snapshot_freezes() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config { snapshot_every: 50, ..Config::default() };
+    let running = Running::start_with(folder.path(), config, SqliteOptions::default());
+    let client = running.client("k");
+    let card = client.open_card(&json!({}));
+    let guid = client.open_play(&card, "hk26");
+    commands(&client, &guid, 1..231);
+    drop(client);
+    running.stop();
+    spoil(folder.path(), "UPDATE log SET hash = hash + 1 WHERE entry = 220");
+    let running = Running::start(folder.path());
+    let client = running.client("k");
+    client.act("hk26", &guid, Action::Action1).refused(409, "PLAY_FROZEN");
+    let frozen = client.get(&format!("/api/plays/{guid}")).fine();
+    assert!(frozen["frozen"].as_str().unwrap().contains("at entry 220 of its log the frames differ"), "{frozen}");
+}
