@@ -2,6 +2,7 @@
 //!
 //! WAL with `synchronous=FULL`: a commit is on disk before it is answered, and readers never wait for the writer.
 
+mod requests;
 mod rows;
 mod schema;
 mod writer;
@@ -14,11 +15,14 @@ use std::time::Duration;
 use rhae_protocol::Entry;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
+use tokio::sync::broadcast;
 use tokio::sync::mpsc::Sender;
 use tokio::task::JoinHandle;
 
 use crate::sqlite::writer::{Append, Done, Job, Order};
-use crate::{Card, CardId, CardKey, Logged, NewCard, NewPlay, Pending, Play, PlayId, PlayKey, Stale, Store, StoreError};
+use crate::{
+    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayId, PlayKey, Stale, Store, StoreError,
+};
 
 /// How long one process waits for another that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,6 +32,9 @@ const READERS: u32 = 4;
 const STATEMENTS: usize = 256;
 /// Rows that a connection reads ahead.
 const ROWS: usize = 256;
+
+/// Announcements that wait for a slow listener.
+const ANNOUNCEMENTS: usize = 4096;
 
 /// How to open a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +51,7 @@ pub struct SqliteStore {
     orders: Sender<Job>,
     writer: JoinHandle<()>,
     commits: Arc<AtomicU64>,
+    advanced: broadcast::Sender<PlayId>,
 }
 
 impl SqliteStore {
@@ -75,8 +83,9 @@ impl SqliteStore {
         }
         let commits = Arc::new(AtomicU64::new(0));
         let (orders, queue) = writer::queue();
-        let writer = tokio::spawn(writer::run(connection, queue, Arc::clone(&commits)));
-        Ok(Self { readers, orders, writer, commits })
+        let (advanced, _) = broadcast::channel(ANNOUNCEMENTS);
+        let writer = tokio::spawn(writer::run(connection, queue, Arc::clone(&commits), advanced.clone()));
+        Ok(Self { readers, orders, writer, commits, advanced })
     }
 
     /// How many transactions were committed since the file was opened.
@@ -106,8 +115,8 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn open_card(&self, card: NewCard) -> Pending<'_, ()> {
-        self.order(Order::OpenCard(card))
+    fn open_card_once(&self, card: NewCard, once: Option<Once>) -> Pending<'_, ()> {
+        self.order(Order::OpenCard(card, once))
     }
 
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>> {
@@ -129,7 +138,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Order::CloseStale(stale)).await? {
                 Done::Cards(ids) => Ok(ids),
-                Done::Nothing | Done::Play(_) => Ok(Vec::new()),
+                Done::Nothing | Done::Play(_) | Done::Count(_) => Ok(Vec::new()),
             }
         })
     }
@@ -138,11 +147,11 @@ impl Store for SqliteStore {
         self.order(Order::Resume { at_ms })
     }
 
-    fn open_play(&self, play: NewPlay) -> Pending<'_, PlayKey> {
+    fn open_play_once(&self, play: NewPlay, once: Option<Once>) -> Pending<'_, PlayKey> {
         Box::pin(async move {
-            match self.write(Order::OpenPlay(Box::new(play))).await? {
+            match self.write(Order::OpenPlay(Box::new(play), once)).await? {
                 Done::Play(key) => Ok(key),
-                Done::Nothing | Done::Cards(_) => Err(StoreError::Corrupt("a play without a key".to_owned())),
+                Done::Nothing | Done::Cards(_) | Done::Count(_) => Err(StoreError::Corrupt("a play without a key".to_owned())),
             }
         })
     }
@@ -155,8 +164,47 @@ impl Store for SqliteStore {
         })
     }
 
-    fn append(&self, play: PlayKey, card: CardKey, index: u32, entry: Entry, at_ms: u64) -> Pending<'_, ()> {
-        self.order(Order::Append(Append { play, card, index, entry, at_ms }))
+    fn append_once(
+        &self,
+        play: PlayKey,
+        card: CardKey,
+        index: u32,
+        entry: Entry,
+        at_ms: u64,
+        once: Option<Once>,
+    ) -> Pending<'_, ()> {
+        self.order(Order::Append(Append { play, card, index, entry, at_ms, once }))
+    }
+
+    fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>> {
+        Box::pin(async move {
+            let query = sqlx::query(
+                "SELECT digest, requests.card, entry, plays.id AS play FROM requests LEFT JOIN plays ON plays.key = play
+                 WHERE owner = ?1 AND requests.key = ?2",
+            );
+            let row = query.bind(owner.0.to_vec()).bind(key).fetch_optional(&self.readers).await?;
+            row.as_ref().map(rows::kept).transpose()
+        })
+    }
+
+    fn forget(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64> {
+        Box::pin(async move {
+            match self.write(Order::Forget { before_ms: now_ms.saturating_sub(age_ms) }).await? {
+                Done::Count(count) => Ok(count),
+                Done::Nothing | Done::Play(_) | Done::Cards(_) => Ok(0),
+            }
+        })
+    }
+
+    fn head(&self, play: PlayKey) -> Pending<'_, u32> {
+        Box::pin(async move {
+            let query = sqlx::query_scalar("SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = ?1").bind(play.0);
+            Ok(query.fetch_one(&self.readers).await?)
+        })
+    }
+
+    fn advanced(&self) -> broadcast::Receiver<PlayId> {
+        self.advanced.subscribe()
     }
 
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>> {

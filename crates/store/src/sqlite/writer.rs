@@ -13,10 +13,10 @@ use rhae_protocol::Entry;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, QueryBuilder, Row};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 
-use crate::sqlite::rows;
-use crate::{CardId, CardKey, NewCard, NewPlay, PlayKey, Stale, StoreError};
+use crate::sqlite::{requests, rows};
+use crate::{CardId, CardKey, NewCard, NewPlay, Once, PlayId, PlayKey, Stale, StoreError};
 
 /// The most orders of one transaction, which bounds how long the first of them waits.
 const MOST_ORDERS: usize = 512;
@@ -27,13 +27,14 @@ const USE_PRECISION_MS: u64 = 1000;
 
 /// What is to be written.
 pub(crate) enum Order {
-    OpenCard(NewCard),
+    OpenCard(NewCard, Option<Once>),
     TouchCard { card: CardKey, at_ms: u64 },
     CloseCard { card: CardKey, at_ms: u64 },
     CloseStale(Stale),
     Resume { at_ms: u64 },
-    OpenPlay(Box<NewPlay>),
+    OpenPlay(Box<NewPlay>, Option<Once>),
     Append(Append),
+    Forget { before_ms: u64 },
 }
 
 /// An entry to be appended.
@@ -43,6 +44,15 @@ pub(crate) struct Append {
     pub(crate) index: u32,
     pub(crate) entry: Entry,
     pub(crate) at_ms: u64,
+    pub(crate) once: Option<Once>,
+}
+
+impl Append {
+    /// Whether two entries can be judged by one statement. Those of one play and those with one key depend on each other.
+    fn is_independent_of(&self, other: &Self) -> bool {
+        let same_key = self.once.as_ref().is_some_and(|once| other.once.as_ref().map(Once::name) == Some(once.name()));
+        self.play != other.play && !same_key
+    }
 }
 
 /// What an order led to.
@@ -50,6 +60,7 @@ pub(crate) enum Done {
     Nothing,
     Play(PlayKey),
     Cards(Vec<CardId>),
+    Count(u64),
 }
 
 type Answer = Result<Done, StoreError>;
@@ -73,40 +84,67 @@ pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
 }
 
 /// Works until all senders are gone.
-pub(crate) async fn run(mut connection: SqliteConnection, mut queue: Receiver<Job>, commits: Arc<AtomicU64>) {
+pub(crate) async fn run(
+    mut connection: SqliteConnection,
+    mut queue: Receiver<Job>,
+    commits: Arc<AtomicU64>,
+    advanced: broadcast::Sender<PlayId>,
+) {
     let mut jobs = Vec::with_capacity(MOST_ORDERS);
     while queue.recv_many(&mut jobs, MOST_ORDERS).await > 0 {
         let (orders, callers): (Vec<Order>, Vec<oneshot::Sender<Answer>>) =
             jobs.drain(..).map(|job| (job.order, job.answer)).unzip();
-        let answers = match transaction(&mut connection, orders).await {
-            Ok(answers) => {
+        let (answers, appended) = match transaction(&mut connection, orders).await {
+            Ok(done) => {
                 commits.fetch_add(1, Ordering::Relaxed);
-                answers
+                done
             }
             Err(error) => {
                 // SQLite may have rolled back by itself, and then says that there is nothing to roll back.
                 let _ = sqlx::query("ROLLBACK").execute(&mut connection).await;
-                callers.iter().map(|_| Err(error.clone())).collect()
+                (callers.iter().map(|_| Err(error.clone())).collect(), Vec::new())
             }
         };
         for (caller, answer) in callers.into_iter().zip(answers) {
             // A caller that no longer waits finds out by reading.
             let _ = caller.send(answer);
         }
+        if advanced.receiver_count() > 0 {
+            announce(&mut connection, &advanced, &appended).await;
+        }
     }
     let _ = connection.close().await;
 }
 
-/// Carries out orders and commits. An error is one of the database, after which nothing has happened.
-async fn transaction(connection: &mut SqliteConnection, orders: Vec<Order>) -> Result<Vec<Answer>, StoreError> {
+/// Tells listeners which plays have advanced. An entry is known by its play's place, so the ids are read, but only if somebody listens.
+async fn announce(connection: &mut SqliteConnection, advanced: &broadcast::Sender<PlayId>, appended: &[PlayKey]) {
+    for plays in appended.chunks(MOST_ROWS) {
+        let mut query = QueryBuilder::new("SELECT id FROM plays WHERE key IN (");
+        let mut keys = query.separated(", ");
+        for play in plays {
+            keys.push_bind(play.0);
+        }
+        query.push(")");
+        let Ok(found) = query.build().fetch_all(&mut *connection).await else {
+            return;
+        };
+        for id in found.iter().filter_map(|row| rows::play_id(row).ok()) {
+            // The last listener may have gone meanwhile.
+            let _ = advanced.send(id);
+        }
+    }
+}
+
+/// Carries out orders and commits; gives the answers and the plays to whose logs something was appended. An error is one of the
+/// database, after which nothing has happened.
+async fn transaction(connection: &mut SqliteConnection, orders: Vec<Order>) -> Result<(Vec<Answer>, Vec<PlayKey>), StoreError> {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-    let mut batch = Batch { connection, open: HashSet::new() };
+    let mut batch = Batch { connection, open: HashSet::new(), appended: Vec::new() };
     let mut answers: Vec<Answer> = Vec::with_capacity(orders.len());
     let mut appends: Vec<Append> = Vec::new();
     for order in orders {
         match order {
-            // Two entries of one play cannot be judged by one statement, because the second depends on the first.
-            Order::Append(append) if appends.len() < MOST_ROWS && appends.iter().all(|other| other.play != append.play) => {
+            Order::Append(append) if appends.len() < MOST_ROWS && appends.iter().all(|other| append.is_independent_of(other)) => {
                 appends.push(append);
             }
             order => {
@@ -123,24 +161,33 @@ async fn transaction(connection: &mut SqliteConnection, orders: Vec<Order>) -> R
     }
     answers.extend(batch.append(appends).await?);
     sqlx::query("COMMIT").execute(&mut *batch.connection).await?;
-    Ok(answers)
+    Ok((answers, batch.appended))
 }
 
 /// Whether the database failed, as opposed to an order that is refused.
 const fn is_failure(error: &StoreError) -> bool {
-    !matches!(error, StoreError::Conflict(_) | StoreError::CardNotOpen | StoreError::PlayedBefore | StoreError::OpenedBefore)
+    !matches!(
+        error,
+        StoreError::Conflict(_)
+            | StoreError::CardNotOpen
+            | StoreError::PlayedBefore
+            | StoreError::OpenedBefore
+            | StoreError::KeyUsed
+    )
 }
 
 struct Batch<'a> {
     connection: &'a mut SqliteConnection,
     /// Cards that are known in this transaction to be open, with their use noted.
     open: HashSet<CardKey>,
+    /// Plays to whose logs something was appended.
+    appended: Vec<PlayKey>,
 }
 
 impl Batch<'_> {
     async fn carry_out(&mut self, order: Order) -> Answer {
         match order {
-            Order::OpenCard(card) => self.open_card(&card).await,
+            Order::OpenCard(card, once) => self.open_card(&card, once).await,
             Order::TouchCard { card, at_ms } => self.use_card(card, at_ms).await.map(|()| Done::Nothing),
             Order::CloseCard { card, at_ms } => self.close_card(card, at_ms).await,
             Order::CloseStale(stale) => self.close_stale(stale).await,
@@ -149,12 +196,14 @@ impl Batch<'_> {
                 query.bind(at_ms.cast_signed()).execute(&mut *self.connection).await?;
                 Ok(Done::Nothing)
             }
-            Order::OpenPlay(play) => self.open_play(&play).await,
+            Order::OpenPlay(play, once) => self.open_play(&play, once).await,
             Order::Append(append) => self.append(vec![append]).await?.pop().unwrap_or(Ok(Done::Nothing)),
+            Order::Forget { before_ms } => requests::forget(self.connection, before_ms).await.map(Done::Count),
         }
     }
 
-    async fn open_card(&mut self, card: &NewCard) -> Answer {
+    async fn open_card(&mut self, card: &NewCard, once: Option<Once>) -> Answer {
+        requests::check(self.connection, once.as_ref()).await?;
         if card.only_one {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM cards WHERE owner = ?1)");
             if query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await? {
@@ -175,6 +224,9 @@ impl Batch<'_> {
             .bind(card.opened_ms.cast_signed())
             .execute(&mut *self.connection)
             .await?;
+        if let Some(once) = once {
+            requests::keep_card(self.connection, &once, card.id, card.opened_ms).await?;
+        }
         Ok(Done::Nothing)
     }
 
@@ -210,7 +262,8 @@ impl Batch<'_> {
         closed.iter().map(rows::card_id).collect::<Result<_, _>>().map(Done::Cards)
     }
 
-    async fn open_play(&mut self, play: &NewPlay) -> Answer {
+    async fn open_play(&mut self, play: &NewPlay, once: Option<Once>) -> Answer {
+        requests::check(self.connection, once.as_ref()).await?;
         self.use_card(play.card, play.at_ms).await?;
         if play.only_one {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2)");
@@ -223,7 +276,7 @@ impl Batch<'_> {
         let query = query.bind(play.seed.cast_signed()).bind(play.rule.name()).bind(play.win_levels);
         let key = PlayKey(query.execute(&mut *self.connection).await?.last_insert_rowid());
         let NewPlay { card, ref opening, at_ms, .. } = *play;
-        let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms };
+        let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms, once };
         self.insert(&[&opening]).await?;
         Ok(Done::Play(key))
     }
@@ -231,12 +284,17 @@ impl Batch<'_> {
     /// Appends entries of different plays, each if its card is open and it is the next of its log.
     async fn append(&mut self, appends: Vec<Append>) -> Result<Vec<Answer>, StoreError> {
         self.use_cards(&appends).await?;
+        let used = requests::used(self.connection, &appends).await?;
+        let is_used = |append: &Append| append.once.as_ref().is_some_and(|once| used.contains(once));
         let (open, appends) = (&self.open, &appends);
-        let accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card)).collect();
+        let accepted: Vec<&Append> =
+            appends.iter().filter(|append| open.contains(&append.card) && !is_used(append)).collect();
         let inserted = self.insert(&accepted).await?;
         let answer = |append: &Append| {
             if inserted.contains(&append.play) {
                 Ok(Done::Nothing)
+            } else if is_used(append) {
+                Err(StoreError::KeyUsed)
             } else if self.open.contains(&append.card) {
                 Err(StoreError::Conflict(append.index))
             } else {
@@ -276,7 +334,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Inserts those entries that are the next of their logs, in one statement, and gives their plays.
+    /// Inserts those entries that are the next of their logs, in one statement, with their keys, and gives their plays.
     async fn insert(&mut self, appends: &[&Append]) -> Result<HashSet<PlayKey>, StoreError> {
         if appends.is_empty() {
             return Ok(HashSet::new());
@@ -295,6 +353,10 @@ impl Batch<'_> {
         // The columns of a list of values are called so by SQLite.
         query.push(") WHERE column2 = (SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = column1) RETURNING play");
         let rows = query.build().fetch_all(&mut *self.connection).await?;
-        rows.iter().map(|row| Ok(PlayKey(row.try_get(0)?))).collect()
+        let inserted: HashSet<PlayKey> = rows.iter().map(|row| Ok(PlayKey(row.try_get(0)?))).collect::<Result<_, StoreError>>()?;
+        let keyed = appends.iter().filter(|append| append.once.is_some() && inserted.contains(&append.play));
+        requests::keep(self.connection, keyed.copied().collect()).await?;
+        self.appended.extend(&inserted);
+        Ok(inserted)
     }
 }
