@@ -18,12 +18,15 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::body::Fields;
+use crate::once::once;
 use crate::server::owner;
 use crate::{ApiError, Server};
 
 type Body = Result<Bytes, BytesRejection>;
 
 pub(crate) async fn open(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Result<Json<Value>, ApiError> {
+    let owner = owner(&headers);
+    let once = once(&headers, owner, "scorecard/open", &body)?;
     let fields = Fields::read_optional(&headers, body)?;
     let mut tags = fields.texts("tags")?;
     if !tags.iter().any(|tag| tag == "human" || tag == "agent") {
@@ -32,7 +35,7 @@ pub(crate) async fn open(State(server): State<Arc<Server>>, headers: HeaderMap, 
     let competition = fields.flag("competition_mode")? || server.config.competition;
     let card = NewCard {
         id: CardId(Uuid::new_v4()),
-        owner: owner(&headers),
+        owner,
         tags,
         source_url: fields.text("source_url")?.map(str::to_owned),
         opaque: fields.extra("opaque")?,
@@ -42,10 +45,12 @@ pub(crate) async fn open(State(server): State<Arc<Server>>, headers: HeaderMap, 
         opened_ms: server.clock.now_ms(),
     };
     let id = card.id;
-    server.store.open_card(card).await.map_err(|error| match error {
-        StoreError::OpenedBefore => ApiError::OpenedBefore,
-        error => error.into(),
-    })?;
+    let opened = server.store.open_card_once(card, once.clone()).await;
+    let id = match opened {
+        Ok(()) => id,
+        Err(StoreError::OpenedBefore) => server.card_again(once, ApiError::OpenedBefore).await?,
+        Err(error) => server.card_again(once, error.into()).await?,
+    };
     Ok(Json(json!({"card_id": id.to_string()})))
 }
 

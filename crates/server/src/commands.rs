@@ -10,11 +10,12 @@ use axum::response::{IntoResponse, Response};
 use rhae_engine::{Action, ActionKind};
 use rhae_protocol::{Details, ResetRule};
 use rhae_session::Play;
-use rhae_store::{NewPlay, Owner, Play as StoredPlay, PlayId, StoreError};
+use rhae_store::{NewPlay, Once, Owner, Play as StoredPlay, PlayId, StoreError};
 use uuid::Uuid;
 
 use crate::body::Fields;
 use crate::live::{Command, Live, frame_answer};
+use crate::once::once;
 use crate::plays::{Place, Stage};
 use crate::server::owner;
 use crate::{ApiError, Server};
@@ -29,8 +30,9 @@ pub(crate) async fn command(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
     let kind = ActionKind::from_name(&name).ok_or(ApiError::NoSuchPath)?;
-    let fields = Fields::read(&headers, body)?;
     let owner = owner(&headers);
+    let once = once(&headers, owner, &name, &body)?;
+    let fields = Fields::read(&headers, body)?;
     let action = match kind.simple() {
         Some(action) => action,
         None => Action::Action6 { x: fields.coordinate("x")?, y: fields.coordinate("y")? },
@@ -40,13 +42,17 @@ pub(crate) async fn command(
     let card = fields.text("card_id")?.map(str::to_owned);
     // A client that hangs up must not leave a command half done, so the work is not part of the connection.
     let work = tokio::spawn(async move {
-        match guid {
-            Some(guid) => {
-                let place = server.place(owner, &command.game_id, &guid).await?;
-                server.command(&place, command).await
-            }
-            None if action == Action::Reset => server.open_play(owner, card.as_deref(), command).await,
+        let done = match guid {
+            Some(guid) => match server.place(owner, &command.game_id, &guid).await {
+                Ok(place) => server.command(&place, &command, once.as_ref()).await,
+                Err(error) => Err(error),
+            },
+            None if action == Action::Reset => server.open_play(owner, card.as_deref(), &command, once.as_ref()).await,
             None => Err(ApiError::Field { field: "guid", expected: "given, as a string" }),
+        };
+        match done {
+            Err(error) => server.answer_again(once, &command, error).await,
+            done => done,
         }
     });
     let json = work.await.map_err(|error| ApiError::Failed(error.to_string()))??;
@@ -67,7 +73,13 @@ impl Server {
     }
 
     /// Opens a play on a card and gives its first answer's body.
-    async fn open_play(&self, owner: Owner, card: Option<&str>, command: Command) -> Result<Vec<u8>, ApiError> {
+    async fn open_play(
+        &self,
+        owner: Owner,
+        card: Option<&str>,
+        command: &Command,
+        once: Option<&Once>,
+    ) -> Result<Vec<u8>, ApiError> {
         let info = self.game(&command.game_id).ok_or_else(|| ApiError::GameNotAvailable(command.game_id.clone()))?;
         let id = card.ok_or(ApiError::Field { field: "card_id", expected: "given, as a string, to open a game" })?;
         let not_open = || ApiError::Field { field: "card_id", expected: "the id of an open scorecard" };
@@ -77,7 +89,7 @@ impl Server {
         let play = Play::new(environment, rule);
         let answer = play.opening();
         let id = PlayId(Uuid::new_v4());
-        let body = frame_answer(&answer, &command, &id.to_string(), None);
+        let body = frame_answer(&answer, command, &id.to_string(), None);
         let win_levels = answer.observation.win_levels;
         let order = NewPlay {
             id,
@@ -87,12 +99,12 @@ impl Server {
             rule,
             win_levels,
             only_one: card.competition,
-            opening: answer.entry(Action::Reset, Details { reasoning: command.reasoning, ..Details::default() }),
+            opening: answer.entry(Action::Reset, Details { reasoning: command.reasoning.clone(), ..Details::default() }),
             at_ms: self.clock.now_ms(),
         };
-        let key = self.store.open_play(order).await.map_err(|error| match error {
+        let key = self.store.open_play_once(order, once.cloned()).await.map_err(|error| match error {
             StoreError::CardNotOpen => not_open(),
-            StoreError::PlayedBefore => ApiError::PlayedBefore(command.game_id),
+            StoreError::PlayedBefore => ApiError::PlayedBefore(command.game_id.clone()),
             error => error.into(),
         })?;
         let game_id = info.id.clone();

@@ -29,8 +29,12 @@ pub enum Code {
     UnsupportedMediaType,
     /// The play's log does not give the frames that it gave, so it takes no further commands.
     PlayFrozen,
+    /// The idempotency key belongs to another request.
+    KeyReused,
     /// Nothing has happened, and the same request may succeed later.
     Unavailable,
+    /// Nobody knows whether what was asked for has happened.
+    Unknown,
 }
 
 impl Code {
@@ -46,7 +50,9 @@ impl Code {
             Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::PlayFrozen => "PLAY_FROZEN",
+            Self::KeyReused => "IDEMPOTENCY_KEY_REUSED",
             Self::Unavailable => "SERVICE_UNAVAILABLE",
+            Self::Unknown => "OUTCOME_UNKNOWN",
         }
     }
 }
@@ -121,6 +127,12 @@ pub enum ApiError {
     /// The play's log does not give the same frames again.
     #[error("the play is frozen: {0}")]
     Frozen(String),
+    /// The key belongs to another request.
+    #[error("the idempotency key `{0}` was used for another request: a repetition has the same path and the same body")]
+    KeyReused(String),
+    /// The database was lost in a commit.
+    #[error("nobody knows whether it was done: {0}")]
+    Unknown(StoreError),
     /// The database gave no answer; nothing has happened.
     #[error("nothing was done, try again: {0}")]
     Unavailable(StoreError),
@@ -152,6 +164,8 @@ impl ApiError {
             Self::NotStarted => (Code::GameNotStarted, StatusCode::BAD_REQUEST),
             Self::Frozen(_) => (Code::PlayFrozen, StatusCode::CONFLICT),
             Self::Unavailable(_) => (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
+            Self::KeyReused(_) => (Code::KeyReused, StatusCode::UNPROCESSABLE_ENTITY),
+            Self::Unknown(_) => (Code::Unknown, StatusCode::INTERNAL_SERVER_ERROR),
             Self::Failed(_) => (Code::Server, StatusCode::INTERNAL_SERVER_ERROR),
             Self::Http(status) => (if status.is_server_error() { Code::Server } else { Code::Validation }, *status),
         }
@@ -176,6 +190,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Corrupt(_) => Self::Failed(error.to_string()),
+            StoreError::Unknown(_) => Self::Unknown(error),
             _ => Self::Unavailable(error),
         }
     }

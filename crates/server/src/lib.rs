@@ -14,6 +14,7 @@ mod commands;
 mod error;
 mod games;
 mod live;
+mod once;
 mod plays;
 mod rebuild;
 mod routes;

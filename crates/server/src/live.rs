@@ -8,11 +8,14 @@ use std::sync::Arc;
 use rhae_engine::{Action, PlayState};
 use rhae_protocol::{Details, FrameAnswer};
 use rhae_session::{Answer, Play};
-use rhae_store::{Play as StoredPlay, Snapshot, StoreError};
+use rhae_store::{Once, Play as StoredPlay, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::plays::{Place, Stage};
 use crate::{ApiError, Server};
+
+/// How often a command is carried out while other servers append to the same play.
+const ATTEMPTS: u32 = 5;
 
 /// A play in memory.
 pub(crate) struct Live {
@@ -32,21 +35,45 @@ pub(crate) struct Command {
 
 impl Server {
     /// Carries out a command, commits it, and gives the answer's body.
-    pub(crate) async fn command(&self, place: &Place, command: Command) -> Result<Vec<u8>, ApiError> {
+    pub(crate) async fn command(&self, place: &Place, command: &Command, once: Option<&Once>) -> Result<Vec<u8>, ApiError> {
         let mut stage = place.stage.lock().await;
-        let mut live = self.take(&place.play, &mut stage).await?;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            match self.attempt(place, &mut stage, command, once).await {
+                // Another server was faster. The copy here is gone, so that the next attempt begins with what is stored now.
+                Err(ApiError::Unavailable(StoreError::Conflict(_))) if attempts < ATTEMPTS => {}
+                done => return done,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        place: &Place,
+        stage: &mut Stage,
+        command: &Command,
+        once: Option<&Once>,
+    ) -> Result<Vec<u8>, ApiError> {
+        let StoredPlay { key, card, .. } = place.play;
+        let mut live = self.take(&place.play, stage).await?;
         if command.action != Action::Reset && live.play.opening().observation.state != PlayState::NotFinished {
+            // A refusal is not written, so it is no proof by itself that the copy here is up to date.
+            let head = self.store.head(key).await?;
+            if head != live.next {
+                return Err(StoreError::Conflict(live.next).into());
+            }
             *stage = Stage::Live(live);
             return Err(ApiError::NotStarted);
         }
         let answer = live.play.command(command.action).map_err(|error| ApiError::Failed(error.to_string()))?;
         let guid = place.play.id.to_string();
-        let body = frame_answer(&answer, &command, &guid, Some(command.action));
-        let entry = answer.entry(command.action, Details { reasoning: command.reasoning, ..Details::default() });
-        let StoredPlay { key, card, .. } = place.play;
-        let committed = self.store.append(key, card, live.next, entry, self.clock.now_ms()).await;
+        let body = frame_answer(&answer, command, &guid, Some(command.action));
+        let details = Details { reasoning: command.reasoning.clone(), ..Details::default() };
+        let entry = answer.entry(command.action, details);
+        let committed = self.store.append_once(key, card, live.next, entry, self.clock.now_ms(), once.cloned()).await;
         committed.map_err(|error| match error {
-            StoreError::CardNotOpen => ApiError::NoSuchPlay { game: command.game_id, guid },
+            StoreError::CardNotOpen => ApiError::NoSuchPlay { game: command.game_id.clone(), guid },
             error => error.into(),
         })?;
         live.next += 1;
@@ -77,11 +104,10 @@ impl Server {
             }
             Stage::Absent => {}
         }
-        let guid = stored.id;
         match self.rebuild(stored).await? {
             Ok(replica) => Ok(Box::new(Live { next: replica.next(), play: replica.into_play() })),
             Err(reason) => {
-                eprintln!("the play {guid} is frozen: {reason}");
+                eprintln!("the play {} is frozen: {reason}", stored.id);
                 *stage = Stage::Frozen(reason.clone());
                 Err(ApiError::Frozen(reason))
             }

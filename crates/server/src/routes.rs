@@ -63,6 +63,9 @@ async fn close_stale_cards(server: Arc<Server>) {
         if let Err(error) = server.close_stale().await {
             eprintln!("cannot close idle scorecards: {error}");
         }
+        if let Err(error) = server.forget_keys().await {
+            eprintln!("cannot forget old idempotency keys: {error}");
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Why something could not be stored or read.
 
+use sqlx::postgres::PgDatabaseError;
+
 /// Why something could not be stored or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -12,6 +14,9 @@ pub enum StoreError {
     /// The database cannot be reached, or failed in another way.
     #[error("the database failed: {0}")]
     Unavailable(String),
+    /// The connection was lost while a transaction was being committed, and nobody knows whether it was.
+    #[error("the database was lost in a commit: {0}")]
+    Unknown(String),
     /// The database was made by a newer version of this software.
     #[error("the database has schema version {found}, and this binary knows versions up to {known}: use a newer binary")]
     NewerSchema {
@@ -20,6 +25,9 @@ pub enum StoreError {
         /// What this binary knows.
         known: i64,
     },
+    /// The database is there, but not of the kind that is needed.
+    #[error("the database cannot be used: {0}")]
+    Unsuitable(String),
     /// The file is a database of something else.
     #[error("the file is a database, but not one of Rhae: choose another file")]
     Foreign,
@@ -38,28 +46,41 @@ pub enum StoreError {
     /// The owner has opened a card and may open only one.
     #[error("a scorecard has been opened before, and only one may be opened")]
     OpenedBefore,
+    /// A request with this idempotency key was carried out before.
+    #[error("the idempotency key has been used before")]
+    KeyUsed,
 }
 
 impl StoreError {
     /// Whether the same call may succeed later, because the fault lies with the database and not with the call.
     pub const fn is_retryable(&self) -> bool {
-        matches!(self, Self::Full(_) | Self::ReadOnly(_) | Self::Unavailable(_) | Self::Conflict(_))
+        matches!(self, Self::Full(_) | Self::ReadOnly(_) | Self::Unavailable(_) | Self::Conflict(_) | Self::KeyUsed)
     }
 }
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        // SQLite's extended codes have the primary one in their lowest byte.
-        const READ_ONLY: i32 = 8;
-        const FULL: i32 = 13;
-        let primary = match &error {
-            sqlx::Error::Database(error) => error.code().and_then(|code| code.parse::<i32>().ok()).map(|code| code & 0xFF),
-            _ => None,
-        };
-        match primary {
-            Some(READ_ONLY) => Self::ReadOnly(error.to_string()),
-            Some(FULL) => Self::Full(error.to_string()),
-            _ => Self::Unavailable(error.to_string()),
-        }
+        let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default();
+        let is_postgres = error.as_database_error().is_some_and(|error| error.try_downcast_ref::<PgDatabaseError>().is_some());
+        let kind = if is_postgres { postgres_kind(&code) } else { sqlite_kind(&code) };
+        kind(error.to_string())
+    }
+}
+
+/// SQLite's extended codes have the primary one in their lowest byte.
+fn sqlite_kind(code: &str) -> fn(String) -> StoreError {
+    match code.parse::<i32>().map(|code| code & 0xFF) {
+        Ok(8) => StoreError::ReadOnly,
+        Ok(13) => StoreError::Full,
+        _ => StoreError::Unavailable,
+    }
+}
+
+/// Appendix A of PostgreSQL's manual: no room on the disk; a transaction, or a whole server, that is read-only.
+fn postgres_kind(code: &str) -> fn(String) -> StoreError {
+    match code {
+        "53100" => StoreError::Full,
+        "25006" => StoreError::ReadOnly,
+        _ => StoreError::Unavailable,
     }
 }

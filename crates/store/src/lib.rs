@@ -1,6 +1,7 @@
 //! What must survive: cards, plays and their action logs.
 //!
-//! [`Store`] is all that a server asks of a database; [`SqliteStore`] is the implementation for one server with a file.
+//! [`Store`] is all that a server asks of a database; [`SqliteStore`] is the implementation for one server with a file,
+//! [`PostgresStore`] the one for several servers that share a database.
 //! Frames are not stored: an entry of a log carries the hash of those it gave, and a replay gives them again.
 //!
 //! **Invariants:** what a call has answered with success is on disk. A log has no gaps and no entry twice: an entry is
@@ -10,6 +11,9 @@
 
 mod error;
 mod model;
+mod once;
+mod postgres;
+mod remembered;
 mod sqlite;
 mod store;
 mod summary;
@@ -18,6 +22,8 @@ pub use error::StoreError;
 pub use model::{
     Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey, Snapshot, Stale, Summed, Timed,
 };
+pub use once::{Kept, Once, Outcome};
+pub use postgres::{PostgresAddress, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Pending, Store};
 pub use summary::RunCounts;

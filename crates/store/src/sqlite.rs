@@ -4,6 +4,7 @@
 
 mod counts;
 mod plays;
+mod requests;
 mod rows;
 mod schema;
 mod writer;
@@ -22,8 +23,8 @@ use tokio::task::JoinHandle;
 
 use crate::sqlite::writer::{Append, Done, Job, Order};
 use crate::{
-    Card, CardId, CardKey, Logged, NewCard, NewPlay, Pending, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, Stale, Store,
-    StoreError, Summed, Timed,
+    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts, PlayId, PlayKey, RunCounts,
+    Snapshot, Stale, Store, StoreError, Summed, Timed,
 };
 
 /// How long one process waits for another that holds the file.
@@ -32,10 +33,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const READERS: u32 = 4;
 /// Prepared statements of a connection.
 const STATEMENTS: usize = 256;
-/// Announcements that wait for a listener; one who is slower misses some.
-const ANNOUNCEMENTS: usize = 1024;
 /// Rows that a connection reads ahead.
 const ROWS: usize = 256;
+/// Announcements that wait for a slow listener, who then misses some.
+const ANNOUNCEMENTS: usize = 4096;
 
 /// How to open a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -116,8 +117,8 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn open_card(&self, card: NewCard) -> Pending<'_, ()> {
-        self.order(Order::OpenCard(card))
+    fn open_card_once(&self, card: NewCard, once: Option<Once>) -> Pending<'_, ()> {
+        self.order(Order::OpenCard(card, once))
     }
 
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>> {
@@ -139,7 +140,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Order::CloseStale(stale)).await? {
                 Done::Cards(ids) => Ok(ids),
-                Done::Nothing | Done::Play(_) => Ok(Vec::new()),
+                Done::Nothing | Done::Play(_) | Done::Count(_) => Ok(Vec::new()),
             }
         })
     }
@@ -148,11 +149,11 @@ impl Store for SqliteStore {
         self.order(Order::Resume { at_ms })
     }
 
-    fn open_play(&self, play: NewPlay) -> Pending<'_, PlayKey> {
+    fn open_play_once(&self, play: NewPlay, once: Option<Once>) -> Pending<'_, PlayKey> {
         Box::pin(async move {
-            match self.write(Order::OpenPlay(Box::new(play))).await? {
+            match self.write(Order::OpenPlay(Box::new(play), once)).await? {
                 Done::Play(key) => Ok(key),
-                Done::Nothing | Done::Cards(_) => Err(StoreError::Corrupt("a play without a key".to_owned())),
+                Done::Nothing | Done::Cards(_) | Done::Count(_) => Err(StoreError::Corrupt("a play without a key".to_owned())),
             }
         })
     }
@@ -165,8 +166,43 @@ impl Store for SqliteStore {
         })
     }
 
-    fn append(&self, play: PlayKey, card: CardKey, index: u32, entry: Entry, at_ms: u64) -> Pending<'_, ()> {
-        self.order(Order::Append(Append { play, card, index, entry, at_ms }))
+    fn append_once(
+        &self,
+        play: PlayKey,
+        card: CardKey,
+        index: u32,
+        entry: Entry,
+        at_ms: u64,
+        once: Option<Once>,
+    ) -> Pending<'_, ()> {
+        self.order(Order::Append(Append { play, card, index, entry, at_ms, once }))
+    }
+
+    fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>> {
+        Box::pin(async move {
+            let query = sqlx::query(
+                "SELECT digest, requests.card, entry, plays.id AS play FROM requests LEFT JOIN plays ON plays.key = play
+                 WHERE owner = ?1 AND requests.key = ?2",
+            );
+            let row = query.bind(owner.0.to_vec()).bind(key).fetch_optional(&self.readers).await?;
+            row.as_ref().map(rows::kept).transpose()
+        })
+    }
+
+    fn forget(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64> {
+        Box::pin(async move {
+            match self.write(Order::Forget { before_ms: now_ms.saturating_sub(age_ms) }).await? {
+                Done::Count(count) => Ok(count),
+                Done::Nothing | Done::Play(_) | Done::Cards(_) => Ok(0),
+            }
+        })
+    }
+
+    fn head(&self, play: PlayKey) -> Pending<'_, u32> {
+        Box::pin(async move {
+            let query = sqlx::query_scalar("SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = ?1").bind(play.0);
+            Ok(query.fetch_one(&self.readers).await?)
+        })
     }
 
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>> {

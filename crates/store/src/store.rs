@@ -6,8 +6,8 @@ use rhae_protocol::Entry;
 use tokio::sync::broadcast;
 
 use crate::{
-    Card, CardId, CardKey, Logged, NewCard, NewPlay, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, Stale, StoreError,
-    Summed, Timed,
+    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, Stale,
+    StoreError, Summed, Timed,
 };
 
 /// An answer under way.
@@ -18,7 +18,12 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + S
 /// A call whose future is dropped may have taken effect or not.
 pub trait Store: Send + Sync {
     /// Opens a card.
-    fn open_card(&self, card: NewCard) -> Pending<'_, ()>;
+    fn open_card(&self, card: NewCard) -> Pending<'_, ()> {
+        self.open_card_once(card, None)
+    }
+
+    /// As [`Store::open_card`], unless a request with the same key was carried out before.
+    fn open_card_once(&self, card: NewCard, once: Option<Once>) -> Pending<'_, ()>;
 
     /// The card with this id.
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>>;
@@ -36,13 +41,40 @@ pub trait Store: Send + Sync {
     fn resume(&self, at_ms: u64) -> Pending<'_, ()>;
 
     /// Opens a play on an open card.
-    fn open_play(&self, play: NewPlay) -> Pending<'_, PlayKey>;
+    fn open_play(&self, play: NewPlay) -> Pending<'_, PlayKey> {
+        self.open_play_once(play, None)
+    }
+
+    /// As [`Store::open_play`], unless a request with the same key was carried out before.
+    fn open_play_once(&self, play: NewPlay, once: Option<Once>) -> Pending<'_, PlayKey>;
 
     /// The play with this id.
     fn play(&self, id: PlayId) -> Pending<'_, Option<Play>>;
 
     /// Appends the entry with this index, which must be the next, to a play's log. Its card must be open.
-    fn append(&self, play: PlayKey, card: CardKey, index: u32, entry: Entry, at_ms: u64) -> Pending<'_, ()>;
+    fn append(&self, play: PlayKey, card: CardKey, index: u32, entry: Entry, at_ms: u64) -> Pending<'_, ()> {
+        self.append_once(play, card, index, entry, at_ms, None)
+    }
+
+    /// As [`Store::append`], unless a request with the same key was carried out before.
+    fn append_once(
+        &self,
+        play: PlayKey,
+        card: CardKey,
+        index: u32,
+        entry: Entry,
+        at_ms: u64,
+        once: Option<Once>,
+    ) -> Pending<'_, ()>;
+
+    /// What is kept of the owner's request with this key.
+    fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>>;
+
+    /// Forgets the keys of requests that were carried out longer ago than this, and says how many.
+    fn forget(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64>;
+
+    /// How many entries a play has: the index of the next. Other servers may have appended some.
+    fn head(&self, play: PlayKey) -> Pending<'_, u32>;
 
     /// All entries of a play.
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>>;
@@ -78,7 +110,7 @@ pub trait Store: Send + Sync {
     /// Drops the snapshots of a play.
     fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()>;
 
-    /// Announces each play to whose log something was appended, after the commit, and may announce one whose card was closed. It is a
-    /// hint to look: who is slow to listen misses some.
+    /// Announces each play to whose log something was appended, after the commit, whichever server did it, and each play of a card that
+    /// was closed. It is a hint to look: under load, or while a database cannot be reached, some announcements are lost.
     fn advanced(&self) -> broadcast::Receiver<PlayId>;
 }

@@ -2,6 +2,10 @@
 
 mod conformance;
 mod playthrough;
+#[cfg(unix)]
+mod postgres;
 
 pub use conformance::conforms;
 pub use playthrough::playthrough;
+#[cfg(unix)]
+pub use postgres::Postgres;

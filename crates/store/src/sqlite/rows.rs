@@ -6,7 +6,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
-use crate::{Card, CardId, CardKey, Owner, Play, PlayId, PlayKey, StoreError};
+use crate::{Card, CardId, CardKey, Kept, Outcome, Owner, Play, PlayId, PlayKey, StoreError};
 
 pub(crate) fn card(row: &SqliteRow) -> Result<Card, StoreError> {
     let opaque: Option<&str> = row.try_get("opaque")?;
@@ -58,6 +58,19 @@ pub(crate) fn entry(row: &SqliteRow) -> Result<Entry, StoreError> {
 
 pub(crate) fn card_id(row: &SqliteRow) -> Result<CardId, StoreError> {
     uuid(row, "id").map(CardId)
+}
+
+/// What is kept of a request; `play` is the play's public id.
+pub(crate) fn kept(row: &SqliteRow) -> Result<Kept, StoreError> {
+    let digest = row.try_get::<&[u8], _>("digest")?.try_into().map_err(|_| corrupt("digest"))?;
+    let outcome = match row.try_get::<Option<i64>, _>("entry")? {
+        Some(entry) => {
+            let entry = u32::try_from(entry).map_err(|_| corrupt("entry"))?;
+            Outcome::Entry { play: PlayId(uuid(row, "play")?), entry }
+        }
+        None => Outcome::Card(CardId(uuid(row, "card")?)),
+    };
+    Ok(Kept { digest, outcome })
 }
 
 pub(crate) fn play_id(row: &SqliteRow) -> Result<PlayId, StoreError> {

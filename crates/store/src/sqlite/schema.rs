@@ -11,8 +11,9 @@ use crate::StoreError;
 /// Says in the file's header whose database it is: "Rhae".
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: &[&str] = &[
-    "
+const MIGRATIONS: [&str; 3] = [FIRST, COUNTS, REQUESTS];
+
+const FIRST: &str = "
     CREATE TABLE cards (
         key         INTEGER PRIMARY KEY,
         id          BLOB NOT NULL UNIQUE,
@@ -54,8 +55,10 @@ const MIGRATIONS: &[&str] = &[
         at_ms            INTEGER NOT NULL,
         PRIMARY KEY (play, entry)
     ) STRICT, WITHOUT ROWID;
-",
-    "
+";
+
+/// The counts of plays beside their logs, and snapshots.
+const COUNTS: &str = "
     CREATE TABLE runs (
         play    INTEGER NOT NULL REFERENCES plays (key),
         run     INTEGER NOT NULL,
@@ -73,8 +76,22 @@ const MIGRATIONS: &[&str] = &[
         bytes   BLOB NOT NULL,
         PRIMARY KEY (play, entries)
     ) STRICT;
-",
-];
+";
+
+/// Requests that were carried out, by their idempotency keys.
+const REQUESTS: &str = "
+    CREATE TABLE requests (
+        owner  BLOB NOT NULL,
+        key    TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        card   BLOB,
+        play   INTEGER REFERENCES plays (key),
+        entry  INTEGER,
+        at_ms  INTEGER NOT NULL,
+        PRIMARY KEY (owner, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX requests_by_age ON requests (at_ms);
+";
 
 /// Brings the schema up to date, or says why that cannot be.
 pub(crate) async fn prepare(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {

@@ -16,8 +16,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{broadcast, oneshot};
 
 use crate::sqlite::counts::Counts;
-use crate::sqlite::rows;
-use crate::{CardId, CardKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot, Stale, StoreError};
+use crate::sqlite::{requests, rows};
+use crate::{CardId, CardKey, NewCard, NewPlay, Once, PlayId, PlayKey, Snapshot, Stale, StoreError};
 
 /// The most orders of one transaction, which bounds how long the first of them waits.
 const MOST_ORDERS: usize = 512;
@@ -28,15 +28,16 @@ const USE_PRECISION_MS: u64 = 1000;
 
 /// What is to be written.
 pub(crate) enum Order {
-    OpenCard(NewCard),
+    OpenCard(NewCard, Option<Once>),
     TouchCard { card: CardKey, at_ms: u64 },
     CloseCard { card: CardKey, at_ms: u64 },
     CloseStale(Stale),
     Resume { at_ms: u64 },
-    OpenPlay(Box<NewPlay>),
+    OpenPlay(Box<NewPlay>, Option<Once>),
     Append(Append),
     KeepSnapshot { play: PlayKey, snapshot: Snapshot },
     DropSnapshots { play: PlayKey },
+    Forget { before_ms: u64 },
 }
 
 /// An entry to be appended.
@@ -46,6 +47,15 @@ pub(crate) struct Append {
     pub(crate) index: u32,
     pub(crate) entry: Entry,
     pub(crate) at_ms: u64,
+    pub(crate) once: Option<Once>,
+}
+
+impl Append {
+    /// Whether two entries can be judged by one statement. Those of one play and those with one key depend on each other.
+    fn is_independent_of(&self, other: &Self) -> bool {
+        let same_key = self.once.as_ref().is_some_and(|once| other.once.as_ref().map(Once::name) == Some(once.name()));
+        self.play != other.play && !same_key
+    }
 }
 
 /// What an order led to.
@@ -53,6 +63,7 @@ pub(crate) enum Done {
     Nothing,
     Play(PlayKey),
     Cards(Vec<CardId>),
+    Count(u64),
 }
 
 type Answer = Result<Done, StoreError>;
@@ -123,8 +134,7 @@ async fn transaction(
     let mut appends: Vec<Append> = Vec::new();
     for order in orders {
         match order {
-            // Two entries of one play cannot be judged by one statement, because the second depends on the first.
-            Order::Append(append) if appends.len() < MOST_ROWS && appends.iter().all(|other| other.play != append.play) => {
+            Order::Append(append) if appends.len() < MOST_ROWS && appends.iter().all(|other| append.is_independent_of(other)) => {
                 appends.push(append);
             }
             order => {
@@ -146,7 +156,14 @@ async fn transaction(
 
 /// Whether the database failed, as opposed to an order that is refused.
 const fn is_failure(error: &StoreError) -> bool {
-    !matches!(error, StoreError::Conflict(_) | StoreError::CardNotOpen | StoreError::PlayedBefore | StoreError::OpenedBefore)
+    !matches!(
+        error,
+        StoreError::Conflict(_)
+            | StoreError::CardNotOpen
+            | StoreError::PlayedBefore
+            | StoreError::OpenedBefore
+            | StoreError::KeyUsed
+    )
 }
 
 struct Batch<'a> {
@@ -159,7 +176,7 @@ struct Batch<'a> {
 impl Batch<'_> {
     async fn carry_out(&mut self, order: Order) -> Answer {
         match order {
-            Order::OpenCard(card) => self.open_card(&card).await,
+            Order::OpenCard(card, once) => self.open_card(&card, once).await,
             Order::TouchCard { card, at_ms } => self.use_card(card, at_ms).await.map(|()| Done::Nothing),
             Order::CloseCard { card, at_ms } => self.close_card(card, at_ms).await,
             Order::CloseStale(stale) => self.close_stale(stale).await,
@@ -168,7 +185,7 @@ impl Batch<'_> {
                 query.bind(at_ms.cast_signed()).execute(&mut *self.connection).await?;
                 Ok(Done::Nothing)
             }
-            Order::OpenPlay(play) => self.open_play(&play).await,
+            Order::OpenPlay(play, once) => self.open_play(&play, once).await,
             Order::Append(append) => self.append(vec![append]).await?.pop().unwrap_or(Ok(Done::Nothing)),
             Order::KeepSnapshot { play, snapshot } => self.keep_snapshot(play, snapshot).await,
             Order::DropSnapshots { play } => {
@@ -176,10 +193,12 @@ impl Batch<'_> {
                 query.execute(&mut *self.connection).await?;
                 Ok(Done::Nothing)
             }
+            Order::Forget { before_ms } => requests::forget(self.connection, before_ms).await.map(Done::Count),
         }
     }
 
-    async fn open_card(&mut self, card: &NewCard) -> Answer {
+    async fn open_card(&mut self, card: &NewCard, once: Option<Once>) -> Answer {
+        requests::check(self.connection, once.as_ref()).await?;
         if card.only_one {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM cards WHERE owner = ?1)");
             if query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await? {
@@ -200,6 +219,9 @@ impl Batch<'_> {
             .bind(card.opened_ms.cast_signed())
             .execute(&mut *self.connection)
             .await?;
+        if let Some(once) = once {
+            requests::keep_card(self.connection, &once, card.id, card.opened_ms).await?;
+        }
         Ok(Done::Nothing)
     }
 
@@ -262,7 +284,8 @@ impl Batch<'_> {
         closed.iter().map(rows::card_id).collect::<Result<_, _>>().map(Done::Cards)
     }
 
-    async fn open_play(&mut self, play: &NewPlay) -> Answer {
+    async fn open_play(&mut self, play: &NewPlay, once: Option<Once>) -> Answer {
+        requests::check(self.connection, once.as_ref()).await?;
         self.use_card(play.card, play.at_ms).await?;
         if play.only_one {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2)");
@@ -275,7 +298,7 @@ impl Batch<'_> {
         let query = query.bind(play.seed.cast_signed()).bind(play.rule.name()).bind(play.win_levels);
         let key = PlayKey(query.execute(&mut *self.connection).await?.last_insert_rowid());
         let NewPlay { card, ref opening, at_ms, .. } = *play;
-        let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms };
+        let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms, once };
         self.insert(&[&opening]).await?;
         self.counts.begin(key, play.id);
         self.counts.update(self.connection, &[&opening]).await?;
@@ -285,14 +308,19 @@ impl Batch<'_> {
     /// Appends entries of different plays, each if its card is open and it is the next of its log.
     async fn append(&mut self, appends: Vec<Append>) -> Result<Vec<Answer>, StoreError> {
         self.use_cards(&appends).await?;
+        let used = requests::used(self.connection, &appends).await?;
+        let is_used = |append: &Append| append.once.as_ref().is_some_and(|once| used.contains(once));
         let (open, appends) = (&self.open, &appends);
-        let accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card)).collect();
+        let accepted: Vec<&Append> =
+            appends.iter().filter(|append| open.contains(&append.card) && !is_used(append)).collect();
         let inserted = self.insert(&accepted).await?;
         let counted: Vec<&Append> = accepted.into_iter().filter(|append| inserted.contains(&append.play)).collect();
         self.counts.update(self.connection, &counted).await?;
         let answer = |append: &Append| {
             if inserted.contains(&append.play) {
                 Ok(Done::Nothing)
+            } else if is_used(append) {
+                Err(StoreError::KeyUsed)
             } else if self.open.contains(&append.card) {
                 Err(StoreError::Conflict(append.index))
             } else {
@@ -332,7 +360,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Inserts those entries that are the next of their logs, in one statement, and gives their plays.
+    /// Inserts those entries that are the next of their logs, in one statement, with their keys, and gives their plays.
     async fn insert(&mut self, appends: &[&Append]) -> Result<HashSet<PlayKey>, StoreError> {
         if appends.is_empty() {
             return Ok(HashSet::new());
@@ -351,6 +379,9 @@ impl Batch<'_> {
         // The columns of a list of values are called so by SQLite.
         query.push(") WHERE column2 = (SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = column1) RETURNING play");
         let rows = query.build().fetch_all(&mut *self.connection).await?;
-        rows.iter().map(|row| Ok(PlayKey(row.try_get(0)?))).collect()
+        let inserted: HashSet<PlayKey> = rows.iter().map(|row| Ok(PlayKey(row.try_get(0)?))).collect::<Result<_, StoreError>>()?;
+        let keyed = appends.iter().filter(|append| append.once.is_some() && inserted.contains(&append.play));
+        requests::keep(self.connection, keyed.copied().collect()).await?;
+        Ok(inserted)
     }
 }

@@ -1,9 +1,13 @@
-//! The store with real files.
+//! Both stores: with real files, with a real PostgreSQL.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod bench;
 mod files;
+mod once;
 mod rules;
+mod servers;
+mod sharing;
 mod snapshots;
 mod summaries;
 mod trouble;
@@ -63,14 +67,14 @@ pub(crate) fn new_play(card: CardKey) -> NewPlay {
 }
 
 /// Opens a card and gives its place.
-pub(crate) async fn card(store: &SqliteStore) -> CardKey {
+pub(crate) async fn card(store: &dyn Store) -> CardKey {
     let card = new_card();
     store.open_card(card.clone()).await.unwrap();
     store.card(card.id).await.unwrap().unwrap().key
 }
 
 /// Opens a card with a play.
-pub(crate) async fn card_with_play(store: &SqliteStore) -> (CardKey, PlayKey) {
+pub(crate) async fn card_with_play(store: &dyn Store) -> (CardKey, PlayKey) {
     let card = card(store).await;
     (card, store.open_play(new_play(card)).await.unwrap())
 }

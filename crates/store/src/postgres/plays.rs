@@ -1,0 +1,182 @@
+//! Plays: opening and reading them.
+
+use rhae_protocol::Entry;
+use sqlx::Row;
+use sqlx::postgres::{PgPool, PgRow};
+
+use crate::postgres::cards::{self, Hold};
+use crate::postgres::writer::{self, Append};
+use crate::postgres::{counts, listener, requests, rows, session};
+use crate::{
+    CardKey, Logged, NewPlay, Once, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed,
+};
+
+pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Result<PlayKey, StoreError> {
+    let mut transaction = pool.begin().await?;
+    cards::hold(&mut transaction, play.card, if play.only_one { Hold::Alone } else { Hold::Shared }).await?;
+    if play.only_one {
+        let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM rhae.plays WHERE card = $1 AND substr(game_id, 1, 4) = $2)");
+        if query.bind(play.card.0).bind(play.game_id.base()).fetch_one(&mut *transaction).await? {
+            return Err(StoreError::PlayedBefore);
+        }
+    }
+    let query = sqlx::query(
+        "INSERT INTO rhae.plays (id, card, game_id, seed, rule, win_levels, head) VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING key",
+    );
+    let query = query.bind(&play.id.0.as_bytes()[..]).bind(play.card.0).bind(play.game_id.as_str());
+    let query = query.bind(play.seed.cast_signed()).bind(play.rule.name()).bind(i16::from(play.win_levels));
+    let key = PlayKey(query.fetch_one(&mut *transaction).await?.try_get(0)?);
+    if let Some(once) = &once
+        && requests::take(&mut transaction, vec![(once, key, 0)]).await?.is_empty()
+    {
+        return Err(StoreError::KeyUsed);
+    }
+    let opening = Append { play: key, card: play.card, index: 0, entry: play.opening, once: None };
+    writer::insert(&mut transaction, &[&opening]).await?;
+    let mut first = RunCounts::default();
+    first.count(0, &opening.entry);
+    counts::write(&mut transaction, &[(key, &first)]).await?;
+    listener::announce(&mut transaction, &[play.id.0]).await?;
+    session::commit(transaction).await?;
+    Ok(key)
+}
+
+pub(crate) async fn find(pool: &PgPool, id: PlayId) -> Result<Option<Play>, StoreError> {
+    let query =
+        sqlx::query("SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE plays.id = $1");
+    query.bind(&id.0.as_bytes()[..]).fetch_optional(pool).await?.as_ref().map(rows::play).transpose()
+}
+
+pub(crate) async fn head(pool: &PgPool, play: PlayKey) -> Result<u32, StoreError> {
+    let head: i32 = sqlx::query_scalar("SELECT head FROM rhae.plays WHERE key = $1").bind(play.0).fetch_one(pool).await?;
+    u32::try_from(head).map_err(|_| rows::corrupt("head"))
+}
+
+pub(crate) async fn log(pool: &PgPool, play: PlayKey) -> Result<Vec<Entry>, StoreError> {
+    let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 ORDER BY entry").bind(play.0);
+    query.fetch_all(pool).await?.iter().map(rows::entry).collect()
+}
+
+pub(crate) async fn card_log(pool: &PgPool, card: CardKey) -> Result<Vec<Logged>, StoreError> {
+    let query = sqlx::query(
+        "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE card = $1 ORDER BY plays.key",
+    );
+    let mut logged = Vec::new();
+    for play in &query.bind(card.0).fetch_all(pool).await? {
+        let play = rows::play(play)?;
+        let query = sqlx::query(
+            "SELECT action, hash, state, levels_completed, counted, changed, full_reset, NULL AS reasoning
+             FROM rhae.log WHERE play = $1 ORDER BY entry",
+        );
+        let entries = query.bind(play.key.0).fetch_all(pool).await?;
+        let entries = entries.iter().map(rows::entry).collect::<Result<_, _>>()?;
+        logged.push(Logged { play, entries });
+    }
+    Ok(logged)
+}
+
+pub(crate) async fn facts(pool: &PgPool, id: PlayId) -> Result<Option<PlayFacts>, StoreError> {
+    let query = sqlx::query(
+        "SELECT plays.*, owner, cards.id AS card_id, competition, closed_ms,
+                first.at_ms AS first_ms, last.at_ms AS last_ms, last.state, last.levels_completed,
+                coalesce((SELECT sum(actions)::bigint FROM rhae.runs WHERE play = plays.key),
+                         (SELECT count(*) FROM rhae.log WHERE play = plays.key AND counted)) AS actions
+         FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card
+         JOIN rhae.log AS first ON first.play = plays.key AND first.entry = 0
+         JOIN rhae.log AS last ON last.play = plays.key AND last.entry = plays.head - 1
+         WHERE plays.id = $1",
+    );
+    query.bind(&id.0.as_bytes()[..]).fetch_optional(pool).await?.as_ref().map(facts_of).transpose()
+}
+
+fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {
+    Ok(PlayFacts {
+        play: rows::play(row)?,
+        card: rows::uuid(row, "card_id").map(crate::CardId)?,
+        competition: row.try_get("competition")?,
+        closed_ms: row.try_get::<Option<i64>, _>("closed_ms")?.map(i64::cast_unsigned),
+        opened_ms: rows::large(row, "first_ms")?,
+        last_ms: rows::large(row, "last_ms")?,
+        entries: rows::count(row, "head")?,
+        state: rows::state(row)?,
+        levels_completed: rows::level(row, "levels_completed")?,
+        actions: row.try_get::<i64, _>("actions")?.cast_unsigned(),
+    })
+}
+
+pub(crate) async fn log_from(pool: &PgPool, play: PlayKey, from: u32, most: u32) -> Result<Vec<Timed>, StoreError> {
+    let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 AND entry >= $2 ORDER BY entry LIMIT $3");
+    let found = query.bind(play.0).bind(i64::from(from)).bind(i64::from(most)).fetch_all(pool).await?;
+    let timed = |row: &PgRow| {
+        Ok(Timed { index: rows::count(row, "entry")?, entry: rows::entry(row)?, at_ms: rows::large(row, "at_ms")? })
+    };
+    found.iter().map(timed).collect()
+}
+
+pub(crate) async fn runs(pool: &PgPool, play: PlayKey) -> Result<Vec<RunCounts>, StoreError> {
+    let query = sqlx::query("SELECT * FROM rhae.runs WHERE play = $1 ORDER BY run").bind(play.0);
+    query.fetch_all(pool).await?.iter().map(counts::run).collect()
+}
+
+pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<Summed>, StoreError> {
+    // One statement, so that what it gives stood in the database at one moment.
+    let query = sqlx::query(
+        "SELECT plays.*, owner, runs.run, runs.level, runs.state, runs.resets, runs.levels
+         FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card LEFT JOIN rhae.runs ON runs.play = plays.key
+         WHERE card = $1 ORDER BY plays.key, runs.run",
+    );
+    let mut plays: Vec<(Play, Vec<RunCounts>)> = Vec::new();
+    for row in &query.bind(card.0).fetch_all(pool).await? {
+        let key = PlayKey(row.try_get("key")?);
+        if plays.last().is_none_or(|(play, _)| play.key != key) {
+            plays.push((rows::play(row)?, Vec::new()));
+        }
+        let counted = row.try_get::<Option<i32>, _>("run")?.is_some();
+        if let Some((_, runs)) = plays.last_mut().filter(|_| counted) {
+            runs.push(counts::run(row)?);
+        }
+    }
+    let summed = |(play, runs)| Summed { play, runs: RunCounts::outcomes(runs) };
+    Ok(plays.into_iter().map(summed).collect())
+}
+
+pub(crate) async fn after(pool: &PgPool, after: Option<PlayKey>, most: u32) -> Result<Vec<Play>, StoreError> {
+    let query = sqlx::query(
+        "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card
+         WHERE plays.key > $1 ORDER BY plays.key LIMIT $2",
+    );
+    let query = query.bind(after.map_or(i64::MIN, |key| key.0)).bind(i64::from(most));
+    query.fetch_all(pool).await?.iter().map(rows::play).collect()
+}
+
+pub(crate) async fn count(pool: &PgPool) -> Result<u64, StoreError> {
+    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM rhae.plays").fetch_one(pool).await?;
+    Ok(count.cast_unsigned())
+}
+
+/// Keeps a snapshot and the newest of those before it.
+pub(crate) async fn keep_snapshot(pool: &PgPool, play: PlayKey, snapshot: &Snapshot) -> Result<(), StoreError> {
+    let mut transaction = pool.begin().await?;
+    let query = sqlx::query(
+        "DELETE FROM rhae.snapshots WHERE play = $1
+         AND entries < (SELECT max(entries) FROM rhae.snapshots WHERE play = $1 AND entries < $2)",
+    );
+    query.bind(play.0).bind(i64::from(snapshot.entries)).execute(&mut *transaction).await?;
+    let query = sqlx::query(
+        "INSERT INTO rhae.snapshots (play, entries, bytes) VALUES ($1, $2, $3)
+         ON CONFLICT (play, entries) DO UPDATE SET bytes = excluded.bytes",
+    );
+    query.bind(play.0).bind(i64::from(snapshot.entries)).bind(&snapshot.bytes[..]).execute(&mut *transaction).await?;
+    session::commit(transaction).await
+}
+
+pub(crate) async fn snapshots(pool: &PgPool, play: PlayKey) -> Result<Vec<Snapshot>, StoreError> {
+    let query = sqlx::query("SELECT entries, bytes FROM rhae.snapshots WHERE play = $1 ORDER BY entries DESC").bind(play.0);
+    let snapshot = |row: &PgRow| Ok(Snapshot { entries: rows::count(row, "entries")?, bytes: row.try_get("bytes")? });
+    query.fetch_all(pool).await?.iter().map(snapshot).collect()
+}
+
+pub(crate) async fn drop_snapshots(pool: &PgPool, play: PlayKey) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM rhae.snapshots WHERE play = $1").bind(play.0).execute(pool).await?;
+    Ok(())
+}
