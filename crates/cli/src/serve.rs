@@ -48,6 +48,9 @@ pub(crate) struct ServeArgs {
     /// Minutes after which a scorecard is closed in any case
     #[arg(long, default_value_t = 24 * 60, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     open_minutes: u64,
+    /// Actions of a play after which a snapshot is kept, from which it is made again sooner
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    snapshot_every: u32,
 }
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
@@ -57,6 +60,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
         competition: args.competition,
         idle_ms: args.idle_minutes * 60_000,
         open_ms: args.open_minutes * 60_000,
+        snapshot_every: args.snapshot_every,
         ..Config::default()
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server's threads")?;

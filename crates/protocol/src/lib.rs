@@ -9,6 +9,8 @@ mod action;
 mod agent;
 mod counts;
 mod frames;
+mod packed;
+mod play;
 mod recording;
 mod rest;
 mod run;
@@ -18,8 +20,11 @@ mod time;
 pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use counts::Seen;
 pub use frames::{FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
+pub use packed::{PACKED_VERSION, Packer, Shown, base64};
+pub use play::{PlayEvent, PlayListing, level_of};
 pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
+    ToolkitLine,
 };
 pub use rest::{FrameAnswer, GameListing};
 pub use run::{JournalLine, LevelOutcome, PlayOutcome, PlayResult, RunConfig, RunSummary, SummaryEnvironment};

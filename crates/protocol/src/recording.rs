@@ -11,6 +11,7 @@ use rhae_engine::{Action, ActionSet, Frame, GameId, PlayState};
 use serde_json::Value;
 use serde_json::error::Category;
 
+pub use foreign::ToolkitLine;
 pub use own::{FORMAT, FORMAT_VERSION, RecordingWriter};
 
 /// Which format a recording has or is to be written in.

@@ -7,6 +7,8 @@ use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameInfo, PlayState, SIZ
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::level_of;
+
 /// An environment as it stands in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GameListing {
@@ -95,7 +97,7 @@ impl FrameAnswer<'_> {
             state: self.state.name(),
             levels_completed: self.levels_completed,
             win_levels: self.win_levels,
-            level: self.levels_completed.saturating_add(1).min(self.win_levels),
+            level: level_of(self.levels_completed, self.win_levels),
             full_reset: self.full_reset,
             available_actions: self.available.iter().map(ActionKind::id).collect(),
             action_input: Input { id: self.action.map_or(0, |action| action.kind().id()), data, reasoning: self.reasoning },
@@ -103,16 +105,23 @@ impl FrameAnswer<'_> {
         let mut json = Vec::with_capacity(1024 + self.frames.len() * 12 * 1024);
         serde_json::to_writer(&mut json, &head).expect("plain fields can be written to memory");
         json.pop();
-        json.extend_from_slice(b",\"frame\":[");
-        for (index, frame) in self.frames.iter().enumerate() {
-            if index > 0 {
-                json.push(b',');
-            }
-            write_frame(&mut json, frame);
-        }
-        json.extend_from_slice(b"]}");
+        json.extend_from_slice(b",\"frame\":");
+        write_frames(&mut json, self.frames);
+        json.push(b'}');
         json
     }
+}
+
+/// Writes frames as nested lists.
+pub(crate) fn write_frames(json: &mut Vec<u8>, frames: &[Frame]) {
+    json.push(b'[');
+    for (index, frame) in frames.iter().enumerate() {
+        if index > 0 {
+            json.push(b',');
+        }
+        write_frame(json, frame);
+    }
+    json.push(b']');
 }
 
 /// The text of two cells, each with a comma, and its length in the last byte.

@@ -22,10 +22,11 @@ mod task_picture;
 
 pub use film::{Film, LevelTally, Moment};
 pub use gif::{GifOptions, animated_gif};
-pub use packed::{PACKED_VERSION, player_data};
+pub use packed::player_data;
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{actions_plot, completion_plot};
 pub use replay_page::{PLAYER_SCRIPT, replay_page};
+pub use rhae_protocol::PACKED_VERSION;
 pub use run_page::{PlayFilm, RunReport, run_page};
 pub use table::{PROVISIONAL, card_table, wrapped};
 pub use task_picture::{TASK_COLORS, task_picture};

@@ -121,6 +121,12 @@ pub enum ApiError {
         /// The play as the client named it.
         guid: String,
     },
+    /// No such play to be read.
+    #[error("play `{0}` not found")]
+    NoSuchGuid(String),
+    /// Everybody who may listen at a time does so.
+    #[error("too many clients follow plays or download recordings now, try again later")]
+    Crowded,
     /// The play has ended.
     #[error("the game is over: only RESET is possible")]
     NotStarted,
@@ -153,7 +159,7 @@ impl ApiError {
             Self::TooLarge(_) => (Code::PayloadTooLarge, StatusCode::PAYLOAD_TOO_LARGE),
             Self::NoSuchPath => (Code::NotFound, StatusCode::NOT_FOUND),
             Self::Method => (Code::MethodNotAllowed, StatusCode::METHOD_NOT_ALLOWED),
-            Self::NoSuchGame(_) | Self::NoSource(_) | Self::NoSuchCard(_) | Self::NotOnCard(_) => {
+            Self::NoSuchGame(_) | Self::NoSource(_) | Self::NoSuchCard(_) | Self::NotOnCard(_) | Self::NoSuchGuid(_) => {
                 (Code::Server, StatusCode::NOT_FOUND)
             }
             Self::GameNotAvailable(_) => (Code::GameNotAvailable, StatusCode::BAD_REQUEST),
@@ -163,7 +169,7 @@ impl ApiError {
             Self::PlayedBefore(_) | Self::NoSuchPlay { .. } => (Code::Server, StatusCode::BAD_REQUEST),
             Self::NotStarted => (Code::GameNotStarted, StatusCode::BAD_REQUEST),
             Self::Frozen(_) => (Code::PlayFrozen, StatusCode::CONFLICT),
-            Self::Unavailable(_) => (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
+            Self::Unavailable(_) | Self::Crowded => (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
             Self::KeyReused(_) => (Code::KeyReused, StatusCode::UNPROCESSABLE_ENTITY),
             Self::Unknown(_) => (Code::Unknown, StatusCode::INTERNAL_SERVER_ERROR),
             Self::Failed(_) => (Code::Server, StatusCode::INTERNAL_SERVER_ERROR),

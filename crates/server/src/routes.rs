@@ -17,7 +17,7 @@ use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::body::MOST_BYTES;
-use crate::{ApiError, Server, cards, commands, games};
+use crate::{ApiError, Server, cards, commands, events, games, play_api};
 
 /// How often the clock is asked which cards are to be closed.
 const CLOSING_INTERVAL: Duration = Duration::from_secs(5);
@@ -35,6 +35,9 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/api/scorecard/{card_id}", get(cards::read))
         .route("/api/scorecard/{card_id}/{game_id}", get(cards::read_game))
         .route("/api/cmd/{name}", post(commands::command))
+        .route("/api/plays/{guid}", get(play_api::facts))
+        .route("/api/plays/{guid}/recording", get(play_api::recording))
+        .route("/api/plays/{guid}/events", get(events::events))
         .route("/api/healthcheck", get(|| async { "okay" }))
         .fallback(|| async { ApiError::NoSuchPath })
         .method_not_allowed_fallback(|| async { ApiError::Method })
@@ -47,6 +50,12 @@ pub fn router(server: Arc<Server>) -> Router {
 /// Serves until `stop` is done, then finishes what is under way. Cards are closed by the clock meanwhile.
 pub async fn serve(listener: TcpListener, server: Arc<Server>, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
     let closing = tokio::spawn(close_stale_cards(Arc::clone(&server)));
+    let listeners = Arc::clone(&server.listeners);
+    // Those who follow a play have requests that end only when they are told to.
+    let stop = async move {
+        stop.await;
+        listeners.end();
+    };
     let service = MapRequestLayer::new(collapse_slashes).layer(router(server));
     // Answers are written whole, so that nothing is gained by waiting for more of them. A connection that does not take the option works.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));

@@ -8,6 +8,7 @@ use rhae_session::Catalog;
 use rhae_store::{Card, CardId, Owner, Stale, Store, StoreError};
 use sha2::{Digest, Sha256};
 
+use crate::listeners::Listeners;
 use crate::plays::Plays;
 use crate::{ApiError, Clock};
 
@@ -24,6 +25,10 @@ pub struct Config {
     pub plays_in_memory: usize,
     /// After how many actions of a play a snapshot is kept.
     pub snapshot_every: u32,
+    /// How many clients may follow plays or download recordings at a time.
+    pub listeners: usize,
+    /// After how long without news a follower gets a sign of life.
+    pub keep_alive_ms: u64,
 }
 
 impl Default for Config {
@@ -34,6 +39,8 @@ impl Default for Config {
             open_ms: 24 * 60 * 60 * 1000,
             plays_in_memory: 1024,
             snapshot_every: 1000,
+            listeners: 256,
+            keep_alive_ms: 15_000,
         }
     }
 }
@@ -46,6 +53,7 @@ pub struct Server {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) plays: Plays,
+    pub(crate) listeners: Arc<Listeners>,
 }
 
 impl Server {
@@ -57,7 +65,8 @@ impl Server {
         clock: Arc<dyn Clock>,
         config: Config,
     ) -> Self {
-        Self { catalog, games, store, clock, config, plays: Plays::new(config.plays_in_memory) }
+        let listeners = Arc::new(Listeners::new(config.listeners));
+        Self { catalog, games, store, clock, config, plays: Plays::new(config.plays_in_memory), listeners }
     }
 
     /// Lets idle times begin anew, because nobody could use a card while no server ran. To be called once, at the start.

@@ -2,7 +2,7 @@
 
 mod crash;
 mod official;
-mod process;
+pub(crate) mod process;
 
 use std::path::Path;
 

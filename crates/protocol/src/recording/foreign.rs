@@ -3,13 +3,14 @@
 //! The toolkit names actions, the agents repository numbers them; otherwise the two are alike. Lines about tokens, and the
 //! scorecard that the agents repository puts last, carry no observation and are passed over.
 
-use rhae_engine::{Action, ActionKind, Frame, GameId, PlayState};
+use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameId, PlayState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Details, Entry, Format, Header, Recording, RecordingError, ResetRule, json_reason};
 use crate::action::{BadAction, action_from};
-use crate::{WireFrames, frames_from_wire, frames_to_wire, rfc3339_utc};
+use crate::rest::write_frames;
+use crate::{WireFrames, frames_from_wire, rfc3339_utc};
 
 #[derive(Deserialize)]
 struct Line {
@@ -122,34 +123,80 @@ fn parse_action(input: &ActionInput) -> Result<Action, String> {
     })
 }
 
-pub(super) fn to_text(recording: &Recording, format: Format) -> Result<String, RecordingError> {
-    let mut text = String::new();
-    let header = &recording.header;
-    let available: Vec<u8> = header.available.iter().map(ActionKind::id).collect();
-    // A command that was not carried out is unknown to the official formats, and changes nothing.
-    let carried_out = recording.entries.iter().enumerate().filter(|(_, entry)| entry.counted || entry.full_reset);
-    for (index, entry) in carried_out {
-        let frames = entry.frames.as_ref().ok_or(RecordingError::NoFrames { format: format.name(), entry: index + 1 })?;
+/// An observation as a line of the official tools, frames last.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolkitLine<'a> {
+    /// The environment with its version.
+    pub game_id: &'a GameId,
+    /// The play.
+    pub guid: Option<&'a str>,
+    /// How many levels there are.
+    pub win_levels: u8,
+    /// The actions that are offered.
+    pub available: ActionSet,
+    /// The observation; frames that it carries are not looked at.
+    pub entry: &'a Entry,
+    /// What is shown.
+    pub frames: &'a [Frame],
+    /// When it was, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+impl ToolkitLine<'_> {
+    /// Whether the official formats know such an observation: not one of a command that was not carried out, which changes nothing.
+    pub const fn is_known(entry: &Entry) -> bool {
+        entry.counted || entry.full_reset
+    }
+
+    /// The line, with its end.
+    pub fn to_json(&self) -> Vec<u8> {
+        self.write(Format::Toolkit)
+    }
+
+    fn write(&self, format: Format) -> Vec<u8> {
+        let entry = self.entry;
         let kind = entry.action.kind();
         let id = if format == Format::Toolkit { json!(kind.name()) } else { json!(kind.id()) };
         let data = match entry.action {
             Action::Action6 { x, y } => json!({ "x": x, "y": y }),
             _ => json!({}),
         };
+        let available: Vec<u8> = self.available.iter().map(ActionKind::id).collect();
         let observation = json!({
-            "game_id": header.game_id.as_str(),
+            "game_id": self.game_id.as_str(),
             "state": entry.state.name(),
             "levels_completed": entry.levels_completed,
-            "win_levels": header.win_levels,
+            "win_levels": self.win_levels,
             "action_input": { "id": id, "data": data, "reasoning": entry.details.reasoning },
-            "guid": header.guid,
+            "guid": self.guid,
             "full_reset": entry.full_reset,
             "available_actions": available,
-            "frame": frames_to_wire(frames),
         });
-        let line = json!({ "timestamp": timestamp(entry.details.t_ms.unwrap_or(0)), "data": observation });
-        text.push_str(&line.to_string());
-        text.push('\n');
+        let mut line = json!({ "timestamp": timestamp(self.at_ms), "data": observation }).to_string().into_bytes();
+        // Both objects end here; the frames are the last field of the inner one.
+        line.truncate(line.len() - 2);
+        line.extend_from_slice(b",\"frame\":");
+        write_frames(&mut line, self.frames);
+        line.extend_from_slice(b"}}\n");
+        line
+    }
+}
+
+pub(super) fn to_text(recording: &Recording, format: Format) -> Result<String, RecordingError> {
+    let mut text = String::new();
+    let header = &recording.header;
+    for (index, entry) in recording.entries.iter().enumerate().filter(|(_, entry)| ToolkitLine::is_known(entry)) {
+        let frames = entry.frames.as_ref().ok_or(RecordingError::NoFrames { format: format.name(), entry: index + 1 })?;
+        let line = ToolkitLine {
+            game_id: &header.game_id,
+            guid: header.guid.as_deref(),
+            win_levels: header.win_levels,
+            available: header.available,
+            entry,
+            frames,
+            at_ms: entry.details.t_ms.unwrap_or(0),
+        };
+        text.push_str(&String::from_utf8_lossy(&line.write(format)));
     }
     Ok(text)
 }

@@ -10,3 +10,4 @@ mod contract;
 mod long_plays;
 mod running;
 mod trouble;
+mod watching;

@@ -61,6 +61,11 @@ impl Running {
         Self { server, clock, runtime, store, url, stop, serving }
     }
 
+    /// The address that it listens at.
+    pub(crate) fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
+    }
+
     pub(crate) fn client(&self, key: &str) -> Client {
         Client::new(&self.url, key)
     }

@@ -1,0 +1,76 @@
+//! `rhae db`: what a server's database holds.
+
+mod check;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use rhae_session::Builtin;
+use rhae_store::{SqliteOptions, SqliteStore};
+
+use crate::output;
+
+/// Look after the database of `rhae serve`.
+#[derive(Args)]
+pub(crate) struct DbArgs {
+    #[command(subcommand)]
+    command: DbCommand,
+}
+
+#[derive(Subcommand)]
+enum DbCommand {
+    Check(CheckArgs),
+}
+
+/// Verify a database by playing every play again.
+///
+/// Compares every hash, count and snapshot with what the replay gives. Nothing is written; a server may go on using the file. The exit code is 1 if
+/// anything is wrong.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae db check
+  rhae db check --db /var/lib/rhae/rhae.db --json")]
+struct CheckArgs {
+    /// The database file
+    #[arg(long, default_value = "rhae.db")]
+    db: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
+    let DbCommand::Check(args) = &args.command;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a thread")?;
+    let report = runtime.block_on(async {
+        let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
+        let store = SqliteStore::open(&args.db, options).await;
+        let store = store.with_context(|| format!("cannot read the database `{}`", args.db.display()))?;
+        let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        let style = ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let report = check::check(&store, &Builtin, |done, total, entries| {
+            bar.set_length(total.max(done));
+            bar.set_position(done);
+            bar.set_message(entries.to_string());
+        });
+        let report = report.await?;
+        bar.finish_and_clear();
+        store.close().await;
+        anyhow::Ok(report)
+    })?;
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        for finding in &report.findings {
+            let entry = finding.entry.map(|entry| format!(", entry {entry}")).unwrap_or_default();
+            output::print(&output::plain(&format!("play {}{entry}: {}", finding.guid, finding.what)))?;
+        }
+        let check::Report { plays, entries, snapshots, findings } = &report;
+        output::print(&format!("{plays} plays, {entries} entries, {snapshots} snapshots, {} findings", findings.len()))?;
+    }
+    Ok(if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
