@@ -7,5 +7,7 @@ mod client;
 mod clock;
 mod competition;
 mod contract;
+mod once;
 mod running;
+mod sharing;
 mod trouble;
