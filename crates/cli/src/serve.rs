@@ -1,5 +1,7 @@
 //! `rhae serve`: the ARC-AGI-3 REST API on this machine.
 
+mod database;
+
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,12 +13,12 @@ use clap::Args;
 use rhae_engine::GameInfo;
 use rhae_server::{Config, Server, SystemClock, serve};
 use rhae_session::{Builtin, Catalog};
-use rhae_store::{SqliteOptions, SqliteStore};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::output;
 use crate::run::chosen_games;
+use crate::serve::database::Database;
 
 /// How long requests that are under way may take after the server was told to stop.
 const STOPPING: Duration = Duration::from_secs(10);
@@ -28,12 +30,13 @@ const STOPPING: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:
   rhae serve
   rhae serve --addr 127.0.0.1:9000 --db /var/lib/rhae/rhae.db --games kq19,ny40
+  rhae serve --db postgres://rhae@db.example.org/rhae     (password in PGPASSWORD or ~/.pgpass)
   ARC_BASE_URL=http://127.0.0.1:8001 OPERATION_MODE=online python my_agent.py")]
 pub(crate) struct ServeArgs {
     /// Where to listen; only this machine can reach it, because everybody who reaches it may use it
     #[arg(long, default_value = "127.0.0.1:8001")]
     addr: String,
-    /// The database file, which is made if it is missing
+    /// The database: a file, which is made if it is missing, or postgres://user:password@host/database
     #[arg(long, default_value = "rhae.db")]
     db: PathBuf,
     /// Environments, separated by commas, or `all`
@@ -83,16 +86,15 @@ fn loopback(text: &str) -> Result<SocketAddr> {
 }
 
 async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Config) -> Result<()> {
-    let store = SqliteStore::open(db, SqliteOptions::default()).await;
-    let store = Arc::new(store.with_context(|| format!("cannot open the database `{}`", db.display()))?);
+    let database = Database::open(db).await?;
     let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
     let (count, address) = (games.len(), listener.local_addr()?);
-    let server = Arc::new(Server::new(Arc::new(Builtin), games, Arc::clone(&store) as _, Arc::new(SystemClock), config));
+    let server = Arc::new(Server::new(Arc::new(Builtin), games, database.store(), Arc::new(SystemClock), config));
     server.resume().await?;
     let stop = Arc::new(Notify::new());
     let told = Arc::clone(&stop);
     let serving = tokio::spawn(serve(listener, server, async move { told.notified().await }));
-    output::print(&format!("listening at http://{address} ({count} environments, database {})", db.display()))?;
+    output::print(&format!("listening at http://{address} ({count} environments, database {database})"))?;
     let mut serving = serving;
     tokio::select! {
         ended = &mut serving => return Ok(ended??),
@@ -102,10 +104,7 @@ async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Co
         Ok(ended) => ended??,
         Err(_) => eprintln!("some clients did not finish their requests within {} s", STOPPING.as_secs()),
     }
-    // Whoever still holds the store belongs to a request that nobody waits for.
-    if let Some(store) = Arc::into_inner(store) {
-        store.close().await;
-    }
+    database.close().await;
     Ok(())
 }
 

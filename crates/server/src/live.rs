@@ -48,13 +48,7 @@ impl Server {
         }
     }
 
-    async fn attempt(
-        &self,
-        place: &Place,
-        stage: &mut Stage,
-        command: &Command,
-        once: Option<&Once>,
-    ) -> Result<Vec<u8>, ApiError> {
+    async fn attempt(&self, place: &Place, stage: &mut Stage, command: &Command, once: Option<&Once>) -> Result<Vec<u8>, ApiError> {
         let StoredPlay { key, card, .. } = place.play;
         let mut live = self.take(&place.play, stage).await?;
         if command.action != Action::Reset && live.play.opening().observation.state != PlayState::NotFinished {

@@ -14,10 +14,12 @@ pub(crate) struct Need {
 }
 
 /// Everything that the tests use.
-const NEEDS: [Need; 3] = [
+const NEEDS: [Need; 5] = [
     Need { programs: &["tmux"], package: "tmux", purpose: "`rhae play` in a real terminal" },
     Need { programs: &["python3"], package: "python3", purpose: "agents in processes of their own" },
     Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium", purpose: "pages in a real browser" },
+    Need { programs: &["postgres"], package: "postgresql", purpose: "servers that share a database" },
+    Need { programs: &["strace"], package: "strace", purpose: "that no answer leaves before its commit is on disk" },
 ];
 
 impl Need {
@@ -60,5 +62,11 @@ fn may_install() -> bool {
 /// Whether a program is found.
 pub(crate) fn on_path(program: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).map(|folder: PathBuf| folder.join(program)).any(|path| path.is_file())
+    std::env::split_paths(&folders).chain(servers()).map(|folder| folder.join(program)).any(|path| path.is_file())
+}
+
+/// Where Debian puts PostgreSQL's programs, which are not on the path.
+fn servers() -> impl Iterator<Item = PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    versions.map(|version| version.path().join("bin"))
 }

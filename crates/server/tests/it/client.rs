@@ -39,12 +39,18 @@ pub(crate) struct Client {
     agent: ureq::Agent,
     base: String,
     key: String,
+    once: Option<String>,
 }
 
 impl Client {
     pub(crate) fn new(base: &str, key: &str) -> Self {
         let config = ureq::Agent::config_builder().http_status_as_error(false).build();
-        Self { agent: config.into(), base: base.to_owned(), key: key.to_owned() }
+        Self { agent: config.into(), base: base.to_owned(), key: key.to_owned(), once: None }
+    }
+
+    /// The same client, with an idempotency key on whatever it sends.
+    pub(crate) fn once(&self, key: &str) -> Self {
+        Self { once: Some(key.to_owned()), ..self.clone() }
     }
 
     /// Sends anything.
@@ -52,6 +58,9 @@ impl Client {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base)).header("X-API-Key", &self.key);
         if let Some(content_type) = content_type {
             request = request.header("Content-Type", content_type);
+        }
+        if let Some(once) = &self.once {
+            request = request.header("Idempotency-Key", once);
         }
         let sent = match method {
             "GET" | "DELETE" => self.agent.run(request.body(()).unwrap()),

@@ -8,6 +8,8 @@ mod clock;
 mod competition;
 mod contract;
 mod long_plays;
+mod once;
 mod running;
+mod sharing;
 mod trouble;
 mod watching;

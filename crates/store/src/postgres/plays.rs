@@ -42,8 +42,7 @@ pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Re
 }
 
 pub(crate) async fn find(pool: &PgPool, id: PlayId) -> Result<Option<Play>, StoreError> {
-    let query =
-        sqlx::query("SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE plays.id = $1");
+    let query = sqlx::query("SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE plays.id = $1");
     query.bind(&id.0.as_bytes()[..]).fetch_optional(pool).await?.as_ref().map(rows::play).transpose()
 }
 

@@ -135,7 +135,9 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreEr
 
 /// The number of migrations that were made; `None` if there are no tables of ours.
 async fn version(connection: &mut PgConnection) -> Result<Option<i64>, StoreError> {
-    let exists: bool = sqlx::query_scalar("SELECT to_regclass('rhae.version') IS NOT NULL").fetch_one(&mut *connection).await?;
+    // Read as a table: a name may be looked up in what the connection remembers of the time before it waited for the lock.
+    let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'rhae' AND tablename = 'version')");
+    let exists: bool = query.fetch_one(&mut *connection).await?;
     if !exists {
         return Ok(None);
     }

@@ -53,7 +53,8 @@ impl FromStr for PostgresAddress {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // What the parser says may quote the text.
-        let unusable = || StoreError::Unsuitable("its address is not of the form postgres://user:password@host:port/database".to_owned());
+        let unusable =
+            || StoreError::Unsuitable("its address is not of the form postgres://user:password@host:port/database".to_owned());
         let options = PgConnectOptions::from_str(text).map_err(|_| unusable())?;
         Ok(Self(options.application_name("rhae").disable_statement_logging()))
     }

@@ -98,9 +98,7 @@ fn independent(waiting: &mut VecDeque<Job>) -> Vec<Job> {
     let (mut taken, mut left) = (Vec::new(), VecDeque::new());
     for job in waiting.drain(..) {
         let name = job.append.once.as_ref().map(|once| (once.owner, once.key.clone()));
-        if taken.len() < MOST_ENTRIES
-            && !plays.contains(&job.append.play)
-            && !name.as_ref().is_some_and(|name| keys.contains(name))
+        if taken.len() < MOST_ENTRIES && !plays.contains(&job.append.play) && !name.as_ref().is_some_and(|name| keys.contains(name))
         {
             plays.insert(job.append.play);
             keys.extend(name);
@@ -140,8 +138,7 @@ async fn transaction(
     let open = hold_cards(&mut transaction, appends).await?;
     let heads = hold_plays(&mut transaction, appends).await?;
     let is_next = |append: &Append| heads.get(&append.play).is_some_and(|&(head, _)| head == append.index());
-    let mut accepted: Vec<&Append> =
-        appends.iter().filter(|append| open.contains(&append.card) && is_next(append)).collect();
+    let mut accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card) && is_next(append)).collect();
     let keyed = accepted.iter().filter_map(|append| Some((append.once.as_ref()?, append.play, append.index()))).collect();
     let taken = requests::take(&mut transaction, keyed).await?;
     let is_free = |append: &Append| append.once.as_ref().is_none_or(|once| taken.contains(once));
@@ -176,10 +173,7 @@ async fn hold_cards(connection: &mut PgConnection, appends: &[Append]) -> Result
 }
 
 /// Keeps everybody else from appending to these plays until the commit, and gives the lengths of their logs and their ids.
-async fn hold_plays(
-    connection: &mut PgConnection,
-    appends: &[Append],
-) -> Result<HashMap<PlayKey, (i32, Uuid)>, StoreError> {
+async fn hold_plays(connection: &mut PgConnection, appends: &[Append]) -> Result<HashMap<PlayKey, (i32, Uuid)>, StoreError> {
     let plays: Vec<i64> = appends.iter().map(|append| append.play.0).collect();
     let query = sqlx::query("SELECT key, head, id FROM rhae.plays WHERE key = ANY ($1) ORDER BY key FOR NO KEY UPDATE");
     let rows = query.bind(plays).fetch_all(connection).await?;

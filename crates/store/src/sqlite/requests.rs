@@ -22,10 +22,7 @@ pub(crate) async fn check(connection: &mut SqliteConnection, once: Option<&Once>
 }
 
 /// Those of the entries' requests whose keys have been used. Entries without a key cost nothing.
-pub(crate) async fn used<'a>(
-    connection: &mut SqliteConnection,
-    appends: &'a [Append],
-) -> Result<HashSet<&'a Once>, StoreError> {
+pub(crate) async fn used<'a>(connection: &mut SqliteConnection, appends: &'a [Append]) -> Result<HashSet<&'a Once>, StoreError> {
     let requests: Vec<&Once> = appends.iter().filter_map(|append| append.once.as_ref()).collect();
     if requests.is_empty() {
         return Ok(HashSet::new());

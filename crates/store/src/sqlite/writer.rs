@@ -311,8 +311,7 @@ impl Batch<'_> {
         let used = requests::used(self.connection, &appends).await?;
         let is_used = |append: &Append| append.once.as_ref().is_some_and(|once| used.contains(once));
         let (open, appends) = (&self.open, &appends);
-        let accepted: Vec<&Append> =
-            appends.iter().filter(|append| open.contains(&append.card) && !is_used(append)).collect();
+        let accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card) && !is_used(append)).collect();
         let inserted = self.insert(&accepted).await?;
         let counted: Vec<&Append> = accepted.into_iter().filter(|append| inserted.contains(&append.play)).collect();
         self.counts.update(self.connection, &counted).await?;

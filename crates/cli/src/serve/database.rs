@@ -1,0 +1,63 @@
+//! Which database a server uses. What is printed of it has no password.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use rhae_store::{PostgresAddress, PostgresStore, SqliteOptions, SqliteStore, Store};
+
+/// An open database.
+pub(crate) enum Database {
+    /// A file.
+    Sqlite(PathBuf, Arc<SqliteStore>),
+    /// A database server, which other servers may use too.
+    Postgres(PostgresAddress, Arc<PostgresStore>),
+}
+
+impl Database {
+    /// Opens what `--db` names: an address if it looks like one, otherwise a file.
+    pub(crate) async fn open(db: &Path) -> Result<Self> {
+        if let Some(text) = db.to_str().filter(|text| PostgresAddress::is_one(text)) {
+            let address: PostgresAddress = text.parse()?;
+            let store = PostgresStore::open(&address).await.with_context(|| format!("cannot open the database {address}"))?;
+            return Ok(Self::Postgres(address, Arc::new(store)));
+        }
+        let store = SqliteStore::open(db, SqliteOptions::default()).await;
+        let store = store.with_context(|| format!("cannot open the database `{}`", db.display()))?;
+        Ok(Self::Sqlite(db.to_owned(), Arc::new(store)))
+    }
+
+    /// What a server asks of it.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Sqlite(_, store) => Arc::clone(store) as _,
+            Self::Postgres(_, store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Finishes what is queued. Whoever still holds the store belongs to a request that nobody waits for.
+    pub(crate) async fn close(self) {
+        match self {
+            Self::Sqlite(_, store) => {
+                if let Some(store) = Arc::into_inner(store) {
+                    store.close().await;
+                }
+            }
+            Self::Postgres(_, store) => {
+                if let Some(store) = Arc::into_inner(store) {
+                    store.close().await;
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path, _) => path.display().fmt(f),
+            Self::Postgres(address, _) => address.fmt(f),
+        }
+    }
+}
