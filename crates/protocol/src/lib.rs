@@ -20,7 +20,10 @@ pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
 };
 pub use rest::{FrameAnswer, GameListing};
-pub use run::{JournalLine, LevelOutcome, PlayOutcome, PlayResult, RunConfig, RunSummary, SummaryEnvironment};
+pub use run::{
+    CardRecord, JournalLine, LevelOutcome, PlayOutcome, PlayRecord, PlayResult, RunConfig, RunSummary, ServerRecord,
+    SummaryEnvironment,
+};
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};
 
