@@ -100,7 +100,9 @@ async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Co
     }
     // Whoever still holds the store belongs to a request that nobody waits for.
     if let Some(store) = Arc::into_inner(store) {
+        let commits = store.commits();
         store.close().await;
+        output::print(&format!("stopped after {commits} commits"))?;
     }
     Ok(())
 }
