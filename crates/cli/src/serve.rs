@@ -98,12 +98,12 @@ async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Co
         Ok(ended) => ended??,
         Err(_) => eprintln!("some clients did not finish their requests within {} s", STOPPING.as_secs()),
     }
+    let commits = store.commits();
     // Whoever still holds the store belongs to a request that nobody waits for.
     if let Some(store) = Arc::into_inner(store) {
-        let commits = store.commits();
         store.close().await;
-        output::print(&format!("stopped after {commits} commits"))?;
     }
+    output::print(&format!("stopped after {commits} commits"))?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 mod arc;
 mod games;
 mod play;
+mod remote;
 mod replay;
 mod rhae;
 mod run;
