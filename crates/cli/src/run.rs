@@ -1,4 +1,6 @@
-//! `rhae run`: an agent on environments, to a scorecard and a report.
+//! `rhae run`: an agent on environments, here or on a server, to a scorecard and a report.
+
+mod remote;
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -13,7 +15,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AgentSpec;
 use rhae_engine::Rng;
-use rhae_harness::{Budget, CONFIG_VERSION, Progress, RunFolder, RunOrder, new_run_id, run as run_all};
+use rhae_harness::{Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunOrder, new_run_id, run as run_all};
 use rhae_protocol::{Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
 use rhae_report::card_table;
 use rhae_scoring::Method;
@@ -22,6 +24,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::output;
+use crate::run::remote::RemoteArena;
 
 /// Let an agent play environments; gives a scorecard, recordings and a report.
 ///
@@ -36,7 +39,8 @@ use crate::output;
   rhae run
   rhae run --agent random --games kq19,ny40 --seed 7 --repeat 5
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
-  rhae run --resume runs/mine"
+  rhae run --resume runs/mine
+  ARC_API_KEY=… rhae run --server https://three.arcprize.org --games ls20 --budget 200"
 )]
 pub(crate) struct RunArgs {
     /// A built-in agent: explorer, random, or replay:FILE
@@ -72,8 +76,17 @@ pub(crate) struct RunArgs {
     /// The run folder, which must not exist or be empty [default: runs/TIME-AGENT]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Go on with an interrupted run; everything but --jobs comes from its folder
-    #[arg(long, conflicts_with_all = ["agent", "agent_cmd", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out"])]
+    /// Play on a server of the ARC-AGI-3 API instead of here, such as http://127.0.0.1:8001
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// The server's key; better given by the environment variable ARC_API_KEY, which no list of processes shows
+    #[arg(long)]
+    key: Option<String>,
+    /// Open the server's scorecards in competition mode
+    #[arg(long, requires = "server")]
+    competition: bool,
+    /// Go on with an interrupted run; everything but --jobs and --key comes from its folder
+    #[arg(long, conflicts_with_all = ["agent", "agent_cmd", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "server", "competition"])]
     resume: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long)]
@@ -83,17 +96,36 @@ pub(crate) struct RunArgs {
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let json = args.json;
-    let order = match &args.resume {
+    let key = args.key.clone().or_else(|| std::env::var("ARC_API_KEY").ok()).filter(|key| !key.is_empty());
+    let reach = |url: &str, competition| RemoteArena::reach(url, key.as_deref(), competition);
+    let (order, remote) = match &args.resume {
         Some(folder) => {
             let (folder, config) = RunFolder::resume(folder)?;
-            RunOrder { agent: agent_of(&config)?, config, folder, jobs, resumed: true }
+            let remote = config.server.as_deref().map(|url| reach(url, config.competition)).transpose()?;
+            (RunOrder { agent: agent_of(&config)?, config, folder, jobs, resumed: true }, remote)
         }
-        None => new_order(args, jobs)?,
+        None => {
+            ensure!(
+                key.is_none() || args.key.is_none() || args.server.is_some(),
+                "--key is the key of a server: give --server, too"
+            );
+            let remote = args.server.as_deref().map(|url| reach(url, args.competition)).transpose()?;
+            (new_order(args, jobs, remote.as_ref())?, remote)
+        }
     };
     let interrupt = interrupt_flag()?;
     let bar = bar(json);
-    let results = run_all(&order, &Builtin, &interrupt, &mut |progress| show(&bar, progress))?;
+    let play = |arena: &dyn Arena| run_all(&order, arena, &interrupt, &mut |progress| show(&bar, progress));
+    let results = match &remote {
+        Some(remote) => remote.run(&order, play)?,
+        None => play(&Builtin)?,
+    };
     bar.finish_and_clear();
+    report(&results, json)
+}
+
+/// Shows what came of a run.
+fn report(results: &Results, json: bool) -> Result<ExitCode> {
     if json {
         output::print_json(&results.summary)?;
     } else {
@@ -124,9 +156,10 @@ fn failures(cards: &[Scorecard]) -> Vec<String> {
 }
 
 /// Resolves the flags into a run. Nothing is written before everything is known to be right.
-fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
+fn new_order(mut args: RunArgs, jobs: usize, remote: Option<&RemoteArena>) -> Result<RunOrder> {
+    let catalog = remote.map_or(&Builtin as &dyn Catalog, RemoteArena::environments);
     if let Some(file) = args.agent.strip_prefix("replay:") {
-        (args.agent, args.games, args.env_seed) = replayed_play(Path::new(file), &args.games, args.env_seed)?;
+        (args.agent, args.games, args.env_seed) = replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
     }
     ensure!(
         args.step_timeout > 0.0 && args.step_timeout <= 1e6,
@@ -140,13 +173,18 @@ fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
         agent_cmd: args.agent_cmd,
         seed: args.seed,
         env_seed: args.env_seed,
-        games: chosen_games(&args.games)?,
+        games: games_of(catalog, &args.games)?,
         repeat: args.repeat,
         budget: args.budget.to_string(),
         method: args.method.name().to_owned(),
         step_timeout_ms: (args.step_timeout * 1000.0).ceil() as u64,
         generator: Rng::NAME.to_owned(),
+        server: remote.map(|remote| remote.address().to_owned()),
+        competition: args.competition,
     };
+    if let Some(remote) = remote {
+        remote.check(&config)?;
+    }
     let agent = agent_of(&config)?;
     if let Budget::PerPlay(actions) = args.budget
         && actions < 10
@@ -159,10 +197,10 @@ fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
 }
 
 /// What the replay agent plays: the recorded environment under the recorded seed, and nothing else.
-fn replayed_play(file: &Path, games: &str, env_seed: u64) -> Result<(String, String, u64)> {
+fn replayed_play(catalog: &dyn Catalog, file: &Path, games: &str, env_seed: u64) -> Result<(String, String, u64)> {
     let recording = read_recording(file)?;
     let id = recording.header.game_id.to_string();
-    let chosen = if games == "all" { vec![Builtin.find(&id)?.id.to_string()] } else { chosen_games(games)? };
+    let chosen = if games == "all" { vec![catalog.find(&id)?.id.to_string()] } else { games_of(catalog, games)? };
     ensure!(chosen == [id.clone()], "the recording is of `{id}`, so that is all that can be replayed, not `{games}`");
     let seed = recording.header.seed;
     ensure!(env_seed == 0 || env_seed == seed, "the recording was made under the environment seed {seed}, not {env_seed}");
@@ -172,14 +210,19 @@ fn replayed_play(file: &Path, games: &str, env_seed: u64) -> Result<(String, Str
     Ok((format!("replay:{}", path.display()), id, seed))
 }
 
-/// The environments that a flag names, each once.
+/// The environments of this software that a flag names, each once.
 pub(crate) fn chosen_games(names: &str) -> Result<Vec<String>> {
+    games_of(&Builtin, names)
+}
+
+/// The environments of a catalogue that a flag names, each once.
+fn games_of(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>> {
     if names == "all" {
-        return Ok(Builtin.list().iter().map(|info| info.id.to_string()).collect());
+        return Ok(catalog.list().iter().map(|info| info.id.to_string()).collect());
     }
     let mut ids: Vec<String> = Vec::new();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        let id = Builtin.find(name)?.id.to_string();
+        let id = catalog.find(name)?.id.to_string();
         ensure!(!ids.contains(&id), "`{id}` is named twice in --games");
         ids.push(id);
     }

@@ -104,7 +104,9 @@ async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Co
         Ok(ended) => ended??,
         Err(_) => eprintln!("some clients did not finish their requests within {} s", STOPPING.as_secs()),
     }
+    let commits = database.store().commits();
     database.close().await;
+    output::print(&format!("stopped after {commits} commits"))?;
     Ok(())
 }
 

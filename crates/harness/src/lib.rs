@@ -22,7 +22,7 @@ pub use folder::{CONFIG_VERSION, RunFolder, load_config};
 pub use ids::{new_run_id, play_id};
 pub use journal::load_plays;
 pub use results::{Results, assemble};
-pub use run::{Progress, RunOrder, run};
+pub use run::{Arena, Progress, RunOrder, run};
 
 use std::path::PathBuf;
 

@@ -1,4 +1,7 @@
 //! One play: an agent and an environment in a thread of their own.
+//!
+//! **Invariant:** neither the agent nor the environment is ever waited for with the lock held, so that a play can be given up while
+//! either of them hangs: an agent may think for ever, and an environment may be on a server that does not answer.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -11,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rhae_agents::{Agent, AgentError, AgentSpec, Decision, Stopper, View};
-use rhae_engine::{Action, Frame, GameInfo, PlayState};
-use rhae_protocol::{Details, Ending, Header, PlayResult, RecordingWriter, SOFTWARE};
-use rhae_session::{Answer, Play};
+use rhae_engine::{Action, Frame, PlayState};
+use rhae_protocol::{Details, Ending, Entry, Header, PlayOutcome, PlayResult, RecordingWriter, ResetRule, SOFTWARE};
+use rhae_session::{Answer, Catalog, Play, Tally};
 
 use crate::{Budget, HarnessError};
 
@@ -24,6 +27,7 @@ const MOST_UNCOUNTED: u32 = 1000;
 #[derive(Clone, Debug)]
 pub(crate) struct PlayOrder {
     pub(crate) repeat: u32,
+    pub(crate) game_id: String,
     pub(crate) guid: String,
     pub(crate) agent: AgentSpec,
     pub(crate) agent_seed: u64,
@@ -40,18 +44,30 @@ pub(crate) struct PlayOrder {
 pub(crate) struct RunningPlay {
     begun: Instant,
     order: PlayOrder,
-    /// Milliseconds from the beginning to the last sign of life.
-    alive_ms: AtomicU64,
+    /// Milliseconds from the beginning to when the agent was last asked for an action; [`NOT_ASKED`] while it is not its turn.
+    asked_ms: AtomicU64,
     /// Whether the agent has been taken down, which may be later than the end of the play.
     left: AtomicBool,
     stage: Mutex<Stage>,
 }
 
+/// No time: the environment is at work, not the agent.
+const NOT_ASKED: u64 = u64::MAX;
+
 struct Stage {
-    play: Play,
-    /// Taken when the play ends, by its thread or by the one that gives up on it.
-    writer: Option<RecordingWriter<BufWriter<File>>>,
+    /// What was counted so far, as the play's thread last left it.
+    tally: Tally,
+    writer: Writer,
     stopper: Option<Stopper>,
+}
+
+/// The recording of a play.
+enum Writer {
+    /// The environment is being opened.
+    Awaited,
+    Open(RecordingWriter<BufWriter<File>>),
+    /// Taken when the play ended, by its thread or by the one that gave up on it.
+    Taken,
 }
 
 impl Stage {
@@ -67,27 +83,23 @@ impl Stage {
 pub(crate) type Finished = Result<PlayResult, HarnessError>;
 
 impl RunningPlay {
-    /// Opens the recording and starts the play's thread, which reports when the play ends.
+    /// Starts the play's thread, which opens the environment and reports when the play ends.
     pub(crate) fn start(
         order: PlayOrder,
-        play: Play,
+        catalog: Arc<dyn Catalog>,
         done: Sender<(usize, Finished)>,
         index: usize,
     ) -> Result<Arc<Self>, HarnessError> {
-        let failed = |error| HarnessError::File { what: "write", path: order.recording_path.clone(), error };
-        let file = File::create(&order.recording_path).map_err(failed)?;
-        let mut writer = RecordingWriter::new(BufWriter::new(file), &header(&order, &play)).map_err(failed)?;
-        writer.entry(&play.opening().entry(Action::Reset, Details::default())).map_err(failed)?;
-        let stage = Mutex::new(Stage { play, writer: Some(writer), stopper: None });
-        let running =
-            Arc::new(Self { begun: Instant::now(), order, alive_ms: AtomicU64::new(0), left: AtomicBool::new(false), stage });
+        let stage = Mutex::new(Stage { tally: Tally::default(), writer: Writer::Awaited, stopper: None });
+        let (asked_ms, left) = (AtomicU64::new(NOT_ASKED), AtomicBool::new(false));
+        let running = Arc::new(Self { begun: Instant::now(), order, asked_ms, left, stage });
         let own = Arc::clone(&running);
         let name = format!("play-{}-{index}", own.order.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
             // If nobody listens any more, the run has been given up.
             let report = |finished| drop(done.send((index, finished)));
             // What an agent does outside its turns (being built, told the end, dropped) may panic as well.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| own.play(&report)))
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| own.play(catalog.as_ref(), &report)))
                 && let Some(finished) = own.give_up(&panicked(panic.as_ref()))
             {
                 report(finished);
@@ -100,14 +112,17 @@ impl RunningPlay {
         }
     }
 
-    /// Milliseconds since the agent last gave an action.
+    /// Milliseconds since the agent was asked for an action; 0 while the environment is at work.
     pub(crate) fn silent_ms(&self) -> u64 {
-        self.now_ms().saturating_sub(self.alive_ms.load(Ordering::Relaxed))
+        match self.asked_ms.load(Ordering::Relaxed) {
+            NOT_ASKED => 0,
+            asked_ms => self.now_ms().saturating_sub(asked_ms),
+        }
     }
 
     /// Actions so far.
     pub(crate) fn actions(&self) -> u64 {
-        self.stage().play.tally().actions()
+        self.stage().tally.actions()
     }
 
     /// Ends the play from outside and takes what there is. `None` if it has just ended by itself.
@@ -134,13 +149,11 @@ impl RunningPlay {
     pub(crate) fn interrupt(&self) -> PlayResult {
         let mut stage = self.stage();
         stage.stop();
-        if let Some(mut writer) = stage.writer.take() {
+        if let Writer::Open(mut writer) = std::mem::replace(&mut stage.writer, Writer::Taken) {
             // What cannot be flushed is played again anyway.
             let _ = writer.flush();
         }
-        let mut tally = stage.play.tally().clone();
-        tally.end("interrupted", None);
-        self.result(tally.runs().to_vec(), stage.play.info())
+        self.result(&stage.tally, "interrupted", None)
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
@@ -154,11 +167,25 @@ impl RunningPlay {
 
     /// The body of the play's thread. The play is over, and reported, before the agent is told and taken down: however long that
     /// takes, it cannot change the result. Nothing is reported if the play was given up meanwhile.
-    fn play(&self, report: &dyn Fn(Finished)) {
+    fn play(&self, catalog: &dyn Catalog, report: &dyn Fn(Finished)) {
+        let mut play = match catalog.open(&self.order.game_id, self.order.env_seed) {
+            Ok(environment) => Play::new(environment, ResetRule::LevelsOnly),
+            Err(error) => {
+                let ending = Ending::Failed(error.to_string());
+                return self.finish(&mut self.stage(), &ending).into_iter().for_each(report);
+            }
+        };
+        match self.begin_recording(&play) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return report(Err(error)),
+        }
         let errors = match &self.order.agent {
             AgentSpec::Command(_) => File::create(&self.order.errors_path).map_or_else(|_| Stdio::null(), Stdio::from),
             _ => Stdio::null(),
         };
+        // An agent that never gets ready gives no action either.
+        self.asked_ms.store(self.now_ms(), Ordering::Relaxed);
         let mut agent = match self.order.agent.build(self.order.agent_seed, errors) {
             Ok(agent) => agent,
             Err(error) => return self.finish(&mut self.stage(), &ending_of(error)).into_iter().for_each(report),
@@ -166,16 +193,16 @@ impl RunningPlay {
         {
             let mut stage = self.stage();
             stage.stopper = agent.stopper();
-            if stage.writer.is_none() {
+            if matches!(stage.writer, Writer::Taken) {
                 // The play was given up before there was anything to stop.
                 stage.stop();
             }
         }
-        let ending = match self.play_with(agent.as_mut()) {
+        let ending = match self.play_with(&mut play, agent.as_mut()) {
             Ok(Some(ending)) => ending,
             Ok(None) => return,
             Err(error) => {
-                self.stage().writer = None;
+                self.stage().writer = Writer::Taken;
                 return report(Err(error));
             }
         };
@@ -185,23 +212,37 @@ impl RunningPlay {
         self.stage().stopper = None;
     }
 
+    /// Opens the recording with the first entry; false if the play was given up meanwhile.
+    fn begin_recording(&self, play: &Play) -> Result<bool, HarnessError> {
+        let mut stage = self.stage();
+        if matches!(stage.writer, Writer::Taken) {
+            return Ok(false);
+        }
+        let file = File::create(&self.order.recording_path).map_err(|error| self.unwritable(error))?;
+        let writer = RecordingWriter::new(BufWriter::new(file), &header(&self.order, play));
+        let mut writer = writer.map_err(|error| self.unwritable(error))?;
+        writer.entry(&play.opening().entry(Action::Reset, Details::default())).map_err(|error| self.unwritable(error))?;
+        stage.writer = Writer::Open(writer);
+        stage.tally = play.tally().clone();
+        Ok(true)
+    }
+
     /// Plays until something ends it. `None` if the play was given up meanwhile.
-    fn play_with(&self, agent: &mut dyn Agent) -> Result<Option<Ending>, HarnessError> {
-        let mut sight = Sight::of(&self.stage().play.opening());
+    fn play_with(&self, play: &mut Play, agent: &mut dyn Agent) -> Result<Option<Ending>, HarnessError> {
+        let mut sight = Sight::of(&play.opening());
         let mut uncounted = 0;
         loop {
+            self.asked_ms.store(self.now_ms(), Ordering::Relaxed);
             let decision = match catch_unwind(AssertUnwindSafe(|| agent.act(&sight.view()))) {
                 Ok(Ok(decision)) => decision,
                 Ok(Err(error)) => return Ok(Some(ending_of(error))),
                 Err(panic) => return Ok(Some(panicked(panic.as_ref()))),
             };
-            self.alive_ms.store(self.now_ms(), Ordering::Relaxed);
-            let mut stage = self.stage();
-            let Stage { play, writer, .. } = &mut *stage;
-            // Without a writer the play has been given up, and this thread abandoned.
-            let Some(writer) = writer.as_mut() else {
+            self.asked_ms.store(NOT_ASKED, Ordering::Relaxed);
+            if matches!(self.stage().writer, Writer::Taken) {
+                // The play has been given up, and this thread abandoned: nothing more may happen to the environment.
                 return Ok(None);
-            };
+            }
             let Decision { action, mut details } = decision;
             if matches!(self.order.agent, AgentSpec::Command(_)) {
                 details.t_ms = Some(self.now_ms());
@@ -210,10 +251,14 @@ impl RunningPlay {
                 Ok(answer) => answer,
                 Err(error) => return Ok(Some(Ending::Failed(error.to_string()))),
             };
-            writer.entry(&answer.entry(action, details)).map_err(|error| self.unwritable(error))?;
-            uncounted = if answer.seen.counted { 0 } else { uncounted + 1 };
+            let seen = answer.seen;
+            let entry = answer.entry(action, details);
             sight = Sight::of(&answer);
-            if answer.seen.state == PlayState::Win {
+            if !self.take_down(&entry, play.tally())? {
+                return Ok(None);
+            }
+            uncounted = if seen.counted { 0 } else { uncounted + 1 };
+            if seen.state == PlayState::Win {
                 return Ok(Some(Ending::Won));
             }
             if uncounted >= MOST_UNCOUNTED {
@@ -226,14 +271,28 @@ impl RunningPlay {
         }
     }
 
+    /// Writes an entry and shows the counts to whoever watches; false if the play was given up meanwhile.
+    fn take_down(&self, entry: &Entry, tally: &Tally) -> Result<bool, HarnessError> {
+        let mut stage = self.stage();
+        let Writer::Open(writer) = &mut stage.writer else {
+            return Ok(false);
+        };
+        writer.entry(entry).map_err(|error| self.unwritable(error))?;
+        stage.tally.clone_from(tally);
+        Ok(true)
+    }
+
     /// Closes the recording and gives the counts; `None` if that was done before.
     fn finish(&self, stage: &mut Stage, ending: &Ending) -> Option<Finished> {
-        let writer = stage.writer.take()?;
         let ending = &self.with_last_words(ending);
+        let closed = match std::mem::replace(&mut stage.writer, Writer::Taken) {
+            Writer::Taken => return None,
+            // There was nothing to record.
+            Writer::Awaited => Ok(()),
+            Writer::Open(writer) => writer.end(ending).and_then(|out| out.get_ref().sync_all()),
+        };
         let message = if let Ending::Failed(message) = ending { Some(message.clone()) } else { None };
-        stage.play.tally_mut().end(ending.name(), message);
-        let closed = writer.end(ending).and_then(|out| out.get_ref().sync_all());
-        let result = self.result(stage.play.tally().runs().to_vec(), stage.play.info());
+        let result = self.result(&stage.tally, ending.name(), message);
         Some(closed.map(|()| result).map_err(|error| self.unwritable(error)))
     }
 
@@ -257,10 +316,18 @@ impl RunningPlay {
         HarnessError::File { what: "write", path: self.order.recording_path.clone(), error }
     }
 
-    fn result(&self, runs: Vec<rhae_protocol::PlayOutcome>, info: &GameInfo) -> PlayResult {
+    /// The counts with their ending. A play whose environment was never opened has one run without an action.
+    fn result(&self, tally: &Tally, ending: &str, message: Option<String>) -> PlayResult {
+        let mut tally = tally.clone();
+        tally.end(ending, message.clone());
+        let mut runs = tally.runs().to_vec();
+        if runs.is_empty() {
+            let state = PlayState::NotFinished.name().to_owned();
+            runs.push(PlayOutcome { state, ending: ending.to_owned(), message, ..PlayOutcome::default() });
+        }
         PlayResult {
             repeat: self.order.repeat,
-            game_id: info.id.to_string(),
+            game_id: self.order.game_id.clone(),
             guid: self.order.guid.clone(),
             recording: self.order.recording_name.clone(),
             runs,

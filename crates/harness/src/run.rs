@@ -12,7 +12,7 @@ use rhae_agents::AgentSpec;
 use rhae_protocol::{Ending, Entry, JournalLine, PlayResult, Recording, RunConfig};
 use rhae_report::{PlayFilm, RunReport, run_page};
 use rhae_scoring::Method;
-use rhae_session::{Catalog, Play, ResetRule, replay_with};
+use rhae_session::{Catalog, replay_with};
 
 use crate::film::film;
 use crate::journal::{Journal, plays};
@@ -53,29 +53,56 @@ pub struct Progress {
     pub actions: u64,
 }
 
+/// Where the plays of a run take place.
+pub trait Arena {
+    /// What is known of the environments.
+    fn environments(&self) -> &dyn Catalog;
+
+    /// Where the plays of a card, counted from 1, are opened.
+    fn card(&self, repeat: u32) -> Arc<dyn Catalog>;
+
+    /// Where recordings are replayed for the report: never on a server.
+    fn replays(&self) -> &dyn Catalog;
+}
+
+/// Environments of this process serve for everything.
+impl<C: Catalog + Clone + 'static> Arena for C {
+    fn environments(&self) -> &dyn Catalog {
+        self
+    }
+
+    fn card(&self, _repeat: u32) -> Arc<dyn Catalog> {
+        Arc::new(self.clone())
+    }
+
+    fn replays(&self) -> &dyn Catalog {
+        self
+    }
+}
+
 /// Runs all plays that are not journalled yet, then writes cards, summary and report.
 ///
 /// When `interrupt` becomes true, the plays under way are left, and what there is gets written; the summary then says that
 /// the run is not finished.
 pub fn run(
     order: &RunOrder,
-    catalog: &dyn Catalog,
+    arena: &dyn Arena,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Results, HarnessError> {
     let begun = Instant::now();
     let method: Method = parse(&order.config.method)?;
     let (journal, lines) = Journal::open(&order.folder.file("journal.jsonl"))?;
-    let mut all = Plays::new(order, catalog, journal, lines)?;
+    let mut all = Plays::new(order, arena, journal, lines)?;
     all.journal.append(&JournalLine::Started { at_ms: now_ms(), resumed: order.resumed })?;
     all.play_all(interrupt, progress)?;
     let mut results_of = all.take_results()?;
     results_of.sort_by_key(|play| (play.repeat, order.config.games.iter().position(|id| *id == play.game_id)));
-    let mut results = assemble(&order.config, method, catalog, &results_of)?;
+    let mut results = assemble(&order.config, method, arena.environments(), &results_of)?;
     results.summary.folder = order.folder.path().display().to_string();
     results.summary.report = order.folder.file("report.html").display().to_string();
     results.summary.seconds = begun.elapsed().as_secs_f64();
-    write_results(order, catalog, &results, &results_of)?;
+    write_results(order, arena.replays(), &results, &results_of)?;
     if results.summary.finished {
         all.journal.append(&JournalLine::Finished { at_ms: now_ms() })?;
     }
@@ -87,7 +114,7 @@ type Reports = (Sender<(usize, Finished)>, Receiver<(usize, Finished)>);
 /// The plays of a run: waiting, under way, done.
 struct Plays<'a> {
     order: &'a RunOrder,
-    catalog: &'a dyn Catalog,
+    arena: &'a dyn Arena,
     budget: Budget,
     journal: Journal,
     waiting: VecDeque<(u32, String)>,
@@ -102,7 +129,7 @@ struct Plays<'a> {
 }
 
 impl<'a> Plays<'a> {
-    fn new(order: &'a RunOrder, catalog: &'a dyn Catalog, journal: Journal, lines: Vec<JournalLine>) -> Result<Self, HarnessError> {
+    fn new(order: &'a RunOrder, arena: &'a dyn Arena, journal: Journal, lines: Vec<JournalLine>) -> Result<Self, HarnessError> {
         let done = plays(lines);
         let known: BTreeSet<(u32, &str)> = done.iter().map(|play| (play.repeat, play.game_id.as_str())).collect();
         let all = (1..=order.config.repeat).flat_map(|repeat| order.config.games.iter().map(move |id| (repeat, id)));
@@ -112,7 +139,7 @@ impl<'a> Plays<'a> {
         let budget = parse(&order.config.budget)?;
         Ok(Self {
             order,
-            catalog,
+            arena,
             budget,
             journal,
             waiting,
@@ -152,6 +179,7 @@ impl<'a> Plays<'a> {
         let recording_name = format!("recordings/{repeat}-{id}.jsonl");
         let play_order = PlayOrder {
             repeat,
+            game_id: id.to_owned(),
             guid: play_id(&config.run_id, repeat, id),
             agent: self.order.agent.clone(),
             agent_seed: config.seed.wrapping_add(u64::from(repeat) - 1),
@@ -161,8 +189,7 @@ impl<'a> Plays<'a> {
             errors_path: self.order.folder.file(&format!("recordings/{repeat}-{id}.stderr.txt")),
             recording_name,
         };
-        let play = Play::new(self.catalog.open(id, config.env_seed)?, ResetRule::LevelsOnly);
-        let running = RunningPlay::start(play_order, play, self.reports.0.clone(), self.started)?;
+        let running = RunningPlay::start(play_order, self.arena.card(repeat), self.reports.0.clone(), self.started)?;
         self.running.insert(self.started, running);
         self.started += 1;
         Ok(())
@@ -282,7 +309,10 @@ fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult, mut room:
             entries.push(Entry { frames: Some(frames.to_vec()), ..entry });
         }
     });
-    replayed.ok()?;
+    // A film of other frames than were played would be a lie.
+    if replayed.ok()?.mismatch.is_some() {
+        return None;
+    }
     let shown = entries.len().saturating_sub(1);
     let mut film = film(&recording.header, Some(&info), entries);
     if full || cut {

@@ -27,7 +27,10 @@ pub use recording::{
     ToolkitLine,
 };
 pub use rest::{FrameAnswer, GameListing};
-pub use run::{JournalLine, LevelOutcome, PlayOutcome, PlayResult, RunConfig, RunSummary, SummaryEnvironment};
+pub use run::{
+    CardRecord, JournalLine, LevelOutcome, PlayOutcome, PlayRecord, PlayResult, RunConfig, RunSummary, ServerRecord,
+    SummaryEnvironment,
+};
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use time::{compact_utc, rfc3339_utc};
 

@@ -33,6 +33,48 @@ pub struct RunConfig {
     pub step_timeout_ms: u64,
     /// The generator behind seeds.
     pub generator: String,
+    /// The server that the environments are played on; absent if they run here. Its key is never written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// Whether the server's cards are opened in competition mode.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub competition: bool,
+}
+
+/// What a run did on a server: `server.json` in its folder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerRecord {
+    /// The server's address.
+    pub server: String,
+    /// Its cards, those of interrupted processes first.
+    pub cards: Vec<CardRecord>,
+}
+
+/// A card on a server and how its counts compare with ours.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CardRecord {
+    /// Which of the run's cards it belongs to, from 1.
+    pub repeat: u32,
+    /// Its id on the server.
+    pub card_id: String,
+    /// Whether it was closed; if not, the server's clock does it.
+    pub closed: bool,
+    /// The score that the server gave, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// The server's ids of the plays on it.
+    pub plays: Vec<PlayRecord>,
+    /// Where the server's counts differ from ours.
+    pub differences: Vec<String>,
+}
+
+/// A play on a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayRecord {
+    /// The environment with its version.
+    pub game_id: String,
+    /// The server's id of the play.
+    pub guid: String,
 }
 
 /// One line of the journal.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -21,6 +21,9 @@ use crate::{ApiError, Server, cards, commands, events, games, play_api};
 
 /// How often the clock is asked which cards are to be closed.
 const CLOSING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How the server calls itself.
+const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
 
 /// The routes of a server.
 pub fn router(server: Arc<Server>) -> Router {
@@ -43,7 +46,7 @@ pub fn router(server: Arc<Server>) -> Router {
         .method_not_allowed_fallback(|| async { ApiError::Method })
         .layer(DefaultBodyLimit::max(MOST_BYTES))
         .layer(CatchPanicLayer::new())
-        .layer(map_response(errors_as_json))
+        .layer(map_response(in_common))
         .with_state(server)
 }
 
@@ -91,8 +94,15 @@ fn collapse_slashes(mut request: Request) -> Request {
     request
 }
 
+/// What every answer has: the server's name, by which clients know that a 503 means that nothing happened, and errors as JSON.
+async fn in_common(response: Response) -> Response {
+    let mut response = errors_as_json(response);
+    response.headers_mut().insert(header::SERVER, HeaderValue::from_static(NAME));
+    response
+}
+
 /// What the HTTP layer refuses by itself it refuses in text.
-async fn errors_as_json(response: Response) -> Response {
+fn errors_as_json(response: Response) -> Response {
     let status = response.status();
     let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if is_json || !(status.is_client_error() || status.is_server_error()) {

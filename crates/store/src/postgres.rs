@@ -71,11 +71,6 @@ impl PostgresStore {
         Ok(Self { pool, orders, writer, listener, commits, advanced })
     }
 
-    /// How many transactions of entries were committed by this server.
-    pub fn commits(&self) -> u64 {
-        self.commits.load(Ordering::Relaxed)
-    }
-
     /// Finishes what is queued and closes all connections.
     pub async fn close(self) {
         drop(self.orders);
@@ -195,5 +190,9 @@ impl Store for PostgresStore {
 
     fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()> {
         Box::pin(plays::drop_snapshots(&self.pool, play))
+    }
+
+    fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 }

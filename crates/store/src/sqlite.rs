@@ -90,11 +90,6 @@ impl SqliteStore {
         Ok(Self { readers, orders, writer, commits, advanced })
     }
 
-    /// How many transactions were committed since the file was opened.
-    pub fn commits(&self) -> u64 {
-        self.commits.load(Ordering::Relaxed)
-    }
-
     /// Finishes what is queued and closes the file.
     pub async fn close(self) {
         drop(self.orders);
@@ -271,5 +266,9 @@ impl Store for SqliteStore {
 
     fn advanced(&self) -> broadcast::Receiver<PlayId> {
         self.advanced.subscribe()
+    }
+
+    fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 }

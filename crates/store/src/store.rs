@@ -113,4 +113,7 @@ pub trait Store: Send + Sync {
     /// Announces each play to whose log something was appended, after the commit, whichever server did it, and each play of a card that
     /// was closed. It is a hint to look: under load, or while a database cannot be reached, some announcements are lost.
     fn advanced(&self) -> broadcast::Receiver<PlayId>;
+
+    /// How many transactions of entries this server has committed.
+    fn commits(&self) -> u64;
 }

@@ -6,6 +6,7 @@ mod arc;
 mod db;
 mod games;
 mod play;
+mod remote;
 mod replay;
 mod rhae;
 mod run;

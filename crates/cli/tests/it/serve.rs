@@ -1,7 +1,7 @@
 //! `rhae serve` as a process: real clients, real signals, real crashes.
 
 mod crash;
-mod official;
+pub(crate) mod official;
 pub(crate) mod process;
 
 use std::path::Path;

@@ -1,0 +1,71 @@
+//! The official server, with a small game of ours for the official engine.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::load::Target;
+use super::process::{Process, scratch_folder};
+use super::{Figures, figures, under_load};
+
+const SERVE: &str = include_str!("../../../../../fixtures/peer/serve.py");
+const GAME: &str = include_str!("../../../../../fixtures/peer/pk10.py");
+const METADATA: &str = include_str!("../../../../../fixtures/peer/metadata.json");
+
+/// Where `cargo xtask test` puts the official packages.
+const MADE: &str = "target/python/arc-agi-0.9.9/bin/python";
+/// How long the packages may take to start.
+const STARTING: Duration = Duration::from_secs(60);
+
+/// A Python that has the official packages.
+pub(crate) fn python(given: Option<&Path>) -> Result<PathBuf> {
+    let python = given.map_or_else(|| PathBuf::from(MADE), Path::to_owned);
+    let found = Command::new(&python).args(["-c", "import arc_agi"]).stdin(Stdio::null()).stderr(Stdio::null()).status();
+    ensure!(
+        found.is_ok_and(|status| status.success()),
+        "`{}` is not a Python with the package arc-agi: make one with `python3 -m venv peer && peer/bin/pip install arc-agi==0.9.9` \
+         and give it as `--python peer/bin/python`",
+        python.display()
+    );
+    // It is started in another folder.
+    std::path::absolute(&python).with_context(|| format!("cannot find `{}`", python.display()))
+}
+
+/// Measures the official server.
+pub(crate) fn measure(python: &Path, clients: usize, time: Duration) -> Result<Figures> {
+    let folder = scratch_folder()?;
+    let game = folder.join("games/pk10/v1");
+    std::fs::create_dir_all(&game)?;
+    std::fs::write(game.join("pk10.py"), GAME)?;
+    std::fs::write(game.join("metadata.json"), METADATA)?;
+    let process = start(python, &folder)?;
+    let target = Target { address: process.address().to_owned(), game: "pk10" };
+    let (load, cpu) = under_load(&process, &target, clients, time)?;
+    drop(process);
+    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    Ok(figures(clients, load, cpu))
+}
+
+fn start(python: &Path, folder: &Path) -> Result<Process> {
+    // A port that is free now; the official server cannot be told to choose one itself.
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let address = format!("127.0.0.1:{port}");
+    let mut command = Command::new(python);
+    command.args(["-c", SERVE, "games", &port.to_string()]).current_dir(folder);
+    for variable in ["ARC_API_KEY", "ARC_BASE_URL", "OPERATION_MODE", "ENVIRONMENTS_DIR"] {
+        command.env_remove(variable);
+    }
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut process = Process::other(command.spawn().context("cannot start the official server")?, address);
+    let begun = Instant::now();
+    while TcpStream::connect(process.address()).is_err() {
+        if process.has_ended() || begun.elapsed() > STARTING {
+            bail!("the official server did not start");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(process)
+}

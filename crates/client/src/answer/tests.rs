@@ -1,0 +1,86 @@
+use proptest::prelude::*;
+use rhae_protocol::frames_to_wire;
+use serde_json::json;
+
+use super::*;
+
+fn answer() -> Value {
+    json!({
+        "game_id": "ab12-v1", "guid": "9f0c", "state": "NOT_FINISHED", "levels_completed": 1, "win_levels": 3, "full_reset": null,
+        "available_actions": [0, 1, 6], "frame": frames_to_wire(&[Frame::filled(3), Frame::filled(15)]), "action_input": {"id": 1}
+    })
+}
+
+fn read(answer: &Value) -> Result<FrameAnswer, String> {
+    FrameAnswer::read(answer.to_string().as_bytes())
+}
+
+#[test]
+fn a_good_answer_is_read() {
+    let read = read(&answer()).unwrap();
+    assert_eq!(read.frames, [Frame::filled(3), Frame::filled(15)]);
+    assert_eq!(read.available, ActionSet::of(&[ActionKind::Action1, ActionKind::Action6]));
+    assert_eq!((read.state, read.levels_completed, read.win_levels), (PlayState::NotFinished, 1, 3));
+}
+
+#[test]
+fn an_answer_that_breaks_the_contract_is_refused_with_the_reason() {
+    let row = |cells: usize, color: i64| json!(vec![color; cells]);
+    let frame = |rows: usize, row: &Value| json!(vec![vec![row.clone(); rows]]);
+    let cases = [
+        ("frame", json!([]), "there is no frame"),
+        ("frame", frame(63, &row(64, 0)), "frame 1 has 63 rows, expected 64"),
+        ("frame", frame(65, &row(64, 0)), "frame 1 has more than 64 rows"),
+        ("frame", frame(64, &row(63, 0)), "row 1 of frame 1 has 63 cells, expected 64"),
+        ("frame", frame(64, &row(65, 0)), "row 1 of frame 1 has more than 64 cells"),
+        ("frame", frame(64, &row(64, 16)), "has a cell of 16, expected 0 to 15"),
+        ("frame", frame(64, &row(64, -1)), "has a cell of -1"),
+        ("frame", json!(vec![frames_to_wire(&[Frame::filled(0)])[0].clone(); 1001]), "more than 1000 frames"),
+        ("frame", json!(null), "expected a list of frames"),
+        ("frame", json!([[["x"]]]), "expected i64"),
+        ("state", json!("NOT_PLAYED"), "its `state` is `NOT_PLAYED`"),
+        ("guid", json!(""), "its `guid` is empty"),
+        ("guid", json!(null), "expected a string"),
+        ("levels_completed", json!(4), "4 of 3 levels are completed"),
+        ("levels_completed", json!(-1), "expected u8"),
+        ("win_levels", json!(255), "1 of 255 levels"),
+        ("available_actions", json!([8]), "contain 8"),
+        ("available_actions", json!(null), "expected a sequence"),
+    ];
+    for (field, value, reason) in cases {
+        let mut answer = answer();
+        answer[field] = value;
+        let found = read(&answer).unwrap_err();
+        assert!(found.contains(reason), "{field}: {found}");
+        answer.as_object_mut().unwrap().remove(field);
+        assert!(read(&answer).unwrap_err().contains(&format!("missing field `{field}`")));
+    }
+}
+
+#[test]
+fn a_list_is_read_and_what_cannot_be_named_left_out() {
+    let list = json!([
+        {"game_id": "ab12-v1", "title": null, "tags": ["keyboard"], "baseline_actions": [4, 9], "baseline_source": ["solver", "humans"]},
+        {"game_id": "ab12-v2", "title": "AB", "default_fps": 20},
+        {"game_id": "ab12-v2"}, {"game_id": "Nope"}, {"title": "none"}, 7
+    ]);
+    let (games, left_out) = listing(list.to_string().as_bytes()).unwrap();
+    assert_eq!((games.len(), left_out), (2, 4));
+    assert_eq!(games[0].baselines[0], Baseline { actions: 4, source: BaselineSource::Solver });
+    assert_eq!(find(&games, "ab12").unwrap().id.as_str(), "ab12-v2");
+    assert_eq!(find(&games, "AB12-V1").unwrap().id.as_str(), "ab12-v1");
+    assert_eq!(nearest(&games, "ab13"), Some("ab12-v1".to_owned()));
+    let wrong = json!([{"game_id": "ab12-v1", "baseline_actions": [-3]}]);
+    assert_eq!(listing(wrong.to_string().as_bytes()).unwrap_err(), "the `baseline_actions` of `ab12-v1` cannot be read");
+    assert!(listing(b"{}").is_err());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_readers_panic(text in ".{0,300}", cut in 0_usize..2000) {
+        let _ = FrameAnswer::read(text.as_bytes());
+        let _ = listing(text.as_bytes());
+        let good = answer().to_string();
+        prop_assert!(FrameAnswer::read(&good.as_bytes()[..cut]).is_err());
+    }
+}
