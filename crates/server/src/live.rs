@@ -50,6 +50,7 @@ impl Server {
             error => error.into(),
         })?;
         live.next += 1;
+        self.metrics.actions.add_one();
         *stage = Stage::Live(live);
         Ok(body)
     }
@@ -70,9 +71,13 @@ impl Server {
         // A long log takes a while to replay, during which other plays go on.
         let rebuilt = tokio::task::spawn_blocking(move || rebuild(catalog.as_ref(), &stored, entries)).await;
         match rebuilt.map_err(|error| ApiError::Failed(error.to_string()))? {
-            Ok(live) => Ok(live),
+            Ok(live) => {
+                self.metrics.rebuilds.add_one();
+                Ok(live)
+            }
             Err(reason) => {
-                eprintln!("the play {guid} is frozen: {reason}");
+                tracing::error!(%guid, reason, "a play is frozen");
+                self.metrics.frozen.add_one();
                 *stage = Stage::Frozen(reason.clone());
                 Err(ApiError::Frozen(reason))
             }

@@ -38,6 +38,12 @@ pub enum StoreError {
     /// The owner has opened a card and may open only one.
     #[error("a scorecard has been opened before, and only one may be opened")]
     OpenedBefore,
+    /// The owner has as many open cards as may be.
+    #[error("{0} scorecards are open, and no more may be")]
+    TooManyCards(u32),
+    /// The card has as many plays as may be.
+    #[error("the scorecard has {0} plays, and no more may be opened")]
+    TooManyPlays(u32),
 }
 
 impl StoreError {

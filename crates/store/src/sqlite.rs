@@ -2,6 +2,7 @@
 //!
 //! WAL with `synchronous=FULL`: a commit is on disk before it is answered, and readers never wait for the writer.
 
+mod keys;
 mod rows;
 mod schema;
 mod writer;
@@ -129,7 +130,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Order::CloseStale(stale)).await? {
                 Done::Cards(ids) => Ok(ids),
-                Done::Nothing | Done::Play(_) => Ok(Vec::new()),
+                Done::Nothing | Done::Play(_) | Done::Key(_) => Ok(Vec::new()),
             }
         })
     }
@@ -142,7 +143,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Order::OpenPlay(Box::new(play))).await? {
                 Done::Play(key) => Ok(key),
-                Done::Nothing | Done::Cards(_) => Err(StoreError::Corrupt("a play without a key".to_owned())),
+                Done::Nothing | Done::Cards(_) | Done::Key(_) => Err(StoreError::Corrupt("a play without a key".to_owned())),
             }
         })
     }
@@ -185,5 +186,9 @@ impl Store for SqliteStore {
             }
             Ok(logged)
         })
+    }
+
+    fn commits(&self) -> u64 {
+        self.commits()
     }
 }

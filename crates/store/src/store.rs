@@ -45,4 +45,7 @@ pub trait Store: Send + Sync {
 
     /// All plays of a card in the order of their opening, with their entries but without what players added to them.
     fn card_log(&self, card: CardKey) -> Pending<'_, Vec<Logged>>;
+
+    /// How many transactions were committed since it was opened.
+    fn commits(&self) -> u64;
 }

@@ -2,10 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access;
+mod any_body;
 mod bad_input;
 mod client;
 mod clock;
 mod competition;
 mod contract;
+mod limits;
+mod operation;
 mod running;
+mod slow;
+mod tls;
 mod trouble;

@@ -68,7 +68,7 @@ fn owner(row: &SqliteRow) -> Result<Owner, StoreError> {
     row.try_get::<&[u8], _>("owner")?.try_into().map(Owner).map_err(|_| corrupt("owner"))
 }
 
-fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
+pub(crate) fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
     T::try_from(row.try_get(column)?).map_err(|_| corrupt(column))
 }
 
@@ -76,6 +76,6 @@ fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
     text.split_whitespace().map(|id| id.parse().map_err(|_| corrupt("games"))).collect()
 }
 
-fn corrupt(column: &str) -> StoreError {
+pub(crate) fn corrupt(column: &str) -> StoreError {
     StoreError::Corrupt(format!("a value in the column `{column}`"))
 }

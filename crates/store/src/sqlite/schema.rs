@@ -11,7 +11,9 @@ use crate::StoreError;
 /// Says in the file's header whose database it is: "Rhae".
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [CARDS_AND_PLAYS, API_KEYS];
+
+const CARDS_AND_PLAYS: &str = "
     CREATE TABLE cards (
         key         INTEGER PRIMARY KEY,
         id          BLOB NOT NULL UNIQUE,
@@ -53,7 +55,21 @@ const MIGRATIONS: [&str; 1] = ["
         at_ms            INTEGER NOT NULL,
         PRIMARY KEY (play, entry)
     ) STRICT, WITHOUT ROWID;
-"];
+";
+
+const API_KEYS: &str = "
+    CREATE TABLE api_keys (
+        id         TEXT NOT NULL PRIMARY KEY,
+        hash       BLOB NOT NULL,
+        name       TEXT NOT NULL,
+        sets       TEXT NOT NULL,
+        sources    INTEGER NOT NULL,
+        admin      INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        revoked_ms INTEGER
+    ) STRICT;
+    CREATE INDEX cards_open_by_owner ON cards (owner) WHERE closed_ms IS NULL;
+";
 
 /// Brings the schema up to date, or says why that cannot be.
 pub(crate) async fn prepare(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {

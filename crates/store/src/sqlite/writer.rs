@@ -15,6 +15,7 @@ use sqlx::{Connection, QueryBuilder, Row};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
+use crate::sqlite::keys::{self, KeyOrder};
 use crate::sqlite::rows;
 use crate::{CardId, CardKey, NewCard, NewPlay, PlayKey, Stale, StoreError};
 
@@ -34,6 +35,7 @@ pub(crate) enum Order {
     Resume { at_ms: u64 },
     OpenPlay(Box<NewPlay>),
     Append(Append),
+    Key(KeyOrder),
 }
 
 /// An entry to be appended.
@@ -50,6 +52,8 @@ pub(crate) enum Done {
     Nothing,
     Play(PlayKey),
     Cards(Vec<CardId>),
+    /// Whether a key was changed.
+    Key(bool),
 }
 
 type Answer = Result<Done, StoreError>;
@@ -128,7 +132,15 @@ async fn transaction(connection: &mut SqliteConnection, orders: Vec<Order>) -> R
 
 /// Whether the database failed, as opposed to an order that is refused.
 const fn is_failure(error: &StoreError) -> bool {
-    !matches!(error, StoreError::Conflict(_) | StoreError::CardNotOpen | StoreError::PlayedBefore | StoreError::OpenedBefore)
+    !matches!(
+        error,
+        StoreError::Conflict(_)
+            | StoreError::CardNotOpen
+            | StoreError::PlayedBefore
+            | StoreError::OpenedBefore
+            | StoreError::TooManyCards(_)
+            | StoreError::TooManyPlays(_)
+    )
 }
 
 struct Batch<'a> {
@@ -150,6 +162,7 @@ impl Batch<'_> {
                 Ok(Done::Nothing)
             }
             Order::OpenPlay(play) => self.open_play(&play).await,
+            Order::Key(order) => keys::carry_out(self.connection, order).await.map(Done::Key),
             Order::Append(append) => self.append(vec![append]).await?.pop().unwrap_or(Ok(Done::Nothing)),
         }
     }
@@ -159,6 +172,13 @@ impl Batch<'_> {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM cards WHERE owner = ?1)");
             if query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await? {
                 return Err(StoreError::OpenedBefore);
+            }
+        }
+        if let Some(most) = card.most_open {
+            let query = sqlx::query_scalar("SELECT count(*) FROM cards WHERE owner = ?1 AND closed_ms IS NULL");
+            let open: i64 = query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await?;
+            if open >= i64::from(most) {
+                return Err(StoreError::TooManyCards(most));
             }
         }
         let tags = serde_json::Value::from(card.tags.clone()).to_string();
@@ -216,6 +236,13 @@ impl Batch<'_> {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2)");
             if query.bind(play.card.0).bind(play.game_id.base()).fetch_one(&mut *self.connection).await? {
                 return Err(StoreError::PlayedBefore);
+            }
+        }
+        if let Some(most) = play.most_plays {
+            let query = sqlx::query_scalar("SELECT count(*) FROM plays WHERE card = ?1");
+            let plays: i64 = query.bind(play.card.0).fetch_one(&mut *self.connection).await?;
+            if plays >= i64::from(most) {
+                return Err(StoreError::TooManyPlays(most));
             }
         }
         let query = sqlx::query("INSERT INTO plays (id, card, game_id, seed, rule, win_levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");

@@ -77,9 +77,9 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     open(&path).await.close().await;
     sql(&path, "PRAGMA user_version = 99").await;
     let refused = SqliteStore::open(&path, SqliteOptions::default()).await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 1 });
+    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 2 });
     assert!(refused.to_string().contains("use a newer binary"), "{refused}");
-    sql(&path, "PRAGMA user_version = 1").await;
+    sql(&path, "PRAGMA user_version = 2").await;
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
@@ -87,6 +87,19 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     assert_eq!(SqliteStore::open(&path, SqliteOptions::default()).await.err(), Some(StoreError::Foreign));
     std::fs::write(&path, "no database at all, but long enough to be looked at by one").unwrap();
     assert!(matches!(SqliteStore::open(&path, SqliteOptions::default()).await, Err(StoreError::Unavailable(_))));
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_version_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rhae.db");
+    let store = open(&path).await;
+    let (card, play) = card_with_play(&store).await;
+    store.close().await;
+    sql(&path, "DROP INDEX cards_open_by_owner; DROP TABLE api_keys; PRAGMA user_version = 1").await;
+    let store = open(&path).await;
+    assert_eq!(rhae_store::KeyStore::keys(&store).await.unwrap(), []);
+    store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
 }
 
 /// Runs a statement on a file, as another program would.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod files;
+mod keys;
 mod rules;
 mod trouble;
 
@@ -28,6 +29,7 @@ pub(crate) fn new_card() -> NewCard {
         competition: false,
         games: vec!["ab12-v1".parse().unwrap(), "ab13-v1".parse().unwrap()],
         only_one: false,
+        most_open: None,
         opened_ms: 1_000,
     }
 }
@@ -55,6 +57,7 @@ pub(crate) fn new_play(card: CardKey) -> NewPlay {
         rule: ResetRule::LevelsOnly,
         win_levels: 8,
         only_one: false,
+        most_plays: None,
         opening: entry(Action::Reset),
         at_ms: 2_000,
     }

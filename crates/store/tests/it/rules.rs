@@ -63,6 +63,32 @@ async fn what_may_be_done_once_is_done_once() {
 }
 
 #[tokio::test]
+async fn no_owner_has_more_open_cards_and_no_card_more_plays_than_may_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("rhae.db")).await;
+    let bounded = || NewCard { most_open: Some(2), ..new_card() };
+    let cards = [bounded(), bounded(), bounded(), bounded()];
+    // All of them wait together, so that a count before the transaction would let too many through.
+    let [first, second, third, fourth] = &cards;
+    let (a, b, c, d) = tokio::join!(
+        store.open_card(first.clone()),
+        store.open_card(second.clone()),
+        store.open_card(third.clone()),
+        store.open_card(fourth.clone())
+    );
+    assert_eq!([a, b, c, d], [Ok(()), Ok(()), Err(StoreError::TooManyCards(2)), Err(StoreError::TooManyCards(2))]);
+    store.open_card(NewCard { owner: Owner([8; 32]), ..bounded() }).await.unwrap();
+    let card = store.card(first.id).await.unwrap().unwrap().key;
+    let play = || NewPlay { most_plays: Some(3), ..new_play(card) };
+    for _ in 0..3 {
+        store.open_play(play()).await.unwrap();
+    }
+    assert_eq!(store.open_play(play()).await, Err(StoreError::TooManyPlays(3)));
+    store.close_card(card, 5_000).await.unwrap();
+    store.open_card(third.clone()).await.unwrap();
+}
+
+#[tokio::test]
 async fn the_clock_closes_idle_and_old_cards() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder.path().join("rhae.db")).await;
