@@ -6,6 +6,7 @@
 mod arc;
 mod bench;
 mod games;
+mod keys;
 mod output;
 mod play;
 mod replay;
@@ -33,7 +34,8 @@ enum Command {
     Games(games::GamesArgs),
     Replay(replay::ReplayArgs),
     Score(score::ScoreArgs),
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
+    Keys(keys::KeysArgs),
     Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
 }
@@ -45,7 +47,8 @@ fn main() -> ExitCode {
         Command::Games(args) => games::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Score(args) => score::run(&args),
-        Command::Serve(args) => serve::run(&args),
+        Command::Serve(args) => serve::run(*args),
+        Command::Keys(args) => keys::run(args),
         Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),
     };

@@ -2,6 +2,7 @@
 
 mod crash;
 mod official;
+mod operating;
 mod process;
 
 use std::path::Path;
