@@ -7,6 +7,7 @@ mod arc;
 mod bench;
 mod db;
 mod games;
+mod keys;
 mod output;
 mod play;
 mod replay;
@@ -34,7 +35,8 @@ enum Command {
     Games(games::GamesArgs),
     Replay(replay::ReplayArgs),
     Score(score::ScoreArgs),
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
+    Keys(keys::KeysArgs),
     Db(db::DbArgs),
     Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
@@ -47,7 +49,8 @@ fn main() -> ExitCode {
         Command::Games(args) => games::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Score(args) => score::run(&args),
-        Command::Serve(args) => serve::run(&args),
+        Command::Serve(args) => serve::run(*args),
+        Command::Keys(args) => keys::run(args),
         Command::Db(args) => db::run(&args),
         Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),

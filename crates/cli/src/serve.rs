@@ -1,24 +1,28 @@
-//! `rhae serve`: the ARC-AGI-3 REST API on this machine.
+//! `rhae serve`: the ARC-AGI-3 REST API.
 
-mod database;
+pub(crate) mod database;
+mod log;
+mod order;
+mod sets;
+mod settings;
 
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
-use rhae_engine::GameInfo;
-use rhae_server::{Config, Server, SystemClock, serve};
-use rhae_session::{Builtin, Catalog};
+use rhae_server::{Server, SystemClock, serve, serve_metrics, serve_tls};
+use rhae_session::Builtin;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::watch;
 
 use crate::output;
-use crate::run::chosen_games;
-use crate::serve::database::Database;
+use database::Database;
+use order::Order;
+use settings::{Auth, Settings};
 
 /// How long requests that are under way may take after the server was told to stop.
 const STOPPING: Duration = Duration::from_secs(10);
@@ -26,87 +30,87 @@ const STOPPING: Duration = Duration::from_secs(10);
 /// Serve the ARC-AGI-3 REST API, which the official clients use unchanged.
 ///
 /// Every acknowledged action is on disk: plays and scorecards survive a crash, and clients go on with them after a restart.
+///
+/// Every setting is a flag, an environment variable, or a line of the file given by `--config` (`idle-minutes = 30`), in this order.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae serve
   rhae serve --addr 127.0.0.1:9000 --db /var/lib/rhae/rhae.db --games kq19,ny40
   rhae serve --db postgres://rhae@db.example.org/rhae     (password in PGPASSWORD or ~/.pgpass)
+  rhae serve --addr 0.0.0.0:8001 --auth keys --sets sets.toml --tls-cert cert.pem --tls-key key.pem
   ARC_BASE_URL=http://127.0.0.1:8001 OPERATION_MODE=online python my_agent.py")]
 pub(crate) struct ServeArgs {
-    /// Where to listen; only this machine can reach it, because everybody who reaches it may use it
-    #[arg(long, default_value = "127.0.0.1:8001")]
-    addr: String,
-    /// The database: a file, which is made if it is missing, or postgres://user:password@host/database
-    #[arg(long, default_value = "rhae.db")]
-    db: PathBuf,
-    /// Environments, separated by commas, or `all`
-    #[arg(long, default_value = "all")]
-    games: String,
-    /// Open every scorecard in competition mode, one for each key
-    #[arg(long)]
-    competition: bool,
-    /// Minutes without a command or heartbeat after which a scorecard is closed
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    idle_minutes: u64,
-    /// Minutes after which a scorecard is closed in any case
-    #[arg(long, default_value_t = 24 * 60, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    open_minutes: u64,
-    /// Actions of a play after which a snapshot is kept, from which it is made again sooner
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
-    snapshot_every: u32,
+    /// A TOML file with settings
+    #[arg(long, env = "RHAE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
 }
 
-pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
-    let address = loopback(&args.addr)?;
-    let games = chosen_games(&args.games)?.iter().map(|id| Builtin.find(id)).collect::<Result<Vec<_>, _>>()?;
-    let config = Config {
-        competition: args.competition,
-        idle_ms: args.idle_minutes * 60_000,
-        open_ms: args.open_minutes * 60_000,
-        snapshot_every: args.snapshot_every,
-        ..Config::default()
-    };
+pub(crate) fn run(args: ServeArgs) -> Result<ExitCode> {
+    let file = args.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
+    let order = Order::resolve(args.settings.over(file))?;
+    log::begin(order.log, order.log_level);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server's threads")?;
-    runtime.block_on(listen(address, &args.db, games, config))?;
+    runtime.block_on(listen(order))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The address to listen at. Keys do not protect anything yet, so nobody else may reach it.
-fn loopback(text: &str) -> Result<SocketAddr> {
-    let addresses = text.to_socket_addrs().with_context(|| format!("`{text}` is not an address such as 127.0.0.1:8001"))?;
-    let addresses: Vec<SocketAddr> = addresses.collect();
-    let Some(&address) = addresses.first() else {
-        bail!("`{text}` leads to no address");
+async fn listen(order: Order) -> Result<()> {
+    let database = Database::open(&order.db).await?;
+    let bind = async |address: SocketAddr| {
+        let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
+        let address = listener.local_addr()?;
+        anyhow::Ok((listener, address))
     };
-    ensure!(
-        addresses.iter().all(|address| address.ip().is_loopback()),
-        "`{text}` can be reached from other machines, and access is open to everybody: use 127.0.0.1 or [::1]"
-    );
-    Ok(address)
-}
-
-async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Config) -> Result<()> {
-    let database = Database::open(db).await?;
-    let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
-    let (count, address) = (games.len(), listener.local_addr()?);
-    let server = Arc::new(Server::new(Arc::new(Builtin), games, database.store(), Arc::new(SystemClock), config));
+    let (listener, address) = bind(order.address).await?;
+    let mut server = Server::new(Arc::new(Builtin), order.games, database.store(), Arc::new(SystemClock), order.config);
+    if let Some(sets) = &order.sets {
+        server = server.with_sets(sets);
+    }
+    if order.auth == Auth::Keys {
+        server = server.with_keys(database.keys());
+    }
+    let (server, count) = (Arc::new(server), order.count);
     server.resume().await?;
-    let stop = Arc::new(Notify::new());
-    let told = Arc::clone(&stop);
-    let serving = tokio::spawn(serve(listener, server, async move { told.notified().await }));
-    output::print(&format!("listening at http://{address} ({count} environments, database {database})"))?;
-    let mut serving = serving;
+    let (stop, stopped) = watch::channel(false);
+    let told = || {
+        let mut stopped = stopped.clone();
+        // The sender lives until the end of this function.
+        async move { drop(stopped.wait_for(|stopped| *stopped).await) }
+    };
+    let (showing, metrics) = match order.metrics {
+        Some(address) => {
+            let (listener, address) = bind(address).await?;
+            let serving = tokio::spawn(serve_metrics(listener, Arc::clone(&server), told()));
+            (Some(serving), format!(", metrics at http://{address}/metrics"))
+        }
+        None => (None, String::new()),
+    };
+    let (mut serving, scheme) = match order.tls {
+        Some(tls) => (tokio::spawn(serve_tls(listener, tls, server, told())), "https"),
+        None => (tokio::spawn(serve(listener, server, told())), "http"),
+    };
+    output::print(&format!("listening at {scheme}://{address} ({count} environments, database {database}{metrics})"))?;
+    tracing::info!(%address, auth = ?order.auth, tls = scheme == "https", environments = count, "started");
     tokio::select! {
         ended = &mut serving => return Ok(ended??),
-        () = signal() => stop.notify_one(),
+        () = signal() => tracing::info!("stopping"),
     }
+    // Everybody who listens is told, or has ended.
+    let _ = stop.send(true);
     match tokio::time::timeout(STOPPING, serving).await {
         Ok(ended) => ended??,
-        Err(_) => eprintln!("some clients did not finish their requests within {} s", STOPPING.as_secs()),
+        Err(_) => tracing::warn!(seconds = STOPPING.as_secs(), "some clients did not finish their requests in time"),
+    }
+    if let Some(showing) = showing {
+        // Whoever reads the metrics for so long reads what nobody needs any more.
+        let _ = tokio::time::timeout(STOPPING, showing).await;
     }
     let commits = database.store().commits();
     database.close().await;
     output::print(&format!("stopped after {commits} commits"))?;
+    tracing::info!(commits, "stopped");
     Ok(())
 }
 

@@ -1,24 +1,19 @@
-//! Request bodies: hostile until read. JSON objects only, bounded in size and depth, every field checked.
+//! Request bodies: hostile until read. JSON objects only, every field checked; the gate has bounded their size and depth.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
 use crate::ApiError;
-
-/// The most bytes of a body: room for the longest reasoning with every byte escaped.
-pub(crate) const MOST_BYTES: usize = 256 * 1024;
-/// The most bytes of reasoning, and of what an author adds to a card.
-pub(crate) const MOST_EXTRA_BYTES: usize = 16_384;
 
 /// A JSON object from outside.
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// Reads a body. The parser refuses more than 128 levels of nesting.
+    /// Reads a body.
     pub(crate) fn read(headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<Self, ApiError> {
-        let body = bytes(body)?;
+        let body = body.map_err(|rejection| ApiError::Http(rejection.status()))?;
         if !is_json(headers) {
             return Err(ApiError::MediaType);
         }
@@ -77,27 +72,21 @@ impl Fields {
         number.and_then(|number| u8::try_from(number).ok()).ok_or(wrong)
     }
 
-    /// Anything that may be absent, of at most 16,384 bytes: a string by its own length, all else as compact JSON.
-    pub(crate) fn extra(&self, field: &'static str) -> Result<Option<Value>, ApiError> {
+    /// Anything that may be absent, of at most so many bytes: a string by its own length, all else as compact JSON.
+    pub(crate) fn extra(&self, field: &'static str, most: usize) -> Result<Option<Value>, ApiError> {
         let Some(value) = self.get(field) else {
             return Ok(None);
         };
         let length = value.as_str().map_or_else(|| value.to_string().len(), str::len);
-        if length > MOST_EXTRA_BYTES {
-            return Err(ApiError::Field { field, expected: "at most 16,384 bytes long" });
+        if length > most {
+            return Err(ApiError::TooLong { field, most });
         }
         Ok(Some(value.clone()))
     }
 }
 
-fn bytes(body: Result<Bytes, BytesRejection>) -> Result<Bytes, ApiError> {
-    body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::TooLarge(MOST_BYTES),
-        status => ApiError::Http(status),
-    })
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
+/// Whether a body is declared as JSON.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let declared = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || essence.starts_with("application/") && essence.ends_with("+json")

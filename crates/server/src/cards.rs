@@ -13,20 +13,24 @@ use rhae_engine::{ActionSet, GameId, GameInfo};
 use rhae_protocol::Scorecard;
 use rhae_scoring::Method;
 use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
-use rhae_store::{Card, CardId, NewCard, Owner, StoreError};
+use rhae_store::{Card, CardId, NewCard, StoreError};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::body::Fields;
 use crate::once::once;
-use crate::server::owner;
 use crate::{ApiError, Server};
 
 type Body = Result<Bytes, BytesRejection>;
 
-pub(crate) async fn open(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Result<Json<Value>, ApiError> {
-    let owner = owner(&headers);
-    let once = once(&headers, owner, "scorecard/open", &body)?;
+pub(crate) async fn open(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
+    let once = once(&headers, caller.owner, "scorecard/open", &body)?;
     let fields = Fields::read_optional(&headers, body)?;
     let mut tags = fields.texts("tags")?;
     if !tags.iter().any(|tag| tag == "human" || tag == "agent") {
@@ -35,13 +39,14 @@ pub(crate) async fn open(State(server): State<Arc<Server>>, headers: HeaderMap, 
     let competition = fields.flag("competition_mode")? || server.config.competition;
     let card = NewCard {
         id: CardId(Uuid::new_v4()),
-        owner,
+        owner: caller.owner,
         tags,
         source_url: fields.text("source_url")?.map(str::to_owned),
-        opaque: fields.extra("opaque")?,
+        opaque: fields.extra("opaque", server.config.limits.extra_bytes)?,
         competition,
-        games: if competition { server.games.iter().map(|info| info.id.clone()).collect() } else { Vec::new() },
+        games: if competition { server.games(&caller).map(|info| info.id.clone()).collect() } else { Vec::new() },
         only_one: server.config.competition,
+        most_open: server.config.limits.open_cards,
         opened_ms: server.clock.now_ms(),
     };
     let id = card.id;
@@ -49,40 +54,51 @@ pub(crate) async fn open(State(server): State<Arc<Server>>, headers: HeaderMap, 
     let id = match opened {
         Ok(()) => id,
         Err(StoreError::OpenedBefore) => server.card_again(once, ApiError::OpenedBefore).await?,
+        Err(StoreError::TooManyCards(most)) => server.card_again(once, ApiError::TooManyCards(most)).await?,
         Err(error) => server.card_again(once, error.into()).await?,
     };
     Ok(Json(json!({"card_id": id.to_string()})))
 }
 
-pub(crate) async fn heartbeat(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Result<Json<Value>, ApiError> {
+pub(crate) async fn heartbeat(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Value>, ApiError> {
     let fields = Fields::read(&headers, body)?;
-    let card = server.open_card(owner(&headers), fields.required("card_id")?).await?;
+    let card = server.open_card(&caller, fields.required("card_id")?).await?;
     server.store.touch_card(card.key, server.clock.now_ms()).await.map_err(|error| not_open(error, card.id))?;
     Ok(Json(json!({"card_id": card.id.to_string()})))
 }
 
-pub(crate) async fn close(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Result<Json<Scorecard>, ApiError> {
+pub(crate) async fn close(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Scorecard>, ApiError> {
     let fields = Fields::read(&headers, body)?;
-    let card = server.open_card(owner(&headers), fields.required("card_id")?).await?;
+    let card = server.open_card(&caller, fields.required("card_id")?).await?;
     server.store.close_card(card.key, server.clock.now_ms()).await.map_err(|error| not_open(error, card.id))?;
     server.scorecard(&card).await.map(Json)
 }
 
 pub(crate) async fn read(
     State(server): State<Arc<Server>>,
+    caller: Caller,
     Path(id): Path<String>,
-    headers: HeaderMap,
 ) -> Result<Json<Scorecard>, ApiError> {
-    let card = server.readable_card(owner(&headers), &id).await?;
+    let card = server.readable_card(&caller, &id).await?;
     server.scorecard(&card).await.map(Json)
 }
 
 pub(crate) async fn read_game(
     State(server): State<Arc<Server>>,
+    caller: Caller,
     Path((id, game)): Path<(String, String)>,
-    headers: HeaderMap,
 ) -> Result<Json<Scorecard>, ApiError> {
-    let card = server.readable_card(owner(&headers), &id).await?;
+    let card = server.readable_card(&caller, &id).await?;
     let mut environments = server.environments(&card).await?;
     environments.retain(|environment| environment.info.id.as_str() == game || environment.info.id.base() == game);
     if environments.is_empty() {
@@ -93,14 +109,14 @@ pub(crate) async fn read_game(
 
 impl Server {
     /// The owner's card, if it is open.
-    async fn open_card(&self, owner: Owner, id: &str) -> Result<Card, ApiError> {
-        let card = self.card(owner, id).await?.filter(|card| card.closed_ms.is_none());
+    async fn open_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
+        let card = self.card(id).await?.filter(|card| card.owner == caller.owner && card.closed_ms.is_none());
         card.ok_or_else(|| ApiError::CardNotOpen(id.to_owned()))
     }
 
-    /// The owner's card, unless it is of a competition and open.
-    async fn readable_card(&self, owner: Owner, id: &str) -> Result<Card, ApiError> {
-        let card = self.card(owner, id).await?.ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
+    /// A card that the caller may read, unless it is of a competition and open.
+    async fn readable_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
+        let card = self.card(id).await?.filter(|card| caller.reads(card.owner)).ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
         if card.competition && card.closed_ms.is_none() { Err(ApiError::Competing) } else { Ok(card) }
     }
 

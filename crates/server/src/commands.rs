@@ -10,14 +10,15 @@ use axum::response::{IntoResponse, Response};
 use rhae_engine::{Action, ActionKind};
 use rhae_protocol::{Details, ResetRule};
 use rhae_session::Play;
-use rhae_store::{NewPlay, Once, Owner, Play as StoredPlay, PlayId, StoreError};
+use rhae_store::{NewPlay, Once, Play as StoredPlay, PlayId, StoreError};
+use tracing::Instrument;
 use uuid::Uuid;
 
+use crate::access::Caller;
 use crate::body::Fields;
 use crate::live::{Command, Live, frame_answer};
 use crate::once::once;
 use crate::plays::{Place, Stage};
-use crate::server::owner;
 use crate::{ApiError, Server};
 
 /// Plays of the API are of the canonical game.
@@ -25,45 +26,52 @@ const SEED: u64 = 0;
 
 pub(crate) async fn command(
     State(server): State<Arc<Server>>,
+    caller: Caller,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
     let kind = ActionKind::from_name(&name).ok_or(ApiError::NoSuchPath)?;
-    let owner = owner(&headers);
-    let once = once(&headers, owner, &name, &body)?;
+    let once = once(&headers, caller.owner, &name, &body)?;
     let fields = Fields::read(&headers, body)?;
     let action = match kind.simple() {
         Some(action) => action,
         None => Action::Action6 { x: fields.coordinate("x")?, y: fields.coordinate("y")? },
     };
-    let command = Command { action, game_id: fields.required("game_id")?.to_owned(), reasoning: fields.extra("reasoning")? };
+    let command = Command {
+        action,
+        game_id: fields.required("game_id")?.to_owned(),
+        reasoning: fields.extra("reasoning", server.config.limits.extra_bytes)?,
+    };
     let guid = fields.text("guid")?.map(str::to_owned);
     let card = fields.text("card_id")?.map(str::to_owned);
     // A client that hangs up must not leave a command half done, so the work is not part of the connection.
-    let work = tokio::spawn(async move {
+    let work = async move {
         let done = match guid {
-            Some(guid) => match server.place(owner, &command.game_id, &guid).await {
+            Some(guid) => match server.place(&caller, &command.game_id, &guid).await {
                 Ok(place) => server.command(&place, &command, once.as_ref()).await,
                 Err(error) => Err(error),
             },
-            None if action == Action::Reset => server.open_play(owner, card.as_deref(), &command, once.as_ref()).await,
+            None if action == Action::Reset => server.open_play(&caller, card.as_deref(), &command, once.as_ref()).await,
             None => Err(ApiError::Field { field: "guid", expected: "given, as a string" }),
         };
         match done {
             Err(error) => server.answer_again(once, &command, error).await,
             done => done,
         }
-    });
-    let json = work.await.map_err(|error| ApiError::Failed(error.to_string()))??;
+    };
+    let json = tokio::spawn(work.in_current_span()).await.map_err(|error| ApiError::Failed(error.to_string()))??;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 
 impl Server {
-    /// The place of the owner's play with this id, of this environment.
-    async fn place(&self, owner: Owner, game: &str, guid: &str) -> Result<Arc<Place>, ApiError> {
+    /// The place of the caller's play with this id, of this environment, which the caller may still see.
+    async fn place(&self, caller: &Caller, game: &str, guid: &str) -> Result<Arc<Place>, ApiError> {
         let missing = || ApiError::NoSuchPlay { game: game.to_owned(), guid: guid.to_owned() };
-        let fits = |play: &StoredPlay| play.owner == owner && (play.game_id.as_str() == game || play.game_id.base() == game);
+        let fits = |play: &StoredPlay| {
+            let named = play.game_id.as_str() == game || play.game_id.base() == game;
+            play.owner == caller.owner && named && self.shows(caller, &play.game_id)
+        };
         let id: PlayId = guid.parse().map_err(|_| missing())?;
         if let Some(place) = self.plays.find(id) {
             return if fits(&place.play) { Ok(place) } else { Err(missing()) };
@@ -75,15 +83,16 @@ impl Server {
     /// Opens a play on a card and gives its first answer's body.
     async fn open_play(
         &self,
-        owner: Owner,
+        caller: &Caller,
         card: Option<&str>,
         command: &Command,
         once: Option<&Once>,
     ) -> Result<Vec<u8>, ApiError> {
-        let info = self.game(&command.game_id).ok_or_else(|| ApiError::GameNotAvailable(command.game_id.clone()))?;
+        let info = self.game(caller, &command.game_id).ok_or_else(|| ApiError::GameNotAvailable(command.game_id.clone()))?;
         let id = card.ok_or(ApiError::Field { field: "card_id", expected: "given, as a string, to open a game" })?;
         let not_open = || ApiError::Field { field: "card_id", expected: "the id of an open scorecard" };
-        let card = self.card(owner, id).await?.filter(|card| card.closed_ms.is_none()).ok_or_else(not_open)?;
+        let card =
+            self.card(id).await?.filter(|card| card.owner == caller.owner && card.closed_ms.is_none()).ok_or_else(not_open)?;
         let rule = if card.competition { ResetRule::LevelsOnly } else { ResetRule::Official };
         let environment = self.catalog.open(info.id.as_str(), SEED).map_err(|error| ApiError::Failed(error.to_string()))?;
         let play = Play::new(environment, rule);
@@ -99,17 +108,20 @@ impl Server {
             rule,
             win_levels,
             only_one: card.competition,
+            most_plays: self.config.limits.plays_per_card,
             opening: answer.entry(Action::Reset, Details { reasoning: command.reasoning.clone(), ..Details::default() }),
             at_ms: self.clock.now_ms(),
         };
         let key = self.store.open_play_once(order, once.cloned()).await.map_err(|error| match error {
             StoreError::CardNotOpen => not_open(),
+            StoreError::TooManyPlays(most) => ApiError::TooManyPlays(most),
             StoreError::PlayedBefore => ApiError::PlayedBefore(command.game_id.clone()),
             error => error.into(),
         })?;
         let game_id = info.id.clone();
-        let stored = StoredPlay { key, id, card: card.key, owner, game_id, seed: SEED, rule, win_levels };
+        let stored = StoredPlay { key, id, card: card.key, owner: caller.owner, game_id, seed: SEED, rule, win_levels };
         self.plays.place(stored, Stage::Live(Box::new(Live { play, next: 1 })));
+        self.metrics.actions.add_one();
         Ok(body)
     }
 }

@@ -31,6 +31,16 @@ pub enum Code {
     PlayFrozen,
     /// The idempotency key belongs to another request.
     KeyReused,
+    /// There is no key, or none that the server knows.
+    Unauthorized,
+    /// The key does not allow it.
+    Forbidden,
+    /// Too many requests.
+    RateLimit,
+    /// There are as many cards or plays as may be.
+    LimitReached,
+    /// The body did not come in time.
+    RequestTimeout,
     /// Nothing has happened, and the same request may succeed later.
     Unavailable,
     /// Nobody knows whether what was asked for has happened.
@@ -51,6 +61,11 @@ impl Code {
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::PlayFrozen => "PLAY_FROZEN",
             Self::KeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::Unauthorized => "UNAUTHORIZED",
+            Self::Forbidden => "FORBIDDEN",
+            Self::RateLimit => "RATE_LIMIT_EXCEEDED",
+            Self::LimitReached => "LIMIT_REACHED",
+            Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::Unavailable => "SERVICE_UNAVAILABLE",
             Self::Unknown => "OUTCOME_UNKNOWN",
         }
@@ -74,6 +89,46 @@ pub enum ApiError {
         /// What it may be.
         expected: &'static str,
     },
+    /// A field has more bytes than it may have.
+    #[error("`{field}` must be at most {most} bytes long")]
+    TooLong {
+        /// Its name.
+        field: &'static str,
+        /// The limit.
+        most: usize,
+    },
+    /// The body is nested too deeply.
+    #[error("the body is nested deeper than {0} levels")]
+    TooDeep(usize),
+    /// The body ended before its end.
+    #[error("the body could not be read to its end")]
+    BodyBroken,
+    /// The body did not come in time.
+    #[error("the body did not come in time")]
+    BodyTimeout,
+    /// There is no key, or none that the server knows.
+    #[error("this needs a valid key in the header `X-API-Key`; ask the server's operator for one")]
+    Unauthorized,
+    /// Keys are given out by people.
+    #[error("this server gives no anonymous keys; ask its operator for one and set ARC_API_KEY")]
+    NoAnonymousKeys,
+    /// The key does not allow sources.
+    #[error("this key may not download sources")]
+    NoSources,
+    /// Too many requests.
+    #[error("rate limit has been exceeded: {most} requests a minute; try again in {retry_seconds} s")]
+    RateLimit {
+        /// The limit.
+        most: u32,
+        /// When the next may be sent.
+        retry_seconds: u64,
+    },
+    /// As many cards are open as may be.
+    #[error("{0} scorecards are open, and no more may be: close one")]
+    TooManyCards(u32),
+    /// The card has as many plays as it may have.
+    #[error("the scorecard has {0} plays, and no more may be opened on it")]
+    TooManyPlays(u32),
     /// The body is not declared as JSON.
     #[error("the header `Content-Type` must be `application/json`")]
     MediaType,
@@ -154,7 +209,17 @@ impl ApiError {
     /// Its code and status.
     pub fn kind(&self) -> (Code, StatusCode) {
         match self {
-            Self::Malformed(_) | Self::NotAnObject | Self::Field { .. } => (Code::Validation, StatusCode::BAD_REQUEST),
+            Self::Malformed(_)
+            | Self::NotAnObject
+            | Self::Field { .. }
+            | Self::TooLong { .. }
+            | Self::TooDeep(_)
+            | Self::BodyBroken => (Code::Validation, StatusCode::BAD_REQUEST),
+            Self::BodyTimeout => (Code::RequestTimeout, StatusCode::REQUEST_TIMEOUT),
+            Self::Unauthorized => (Code::Unauthorized, StatusCode::UNAUTHORIZED),
+            Self::NoAnonymousKeys | Self::NoSources => (Code::Forbidden, StatusCode::FORBIDDEN),
+            Self::RateLimit { .. } => (Code::RateLimit, StatusCode::TOO_MANY_REQUESTS),
+            Self::TooManyCards(_) | Self::TooManyPlays(_) => (Code::LimitReached, StatusCode::CONFLICT),
             Self::MediaType => (Code::UnsupportedMediaType, StatusCode::UNSUPPORTED_MEDIA_TYPE),
             Self::TooLarge(_) => (Code::PayloadTooLarge, StatusCode::PAYLOAD_TOO_LARGE),
             Self::NoSuchPath => (Code::NotFound, StatusCode::NOT_FOUND),
@@ -183,9 +248,15 @@ impl IntoResponse for ApiError {
         let (code, status) = self.kind();
         let body = json!({"error": code.name(), "message": self.to_string()}).to_string();
         let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
+        let (name, value) = match self {
+            Self::Unavailable(_) => (header::RETRY_AFTER, HeaderValue::from_static("1")),
+            Self::RateLimit { retry_seconds, .. } => (header::RETRY_AFTER, HeaderValue::from(retry_seconds)),
+            Self::Unauthorized => (header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey")),
+            // What is left of the body would be taken for the next request.
+            Self::BodyTimeout | Self::BodyBroken => (header::CONNECTION, HeaderValue::from_static("close")),
+            _ => return response,
+        };
+        response.headers_mut().insert(name, value);
         response
     }
 }

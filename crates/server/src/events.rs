@@ -18,9 +18,9 @@ use rhae_store::{Play as StoredPlay, Timed};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::access::Caller;
 use crate::listeners::Listening;
 use crate::rebuild::blocking;
-use crate::server::owner;
 use crate::{ApiError, Server};
 
 /// Entries that are read at once.
@@ -34,9 +34,10 @@ pub(crate) async fn events(
     State(server): State<Arc<Server>>,
     Path(guid): Path<String>,
     RawQuery(query): RawQuery,
+    caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let facts = server.readable_play(owner(&headers), &guid).await?;
+    let facts = server.readable_play(&caller, &guid).await?;
     let after = headers.get("last-event-id").map(|value| number(value.to_str().ok(), "Last-Event-ID")).transpose()?;
     let asked = query.as_deref().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("from=")));
     let asked = asked.map(|text| number(Some(text), "from")).transpose()?;

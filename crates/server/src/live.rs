@@ -71,6 +71,7 @@ impl Server {
             error => error.into(),
         })?;
         live.next += 1;
+        self.metrics.actions.add_one();
         if live.next.is_multiple_of(self.config.snapshot_every) {
             self.keep_snapshot(&place.play, &live);
         }
@@ -99,9 +100,13 @@ impl Server {
             Stage::Absent => {}
         }
         match self.rebuild(stored).await? {
-            Ok(replica) => Ok(Box::new(Live { next: replica.next(), play: replica.into_play() })),
+            Ok(replica) => {
+                self.metrics.rebuilds.add_one();
+                Ok(Box::new(Live { next: replica.next(), play: replica.into_play() }))
+            }
             Err(reason) => {
-                eprintln!("the play {} is frozen: {reason}", stored.id);
+                tracing::error!(guid = %stored.id, reason, "a play is frozen");
+                self.metrics.frozen.add_one();
                 *stage = Stage::Frozen(reason.clone());
                 Err(ApiError::Frozen(reason))
             }

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::{PlayListing, ToolkitLine, level_of, rfc3339_utc};
 use rhae_session::Replica;
-use rhae_store::{Owner, PlayFacts, PlayId, Timed};
+use rhae_store::{PlayFacts, PlayId, Timed};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::access::Caller;
 use crate::events::PATIENCE;
 use crate::listeners::Listening;
 use crate::plays::Stage;
 use crate::rebuild::blocking;
-use crate::server::owner;
 use crate::{ApiError, Server};
 
 /// Entries that are read at once.
@@ -30,9 +30,9 @@ const CHUNK: usize = 256 * 1024;
 pub(crate) async fn facts(
     State(server): State<Arc<Server>>,
     Path(guid): Path<String>,
-    headers: HeaderMap,
+    caller: Caller,
 ) -> Result<Json<PlayListing>, ApiError> {
-    let facts = server.readable_play(owner(&headers), &guid).await?;
+    let facts = server.readable_play(&caller, &guid).await?;
     let frozen = match server.plays.find(facts.play.id) {
         Some(place) => match &*place.stage.lock().await {
             Stage::Frozen(reason) => Some(reason.clone()),
@@ -60,9 +60,9 @@ pub(crate) async fn facts(
 pub(crate) async fn recording(
     State(server): State<Arc<Server>>,
     Path(guid): Path<String>,
-    headers: HeaderMap,
+    caller: Caller,
 ) -> Result<Response, ApiError> {
-    let facts = server.readable_play(owner(&headers), &guid).await?;
+    let facts = server.readable_play(&caller, &guid).await?;
     // Making a recording takes as much as listening, so that it takes one of the places.
     let listening = server.listeners.listen(server.store.as_ref(), facts.play.id).ok_or(ApiError::Crowded)?;
     let replica = server.beginning(&facts.play).await?.map_err(ApiError::Frozen)?;
@@ -136,11 +136,12 @@ fn lines(replica: &mut Replica, facts: &PlayFacts, part: &mut Vec<Timed>) -> io:
 }
 
 impl Server {
-    /// The owner's play, unless it is on an open card of a competition.
-    pub(crate) async fn readable_play(&self, owner: Owner, guid: &str) -> Result<PlayFacts, ApiError> {
+    /// A play that the caller may read, of an environment that it may see, unless it is on an open card of a competition.
+    pub(crate) async fn readable_play(&self, caller: &Caller, guid: &str) -> Result<PlayFacts, ApiError> {
         let missing = || ApiError::NoSuchGuid(guid.to_owned());
         let id: PlayId = guid.parse().map_err(|_| missing())?;
-        let facts = self.store.play_facts(id).await?.filter(|facts| facts.play.owner == owner).ok_or_else(missing)?;
+        let readable = |facts: &PlayFacts| caller.reads(facts.play.owner) && self.shows(caller, &facts.play.game_id);
+        let facts = self.store.play_facts(id).await?.filter(readable).ok_or_else(missing)?;
         if facts.competition && facts.closed_ms.is_none() { Err(ApiError::Competing) } else { Ok(facts) }
     }
 }

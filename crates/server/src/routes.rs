@@ -1,26 +1,16 @@
 //! Which path leads where, and what every answer has in common.
 
-use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
+use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
-use axum::middleware::map_response;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt;
-use axum::{Router, ServiceExt};
-use tokio::net::TcpListener;
-use tower::Layer;
-use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::body::MOST_BYTES;
-use crate::{ApiError, Server, cards, commands, events, games, play_api};
-
-/// How often the clock is asked which cards are to be closed.
-const CLOSING_INTERVAL: Duration = Duration::from_secs(5);
+use crate::{ApiError, Server, cards, commands, events, games, gate, play_api};
 
 /// How the server calls itself.
 const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
@@ -44,45 +34,16 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/api/healthcheck", get(|| async { "okay" }))
         .fallback(|| async { ApiError::NoSuchPath })
         .method_not_allowed_fallback(|| async { ApiError::Method })
-        .layer(DefaultBodyLimit::max(MOST_BYTES))
+        // The gate has the body's limits.
+        .layer(DefaultBodyLimit::disable())
         .layer(CatchPanicLayer::new())
         .layer(map_response(in_common))
+        .layer(from_fn_with_state(Arc::clone(&server), gate::pass))
         .with_state(server)
 }
 
-/// Serves until `stop` is done, then finishes what is under way. Cards are closed by the clock meanwhile.
-pub async fn serve(listener: TcpListener, server: Arc<Server>, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-    let closing = tokio::spawn(close_stale_cards(Arc::clone(&server)));
-    let listeners = Arc::clone(&server.listeners);
-    // Those who follow a play have requests that end only when they are told to.
-    let stop = async move {
-        stop.await;
-        listeners.end();
-    };
-    let service = MapRequestLayer::new(collapse_slashes).layer(router(server));
-    // Answers are written whole, so that nothing is gained by waiting for more of them. A connection that does not take the option works.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let served = axum::serve(listener, ServiceExt::<Request>::into_make_service(service)).with_graceful_shutdown(stop).await;
-    closing.abort();
-    served
-}
-
-async fn close_stale_cards(server: Arc<Server>) {
-    let mut interval = tokio::time::interval(CLOSING_INTERVAL);
-    loop {
-        interval.tick().await;
-        // A database that fails now is asked again at the next tick.
-        if let Err(error) = server.close_stale().await {
-            eprintln!("cannot close idle scorecards: {error}");
-        }
-        if let Err(error) = server.forget_keys().await {
-            eprintln!("cannot forget old idempotency keys: {error}");
-        }
-    }
-}
-
 /// Base addresses that end in a slash give paths that begin with two.
-fn collapse_slashes(mut request: Request) -> Request {
+pub(crate) fn collapse_slashes(mut request: Request) -> Request {
     let path_and_query = request.uri().path_and_query().map_or("/", |both| both.as_str());
     if path_and_query.starts_with("//") {
         let single = format!("/{}", path_and_query.trim_start_matches('/'));

@@ -1,16 +1,18 @@
 //! What all requests share: the environments, the store, the clock, the plays in memory.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
-use rhae_engine::GameInfo;
+use rhae_engine::{GameId, GameInfo};
 use rhae_session::Catalog;
-use rhae_store::{Card, CardId, Owner, Stale, Store, StoreError};
-use sha2::{Digest, Sha256};
+use rhae_store::{Card, CardId, GameSet, KeyStore, Stale, Store, StoreError};
 
+use crate::access::Keys;
+use crate::gate::RequestIds;
 use crate::listeners::Listeners;
+use crate::metrics::Metrics;
 use crate::plays::Plays;
-use crate::{ApiError, Clock};
+use crate::{ApiError, Clock, Limits};
 
 /// What may be set.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,8 @@ pub struct Config {
     pub listeners: usize,
     /// After how long without news a follower gets a sign of life.
     pub keep_alive_ms: u64,
+    /// What is taken from clients.
+    pub limits: Limits,
 }
 
 impl Default for Config {
@@ -41,6 +45,7 @@ impl Default for Config {
             snapshot_every: 1000,
             listeners: 256,
             keep_alive_ms: 15_000,
+            limits: Limits::default(),
         }
     }
 }
@@ -49,15 +54,22 @@ impl Default for Config {
 pub struct Server {
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) games: Vec<GameInfo>,
+    /// The set of each of them.
+    pub(crate) sets: Vec<GameSet>,
+    /// The keys; absent if everybody may use the server.
+    pub(crate) keys: Option<Keys>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) plays: Plays,
     pub(crate) listeners: Arc<Listeners>,
+    pub(crate) metrics: Metrics,
+    pub(crate) request_ids: RequestIds,
 }
 
 impl Server {
-    /// A server of these environments of a catalogue, older versions of one before newer ones.
+    /// A server of these environments of a catalogue, older versions of one before newer ones. Everybody may use it, and all of
+    /// them are public.
     pub fn new(
         catalog: Arc<dyn Catalog>,
         games: Vec<GameInfo>,
@@ -65,8 +77,22 @@ impl Server {
         clock: Arc<dyn Clock>,
         config: Config,
     ) -> Self {
+        let (sets, plays) = (vec![GameSet::Public; games.len()], Plays::new(config.plays_in_memory));
+        let (metrics, request_ids) = (Metrics::default(), RequestIds::new());
         let listeners = Arc::new(Listeners::new(config.listeners));
-        Self { catalog, games, store, clock, config, plays: Plays::new(config.plays_in_memory), listeners }
+        Self { catalog, games, sets, keys: None, store, clock, config, plays, listeners, metrics, request_ids }
+    }
+
+    /// The same server for those who have a key.
+    pub fn with_keys(self, keys: Arc<dyn KeyStore>) -> Self {
+        Self { keys: Some(Keys::new(keys)), ..self }
+    }
+
+    /// The same server with its environments in sets. What is in none is not served.
+    pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
+        let placed = self.games.into_iter().filter_map(|info| sets.get(&info.id).map(|&set| (info, set)));
+        let (games, sets) = placed.unzip();
+        Self { games, sets, ..self }
     }
 
     /// Lets idle times begin anew, because nobody could use a card while no server ran. To be called once, at the start.
@@ -87,23 +113,11 @@ impl Server {
         self.plays.len()
     }
 
-    /// The environment with this id, or the newest version of the one with these four characters.
-    pub(crate) fn game(&self, name: &str) -> Option<&GameInfo> {
-        let exact = self.games.iter().find(|info| info.id.as_str() == name);
-        exact.or_else(|| self.games.iter().rev().find(|info| info.id.base() == name))
-    }
-
-    /// The owner's card with this id.
-    pub(crate) async fn card(&self, owner: Owner, id: &str) -> Result<Option<Card>, ApiError> {
+    /// The card with this id, whoever has opened it.
+    pub(crate) async fn card(&self, id: &str) -> Result<Option<Card>, ApiError> {
         let Ok(id) = id.parse::<CardId>() else {
             return Ok(None);
         };
-        Ok(self.store.card(id).await?.filter(|card| card.owner == owner))
+        Ok(self.store.card(id).await?)
     }
-}
-
-/// Who sends a request. Requests without a key have one owner in common.
-pub(crate) fn owner(headers: &HeaderMap) -> Owner {
-    let key = headers.get("x-api-key").map_or(&[][..], |value| value.as_bytes());
-    Owner(Sha256::digest(key).into())
 }

@@ -49,6 +49,12 @@ pub enum StoreError {
     /// A request with this idempotency key was carried out before.
     #[error("the idempotency key has been used before")]
     KeyUsed,
+    /// The owner has as many open cards as may be.
+    #[error("{0} scorecards are open, and no more may be")]
+    TooManyCards(u32),
+    /// The card has as many plays as may be.
+    #[error("the scorecard has {0} plays, and no more may be opened")]
+    TooManyPlays(u32),
 }
 
 impl StoreError {

@@ -1,6 +1,6 @@
-//! What must survive: cards, plays and their action logs.
+//! What must survive: cards, plays and their action logs, and the keys of those who may use them.
 //!
-//! [`Store`] is all that a server asks of a database; [`SqliteStore`] is the implementation for one server with a file,
+//! [`Store`] and [`KeyStore`] are all that a server asks of a database; [`SqliteStore`] is the implementation for one server with a file,
 //! [`PostgresStore`] the one for several servers that share a database.
 //! Frames are not stored: an entry of a log carries the hash of those it gave, and a replay gives them again.
 //!
@@ -10,6 +10,7 @@
 //! What this crate deliberately does not know: games, scores, HTTP.
 
 mod error;
+mod keys;
 mod model;
 mod once;
 mod postgres;
@@ -19,6 +20,7 @@ mod store;
 mod summary;
 
 pub use error::StoreError;
+pub use keys::{GameSet, GameSets, Key, KeyId, KeyIdError, KeyStore, Scopes};
 pub use model::{
     Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey, Snapshot, Stale, Summed, Timed,
 };

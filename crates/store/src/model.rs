@@ -70,6 +70,8 @@ pub struct NewCard {
     pub games: Vec<GameId>,
     /// Whether it is refused if the owner has ever opened another.
     pub only_one: bool,
+    /// It is refused if the owner has so many open cards.
+    pub most_open: Option<u32>,
     /// When it is opened, in milliseconds since 1970.
     pub opened_ms: u64,
 }
@@ -129,6 +131,8 @@ pub struct NewPlay {
     pub win_levels: u8,
     /// Whether it is refused if the card has a play of the environment, in whatever version.
     pub only_one: bool,
+    /// It is refused if the card has so many plays.
+    pub most_plays: Option<u32>,
     /// The opening RESET.
     pub opening: Entry,
     /// When it is opened, in milliseconds since 1970.

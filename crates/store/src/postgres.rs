@@ -10,6 +10,7 @@
 
 mod cards;
 mod counts;
+mod keys;
 mod listener;
 mod plays;
 mod requests;

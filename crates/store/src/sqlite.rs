@@ -3,6 +3,7 @@
 //! WAL with `synchronous=FULL`: a commit is on disk before it is answered, and readers never wait for the writer.
 
 mod counts;
+mod keys;
 mod plays;
 mod requests;
 mod rows;
@@ -135,7 +136,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Order::CloseStale(stale)).await? {
                 Done::Cards(ids) => Ok(ids),
-                Done::Nothing | Done::Play(_) | Done::Count(_) => Ok(Vec::new()),
+                Done::Nothing | Done::Play(_) | Done::Count(_) | Done::Key(_) => Ok(Vec::new()),
             }
         })
     }
@@ -148,7 +149,9 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Order::OpenPlay(Box::new(play), once)).await? {
                 Done::Play(key) => Ok(key),
-                Done::Nothing | Done::Cards(_) | Done::Count(_) => Err(StoreError::Corrupt("a play without a key".to_owned())),
+                Done::Nothing | Done::Cards(_) | Done::Count(_) | Done::Key(_) => {
+                    Err(StoreError::Corrupt("a play without a key".to_owned()))
+                }
             }
         })
     }
@@ -188,7 +191,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(Order::Forget { before_ms: now_ms.saturating_sub(age_ms) }).await? {
                 Done::Count(count) => Ok(count),
-                Done::Nothing | Done::Play(_) | Done::Cards(_) => Ok(0),
+                Done::Nothing | Done::Play(_) | Done::Cards(_) | Done::Key(_) => Ok(0),
             }
         })
     }

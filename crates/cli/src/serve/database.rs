@@ -28,8 +28,21 @@ impl Database {
         Ok(Self::Sqlite(db.to_owned(), Arc::new(store)))
     }
 
+    /// Whether `--db` names something that may be there already: a file that is, or an address.
+    pub(crate) fn may_exist(db: &Path) -> bool {
+        db.exists() || db.to_str().is_some_and(PostgresAddress::is_one)
+    }
+
     /// What a server asks of it.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Sqlite(_, store) => Arc::clone(store) as _,
+            Self::Postgres(_, store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Where it keeps keys.
+    pub(crate) fn keys(&self) -> Arc<dyn KeyStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
             Self::Postgres(_, store) => Arc::clone(store) as _,

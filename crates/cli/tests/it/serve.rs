@@ -2,6 +2,7 @@
 
 mod crash;
 pub(crate) mod official;
+mod operating;
 pub(crate) mod process;
 
 use std::path::Path;

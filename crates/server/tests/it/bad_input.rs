@@ -1,3 +1,7 @@
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use rhae_engine::Action;
 use serde_json::{Value, json};
 
@@ -69,7 +73,41 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
     ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":256,"y":0}"#, 400, "VALIDATION_ERROR"),
     ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":18446744073709551616,"y":0}"#, 400, "VALIDATION_ERROR"),
     ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":null,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1e1,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1e400,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":-0.0,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":0x1,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":01,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":+1,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":[1],"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":{},"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":Infinity,"y":0}"#, 400, "VALIDATION_ERROR"),
+    // Of a field that stands there twice the last counts.
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1,"x":64,"y":0}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
+    // JSON that is almost right.
+    ("/api/cmd/ACTION1", "\u{feff}{\"game_id\":\"kq19\",\"guid\":\"<guid>\"}", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{'game_id':'kq19','guid':'<guid>'}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>",}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>"} // done"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", "{\"game_id\":\"kq19\",\"guid\":\"<guid>\",\"reasoning\":\"\n\"}", 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#""{\"game_id\":\"kq19\",\"guid\":\"<guid>\"}""#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"[{"game_id":"kq19","guid":"<guid>"}]"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"Game_Id":"kq19","GUID":"<guid>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":true,"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":{},"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","card_id":[]}"#, 400, "VALIDATION_ERROR"),
     // Plays and cards of others, closed ones, made-up ones.
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>\u0000"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"' OR 1=1 --"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<open>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION1", r#"{"game_id":"kq19\u0000","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<closed-guid>","x":1,"y":1}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/ACTION7", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"../kq19","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"<guid>"}"#, 400, "VALIDATION_ERROR"),
+    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":""}"#, 400, "VALIDATION_ERROR"),
     ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
     ("/api/cmd/RESET", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
     ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<closed-guid>"}"#, 400, "SERVER_ERROR"),
@@ -104,7 +142,20 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
     ("/api/scorecard/close", r#"{"card_id":"no card"}"#, 404, "VALIDATION_ERROR"),
     ("/api/scorecard/heartbeat", r#"{"card_id":"<closed>"}"#, 404, "VALIDATION_ERROR"),
     ("/api/scorecard/heartbeat", r#"{"card_id":"<foreign>"}"#, 404, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"tags":{"a":"b"}}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"tags":[null]}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"source_url":["a"]}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"competition_mode":1}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", r#"{"opaque":1e999}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/open", "true", 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/heartbeat", "", 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/heartbeat", r#"{"card_id":null}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/close", r#"{"card_id":["<open>"]}"#, 400, "VALIDATION_ERROR"),
+    ("/api/scorecard/close", r#"{"card_id":"<guid>"}"#, 404, "VALIDATION_ERROR"),
     // Paths.
+    ("/api/cmd/RESET%00", "{}", 404, "NOT_FOUND"),
+    ("/api/cmd/RESET/", "{}", 404, "NOT_FOUND"),
+    ("/api/cmd/../games", "{}", 404, "NOT_FOUND"),
     ("/api/cmd/ACTION8", "{}", 404, "NOT_FOUND"),
     ("/api/cmd/action1", "{}", 404, "NOT_FOUND"),
     ("/api/cmd/%ff", "{}", 400, "VALIDATION_ERROR"),
@@ -164,6 +215,9 @@ fn bodies_that_no_table_can_hold_are_refused() {
     act(JSON, with(&deep).as_bytes()).refused(400, "VALIDATION_ERROR");
     act(JSON, with(&format!("\"{}\"", "x".repeat(20_000))).as_bytes()).refused(400, "VALIDATION_ERROR");
     act(JSON, with(&format!("\"{}\"", "x".repeat(300_000))).as_bytes()).refused(413, "PAYLOAD_TOO_LARGE");
+    act(JSON, with(&format!("\"{}\"", "x".repeat(1_000_000))).as_bytes()).refused(413, "PAYLOAD_TOO_LARGE");
+    act(JSON, &[0xEF, 0xBB, 0xBF]).refused(400, "VALIDATION_ERROR");
+    act(JSON, &fine.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()).refused(400, "VALIDATION_ERROR");
     let mut broken = with("\"?\"").into_bytes();
     let place = broken.iter().position(|&byte| byte == b'?').unwrap();
     broken[place] = 0xFF;
@@ -180,4 +234,53 @@ fn bodies_that_no_table_can_hold_are_refused() {
     assert_eq!(state(&running, &scene), before);
     // What is unusual but right is taken.
     act(Some("Application/JSON; charset=utf-8"), fine.as_bytes()).fine();
+}
+
+/// Sends bytes and gives what comes back until the connection is closed.
+fn exchange(running: &Running, request: &str) -> String {
+    let mut stream = TcpStream::connect(running.address()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    // Whether the end is clean does not matter here.
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn bodies_in_chunks_are_taken_and_broken_framing_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path());
+    let (client, scene) = scene(&running);
+    let body = scene.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
+    let head =
+        "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    let chunks: String = body
+        .as_bytes()
+        .chunks(7)
+        .fold(String::new(), |text, chunk| text + &format!("{:x}\r\n{}\r\n", chunk.len(), String::from_utf8_lossy(chunk)));
+    let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n");
+    let answer = exchange(&running, &format!("{chunked}{chunks}0\r\n\r\n"));
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let before = state(&running, &scene);
+    for wrong in [
+        format!("{chunked}zz\r\n{chunks}0\r\n\r\n"),
+        format!("{chunked}ffffffffffffffffff\r\n{chunks}"),
+        format!("{head}Content-Length: {0}\r\nContent-Length: {1}\r\n\r\n{body}", body.len(), body.len() - 1),
+        format!("{head}Content-Length: -1\r\n\r\n{body}"),
+        format!("{head}Content-Length: x\r\n\r\n{body}"),
+        format!("{head}Transfer-Encoding: gzip\r\n\r\n{body}"),
+        format!("{head}X-Long: {}\r\n\r\n", "x".repeat(100_000)),
+        "\0\0\0\0\r\n\r\n".to_owned(),
+    ] {
+        let answer = exchange(&running, &wrong);
+        assert!(answer.starts_with("HTTP/1.1 4"), "{wrong:.200}: {answer}");
+    }
+    // A body that is cut off does nothing, and nobody is left to be told.
+    let mut stream = TcpStream::connect(running.address()).unwrap();
+    stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{}", body.len() + 1, body).as_bytes()).unwrap();
+    drop(stream);
+    assert_eq!(state(&running, &scene), before);
+    client.act("kq19", &scene.guid, Action::Action1).fine();
+    assert_eq!(client.card(&scene.open)["total_actions"], 3);
 }

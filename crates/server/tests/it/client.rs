@@ -10,6 +10,9 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content_type: String,
     pub(crate) retry_after: Option<String>,
+    /// All headers but the date and the request's id.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) request_id: String,
     pub(crate) text: String,
 }
 
@@ -72,6 +75,13 @@ impl Client {
             status: response.status().as_u16(),
             content_type: header("content-type").unwrap_or_default(),
             retry_after: header("retry-after"),
+            headers: response
+                .headers()
+                .iter()
+                .filter(|(name, _)| !["date", "x-request-id"].contains(&name.as_str()))
+                .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+                .collect(),
+            request_id: header("x-request-id").unwrap_or_default(),
             text: response.body_mut().read_to_string().unwrap(),
         }
     }

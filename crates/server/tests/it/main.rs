@@ -2,14 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access;
+mod any_body;
 mod bad_input;
 mod client;
 mod clock;
 mod competition;
 mod contract;
+mod limits;
 mod long_plays;
 mod once;
+mod operation;
 mod running;
 mod sharing;
+mod slow;
+mod tls;
 mod trouble;
 mod watching;

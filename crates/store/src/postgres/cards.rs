@@ -17,10 +17,19 @@ const AWAY_MS: i64 = 15_000;
 
 pub(crate) async fn open(pool: &PgPool, card: &NewCard, once: Option<&Once>) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
-    if card.only_one {
+    if card.only_one || card.most_open.is_some() {
         // Two requests of one owner take turns; others with the same eight bytes do too, which does no harm.
         let owner = i64::from_be_bytes(*card.owner.0.first_chunk().expect("an owner has 32 bytes"));
         sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(owner).execute(&mut *transaction).await?;
+    }
+    if let Some(most) = card.most_open {
+        let query = sqlx::query_scalar("SELECT count(*) FROM rhae.cards WHERE owner = $1 AND closed_ms IS NULL");
+        let open: i64 = query.bind(&card.owner.0[..]).fetch_one(&mut *transaction).await?;
+        if open >= i64::from(most) {
+            return Err(StoreError::TooManyCards(most));
+        }
+    }
+    if card.only_one {
         let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM rhae.cards WHERE owner = $1)");
         if query.bind(&card.owner.0[..]).fetch_one(&mut *transaction).await? {
             return Err(StoreError::OpenedBefore);

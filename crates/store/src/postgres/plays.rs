@@ -13,11 +13,18 @@ use crate::{
 
 pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Result<PlayKey, StoreError> {
     let mut transaction = pool.begin().await?;
-    cards::hold(&mut transaction, play.card, if play.only_one { Hold::Alone } else { Hold::Shared }).await?;
+    cards::hold(&mut transaction, play.card, if play.only_one || play.most_plays.is_some() { Hold::Alone } else { Hold::Shared }).await?;
     if play.only_one {
         let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM rhae.plays WHERE card = $1 AND substr(game_id, 1, 4) = $2)");
         if query.bind(play.card.0).bind(play.game_id.base()).fetch_one(&mut *transaction).await? {
             return Err(StoreError::PlayedBefore);
+        }
+    }
+    if let Some(most) = play.most_plays {
+        let query = sqlx::query_scalar("SELECT count(*) FROM rhae.plays WHERE card = $1");
+        let plays: i64 = query.bind(play.card.0).fetch_one(&mut *transaction).await?;
+        if plays >= i64::from(most) {
+            return Err(StoreError::TooManyPlays(most));
         }
     }
     let query = sqlx::query(

@@ -96,6 +96,17 @@ const FIRST: &str = "
     );
     CREATE INDEX requests_by_age ON rhae.requests (at_ms);
 
+    CREATE TABLE rhae.api_keys (
+        id         text PRIMARY KEY,
+        hash       bytea NOT NULL,
+        name       text NOT NULL,
+        sets       text NOT NULL,
+        sources    boolean NOT NULL,
+        admin      boolean NOT NULL,
+        created_ms bigint NOT NULL,
+        revoked_ms bigint
+    );
+
     CREATE TABLE rhae.alive (at_ms bigint NOT NULL);
     INSERT INTO rhae.alive VALUES (0);
 ";

@@ -97,6 +97,6 @@ fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
     text.split_whitespace().map(|id| id.parse().map_err(|_| corrupt("games"))).collect()
 }
 
-fn corrupt(column: &str) -> StoreError {
+pub(crate) fn corrupt(column: &str) -> StoreError {
     StoreError::Corrupt(format!("a value in the column `{column}`"))
 }

@@ -11,9 +11,9 @@ use crate::StoreError;
 /// Says in the file's header whose database it is: "Rhae".
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 3] = [FIRST, COUNTS, REQUESTS];
+const MIGRATIONS: [&str; 4] = [CARDS_AND_PLAYS, COUNTS, REQUESTS, API_KEYS];
 
-const FIRST: &str = "
+const CARDS_AND_PLAYS: &str = "
     CREATE TABLE cards (
         key         INTEGER PRIMARY KEY,
         id          BLOB NOT NULL UNIQUE,
@@ -91,6 +91,21 @@ const REQUESTS: &str = "
         PRIMARY KEY (owner, key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX requests_by_age ON requests (at_ms);
+";
+
+/// Who may use the server.
+const API_KEYS: &str = "
+    CREATE TABLE api_keys (
+        id         TEXT NOT NULL PRIMARY KEY,
+        hash       BLOB NOT NULL,
+        name       TEXT NOT NULL,
+        sets       TEXT NOT NULL,
+        sources    INTEGER NOT NULL,
+        admin      INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        revoked_ms INTEGER
+    ) STRICT;
+    CREATE INDEX cards_open_by_owner ON cards (owner) WHERE closed_ms IS NULL;
 ";
 
 /// Brings the schema up to date, or says why that cannot be.

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{broadcast, oneshot};
 
 use crate::sqlite::counts::Counts;
+use crate::sqlite::keys::{self, KeyOrder};
 use crate::sqlite::{requests, rows};
 use crate::{CardId, CardKey, NewCard, NewPlay, Once, PlayId, PlayKey, Snapshot, Stale, StoreError};
 
@@ -38,6 +39,7 @@ pub(crate) enum Order {
     KeepSnapshot { play: PlayKey, snapshot: Snapshot },
     DropSnapshots { play: PlayKey },
     Forget { before_ms: u64 },
+    Key(KeyOrder),
 }
 
 /// An entry to be appended.
@@ -64,6 +66,8 @@ pub(crate) enum Done {
     Play(PlayKey),
     Cards(Vec<CardId>),
     Count(u64),
+    /// Whether a key was changed.
+    Key(bool),
 }
 
 type Answer = Result<Done, StoreError>;
@@ -163,6 +167,8 @@ const fn is_failure(error: &StoreError) -> bool {
             | StoreError::PlayedBefore
             | StoreError::OpenedBefore
             | StoreError::KeyUsed
+            | StoreError::TooManyCards(_)
+            | StoreError::TooManyPlays(_)
     )
 }
 
@@ -186,6 +192,7 @@ impl Batch<'_> {
                 Ok(Done::Nothing)
             }
             Order::OpenPlay(play, once) => self.open_play(&play, once).await,
+            Order::Key(order) => keys::carry_out(self.connection, order).await.map(Done::Key),
             Order::Append(append) => self.append(vec![append]).await?.pop().unwrap_or(Ok(Done::Nothing)),
             Order::KeepSnapshot { play, snapshot } => self.keep_snapshot(play, snapshot).await,
             Order::DropSnapshots { play } => {
@@ -203,6 +210,13 @@ impl Batch<'_> {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM cards WHERE owner = ?1)");
             if query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await? {
                 return Err(StoreError::OpenedBefore);
+            }
+        }
+        if let Some(most) = card.most_open {
+            let query = sqlx::query_scalar("SELECT count(*) FROM cards WHERE owner = ?1 AND closed_ms IS NULL");
+            let open: i64 = query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await?;
+            if open >= i64::from(most) {
+                return Err(StoreError::TooManyCards(most));
             }
         }
         let tags = serde_json::Value::from(card.tags.clone()).to_string();
@@ -291,6 +305,13 @@ impl Batch<'_> {
             let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2)");
             if query.bind(play.card.0).bind(play.game_id.base()).fetch_one(&mut *self.connection).await? {
                 return Err(StoreError::PlayedBefore);
+            }
+        }
+        if let Some(most) = play.most_plays {
+            let query = sqlx::query_scalar("SELECT count(*) FROM plays WHERE card = ?1");
+            let plays: i64 = query.bind(play.card.0).fetch_one(&mut *self.connection).await?;
+            if plays >= i64::from(most) {
+                return Err(StoreError::TooManyPlays(most));
             }
         }
         let query = sqlx::query("INSERT INTO plays (id, card, game_id, seed, rule, win_levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");

@@ -12,9 +12,9 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     open(&path).await.close().await;
     sql(&path, "PRAGMA user_version = 99").await;
     let refused = SqliteStore::open(&path, SqliteOptions::default()).await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 2 });
+    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 4 });
     assert!(refused.to_string().contains("use a newer binary"), "{refused}");
-    sql(&path, "PRAGMA user_version = 2").await;
+    sql(&path, "PRAGMA user_version = 4").await;
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
@@ -24,15 +24,6 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     assert!(matches!(SqliteStore::open(&path, SqliteOptions::default()).await, Err(StoreError::Unavailable(_))));
 }
 
-/// Runs a statement on a file, as another program would.
-pub(crate) async fn sql(path: &std::path::Path, statement: &'static str) {
-    use sqlx::{ConnectOptions, Connection};
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
-    let mut connection = options.connect().await.unwrap();
-    sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
-}
-
 #[tokio::test]
 async fn a_file_of_the_first_version_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
@@ -40,9 +31,22 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
     let store = open(&path).await;
     let (card, play) = card_with_play(&store).await;
     store.close().await;
-    sql(&path, "DROP TABLE requests; PRAGMA user_version = 1").await;
+    let first = "DROP INDEX cards_open_by_owner; DROP TABLE api_keys; DROP TABLE requests; DROP TABLE snapshots; DROP TABLE runs;
+                 PRAGMA user_version = 1";
+    sql(&path, first).await;
     let store = open(&path).await;
+    assert_eq!(rhae_store::KeyStore::keys(&store).await.unwrap(), []);
     let once = Once { owner: Owner([7; 32]), key: "a".to_owned(), digest: [1; 32] };
     store.append_once(play, card, 1, entry(Action::Action1), 3_000, Some(once)).await.unwrap();
     assert_eq!(store.log(play).await.unwrap().len(), 2);
+    assert_eq!(store.runs(play).await.unwrap()[0].actions(), 1);
+}
+
+/// Runs a statement on a file, as another program would.
+pub(crate) async fn sql(path: &std::path::Path, statement: &'static str) {
+    use sqlx::{ConnectOptions, Connection};
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
+    let mut connection = options.connect().await.unwrap();
+    sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
 }

@@ -4,6 +4,7 @@
 
 mod bench;
 mod files;
+mod keys;
 mod once;
 mod rules;
 mod servers;
@@ -34,6 +35,7 @@ pub(crate) fn new_card() -> NewCard {
         competition: false,
         games: vec!["ab12-v1".parse().unwrap(), "ab13-v1".parse().unwrap()],
         only_one: false,
+        most_open: None,
         opened_ms: 1_000,
     }
 }
@@ -61,6 +63,7 @@ pub(crate) fn new_play(card: CardKey) -> NewPlay {
         rule: ResetRule::LevelsOnly,
         win_levels: 8,
         only_one: false,
+        most_plays: None,
         opening: entry(Action::Reset),
         at_ms: 2_000,
     }

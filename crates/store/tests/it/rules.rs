@@ -14,6 +14,7 @@ on_both_stores!(
     a_closed_card_accepts_nothing_and_stays_readable,
     an_order_that_is_refused_hinders_no_other_of_its_transaction,
     what_may_be_done_once_is_done_once,
+    no_owner_has_more_open_cards_and_no_card_more_plays_than_may_be,
     the_clock_closes_idle_and_old_cards,
     everything_is_there_after_reopening,
     concurrent_appenders_share_commits_and_lose_nothing,
@@ -69,6 +70,35 @@ async fn what_may_be_done_once_is_done_once(bench: &Bench) {
     assert_eq!(store.open_play(newer).await, Err(StoreError::PlayedBefore));
     let other = NewPlay { only_one: true, game_id: "ab13-v1".parse().unwrap(), ..new_play(card) };
     store.open_play(other).await.unwrap();
+}
+
+async fn no_owner_has_more_open_cards_and_no_card_more_plays_than_may_be(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let bounded = || NewCard { most_open: Some(2), ..new_card() };
+    let cards = [bounded(), bounded(), bounded(), bounded()];
+    // All of them wait together, so that a count before the transaction would let too many through.
+    let [first, second, third, fourth] = &cards;
+    let (a, b, c, d) = tokio::join!(
+        store.open_card(first.clone()),
+        store.open_card(second.clone()),
+        store.open_card(third.clone()),
+        store.open_card(fourth.clone())
+    );
+    let refused = [&a, &b, &c, &d].into_iter().filter(|answer| **answer == Err(StoreError::TooManyCards(2))).count();
+    assert_eq!(refused, 2, "{a:?} {b:?} {c:?} {d:?}");
+    store.open_card(NewCard { owner: Owner([8; 32]), ..bounded() }).await.unwrap();
+    let mut opened = Vec::new();
+    for card in &cards {
+        opened.extend(store.card(card.id).await.unwrap());
+    }
+    let card = opened[0].key;
+    let play = || NewPlay { most_plays: Some(3), ..new_play(card) };
+    for _ in 0..3 {
+        store.open_play(play()).await.unwrap();
+    }
+    assert_eq!(store.open_play(play()).await, Err(StoreError::TooManyPlays(3)));
+    store.close_card(card, 5_000).await.unwrap();
+    store.open_card(bounded()).await.unwrap();
 }
 
 async fn the_clock_closes_idle_and_old_cards(bench: &Bench) {

@@ -1,0 +1,168 @@
+//! `rhae keys`: who may use a server that is started with `--auth keys`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, Subcommand};
+use rhae_protocol::compact_utc;
+use rhae_server::{ApiKey, Clock, SystemClock};
+use rhae_store::{GameSet, GameSets, Key, KeyId, Scopes};
+use serde_json::{Value, json};
+
+use crate::output;
+use crate::serve::database::Database;
+
+/// The longest name of a key, in bytes.
+const MOST_NAME_BYTES: usize = 200;
+
+/// Make, list and revoke the keys of a server.
+///
+/// A running server takes note of a new key at once, and of a revoked one within a second.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rhae keys create --name \"lab one\"
+  rhae keys create --name evaluation --sets public,semi-private --json
+  rhae keys list
+  rhae keys revoke 0123456789abcdef")]
+pub(crate) struct KeysArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Make a key and show it, once
+    Create {
+        #[command(flatten)]
+        common: Common,
+        /// Whose it is, for you to know
+        #[arg(long)]
+        name: String,
+        /// The sets of environments that it may see: public, semi-private, private
+        #[arg(long, default_value = "public", value_delimiter = ',', value_parser = set)]
+        sets: Vec<GameSet>,
+        /// Let it download the sources of environments
+        #[arg(long)]
+        sources: bool,
+        /// Let it see every set and read everybody's scorecards
+        #[arg(long)]
+        admin: bool,
+    },
+    /// List all keys
+    List {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Revoke a key for good
+    Revoke {
+        #[command(flatten)]
+        common: Common,
+        /// Its id, as `rhae keys list` shows it
+        id: String,
+    },
+}
+
+#[derive(Args)]
+struct Common {
+    /// The server's database: a file or postgres://user:password@host/database
+    #[arg(long, env = "RHAE_DB", default_value = "rhae.db", value_name = "FILE|URL", hide_env_values = true)]
+    db: PathBuf,
+    /// Print the outcome as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn set(name: &str) -> Result<GameSet, String> {
+    GameSet::from_name(name).ok_or_else(|| "expected public, semi-private or private".to_owned())
+}
+
+pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a runtime")?;
+    runtime.block_on(async {
+        match args.what {
+            What::Create { common, name, sets, sources, admin } => {
+                let scopes = Scopes { sets: sets.into_iter().collect(), sources, admin };
+                create(&common, name, scopes).await
+            }
+            What::List { common } => list(&common).await,
+            What::Revoke { common, id } => revoke(&common, &id).await,
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens a database that must be there: listing and revoking must not make one.
+async fn existing(db: &Path) -> Result<Database> {
+    ensure!(Database::may_exist(db), "there is no database `{}`", db.display());
+    Database::open(db).await
+}
+
+async fn create(common: &Common, name: String, scopes: Scopes) -> Result<()> {
+    let fine = (1..=MOST_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
+    ensure!(fine, "--name must have 1 to {MOST_NAME_BYTES} bytes, and no control characters");
+    let secret = ApiKey::generate().map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+    let created_ms = SystemClock.now_ms();
+    let key = Key { id: secret.id(), hash: secret.hash(), name, scopes, created_ms, revoked_ms: None };
+    let database = Database::open(&common.db).await?;
+    database.keys().create_key(key.clone()).await?;
+    database.close().await;
+    if common.json {
+        let mut shown = as_json(&key);
+        shown["key"] = secret.reveal().into();
+        return output::print_json(&shown);
+    }
+    output::print(&format!("{}\n", secret.reveal()))?;
+    eprintln!("This is the only time that the key is shown; its id is {}. Clients send it as X-API-Key (ARC_API_KEY).", key.id);
+    Ok(())
+}
+
+async fn list(common: &Common) -> Result<()> {
+    let database = existing(&common.db).await?;
+    let keys = database.keys().keys().await?;
+    database.close().await;
+    if common.json {
+        return output::print_json(&keys.iter().map(as_json).collect::<Value>());
+    }
+    let mut text = format!("{:16}  {:28}  {:15}  {:8}  name\n", "id", "may see", "made", "state");
+    for key in &keys {
+        let mut may: Vec<&str> = sets(key.scopes.sets);
+        may.extend(key.scopes.sources.then_some("sources"));
+        may.extend(key.scopes.admin.then_some("admin"));
+        let state = if key.revoked_ms.is_some() { "revoked" } else { "in use" };
+        let (may, made) = (may.join(","), compact_utc(key.created_ms));
+        text.push_str(&format!("{:16}  {may:28}  {made:15}  {state:8}  {}\n", key.id, output::plain(&key.name)));
+    }
+    output::print(&text)
+}
+
+async fn revoke(common: &Common, id: &str) -> Result<()> {
+    let id: KeyId = id.parse()?;
+    let database = existing(&common.db).await?;
+    let keys = database.keys();
+    let (known, revoked) = (keys.key(id).await?, keys.revoke_key(id, SystemClock.now_ms()).await?);
+    drop(keys);
+    database.close().await;
+    match known {
+        None => bail!("there is no key `{id}`; `rhae keys list` shows all"),
+        Some(_) if !revoked => bail!("the key `{id}` was revoked before"),
+        Some(_) if common.json => output::print_json(&json!({"id": id.to_string(), "revoked": true})),
+        Some(key) => output::print(&format!("revoked {id} ({})", output::plain(&key.name))),
+    }
+}
+
+fn sets(sets: GameSets) -> Vec<&'static str> {
+    sets.iter().map(GameSet::name).collect()
+}
+
+fn as_json(key: &Key) -> Value {
+    json!({
+        "id": key.id.to_string(),
+        "name": key.name,
+        "sets": sets(key.scopes.sets),
+        "sources": key.scopes.sources,
+        "admin": key.scopes.admin,
+        "created_ms": key.created_ms,
+        "revoked_ms": key.revoked_ms,
+    })
+}

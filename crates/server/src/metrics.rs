@@ -1,0 +1,135 @@
+//! What is counted for operators, in the text format of Prometheus.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::Server;
+use crate::connection::Overdue;
+
+/// The upper bounds of the classes of times, in milliseconds; the last class has none.
+const BOUNDS_MS: [f64; 13] = [0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1000.0, 2500.0, 10_000.0];
+
+/// A number that only grows.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add_one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// All counts.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    /// By the routes' patterns, of which there are as many as routes.
+    routes: Mutex<HashMap<String, Route>>,
+    /// Commands that were committed, openings of plays included.
+    pub(crate) actions: Counter,
+    pub(crate) rebuilds: Counter,
+    pub(crate) frozen: Counter,
+    rate_limited: Counter,
+    pub(crate) connections: Counter,
+    pub(crate) connections_ended: Counter,
+    overdue: [Counter; Overdue::ALL.len()],
+}
+
+/// The counts of one route.
+#[derive(Default)]
+struct Route {
+    statuses: BTreeMap<u16, u64>,
+    classes: [u64; BOUNDS_MS.len() + 1],
+    total: Duration,
+}
+
+impl Metrics {
+    /// Counts an answer. A request that no route matches has the empty route.
+    pub(crate) fn request(&self, route: &str, status: u16, took: Duration) {
+        if status == 429 {
+            self.rate_limited.add_one();
+        }
+        let took_ms = took.as_secs_f64() * 1000.0;
+        let class = BOUNDS_MS.iter().position(|&bound| took_ms <= bound).unwrap_or(BOUNDS_MS.len());
+        let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !routes.contains_key(route) {
+            routes.insert(route.to_owned(), Route::default());
+        }
+        let counts = routes.get_mut(route).expect("it was made if it was missing");
+        *counts.statuses.entry(status).or_default() += 1;
+        counts.classes[class] += 1;
+        counts.total += took;
+    }
+
+    /// Counts a connection that was ended because its client took too long.
+    pub(crate) fn ended(&self, overdue: Overdue) {
+        self.overdue[overdue as usize].add_one();
+    }
+
+    fn write_routes(&self, text: &mut String) {
+        let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut routes: Vec<(&String, &Route)> = routes.iter().collect();
+        routes.sort_by_key(|(name, _)| *name);
+        head(text, "rhae_requests_total", "counter", "Answers by route and status.");
+        for (route, counts) in &routes {
+            for (status, count) in &counts.statuses {
+                line(text, format_args!("rhae_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"));
+            }
+        }
+        head(text, "rhae_request_seconds", "histogram", "Time from the head of a request to its answer, by route.");
+        for (route, counts) in &routes {
+            let mut sum = 0;
+            let bounds = BOUNDS_MS.iter().map(|bound| (bound / 1000.0).to_string()).chain(["+Inf".to_owned()]);
+            for (bound, count) in bounds.zip(counts.classes) {
+                sum += count;
+                line(text, format_args!("rhae_request_seconds_bucket{{route=\"{route}\",le=\"{bound}\"}} {sum}"));
+            }
+            line(text, format_args!("rhae_request_seconds_sum{{route=\"{route}\"}} {}", counts.total.as_secs_f64()));
+            line(text, format_args!("rhae_request_seconds_count{{route=\"{route}\"}} {sum}"));
+        }
+    }
+}
+
+impl Server {
+    /// All counts as text.
+    pub fn metrics(&self) -> String {
+        let metrics = &self.metrics;
+        let mut text = String::new();
+        metrics.write_routes(&mut text);
+        let ended = metrics.connections_ended.get();
+        let numbers = [
+            ("rhae_actions_total", "counter", "Commands that were committed.", metrics.actions.get()),
+            ("rhae_commits_total", "counter", "Transactions that were committed.", self.store.commits()),
+            ("rhae_plays_in_memory", "gauge", "Plays in memory.", self.plays.len() as u64),
+            ("rhae_play_rebuilds_total", "counter", "Plays that were made again from their logs.", metrics.rebuilds.get()),
+            ("rhae_plays_frozen_total", "counter", "Plays whose logs did not give the same frames again.", metrics.frozen.get()),
+            ("rhae_rate_limited_total", "counter", "Requests answered with 429.", metrics.rate_limited.get()),
+            ("rhae_connections", "gauge", "Open connections.", metrics.connections.get().saturating_sub(ended)),
+            ("rhae_connections_total", "counter", "Connections that were accepted.", metrics.connections.get()),
+        ];
+        for (name, kind, help, number) in numbers {
+            head(&mut text, name, kind, help);
+            line(&mut text, format_args!("{name} {number}"));
+        }
+        let name = "rhae_connections_timed_out_total";
+        head(&mut text, name, "counter", "Connections that were ended because the client took too long.");
+        for (overdue, count) in Overdue::ALL.iter().zip(&metrics.overdue) {
+            line(&mut text, format_args!("{name}{{waiting_for=\"{}\"}} {}", overdue.name(), count.get()));
+        }
+        text
+    }
+}
+
+fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+    line(text, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}"));
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(text, "{line}").expect("a string takes every text");
+}

@@ -1,0 +1,205 @@
+//! Keys, sets, and what they hide.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rhae_engine::Action;
+use rhae_server::Config;
+use rhae_session::{Builtin, Catalog};
+use rhae_store::{GameSet, KeyStore, SqliteOptions};
+use serde_json::json;
+
+use crate::client::{Answer, Client};
+use crate::running::{Access, Running};
+
+const BOTH: &[GameSet] = &[GameSet::Public, GameSet::SemiPrivate];
+
+/// A server with keys whose environment `ny40` is semi-private and `ym39` private.
+fn guarded(folder: &std::path::Path) -> Running {
+    let set = |id: &str| match &id[..4] {
+        "ny40" => GameSet::SemiPrivate,
+        "ym39" => GameSet::Private,
+        _ => GameSet::Public,
+    };
+    let sets: HashMap<_, _> = Builtin.list().into_iter().map(|info| (info.id.clone(), set(info.id.as_str()))).collect();
+    Running::start_as(folder, Config::default(), SqliteOptions::default(), &Access { keys: true, sets: Some(sets) })
+}
+
+#[test]
+fn without_a_valid_key_there_is_one_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = guarded(folder.path());
+    let key = running.key(&[GameSet::Public]);
+    let other = running.key(&[GameSet::Public]);
+    let mixed = format!("{}{}", &key[..22], &other[22..]);
+    let wrong = ["", "k", &key[..key.len() - 1], &mixed, "rhae_0000000000000000_"];
+    for wrong in wrong {
+        let client = running.client(wrong);
+        let answers: Vec<Answer> = vec![
+            client.get("/api/games"),
+            client.get("/api/games/kq19"),
+            client.get("/api/scorecard/x"),
+            client.get("/no/such/path"),
+            client.post("/api/scorecard/open", &json!({})),
+            client.post("/api/cmd/RESET", &json!({"game_id": "kq19"})),
+            client.send("POST", "/api/cmd/ACTION1", None, &vec![b'x'; 300_000]),
+        ];
+        for answer in &answers {
+            answer.refused(401, "UNAUTHORIZED");
+            assert_eq!(answer.text, answers[0].text);
+        }
+        assert_eq!(client.get("/api/healthcheck").text, "okay");
+        client.get("/api/games/anonkey").refused(403, "FORBIDDEN");
+    }
+    let client = running.client(&key);
+    let card = client.open_card(&json!({}));
+    client.open_play(&card, "kq19");
+    // Another's card is none.
+    running.client(&other).get(&format!("/api/scorecard/{card}")).refused(404, "SERVER_ERROR");
+}
+
+#[test]
+fn a_revoked_key_is_refused_by_a_running_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = guarded(folder.path());
+    let key = running.key(&[GameSet::Public]);
+    let client = running.client(&key);
+    client.get("/api/games").fine();
+    let store = running.open_store_again();
+    assert!(running.runtime.block_on(store.revoke_key(key[5..21].parse().unwrap(), 1)).unwrap());
+    // It may be believed for a second. The wait is bounded, and an answer of another kind fails the test.
+    for _ in 0..1000 {
+        let answer = client.get("/api/games");
+        if answer.status == 401 {
+            return answer.refused(401, "UNAUTHORIZED");
+        }
+        answer.fine();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("a revoked key is still accepted");
+}
+
+#[test]
+fn a_key_sees_its_sets_and_an_admin_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = guarded(folder.path());
+    let listed = |key: &str| -> Vec<String> {
+        let games = running.client(key).get("/api/games").fine();
+        games.as_array().unwrap().iter().map(|game| game["game_id"].as_str().unwrap()[..4].to_owned()).collect()
+    };
+    let all: Vec<String> = Builtin.list().iter().map(|info| info.id.base().to_owned()).collect();
+    let without = |hidden: &[&str]| all.iter().filter(|id| !hidden.contains(&id.as_str())).cloned().collect::<Vec<_>>();
+    assert_eq!(listed(&running.key(&[GameSet::Public])), without(&["ny40", "ym39"]));
+    assert_eq!(listed(&running.key(BOTH)), without(&["ym39"]));
+    assert_eq!(listed(&running.key(&[GameSet::Private])), ["ym39"]);
+    assert_eq!(listed(&running.key(&[])), [""; 0]);
+    let admin = running.admin_key();
+    assert_eq!(listed(&admin), all);
+    // A competition counts what its key may see.
+    let client = running.client(&running.key(BOTH));
+    let card = client.open_card(&json!({"competition_mode": true}));
+    running.client(&admin).get(&format!("/api/scorecard/{card}")).refused(403, "SERVER_ERROR");
+    assert_eq!(client.close(&card)["total_environments"], all.len() - 1);
+    // An administrator reads what others have done, and changes nothing of it.
+    assert_eq!(running.client(&admin).card(&card), client.card(&card));
+    let card = client.open_card(&json!({}));
+    let guid = client.open_play(&card, "kq19");
+    running.client(&admin).act("kq19", &guid, Action::Action1).refused(400, "SERVER_ERROR");
+    running.client(&admin).post("/api/scorecard/close", &json!({"card_id": card})).refused(404, "VALIDATION_ERROR");
+}
+
+#[test]
+fn sources_need_their_scope() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = guarded(folder.path());
+    let source = |key: &str, id: &str| running.client(key).get(&format!("/api/games/{id}/source"));
+    let key = running.key(&[GameSet::Public]);
+    source(&key, "kq19").refused(403, "FORBIDDEN");
+    source(&key, "ny40").refused(404, "SERVER_ERROR");
+    source(&running.admin_key(), "kq19").refused(404, "SERVER_ERROR");
+}
+
+/// Every request that names an environment.
+fn requests(client: &Client, card: &str, guid: &str, id: &str) -> Vec<Answer> {
+    let mut answers = vec![
+        client.get(&format!("/api/games/{id}")),
+        client.get(&format!("/api/games/{id}/source")),
+        client.get(&format!("/api/scorecard/{card}/{id}")),
+        client.post("/api/cmd/RESET", &json!({"game_id": id, "card_id": card})),
+        client.post("/api/cmd/RESET", &json!({"game_id": id, "card_id": "no card"})),
+        client.post("/api/cmd/RESET", &json!({"game_id": id})),
+        client.post("/api/cmd/RESET", &json!({"game_id": id, "guid": guid})),
+        client.post("/api/cmd/RESET", &json!({"game_id": id, "guid": "no guid", "card_id": card})),
+        client.post("/api/cmd/ACTION6", &json!({"game_id": id, "guid": guid})),
+        client.post("/api/cmd/ACTION6", &json!({"game_id": id, "guid": guid, "x": 1, "y": 1})),
+    ];
+    for action in [1, 2, 3, 4, 5, 7] {
+        answers.push(client.post(&format!("/api/cmd/ACTION{action}"), &json!({"game_id": id, "guid": guid})));
+    }
+    answers.push(client.get("/api/games"));
+    answers.push(client.get(&format!("/api/scorecard/{card}")));
+    answers
+}
+
+#[test]
+fn what_is_hidden_is_answered_like_what_does_not_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = guarded(folder.path());
+    let key = running.key(BOTH);
+    let client = running.client(&key);
+    let card = client.open_card(&json!({}));
+    let (seen, hidden) = (client.open_play(&card, "kq19"), client.open_play(&card, "ny40"));
+    client.act("ny40", &hidden, Action::Action1).fine();
+    let before = client.card(&card);
+    drop(client);
+    running.stop();
+    // The same file twice: once the environment is in a set that the key does not see, once it is not served at all.
+    let public = |id: &str| !["ny40", "ym39"].contains(&&id[..4]);
+    let mut answers = Vec::new();
+    for served in [true, false] {
+        let mut sets: HashMap<_, _> = Builtin.list().into_iter().map(|info| (info.id, GameSet::Public)).collect();
+        sets.retain(|id, set| {
+            if !public(id.as_str()) {
+                *set = GameSet::Private;
+            }
+            public(id.as_str()) || served
+        });
+        let access = Access { keys: true, sets: Some(sets) };
+        let running = Running::start_as(folder.path(), Config::default(), SqliteOptions::default(), &access);
+        let client = running.client(&key);
+        let mut seen_here = Vec::new();
+        for id in ["ny40", "ny40-v1", "ym39", "ym39-v1", "zz99"] {
+            for guid in [&seen, &hidden] {
+                seen_here.extend(requests(&client, &card, guid, id));
+            }
+        }
+        // What was played stays on its card, as it was; only the play takes no further commands.
+        assert_eq!(client.card(&card), before);
+        client.act("ny40", &hidden, Action::Action1).refused(400, "SERVER_ERROR");
+        client.get(&format!("/api/scorecard/{card}/ny40")).fine();
+        answers.push(seen_here);
+        drop(client);
+        running.stop();
+    }
+    assert_eq!(answers[0].len(), answers[1].len());
+    for (hidden, missing) in answers[0].iter().zip(&answers[1]) {
+        assert_eq!((hidden.status, &hidden.text, &hidden.headers), (missing.status, &missing.text, &missing.headers));
+    }
+    // And one that never existed differs in its name only.
+    let per_id = answers[0].len() / 5;
+    let (never_played, never_made) = (&answers[0][2 * per_id..3 * per_id], &answers[0][4 * per_id..]);
+    for (hidden, missing) in never_played.iter().zip(never_made) {
+        assert_eq!((hidden.status, hidden.text.replace("ym39", "zz99")), (missing.status, missing.text.clone()));
+    }
+}
+
+#[test]
+fn open_access_sees_the_public_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let sets = HashMap::from([("kq19-v1".parse().unwrap(), GameSet::Public), ("ny40-v1".parse().unwrap(), GameSet::Private)]);
+    let access = Access { keys: false, sets: Some(sets) };
+    let running = Running::start_as(folder.path(), Config::default(), SqliteOptions::default(), &access);
+    let client = running.client("k");
+    assert_eq!(client.get("/api/games").fine().as_array().unwrap().len(), 1);
+    client.get("/api/games/ny40").refused(404, "SERVER_ERROR");
+}

@@ -1,0 +1,48 @@
+use rhae_store::{GameSet, GameSets, Key, KeyId, KeyStore, Scopes, StoreError};
+
+use crate::open;
+
+fn key(id: u64) -> Key {
+    let sets = GameSets::from_iter([GameSet::Public, GameSet::Private]);
+    Key {
+        id: KeyId(id),
+        hash: [9; 32],
+        name: "lab ä\"'".to_owned(),
+        scopes: Scopes { sets, sources: true, admin: false },
+        created_ms: 1_000 + u64::from(id.count_ones()),
+        revoked_ms: None,
+    }
+}
+
+#[tokio::test]
+async fn keys_are_stored_found_and_revoked_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rhae.db");
+    let store = open(&path).await;
+    let none = Key { scopes: Scopes { sets: GameSets::default(), sources: false, admin: true }, ..key(1) };
+    for key in [key(u64::MAX), none.clone()] {
+        store.create_key(key).await.unwrap();
+    }
+    assert!(matches!(store.create_key(key(1)).await, Err(StoreError::Unavailable(_))));
+    assert_eq!(store.keys().await.unwrap(), [none, key(u64::MAX)]);
+    assert!(store.revoke_key(KeyId(1), 7_000).await.unwrap());
+    assert!(!store.revoke_key(KeyId(1), 8_000).await.unwrap());
+    assert!(!store.revoke_key(KeyId(5), 8_000).await.unwrap());
+    store.close().await;
+    let store = open(&path).await;
+    assert_eq!(store.key(KeyId(1)).await.unwrap().unwrap().revoked_ms, Some(7_000));
+    assert_eq!(store.key(KeyId(u64::MAX)).await.unwrap(), Some(key(u64::MAX)));
+    assert_eq!(store.key(KeyId(5)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_key_is_seen_by_other_processes_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rhae.db");
+    let (server, operator) = (open(&path).await, open(&path).await);
+    assert_eq!(server.key(KeyId(3)).await.unwrap(), None);
+    operator.create_key(key(3)).await.unwrap();
+    assert_eq!(server.key(KeyId(3)).await.unwrap(), Some(key(3)));
+    operator.revoke_key(KeyId(3), 2_000).await.unwrap();
+    assert_eq!(server.key(KeyId(3)).await.unwrap().unwrap().revoked_ms, Some(2_000));
+}
