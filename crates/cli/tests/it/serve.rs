@@ -3,6 +3,8 @@
 mod crash;
 mod official;
 mod process;
+mod shared;
+mod strace;
 
 use std::path::Path;
 
