@@ -58,7 +58,10 @@ pub(crate) fn collapse_slashes(mut request: Request) -> Request {
 /// What every answer has: the server's name, by which clients know that a 503 means that nothing happened, and errors as JSON.
 async fn in_common(response: Response) -> Response {
     let mut response = errors_as_json(response);
-    response.headers_mut().insert(header::SERVER, HeaderValue::from_static(NAME));
+    let headers = response.headers_mut();
+    headers.insert(header::SERVER, HeaderValue::from_static(NAME));
+    // Says to clients that a request with a key may be sent again.
+    headers.insert("idempotency-supported", HeaderValue::from_static("true"));
     response
 }
 

@@ -4,6 +4,8 @@ mod crash;
 pub(crate) mod official;
 mod operating;
 pub(crate) mod process;
+mod shared;
+mod strace;
 
 use std::path::Path;
 

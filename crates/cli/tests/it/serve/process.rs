@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use rhae_engine::Action;
@@ -15,18 +15,25 @@ use crate::rhae::command;
 pub(crate) struct Serving {
     child: Child,
     pub(crate) url: String,
+    /// What it printed when it began to listen.
+    pub(crate) line: String,
 }
 
 impl Serving {
     /// Starts a server in a folder and waits until it listens.
     pub(crate) fn start(folder: &Path, address: &str, more: &[&str]) -> Self {
         let arguments: Vec<&str> = ["serve", "--addr", address].into_iter().chain(more.iter().copied()).collect();
-        let mut child = command(folder, &arguments).stdout(Stdio::piped()).spawn().unwrap();
+        Self::run(command(folder, &arguments))
+    }
+
+    /// Runs a command that starts a server, and waits until it listens.
+    pub(crate) fn run(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.strip_prefix("listening at ").and_then(|rest| rest.split_whitespace().next());
         let url = url.unwrap_or_else(|| panic!("the server did not start: {line}")).to_owned();
-        Self { child, url }
+        Self { child, url, line }
     }
 
     /// The address that it listens at.
@@ -36,6 +43,16 @@ impl Serving {
 
     pub(crate) fn remote(&self) -> Remote {
         Remote::new(&self.url)
+    }
+
+    /// The process that was started.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it has ended by itself.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
     }
 
     /// Ends it as a machine that fails would: at once.
@@ -85,7 +102,15 @@ impl Remote {
     }
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        let request = self.agent.post(format!("{}{path}", self.url)).header("X-API-Key", "k");
+        self.post_once(path, body, None)
+    }
+
+    /// As [`Remote::post`], with an idempotency key.
+    pub(crate) fn post_once(&self, path: &str, body: &Value, key: Option<&str>) -> Result<Value, Failure> {
+        let mut request = self.agent.post(format!("{}{path}", self.url)).header("X-API-Key", "k");
+        if let Some(key) = key {
+            request = request.header("Idempotency-Key", key);
+        }
         Self::read(request.header("Content-Type", "application/json").send(body.to_string()))
     }
 
@@ -105,11 +130,16 @@ impl Remote {
     }
 
     pub(crate) fn act(&self, game: &str, guid: &str, action: Action) -> Result<Value, Failure> {
+        self.act_once(game, guid, action, None)
+    }
+
+    /// As [`Remote::act`], with an idempotency key.
+    pub(crate) fn act_once(&self, game: &str, guid: &str, action: Action, key: Option<&str>) -> Result<Value, Failure> {
         let mut body = json!({"game_id": game, "guid": guid});
         if let Action::Action6 { x, y } = action {
             body["x"] = x.into();
             body["y"] = y.into();
         }
-        self.post(&format!("/api/cmd/{}", action.kind().name()), &body)
+        self.post_once(&format!("/api/cmd/{}", action.kind().name()), &body, key)
     }
 }
