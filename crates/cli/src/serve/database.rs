@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use rhae_store::{PostgresAddress, PostgresStore, SqliteOptions, SqliteStore, Store};
+use rhae_store::{KeyStore, PostgresAddress, PostgresStore, SqliteOptions, SqliteStore, Store};
 
 /// An open database.
 pub(crate) enum Database {
