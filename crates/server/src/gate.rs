@@ -29,8 +29,8 @@ pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, ne
     let id = request_id(&server, request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    // At this level the span is there whatever is logged, so that any line in between has the request's id.
-    let span = tracing::error_span!("request", id = id.to_str().unwrap_or_default());
+    // A span costs more than the rest of this function, so there is one only where every request is logged anyway.
+    let span = tracing::debug_span!("request", id = id.to_str().unwrap_or_default());
     let handled = async {
         match prepare(&server, request).await {
             Ok(request) => next.run(request).await,
@@ -38,13 +38,16 @@ pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, ne
         }
     };
     let mut response = handled.instrument(span.clone()).await;
-    response.headers_mut().insert(REQUEST_ID, id);
+    response.headers_mut().insert(REQUEST_ID, id.clone());
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     server.metrics.request(route.as_ref().map_or("", MatchedPath::as_str), status, took);
     let _entered = span.enter();
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     match status {
-        500..=599 => tracing::error!(%method, path = uri.path(), status, micros, "failed"),
+        500..=599 => {
+            let request = id.to_str().unwrap_or_default();
+            tracing::error!(request, %method, path = uri.path(), status, micros, "failed");
+        }
         _ => tracing::debug!(%method, path = uri.path(), status, micros, "answered"),
     }
     response
