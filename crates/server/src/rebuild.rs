@@ -29,7 +29,7 @@ impl Server {
             if snapshot.entries > before {
                 continue;
             }
-            match self.from_snapshot(stored, snapshot, before).await? {
+            match self.after_snapshot(stored, snapshot, before).await? {
                 Ok(replica) => return Ok(Ok(replica)),
                 Err(reason) => {
                     eprintln!("a snapshot of the play {} is not used: {reason}", stored.id);
@@ -58,7 +58,7 @@ impl Server {
         }
     }
 
-    async fn from_snapshot(&self, stored: &StoredPlay, snapshot: Snapshot, before: u32) -> Result<Attempt<Replica>, ApiError> {
+    async fn after_snapshot(&self, stored: &StoredPlay, snapshot: Snapshot, before: u32) -> Result<Attempt<Replica>, ApiError> {
         let Some(last) = snapshot.entries.checked_sub(1) else {
             return Ok(Err("nothing led to it".to_owned()));
         };

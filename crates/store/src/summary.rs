@@ -59,7 +59,6 @@ impl RunCounts {
     }
 
     /// The counts of the levels as text: actions, those that changed something, and `+` if it was completed.
-    #[expect(clippy::format_collect, reason = "a few levels, and the shortest way to say it")]
     pub(crate) fn levels_text(&self) -> String {
         let level =
             |level: &LevelOutcome| format!("{}/{}{} ", level.actions, level.effective, if level.completed { "+" } else { "" });

@@ -53,7 +53,7 @@ impl Counts {
             self.known.retain(|play, _| inserted.iter().any(|append| append.play == *play));
         }
         for append in inserted {
-            if !self.known.get(&append.play).is_some_and(|known| known.next == append.index) {
+            if self.known.get(&append.play).is_none_or(|known| known.next != append.index) {
                 let known = read(connection, append).await?;
                 self.known.insert(append.play, known);
             }
