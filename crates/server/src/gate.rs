@@ -29,7 +29,7 @@ pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, ne
     let id = request_id(&server, request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    // A span costs more than the rest of this function, so there is one only where every request is logged anyway.
+    // There is a span only where every request is logged anyway, because one is made for each request.
     let span = tracing::debug_span!("request", id = id.to_str().unwrap_or_default());
     let handled = async {
         match prepare(&server, request).await {
