@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate: a crate depends only on crates of lower layers.
-const LAYERS: [(&str, u8); 15] = [
+const LAYERS: [(&str, u8); 16] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -25,6 +25,7 @@ const LAYERS: [(&str, u8); 15] = [
     ("rhae-harness", 4),
     ("rhae-server", 4),
     ("rhae-cli", 5),
+    ("rhae-py", 5),
     ("rhae-testkit", DEV),
     ("xtask", DEV),
 ];

@@ -1,0 +1,3 @@
+"""The functions of the extension module, as the package calls them."""
+
+__version__: str
