@@ -21,6 +21,7 @@ const LAYERS: [(&str, u8); 16] = [
     ("rhae-session", 2),
     ("rhae-agents", 2),
     ("rhae-report", 2),
+    ("rhae-vector", 2),
     ("rhae-store", 3),
     ("rhae-harness", 4),
     ("rhae-server", 4),
