@@ -12,6 +12,11 @@ mod find;
 mod look;
 mod pixels;
 
+mod action;
+mod play;
+mod results;
+mod vector;
+
 use pyo3::prelude::*;
 
 #[pymodule]
@@ -28,6 +33,12 @@ mod _native {
     use crate::draw::{draw_sprite, frame, rendered, size, view};
     #[pymodule_export]
     use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
+    #[pymodule_export]
+    use crate::play::Play;
+    #[pymodule_export]
+    use crate::results::{games, methods, palette, png, replayed, scorecard};
+    #[pymodule_export]
+    use crate::vector::{Snapshot, Vector};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
