@@ -1,21 +1,50 @@
 """Rhae from Python: its environments for Gymnasium, the toolkit's calls in one process, scores, replays and pictures."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from rhae._native import __version__
 
 if TYPE_CHECKING:
+    from rhae.arcade import Arcade, OperationMode
     from rhae.gym import make, make_vec
+    from rhae.pictures import PALETTE, png, rgb
+    from rhae.results import score, verify
 
-__all__ = ["__version__", "make", "make_vec"]
+#: Where each name comes from: what needs Gymnasium or pydantic is imported when it is first used.
+_MODULES = {
+    "Arcade": "rhae.arcade",
+    "OperationMode": "rhae.arcade",
+    "PALETTE": "rhae.pictures",
+    "make": "rhae.gym",
+    "make_vec": "rhae.gym",
+    "png": "rhae.pictures",
+    "rgb": "rhae.pictures",
+    "score": "rhae.results",
+    "verify": "rhae.results",
+}
 
-_MODULES = {"make": "rhae.gym", "make_vec": "rhae.gym"}
+__all__ = [
+    "PALETTE",
+    "Arcade",
+    "OperationMode",
+    "__version__",
+    "make",
+    "make_vec",
+    "png",
+    "rgb",
+    "score",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs more than NumPy when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module `rhae` has no attribute `{name}`")
-    import importlib
-
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    try:
+        module = importlib.import_module(_MODULES[name])
+    except ModuleNotFoundError as error:
+        if error.name == "gymnasium":
+            raise ModuleNotFoundError(f"rhae.{name} needs Gymnasium: pip install 'rhae[gym]'", name="gymnasium") from error
+        raise
+    return getattr(module, name)
