@@ -107,8 +107,13 @@ impl Camera {
 
     /// Draws the visible sprites, lower layers first and within a layer in their order, every cell of the frame.
     pub fn render<'a>(&self, sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>, frame: &mut Frame) {
-        let letter_box = self.letter_box.cast_unsigned();
         self.render_view(sprites, frame);
+        self.spread(frame);
+    }
+
+    /// Spreads the window, drawn in the level's own size into the upper left corner, over the frame.
+    pub fn spread(&self, frame: &mut Frame) {
+        let letter_box = self.letter_box.cast_unsigned();
         match self.fit() {
             Some(fit) => fit.spread(frame, letter_box),
             None => frame.clear(letter_box),

@@ -94,6 +94,12 @@ impl Play {
         Ok(Answer { observation, frames: observation.frames.frames(), seen })
     }
 
+    /// A second play in the same state with the same counts, where the environment can be copied.
+    pub fn fork(&self) -> Option<Self> {
+        let environment = self.environment.fork()?;
+        Some(Self { environment, rule: self.rule, tally: self.tally.clone(), acted: self.acted })
+    }
+
     /// Whether a RESET now would, by the official rule, start the whole game anew.
     pub fn reset_starts_anew(&self) -> bool {
         !self.acted || self.environment.observation().state == PlayState::Win

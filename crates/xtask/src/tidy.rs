@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate: a crate depends only on crates of lower layers.
-const LAYERS: [(&str, u8); 16] = [
+const LAYERS: [(&str, u8); 18] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -21,11 +21,13 @@ const LAYERS: [(&str, u8); 16] = [
     ("rhae-session", 2),
     ("rhae-agents", 2),
     ("rhae-report", 2),
+    ("rhae-vector", 2),
     ("rhae-client", 3),
     ("rhae-store", 3),
     ("rhae-harness", 4),
     ("rhae-server", 4),
     ("rhae-cli", 5),
+    ("rhae-py", 5),
     ("rhae-testkit", DEV),
     ("xtask", DEV),
 ];

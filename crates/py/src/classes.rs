@@ -1,0 +1,199 @@
+//! What kernels know of the Python classes: which objects are modes, and whether a sprite behaves as we wrote it.
+//!
+//! Invariant: a sprite is plain only if no method or property that the kernel stands for was replaced, on its class, on a
+//! class between, or on the sprite itself. This is asked again in every call, because Python can change classes at any time.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyMappingProxy, PyString, PyTuple, PyType};
+
+/// The attributes of a sprite, which a subclass could turn into something that is computed.
+const FIELDS: [&str; 12] = [
+    "pixels",
+    "_name",
+    "_x",
+    "_y",
+    "_layer",
+    "rotation",
+    "_mirror_ud",
+    "_mirror_lr",
+    "_blocking",
+    "_scale",
+    "_interaction",
+    "_tags",
+];
+
+/// What a sprite does that a kernel does in its place. Kernels name them by index.
+const BEHAVIOUR: [&str; 12] =
+    ["render", "is_visible", "is_collidable", "collides_with", "layer", "x", "y", "width", "height", "blocking", "tags", "name"];
+
+/// What drawing uses, as indices into [`BEHAVIOUR`].
+pub(crate) const DRAWING: &[usize] = &[0, 1, 4, 5, 6];
+/// What rendering one sprite uses.
+pub(crate) const RENDERING: &[usize] = &[0];
+/// What one collision uses.
+pub(crate) const MEETING: &[usize] = &[0, 2];
+/// What the collisions with every sprite of a list use.
+pub(crate) const COLLIDING: &[usize] = &[0, 2, 3];
+/// What finding a sprite at a place uses.
+pub(crate) const PLACING: &[usize] = &[0, 2, 5, 6, 7, 8, 9, 10];
+/// What a tag query uses.
+pub(crate) const TAGGING: &[usize] = &[10];
+/// What a query by name uses.
+pub(crate) const NAMING: &[usize] = &[11];
+
+/// How a sprite is seen and felt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interaction {
+    Tangible,
+    Intangible,
+    Invisible,
+    Removed,
+}
+
+/// How a sprite collides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blocking {
+    NotBlocked,
+    BoundingBox,
+    PixelPerfect,
+}
+
+struct Classes {
+    sprite: Py<PyType>,
+    attributes: Py<PyMappingProxy>,
+    names: Vec<Py<PyString>>,
+    behaviour: Vec<Py<PyAny>>,
+    fields: Vec<Py<PyString>>,
+    interactions: [Py<PyAny>; 4],
+    blockings: [Py<PyAny>; 3],
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+/// Remembers the classes. The package calls this once, after it has made them.
+#[pyfunction]
+pub(crate) fn learn(
+    py: Python<'_>,
+    sprite: &Bound<'_, PyType>,
+    interactions: [Py<PyAny>; 4],
+    blockings: [Py<PyAny>; 3],
+) -> PyResult<()> {
+    let attributes = sprite.getattr("__dict__")?.cast_into::<PyMappingProxy>()?;
+    let behaviour = BEHAVIOUR.iter().map(|name| Ok(attributes.as_any().get_item(name)?.unbind()));
+    let interned = |name: &&str| PyString::intern(py, name).unbind();
+    let classes = Classes {
+        sprite: sprite.clone().unbind(),
+        behaviour: behaviour.collect::<PyResult<_>>()?,
+        attributes: attributes.unbind(),
+        names: BEHAVIOUR.iter().map(interned).collect(),
+        fields: FIELDS.iter().map(interned).collect(),
+        interactions,
+        blockings,
+    };
+    CLASSES.set(py, classes).map_err(|_| PyRuntimeError::new_err("the classes are known already"))
+}
+
+/// Tells plain sprites from others, for the length of one call.
+pub(crate) struct Judge<'py> {
+    py: Python<'py>,
+    classes: &'py Classes,
+    uses: &'static [usize],
+    /// The class that was last found plain.
+    plain: *const pyo3::ffi::PyTypeObject,
+}
+
+impl<'py> Judge<'py> {
+    /// A judge of sprites whose behaviour with these indices matters.
+    pub(crate) fn new(py: Python<'py>, uses: &'static [usize]) -> Option<Self> {
+        // The lock lives as long as the process, and so does what is in it.
+        let classes = CLASSES.get(py)?;
+        Some(Self { py, classes, uses, plain: std::ptr::null() })
+    }
+
+    /// The attributes of a plain sprite.
+    #[inline]
+    pub(crate) fn fields(&mut self, sprite: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+        let class = sprite.get_type_ptr().cast_const();
+        if class != self.plain {
+            if !self.is_plain(&sprite.get_type()) {
+                return None;
+            }
+            self.plain = class;
+        }
+        let fields = attributes(sprite)?;
+        if fields.len() > FIELDS.len() && self.is_overridden(&fields)? {
+            return None;
+        }
+        Some(fields)
+    }
+
+    fn is_plain(&self, class: &Bound<'py, PyType>) -> bool {
+        let known = self.classes;
+        let ours = known.sprite.bind(self.py);
+        let attributes = known.attributes.bind(self.py).as_any();
+        let unchanged = |&index: &usize| attributes.get_item(&known.names[index]).is_ok_and(|now| now.is(&known.behaviour[index]));
+        self.uses.iter().all(unchanged)
+            && (class.is(ours) || class.is_subclass(ours).is_ok_and(|is| is && self.adds_nothing(class)))
+    }
+
+    /// Whether no class between this one and ours replaces what a kernel reads or does.
+    fn adds_nothing(&self, class: &Bound<'py, PyType>) -> bool {
+        let known = self.classes;
+        let ours = known.sprite.bind(self.py);
+        let object = self.py.get_type::<PyAny>();
+        let hook = pyo3::intern!(self.py, "__getattribute__");
+        class.mro().iter().filter(|between| !between.is(ours) && !between.is(&object)).all(|between| {
+            let Ok(attributes) = between.getattr(pyo3::intern!(self.py, "__dict__")) else { return false };
+            let has = |name: &Bound<'py, PyString>| attributes.contains(name).unwrap_or(true);
+            let replaces = known.names.iter().chain(&known.fields).any(|name| has(name.bind(self.py)));
+            !replaces && !has(hook)
+        })
+    }
+
+    fn is_overridden(&self, fields: &Bound<'py, PyDict>) -> Option<bool> {
+        // Properties win over attributes of the same name; only methods can be replaced on one sprite.
+        for &index in self.uses.iter().filter(|&&index| index == 0 || index == 3) {
+            if fields.contains(&self.classes.names[index]).ok()? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// The interaction, if it is one of ours.
+    #[inline]
+    pub(crate) fn interaction(&self, value: &Bound<'py, PyAny>) -> Option<Interaction> {
+        let modes = [Interaction::Tangible, Interaction::Intangible, Interaction::Invisible, Interaction::Removed];
+        self.classes.interactions.iter().position(|mode| value.is(mode)).map(|index| modes[index])
+    }
+
+    /// The blocking mode, if it is one of ours.
+    #[inline]
+    pub(crate) fn blocking(&self, value: &Bound<'py, PyAny>) -> Option<Blocking> {
+        let modes = [Blocking::NotBlocked, Blocking::BoundingBox, Blocking::PixelPerfect];
+        self.classes.blockings.iter().position(|mode| value.is(mode)).map(|index| modes[index])
+    }
+}
+
+/// The dictionary in which an object keeps its attributes.
+#[inline]
+#[allow(unsafe_code, reason = "`getattr(\"__dict__\")` takes four times as long, for each sprite in each frame")]
+pub(crate) fn attributes<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    // SAFETY: the object is alive; the function returns a new reference, or null with an error set, which `from_owned_ptr_or_err`
+    // takes.
+    let found = unsafe {
+        let pointer = pyo3::ffi::PyObject_GenericGetDict(object.as_ptr(), std::ptr::null_mut());
+        Bound::from_owned_ptr_or_err(object.py(), pointer)
+    };
+    found.ok()?.cast_into::<PyDict>().ok()
+}
+
+/// The items of a list or tuple that nobody has subclassed.
+pub(crate) fn items<'py>(sprites: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+    if let Ok(list) = sprites.cast_exact::<pyo3::types::PyList>() {
+        return Some(list.iter().collect());
+    }
+    Some(sprites.cast_exact::<PyTuple>().ok()?.iter().collect())
+}

@@ -1,0 +1,306 @@
+//! Copying a game with everything that it holds, as `copy.deepcopy` does it, but fast, and right where that is wrong.
+//!
+//! Invariant: an object that is reached twice is copied once, and what is shared stays shared, views of arrays included.
+//! What has its own ways to be copied (`__deepcopy__`, `__reduce__`, slots, a base written in C) is handed to Python,
+//! which asks this copier for whatever is inside: a `Copier` is the memo of `copy.deepcopy` too.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyKeyError, PyRecursionError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
+
+use crate::classes::attributes;
+
+/// How deep a structure may be nested: four times what `copy.deepcopy` manages, and far from the end of any stack.
+const MOST_NESTED: usize = 1000;
+
+/// What a class must leave alone for its objects to be copied attribute by attribute.
+const HOOKS: [&str; 8] = [
+    "__deepcopy__",
+    "__reduce_ex__",
+    "__reduce__",
+    "__getstate__",
+    "__setstate__",
+    "__getnewargs__",
+    "__getnewargs_ex__",
+    "__new__",
+];
+
+/// How the objects of a class are copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Not at all: they never change, or are meant to be shared.
+    Atomic,
+    List,
+    Dict,
+    Tuple,
+    Set,
+    FrozenSet,
+    Array,
+    /// Attribute by attribute.
+    Plain,
+    /// By a function of the package, or else by `copy.deepcopy`.
+    Python,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the address of the original: it, kept alive so that its address stays its own, and its copy.
+    done: HashMap<usize, (Py<PyAny>, Py<PyAny>)>,
+    /// By the address of the class, which is kept alive.
+    kinds: HashMap<usize, (Py<PyType>, Kind)>,
+    depth: usize,
+}
+
+/// One act of copying.
+#[pyclass(frozen, module = "rhae._native")]
+pub(crate) struct Copier {
+    state: Mutex<State>,
+    /// The memo of a `copy.deepcopy` that is under way around this one.
+    outer: Py<PyDict>,
+    /// Classes whose hooks are our own and stand for nothing else.
+    ours: Py<PyTuple>,
+    /// Functions that copy objects of a class: `function(object, copier)`.
+    handlers: Py<PyDict>,
+    /// What copies everything else: `function(object, copier)`.
+    fallback: Py<PyAny>,
+}
+
+#[pymethods]
+impl Copier {
+    #[new]
+    fn new(outer: Py<PyDict>, ours: Py<PyTuple>, handlers: Py<PyDict>, fallback: Py<PyAny>) -> Self {
+        Self { state: Mutex::default(), outer, ours, handlers, fallback }
+    }
+
+    /// The copy of an object.
+    #[pyo3(name = "copy")]
+    fn copy<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let kind = this.get().kind(&object.get_type())?;
+        if kind == Kind::Atomic {
+            return Ok(object.clone());
+        }
+        if let Some(copy) = this.get().known(object)? {
+            return Ok(copy);
+        }
+        this.get().state().depth += 1;
+        if this.get().state().depth > MOST_NESTED {
+            return Err(PyRecursionError::new_err(format!("nested more than {MOST_NESTED} deep")));
+        }
+        let copy = Self::make(this, object, kind)?;
+        this.get().state().depth -= 1;
+        Ok(copy)
+    }
+
+    /// Remembers a copy before what is inside is copied, which may lead back to it.
+    fn remember(&self, object: Bound<'_, PyAny>, copy: Bound<'_, PyAny>) {
+        self.state().done.insert(object.as_ptr().addr(), (object.unbind(), copy.unbind()));
+    }
+
+    /// Tells the `copy.deepcopy` around this one what was copied.
+    fn report(&self, py: Python<'_>) -> PyResult<()> {
+        let outer = self.outer.bind(py);
+        let done: Vec<_> = self.state().done.iter().map(|(at, (_, copy))| (*at, copy.clone_ref(py))).collect();
+        done.into_iter().try_for_each(|(at, copy)| outer.set_item(at, copy))
+    }
+
+    /// As a memo: the copy of the object at an address.
+    #[pyo3(signature = (address, default=None))]
+    fn get(&self, py: Python<'_>, address: usize, default: Option<Py<PyAny>>) -> PyResult<Option<Py<PyAny>>> {
+        let known = self.state().done.get(&address).map(|(_, copy)| copy.clone_ref(py));
+        let outer = || Ok(self.outer.bind(py).get_item(address)?.map(Bound::unbind));
+        Ok(known.map_or_else(outer, |copy| PyResult::Ok(Some(copy)))?.or(default))
+    }
+
+    fn __getitem__(&self, py: Python<'_>, address: usize) -> PyResult<Py<PyAny>> {
+        self.get(py, address, None)?.ok_or_else(|| PyKeyError::new_err(address))
+    }
+
+    fn __setitem__(&self, py: Python<'_>, address: usize, copy: Py<PyAny>) -> PyResult<()> {
+        // `copy.deepcopy` keeps originals alive itself, in the memo's own entry.
+        self.state().done.remove(&address);
+        self.outer.bind(py).set_item(address, copy)
+    }
+}
+
+impl Copier {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known<'py>(&self, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (py, address) = (object.py(), object.as_ptr().addr());
+        if let Some((_, copy)) = self.state().done.get(&address) {
+            return Ok(Some(copy.bind(py).clone()));
+        }
+        let outer = self.outer.bind(py);
+        if outer.is_empty() { Ok(None) } else { outer.get_item(address) }
+    }
+
+    fn make<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>, kind: Kind) -> PyResult<Bound<'py, PyAny>> {
+        let py = object.py();
+        match kind {
+            Kind::Atomic => Ok(object.clone()),
+            Kind::Plain => Self::plain(this, object),
+            Kind::List => {
+                let copy = PyList::empty(py);
+                this.get().remember(object.clone(), copy.as_any().clone());
+                for item in object.cast::<PyList>()?.iter() {
+                    copy.append(Self::copy(this, &item)?)?;
+                }
+                Ok(copy.into_any())
+            }
+            Kind::Dict => {
+                let copy = PyDict::new(py);
+                this.get().remember(object.clone(), copy.as_any().clone());
+                let items: Vec<_> = object.cast::<PyDict>()?.iter().collect();
+                for (key, value) in items {
+                    copy.set_item(Self::copy(this, &key)?, Self::copy(this, &value)?)?;
+                }
+                Ok(copy.into_any())
+            }
+            Kind::Tuple => {
+                let items: Vec<_> = object.cast::<PyTuple>()?.iter().collect();
+                let copies = Self::each(this, &items)?;
+                Self::immutable(this, object, &items, &copies, || Ok(PyTuple::new(py, &copies)?.into_any()))
+            }
+            Kind::Set => {
+                let copy = PySet::empty(py)?;
+                this.get().remember(object.clone(), copy.as_any().clone());
+                let items: Vec<_> = object.cast::<PySet>()?.iter().collect();
+                for item in items {
+                    copy.add(Self::copy(this, &item)?)?;
+                }
+                Ok(copy.into_any())
+            }
+            Kind::FrozenSet => {
+                let items: Vec<_> = object.cast::<PyFrozenSet>()?.iter().collect();
+                let copies = Self::each(this, &items)?;
+                Self::immutable(this, object, &items, &copies, || Ok(PyFrozenSet::new(py, &copies)?.into_any()))
+            }
+            Kind::Array => match array(object)? {
+                Some(copy) => {
+                    this.get().remember(object.clone(), copy.clone());
+                    Ok(copy)
+                }
+                None => Self::python(this, object),
+            },
+            Kind::Python => Self::python(this, object),
+        }
+    }
+
+    fn each<'py>(this: &Bound<'py, Self>, items: &[Bound<'py, PyAny>]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        items.iter().map(|item| Self::copy(this, item)).collect()
+    }
+
+    /// A container that cannot change is its own copy if nothing inside is copied, and may have been copied by a cycle
+    /// through itself.
+    fn immutable<'py>(
+        this: &Bound<'py, Self>,
+        object: &Bound<'py, PyAny>,
+        items: &[Bound<'py, PyAny>],
+        copies: &[Bound<'py, PyAny>],
+        build: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(copy) = this.get().known(object)? {
+            return Ok(copy);
+        }
+        let same = items.iter().zip(copies).all(|(item, copy)| item.is(copy));
+        let copy = if same { object.clone() } else { build()? };
+        this.get().remember(object.clone(), copy.clone());
+        Ok(copy)
+    }
+
+    fn plain<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        static NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let py = object.py();
+        let new = NEW.get_or_try_init(py, || py.get_type::<PyAny>().getattr("__new__").map(Bound::unbind))?;
+        let copy = new.bind(py).call1((object.get_type(),))?;
+        this.get().remember(object.clone(), copy.clone());
+        let (Some(from), Some(into)) = (attributes(object), attributes(&copy)) else { return Ok(copy) };
+        let items: Vec<_> = from.iter().collect();
+        for (name, value) in items {
+            into.set_item(name, Self::copy(this, &value)?)?;
+        }
+        Ok(copy)
+    }
+
+    fn python<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = object.py();
+        let handler = this.get().handlers.bind(py).get_item(object.get_type())?;
+        let function = handler.unwrap_or_else(|| this.get().fallback.bind(py).clone());
+        function.call1((object, this))
+    }
+
+    fn kind(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
+        let address = class.as_ptr().addr();
+        if let Some((_, kind)) = self.state().kinds.get(&address) {
+            return Ok(*kind);
+        }
+        let kind = self.judge(class)?;
+        self.state().kinds.insert(address, (class.clone().unbind(), kind));
+        Ok(kind)
+    }
+
+    fn judge(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
+        let py = class.py();
+        let builtin = [
+            (py.get_type::<PyList>(), Kind::List),
+            (py.get_type::<PyDict>(), Kind::Dict),
+            (py.get_type::<PyTuple>(), Kind::Tuple),
+            (py.get_type::<PySet>(), Kind::Set),
+            (py.get_type::<PyFrozenSet>(), Kind::FrozenSet),
+            (py.get_type::<numpy::PyUntypedArray>(), Kind::Array),
+        ];
+        if let Some((_, kind)) = builtin.iter().find(|(known, _)| class.is(known)) {
+            return Ok(*kind);
+        }
+        let handler = self.handlers.bind(py).get_item(class)?;
+        if let Some(handler) = handler {
+            return Ok(if handler.is_none() { Kind::Atomic } else { Kind::Python });
+        }
+        let enums = py.import("enum")?.getattr("EnumMeta")?;
+        if class.is_instance(&enums)? || class.is_subclass_of::<PyType>()? {
+            return Ok(Kind::Atomic);
+        }
+        let object = py.get_type::<PyAny>();
+        let ours = self.ours.bind(py);
+        // A class with a base written in C keeps more than attributes, and is larger for it.
+        let size = |class: &Bound<'_, PyAny>| class.getattr("__basicsize__")?.extract::<usize>();
+        if size(class.as_any())? != size(&ours.get_item(0)?)? {
+            return Ok(Kind::Python);
+        }
+        for between in class.mro().iter().filter(|between| !between.is(&object)) {
+            if ours.contains(&between)? {
+                continue;
+            }
+            let attributes = between.getattr("__dict__")?;
+            let slots = attributes.contains("__slots__")? && between.getattr("__slots__")?.is_truthy()?;
+            let hooked = HOOKS.iter().any(|hook| attributes.contains(hook).unwrap_or(true));
+            if slots || hooked {
+                return Ok(Kind::Python);
+            }
+        }
+        Ok(Kind::Plain)
+    }
+}
+
+/// The copy of an array of bytes in row order that owns its cells; any other is for Python to copy.
+fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    let Ok(array) = object.cast::<PyArray2<i8>>() else { return Ok(None) };
+    let &[rows, columns] = array.shape() else { return Ok(None) };
+    if !array.is_c_contiguous() || !object.getattr(pyo3::intern!(py, "base"))?.is_none() {
+        return Ok(None);
+    }
+    let copy = PyArray2::<i8>::zeros(py, [rows, columns], false);
+    let Ok(from) = array.try_readonly() else { return Ok(None) };
+    if let (Ok(from), Ok(into)) = (from.as_slice(), copy.readwrite().as_slice_mut()) {
+        into.copy_from_slice(from);
+    }
+    Ok(Some(copy.into_any()))
+}

@@ -1,0 +1,198 @@
+//! Drawing: one sprite as an array, a camera's view, a whole frame, a sprite on a display.
+//!
+//! Invariant: sprites are drawn from the lowest layer up and within a layer in their order; cells below 0 are not drawn.
+
+use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+use rhae_engine::{Camera, Frame, SIZE};
+
+use crate::answer;
+use crate::classes::{DRAWING, Interaction, Judge, RENDERING, attributes, items};
+use crate::look::{Look, Pose, number};
+use crate::pixels::{Cells, is_plain};
+
+/// The array that `Sprite.render` gives, if the sprite's cells are bytes.
+#[pyfunction]
+pub(crate) fn rendered<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let look = || {
+        let fields = Judge::new(sprite.py(), &[])?.fields(sprite)?;
+        // Arrays of wider numbers keep their type, which is for NumPy to do.
+        fields.get_item(pyo3::intern!(sprite.py(), "pixels")).ok()??.cast::<PyArray2<i8>>().ok()?;
+        let look = Look::read(&fields)?;
+        let mut cells = Vec::with_capacity(look.width.checked_mul(look.height)?);
+        let mut scratch = Vec::new();
+        for row in 0..look.height {
+            cells.extend_from_slice(look.row(row, 0, look.width, &mut scratch));
+        }
+        array(sprite.py(), look.height, look.width, &cells)
+    };
+    answer(sprite.py(), look())
+}
+
+/// The columns and rows that `Sprite.render` of a plain sprite would have.
+#[pyfunction]
+pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = sprite.py();
+    let size = || {
+        let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
+        let pixels = fields.get_item(pyo3::intern!(py, "pixels")).ok()??;
+        let (_, rows, columns) = Cells::read(&pixels)?;
+        Pose::read(&fields)?.size(rows, columns)
+    };
+    answer(py, size())
+}
+
+/// What `Camera._raw_render` gives.
+#[pyfunction]
+pub(crate) fn view<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = camera.py();
+    let view = || {
+        let window = Window::read(camera)?;
+        let mut frame = Frame::filled(0);
+        window.draw(py, sprites, &mut frame)?;
+        let mut cells = Vec::with_capacity(window.width * window.height);
+        for row in frame.rows().take(window.height) {
+            cells.extend(row[..window.width].iter().map(|cell| cell.cast_signed()));
+        }
+        array(py, window.height, window.width, &cells)
+    };
+    answer(py, view())
+}
+
+/// What `Camera.render` gives before the interfaces.
+#[pyfunction]
+pub(crate) fn frame<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = camera.py();
+    let frame = || {
+        let window = Window::read(camera)?;
+        let letter_box = byte(&attributes(camera)?.get_item(pyo3::intern!(py, "_letter_box")).ok()??)?;
+        let camera = Camera::new(window.width, window.height).ok()?.colored(window.background, letter_box);
+        let mut frame = Frame::filled(0);
+        window.draw(py, sprites, &mut frame)?;
+        camera.spread(&mut frame);
+        array(py, SIZE, SIZE, &frame.cells().map(u8::cast_signed))
+    };
+    answer(py, frame())
+}
+
+/// Draws a sprite on a display as `RenderableUserDisplay.draw_sprite` does; gives the display back.
+#[pyfunction]
+pub(crate) fn draw_sprite<'py>(
+    display: &Bound<'py, PyAny>,
+    sprite: &Bound<'py, PyAny>,
+    x: &Bound<'py, PyAny>,
+    y: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = display.py();
+    let draw = || {
+        let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
+        let look = Look::read(&fields)?;
+        let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
+        let target = display.cast::<PyArray2<i8>>().ok()?;
+        if !is_plain(display) || target.shape() != [SIZE, SIZE] || !target.is_c_contiguous() {
+            return None;
+        }
+        // Refuses an array that may not be written to.
+        let mut target = target.try_readwrite().ok()?;
+        blit(&look, target.as_slice_mut().ok()?, x, y, SIZE, SIZE);
+        Some(display.clone())
+    };
+    answer(py, draw())
+}
+
+/// The part of a level that a camera sees.
+struct Window {
+    x: i64,
+    y: i64,
+    width: usize,
+    height: usize,
+    background: i8,
+}
+
+impl Window {
+    fn read(camera: &Bound<'_, PyAny>) -> Option<Self> {
+        let (fields, py) = (attributes(camera)?, camera.py());
+        let side = |name| usize::try_from(number(&fields, name)?).ok().filter(|side| (1..=SIZE).contains(side));
+        Some(Self {
+            x: number(&fields, pyo3::intern!(py, "_x"))?,
+            y: number(&fields, pyo3::intern!(py, "_y"))?,
+            width: side(pyo3::intern!(py, "_width"))?,
+            height: side(pyo3::intern!(py, "_height"))?,
+            background: byte(&fields.get_item(pyo3::intern!(py, "_background")).ok()??)?,
+        })
+    }
+
+    /// Draws the visible sprites into the upper left corner.
+    fn draw<'py>(&self, py: Python<'py>, sprites: &Bound<'py, PyAny>, frame: &mut Frame) -> Option<()> {
+        frame.rect(0, 0, self.width, self.height, self.background.cast_unsigned());
+        let mut judge = Judge::new(py, DRAWING)?;
+        let sprites = items(sprites)?;
+        let mut looks = Vec::with_capacity(sprites.len());
+        let mut order = Vec::with_capacity(sprites.len());
+        for sprite in &sprites {
+            let fields = judge.fields(sprite)?;
+            let interaction = judge.interaction(&fields.get_item(pyo3::intern!(py, "_interaction")).ok()??)?;
+            if matches!(interaction, Interaction::Invisible | Interaction::Removed) {
+                continue;
+            }
+            let x = number(&fields, pyo3::intern!(py, "_x"))?.checked_sub(self.x)?;
+            let y = number(&fields, pyo3::intern!(py, "_y"))?.checked_sub(self.y)?;
+            order.push((number(&fields, pyo3::intern!(py, "_layer"))?, looks.len()));
+            looks.push((Look::read(&fields)?, x, y));
+        }
+        order.sort_unstable();
+        let cells = frame.cells_mut().as_mut_slice();
+        for (_, index) in order {
+            let (look, x, y) = &looks[index];
+            blit(look, cells, *x, *y, self.width, self.height);
+        }
+        Some(())
+    }
+}
+
+/// A cell of a target, whichever sign its type has.
+trait Cell: Copy {
+    fn from_cell(cell: i8) -> Self;
+}
+
+impl Cell for i8 {
+    fn from_cell(cell: i8) -> Self {
+        cell
+    }
+}
+
+impl Cell for u8 {
+    fn from_cell(cell: i8) -> Self {
+        cell.cast_unsigned()
+    }
+}
+
+/// Draws onto a frame's cells, within the first columns and rows.
+fn blit<T: Cell>(look: &Look<'_>, target: &mut [T], x: i64, y: i64, width: usize, height: usize) {
+    let clip = |place: i64, size: usize, limit: usize| {
+        let end = place.saturating_add(size as i64).min(limit as i64);
+        (place.max(0) < end).then(|| (place.max(0) as usize, end as usize, (-place).max(0) as usize))
+    };
+    let (Some((left, right, from)), Some((top, bottom, above))) = (clip(x, look.width, width), clip(y, look.height, height)) else {
+        return;
+    };
+    let mut scratch = Vec::new();
+    for row in top..bottom {
+        let cells = look.row(above + row - top, from, right - left, &mut scratch);
+        for (target, &cell) in target[row * SIZE + left..row * SIZE + right].iter_mut().zip(cells) {
+            *target = if cell >= 0 { T::from_cell(cell) } else { *target };
+        }
+    }
+}
+
+/// A colour that fills an array of bytes; NumPy has its own words for one that does not fit.
+fn byte(value: &Bound<'_, PyAny>) -> Option<i8> {
+    value.cast_exact::<PyInt>().ok()?.extract().ok()
+}
+
+fn array<'py>(py: Python<'py>, rows: usize, columns: usize, cells: &[i8]) -> Option<Bound<'py, PyArray2<i8>>> {
+    let array = PyArray2::<i8>::zeros(py, [rows, columns], false);
+    array.readwrite().as_slice_mut().ok()?.copy_from_slice(cells);
+    Some(array)
+}

@@ -1,0 +1,111 @@
+//! Environments, cards, replays and pictures. What has many fields crosses over as JSON, in the forms that files and the REST API have.
+
+// Arguments come from Python as values.
+#![allow(clippy::needless_pass_by_value)]
+
+use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rhae_engine::{CELLS, Frame, PALETTE, SIZE};
+use rhae_protocol::{GameListing, Recording};
+use rhae_report::contact_sheet;
+use rhae_scoring::Method;
+use rhae_session::{Builtin, CardFacts, Catalog, EnvironmentRuns, replay};
+use serde_json::Value;
+
+use crate::play::Play;
+
+fn invalid(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// All environments that ship with Rhae, as the REST API lists them.
+#[pyfunction]
+pub(crate) fn games() -> PyResult<String> {
+    let games: Vec<GameListing> = Builtin.list().iter().map(GameListing::from).collect();
+    serde_json::to_string(&games).map_err(invalid)
+}
+
+/// The card of these plays, each with its guid, and of environments that were not played but count.
+#[pyfunction]
+pub(crate) fn scorecard(
+    facts: &str,
+    plays: Vec<(PyRef<'_, Play>, String)>,
+    unplayed: Vec<String>,
+    method: &str,
+) -> PyResult<String> {
+    let facts: Value = serde_json::from_str(facts).map_err(invalid)?;
+    let text = |field: &str| facts[field].as_str().map(str::to_owned);
+    let tags = facts["tags"].as_array().into_iter().flatten();
+    let facts = CardFacts {
+        card_id: text("card_id").unwrap_or_default(),
+        source_url: text("source_url"),
+        tags: tags.filter_map(|tag| tag.as_str().map(str::to_owned)).collect(),
+        opaque: Some(facts["opaque"].clone()).filter(|opaque| !opaque.is_null()),
+        competition: facts["competition_mode"].as_bool().unwrap_or_default(),
+    };
+    let mut environments: Vec<EnvironmentRuns> = Vec::new();
+    for (play, guid) in plays {
+        let played = play.runs(&guid);
+        match environments.iter_mut().find(|environment| environment.info.id == played.info.id) {
+            Some(environment) => environment.runs.extend(played.runs),
+            None => environments.push(played),
+        }
+    }
+    for id in unplayed {
+        let info = Builtin.find(&id).map_err(invalid)?;
+        if !environments.iter().any(|environment| environment.info.id == info.id) {
+            environments.push(EnvironmentRuns { info, runs: Vec::new() });
+        }
+    }
+    let method: Method = method.parse().map_err(invalid)?;
+    serde_json::to_string(&rhae_session::scorecard(facts, method, &environments)).map_err(invalid)
+}
+
+/// The names of all scoring methods, the default first.
+#[pyfunction]
+pub(crate) fn methods() -> Vec<&'static str> {
+    let others = Method::ALL.into_iter().filter(|&method| method != Method::DEFAULT);
+    std::iter::once(Method::DEFAULT).chain(others).map(Method::name).collect()
+}
+
+/// A play at the end of its recording, the recording's guid, and the first difference, if there is one: the entry, from 1, and
+/// what differs.
+type Replayed = (Play, Option<String>, Option<(usize, String)>);
+
+/// Plays a recording again.
+#[pyfunction]
+pub(crate) fn replayed(text: &str) -> PyResult<Replayed> {
+    let recording = Recording::parse(text).map_err(invalid)?;
+    let replayed = replay(&Builtin, &recording).map_err(invalid)?;
+    let mismatch = replayed.mismatch.map(|mismatch| (mismatch.entry + 1, mismatch.what));
+    Ok((Play::from(replayed.play), recording.header.guid, mismatch))
+}
+
+/// Frames side by side as a PNG file.
+#[pyfunction]
+pub(crate) fn png<'py>(
+    py: Python<'py>,
+    frames: PyReadonlyArray3<'py, u8>,
+    columns: usize,
+    zoom: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let &[_, SIZE, SIZE] = frames.shape() else {
+        return Err(PyValueError::new_err(format!("frames must have the shape (n, 64, 64), found {:?}", frames.shape())));
+    };
+    let cells: Vec<u8> = frames.as_array().iter().copied().collect();
+    if let Some(color) = cells.iter().find(|&&color| usize::from(color) >= PALETTE.len()) {
+        return Err(PyValueError::new_err(format!("a cell must be a colour from 0 to 15, found {color}")));
+    }
+    let whole = |cells: &[u8]| Frame::from_cells(cells.try_into().expect("chunks have as many cells as a frame"));
+    let frames: Vec<Frame> = cells.chunks_exact(CELLS).map(whole).collect();
+    let picture = contact_sheet(&frames.iter().collect::<Vec<_>>(), columns.max(1), zoom.clamp(1, 32)).map_err(invalid)?;
+    Ok(PyBytes::new(py, &picture))
+}
+
+/// Red, green and blue of the sixteen colours.
+#[pyfunction]
+pub(crate) fn palette() -> Vec<(u8, u8, u8)> {
+    PALETTE.iter().map(|&[red, green, blue]| (red, green, blue)).collect()
+}

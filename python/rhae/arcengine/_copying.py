@@ -1,0 +1,219 @@
+"""Copies of games: by copying what they hold, or, where something cannot be copied, by playing them again."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import random
+import types
+from typing import Any
+
+import numpy as np
+
+from rhae import _native
+
+from . import _history
+from .enums import ActionInput
+
+
+class CloneError(RuntimeError):
+    """A game that can neither be copied nor played again to the same state."""
+
+
+def clone(game: Any, memo: Any) -> Any:
+    """A copy of a game, for itself or as part of a larger `copy.deepcopy` with this memo."""
+    if isinstance(memo, _native.Copier):
+        return memo.copy(game)
+    copier = _native.Copier(memo, _ours(), _HANDLERS, _with_deepcopy)
+    try:
+        twin = copier.copy(game)
+    except Exception as error:  # whatever a part raises when it is copied means the same: it cannot be
+        twin = _replayed(game, error)
+        memo[id(game)] = twin
+        return twin
+    _history.inherit(game, twin)
+    if memo is not None:
+        copier.report()
+    return twin
+
+
+def _ours() -> tuple[type, ...]:
+    global _OURS
+    if _OURS is None:
+        from .base_game import ARCBaseGame
+
+        _OURS = (ARCBaseGame,)
+    return _OURS
+
+
+_OURS: tuple[type, ...] | None = None
+
+
+def _with_deepcopy(thing: Any, copier: Any) -> Any:
+    made = copy.deepcopy(thing, copier)
+    copier.remember(thing, made)
+    return made
+
+
+def _array(array: np.ndarray, copier: Any) -> np.ndarray:
+    """A view of another array stays one, of that array's copy."""
+    base = array.base
+    if type(base) is np.ndarray and not array.dtype.hasobject and array.size:
+        whole = copier.copy(base)
+        start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+        made = np.ndarray(array.shape, array.dtype, _bytes_of(whole, start), strides=array.strides)
+        made.flags.writeable = array.flags.writeable
+    elif array.dtype.hasobject:
+        made = array.__deepcopy__(copier)
+    else:
+        made = array.copy(order="K")
+    copier.remember(array, made)
+    return made
+
+
+def _function(function: types.FunctionType, copier: Any) -> types.FunctionType:
+    """A function that closes over something closes over its copy; one that a module keeps by its name is itself."""
+    cells = function.__closure__
+    if not cells or function.__globals__.get(function.__qualname__) is function:
+        return function
+    made_cells = []
+    fresh = []
+    for cell in cells:
+        made_cell = copier.get(id(cell))
+        if made_cell is None:
+            made_cell = types.CellType()
+            copier.remember(cell, made_cell)
+            fresh.append((cell, made_cell))
+        made_cells.append(made_cell)
+    made = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, tuple(made_cells)
+    )
+    copier.remember(function, made)
+    for cell, made_cell in fresh:
+        try:
+            content = cell.cell_contents
+        except ValueError:
+            continue  # a name that is not bound yet
+        made_cell.cell_contents = copier.copy(content)
+    made.__defaults__ = copier.copy(function.__defaults__)
+    made.__kwdefaults__ = copier.copy(function.__kwdefaults__)
+    made.__qualname__ = function.__qualname__
+    made.__module__ = function.__module__
+    made.__dict__.update(copier.copy(function.__dict__))
+    return made
+
+
+def _method(method: types.MethodType, copier: Any) -> types.MethodType:
+    made = types.MethodType(method.__func__, copier.copy(method.__self__))
+    copier.remember(method, made)
+    return made
+
+
+def _deque(items: collections.deque[Any], copier: Any) -> collections.deque[Any]:
+    made: collections.deque[Any] = collections.deque(maxlen=items.maxlen)
+    copier.remember(items, made)
+    made.extend([copier.copy(item) for item in items])
+    return made
+
+
+def _defaultdict(items: Any, copier: Any) -> Any:
+    made: Any = collections.defaultdict(copier.copy(items.default_factory))
+    copier.remember(items, made)
+    for key, value in list(items.items()):
+        made[copier.copy(key)] = copier.copy(value)
+    return made
+
+
+def _mapping(items: Any, copier: Any) -> Any:
+    made = type(items)()
+    copier.remember(items, made)
+    for key, value in list(items.items()):
+        made[copier.copy(key)] = copier.copy(value)
+    return made
+
+
+def _random(generator: random.Random, copier: Any) -> random.Random:
+    made = random.Random.__new__(random.Random)
+    made.setstate(generator.getstate())
+    copier.remember(generator, made)
+    return made
+
+
+def _action_input(action: ActionInput, copier: Any) -> ActionInput:
+    made = ActionInput.__new__(ActionInput)
+    copier.remember(action, made)
+    for name in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
+        object.__setattr__(made, name, copier.copy(getattr(action, name)))
+    return made
+
+
+def _bytes_of(array: np.ndarray, start: int) -> Any:
+    """A buffer in which an array's data begin `start` bytes on; None if NumPy offers none."""
+    flat = np.lib.array_utils.byte_bounds(array)
+    del flat
+    return memoryview(array.reshape(-1).view(np.uint8))[start:]
+
+
+#: How objects of these classes are copied; None for those that are shared.
+_HANDLERS: dict[type, Any] = {
+    np.ndarray: _array,
+    types.FunctionType: _function,
+    types.MethodType: _method,
+    collections.deque: _deque,
+    collections.defaultdict: _defaultdict,
+    collections.OrderedDict: _mapping,
+    collections.Counter: _mapping,
+    random.Random: _random,
+    ActionInput: _action_input,
+    **dict.fromkeys(
+        (
+            type(None),
+            bool,
+            int,
+            float,
+            complex,
+            str,
+            bytes,
+            range,
+            type,
+            type(...),
+            type(NotImplemented),
+            types.BuiltinFunctionType,
+            types.ModuleType,
+            types.CodeType,
+            property,
+        )
+    ),
+}
+
+
+def _replayed(game: Any, error: Exception) -> Any:
+    history = _history.of(game)
+    why = f"{type(error).__name__}: {error}"
+    if history is None or history.actions is None:
+        raise CloneError(f"the game cannot be copied ({why}), and how it came about is not known") from error
+    twin = type(game)(*history.args, **history.kwargs)
+    for action, data in history.actions:
+        twin.perform_action(ActionInput(id=action, data=data), raw=True)
+    if _summary(twin) != _summary(game):
+        raise CloneError(
+            f"the game cannot be copied ({why}), and playing it again leads to another state: "
+            "it depends on something other than its actions, or was changed from outside"
+        ) from error
+    return twin
+
+
+def _summary(game: Any) -> Any:
+    """What two games in the same state must have in common."""
+    counts = (game._state, game._score, game._current_level_index, game._action_count, game._full_reset)
+    camera = game.camera
+    window = (camera.x, camera.y, camera.width, camera.height)
+    sprites = [
+        [
+            (sprite._x, sprite._y, sprite._layer, sprite.rotation, sprite._scale, sprite._interaction, sprite._blocking)
+            + (list(sprite._tags), sprite.pixels.shape, sprite.pixels.tobytes())
+            for sprite in level._sprites
+        ]
+        for level in game._levels
+    ]
+    return counts, window, sprites

@@ -1,0 +1,102 @@
+"""Pickles of games, also of those whose file was executed rather than imported."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+import types
+from typing import Any
+
+#: The names of modules that are not in `sys.modules` but define games, as the official toolkit loads them.
+_NAMESPACES: dict[str, dict[str, Any]] = {}
+
+
+def note(cls: type) -> None:
+    """Remembers where a game's class was defined."""
+    for value in vars(cls).values():
+        if isinstance(value, types.FunctionType) and value.__globals__.get("__name__") == cls.__module__:
+            _NAMESPACES[cls.__module__] = value.__globals__
+            return
+
+
+def reduce(game: Any) -> tuple[Any, tuple[bytes]]:
+    """What `pickle` stores for a game: a pickle of its own, made and read by the classes below."""
+    buffer = io.BytesIO()
+    try:
+        _Pickler(buffer, protocol=5).dump(game)
+    except Exception as error:
+        place = _culprit(game, "game", set())
+        raise pickle.PicklingError(f"the game cannot be pickled: {place or error}") from error
+    return revive, (buffer.getvalue(),)
+
+
+def revive(data: bytes) -> Any:
+    """The game from its pickle."""
+    return pickle.loads(data)
+
+
+def find(module: str, name: str) -> Any:
+    """What has a name in a module that was executed, not imported."""
+    space = _NAMESPACES.get(module)
+    if space is None:
+        raise pickle.UnpicklingError(f"the game's module `{module}` is not loaded: load its file first")
+    found = _named(space, name)
+    if found is None:
+        raise pickle.UnpicklingError(f"the game's module `{module}` has no `{name}`")
+    return found
+
+
+def _named(space: dict[str, Any], name: str) -> Any:
+    first, *rest = name.split(".")
+    found = space.get(first)
+    for part in rest:
+        found = getattr(found, part, None)
+    return found
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, thing: Any) -> Any:
+        from .base_game import ARCBaseGame
+
+        if isinstance(thing, ARCBaseGame):
+            return object.__reduce_ex__(thing, 5) if type(thing).__reduce__ is object.__reduce__ else NotImplemented
+        if isinstance(thing, type | types.FunctionType):
+            module = getattr(thing, "__module__", None)
+            space = _NAMESPACES.get(module) if module and module not in sys.modules else None
+            if space is not None and _named(space, thing.__qualname__) is thing:
+                return find, (module, thing.__qualname__)
+        return NotImplemented
+
+
+def _pickles(thing: Any) -> bool:
+    try:
+        _Pickler(io.BytesIO(), protocol=5).dump(thing)
+    except Exception:
+        return False
+    return True
+
+
+def _culprit(thing: Any, place: str, seen: set[int]) -> str | None:
+    """The innermost part that cannot be pickled, by the way that leads to it."""
+    if id(thing) in seen or len(seen) > 100_000:
+        return None
+    seen.add(id(thing))
+    parts: list[tuple[str, Any]] = []
+    if isinstance(thing, dict):
+        parts = [(f"{place}[{key!r}]", value) for key, value in thing.items()]
+        parts += [(f"a key of {place}", key) for key in thing]
+    elif isinstance(thing, list | tuple | set | frozenset):
+        parts = [(f"{place}[{index}]", value) for index, value in enumerate(thing)]
+    elif not isinstance(thing, type | types.FunctionType | types.ModuleType) and hasattr(thing, "__dict__"):
+        parts = [(f"{place}.{name}", value) for name, value in vars(thing).items()]
+    for inner, part in parts:
+        if not _pickles(part):
+            found = _culprit(part, inner, seen)
+            if found:
+                return found
+    if place == "game":
+        return None
+    what = getattr(thing, "__qualname__", None) or type(thing).__qualname__
+    kind = "function" if isinstance(thing, types.FunctionType) else type(thing).__name__
+    return f"`{place}` holds the {kind} `{what}`, which has no name to find it by or cannot be stored"

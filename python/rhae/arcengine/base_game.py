@@ -1,0 +1,393 @@
+"""The base of every game: levels, actions, resets, frames."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC
+from typing import Any, final
+
+import numpy as np
+from numpy import ndarray
+
+from rhae import _native
+
+from . import _copying, _history, _pickling
+from .camera import Camera
+from .enums import ActionInput, FrameData, FrameDataRaw, GameAction, GameState
+from .level import Level
+from .sprites import Sprite
+
+#: An action that has not ended after this many frames, and one more, is taken for endless.
+MAX_FRAME_PER_ACTION: int = 1000
+
+_new = object.__new__
+_set = object.__setattr__
+_RESET = GameAction.RESET
+_COLLIDES: Any = Sprite.collides_with
+
+
+class ARCBaseGame(ABC):
+    """A game. Its rules are in `step`, which subclasses replace; an action lasts until they call `complete_action`."""
+
+    _game_id: str
+    _levels: list[Level]
+    _clean_levels: list[Level]
+    _current_level_index: int
+    _camera: Camera
+    _debug: bool
+    _action: ActionInput
+    _action_complete: bool
+    _action_count: int
+    _state: GameState
+    _score: int
+    _next_level: bool
+    _full_reset: bool
+    _win_score: int
+    _available_actions: list[int]
+    _placeable_sprite: Sprite | None
+    _seed: int
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        game = super().__new__(cls)
+        _history.begin(game, args, kwargs)
+        return game
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _pickling.note(cls)
+
+    def __init__(
+        self,
+        game_id: str,
+        levels: list[Level],
+        camera: Camera | None = None,
+        debug: bool = False,
+        win_score: int = 1,
+        available_actions: list[int] = [1, 2, 3, 4, 5, 6],  # noqa: B006  (shared, as in the original)
+        seed: int = 0,
+    ) -> None:
+        """A game of copies of these levels. Unless a higher `win_score` is given, winning takes every level."""
+        if not levels:
+            raise ValueError("Game must have at least one level")
+        self._game_id = game_id
+        self._levels = [level.clone() for level in levels]
+        self._clean_levels = [level.clone() for level in levels]
+        self._current_level_index = 0
+        self._debug = debug
+        self._camera = Camera() if camera is None else camera
+        self._state = GameState.NOT_PLAYED
+        self._score = 0
+        self._next_level = False
+        self._action = ActionInput()
+        self._action_complete = False
+        self._action_count = 0
+        self._full_reset = False
+        self._win_score = win_score if win_score > 1 else len(levels)
+        self.set_level(0)
+        self._available_actions = available_actions
+        self._placeable_sprite = None
+        self._seed = seed
+
+    def clone(self) -> Any:
+        """An independent copy in the same state.
+
+        What the game holds is copied as `copy.deepcopy` would, and faster; functions that close over parts of the game
+        close over the copy's. If something cannot be copied, a new game is made and the actions are played again.
+        """
+        return _copying.clone(self, {})
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return _copying.clone(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _pickling.reduce(self)
+
+    def debug(self, message: str) -> None:
+        """Prints a message if the game was made for debugging."""
+        if self._debug:
+            print(message)
+
+    @property
+    @final
+    def current_level(self) -> Level:
+        """The level that is played."""
+        return self._levels[self._current_level_index]
+
+    @property
+    @final
+    def camera(self) -> Camera:
+        """What shows the level."""
+        return self._camera
+
+    @property
+    @final
+    def game_id(self) -> str:
+        """The game's name."""
+        return self._game_id
+
+    @property
+    @final
+    def win_score(self) -> int:
+        """How many levels are to be won."""
+        return self._win_score
+
+    @final
+    def set_level(self, index: int) -> None:
+        """Goes to a level as it stands, sets the camera to its grid, and tells the rules."""
+        if not 0 <= index < len(self._levels):
+            raise IndexError(f"Level index {index} out of range [0, {len(self._levels)})")
+        self._current_level_index = index
+        self._action_count = 0
+        level = self.current_level
+        if level.grid_size:
+            self.camera.resize(level.grid_size[0], level.grid_size[1])
+        self.on_set_level(level)
+
+    def set_level_by_name(self, name: str) -> None:
+        """Goes to the first level with a name."""
+        for index, level in enumerate(self._levels):
+            if level.name == name:
+                return self.set_level(index)
+        raise ValueError(f"Level with name {name} not found")
+
+    @property
+    @final
+    def level_index(self) -> int:
+        """The number of the level that is played, from 0."""
+        return self._current_level_index
+
+    @final
+    def perform_action(self, action_input: ActionInput, raw: bool = False) -> FrameData | FrameDataRaw:
+        """Takes an action: steps and frames until it is complete.
+
+        Frames are arrays if `raw`, otherwise lists. After a win or a loss every action but RESET gives no frame.
+        """
+        _history.note(self, action_input)
+        self._full_reset = False
+        if action_input.id == _RESET:
+            self.handle_reset()
+        elif self._state == GameState.GAME_OVER or self._state == GameState.WIN:
+            # The original names the score as an earlier version did, so that it is lost.
+            return FrameData(
+                game_id=self._game_id,
+                state=self._state,
+                frame=[],
+                action_input=action_input,
+                available_actions=self._available_actions,
+            )
+        self._set_action(action_input)
+        frames: list[Any] = []
+        count = 0
+        while not self.is_action_complete():
+            if count > MAX_FRAME_PER_ACTION:
+                raise ValueError("Action took too many frames")
+            count += 1
+            if self._next_level:
+                self._really_set_next_level()
+            else:
+                self.step()
+            frame = self.camera.render(self.current_level.get_sprites())
+            frames.append(frame if raw else frame.tolist())
+        return self._raw_data(action_input, frames) if raw else self._data(action_input, frames)
+
+    def _raw_data(self, action_input: ActionInput, frames: list[ndarray]) -> FrameDataRaw:
+        # What the model's own constructor and setters would leave, which check nothing and take ten times as long.
+        data = _new(FrameDataRaw)
+        values = {
+            "game_id": self._game_id,
+            "state": self._state,
+            "levels_completed": self._score,
+            "win_levels": self._win_score,
+            "action_input": action_input,
+            "guid": None,
+            "full_reset": self._full_reset,
+            "available_actions": self._available_actions,
+        }
+        _set(data, "__dict__", values)
+        given = set(values)
+        given.remove("guid")
+        _set(data, "__pydantic_fields_set__", given)
+        _set(data, "__pydantic_extra__", None)
+        _set(data, "__pydantic_private__", {"_frame": frames})
+        return data
+
+    def _data(self, action_input: ActionInput, frames: list[list[list[int]]]) -> FrameData:
+        return FrameData(
+            game_id=self._game_id,
+            frame=frames,
+            state=self._state,
+            levels_completed=self._score,
+            win_levels=self._win_score,
+            action_input=action_input,
+            full_reset=self._full_reset,
+            available_actions=self._available_actions,
+        )
+
+    @property
+    @final
+    def action(self) -> ActionInput:
+        """The action that is being taken, or was last."""
+        return self._action
+
+    @final
+    def _set_action(self, action_input: ActionInput) -> None:
+        self._state = GameState.NOT_FINISHED
+        self._action = action_input
+        self._action_complete = False
+        if action_input.id != _RESET:
+            self._action_count += 1
+
+    @final
+    def complete_action(self) -> None:
+        """Ends the action with the frame that follows."""
+        self._action_complete = True
+
+    @final
+    def is_action_complete(self) -> bool:
+        """Whether the action has ended, and no level is to be set first."""
+        return not self._next_level and self._action_complete
+
+    @final
+    def win(self) -> None:
+        """Ends the game as won."""
+        self._state = GameState.WIN
+
+    @final
+    def lose(self) -> None:
+        """Ends the game as lost."""
+        self._state = GameState.GAME_OVER
+
+    def handle_reset(self) -> None:
+        """Resets the game if it is won or no action was taken since the level was set, otherwise the level.
+
+        With `ONLY_RESET_LEVELS=true` in the environment, a game that is not won resets the level only.
+        """
+        won = self._state == GameState.WIN
+        if not won and os.getenv("ONLY_RESET_LEVELS") == "true":
+            self.level_reset()
+        elif won or self._action_count == 0:
+            self.full_reset()
+        else:
+            self.level_reset()
+
+    def full_reset(self) -> None:
+        """Starts over at the first level."""
+        self._levels = [level.clone() for level in self._clean_levels]
+        self._score = 0
+        self._action_count = 0
+        self._full_reset = True
+        self.set_level(0)
+        self._state = GameState.NOT_FINISHED
+
+    def level_reset(self) -> None:
+        """Starts the level over."""
+        index = self._current_level_index
+        self._levels[index] = self._clean_levels[index].clone()
+        self.set_level(self._current_level_index)
+        self._state = GameState.NOT_FINISHED
+
+    def step(self) -> None:
+        """The rules, once for each frame: subclasses replace this and call `complete_action` in the last one."""
+        self.complete_action()
+
+    def try_move(self, sprite_name: str, dx: int, dy: int) -> list[Sprite]:
+        """Moves the first sprite with a name; see `try_move_sprite`."""
+        named = self.current_level.get_sprites_by_name(sprite_name)
+        if not named:
+            raise ValueError(f"No sprite found with name: {sprite_name}")
+        return self.try_move_sprite(named[0], dx, dy)
+
+    def try_move_sprite(self, sprite: Sprite, dx: int, dy: int) -> list[Sprite]:
+        """Moves a sprite unless it would collide; gives the sprites that it would collide with."""
+        x, y = sprite.x, sprite.y
+        sprite.move(dx, dy)
+        others = self.current_level.get_sprites()
+        hit = _native.collisions(sprite, others, False)
+        if hit is NotImplemented:
+            hit = [other for other in others if sprite.collides_with(other)]
+        if hit:
+            sprite.set_position(x, y)
+        return hit
+
+    def is_last_level(self) -> bool:
+        """Whether no level comes after this one."""
+        return self._current_level_index == len(self._levels) - 1
+
+    def next_level(self) -> None:
+        """Wins the level: the next one is set in the frame that follows, or the game is won."""
+        self._score += 1
+        if self.is_last_level():
+            self.win()
+        else:
+            self._next_level = True
+
+    def _really_set_next_level(self) -> None:
+        self.set_level(self._current_level_index + 1)
+        self._next_level = False
+
+    def on_set_level(self, level: Level) -> None:
+        """Called when a level is set; subclasses prepare it here."""
+
+    def get_pixels_at_sprite(self, sprite: Sprite) -> ndarray:
+        """What the camera sees where a sprite stands."""
+        return self.get_pixels(sprite.x - self.camera.x, sprite.y - self.camera.y, sprite.width, sprite.height)
+
+    def get_pixels(self, x: int, y: int, width: int, height: int) -> ndarray:
+        """What the camera sees in a part of its window."""
+        view = self.camera._raw_render(self.current_level.get_sprites())
+        return view[y : y + height, x : x + width]
+
+    def set_placeable_sprite(self, sprite: Sprite | None) -> None:
+        """Chooses the sprite that clicks place."""
+        self._placeable_sprite = sprite
+
+    def _get_graph_location(self) -> tuple[float, float, float] | None:
+        """Where a drawing of the state graph puts this state, if the game wants to say."""
+        return None
+
+    def _get_hidden_state(self) -> ndarray:
+        """What tells states apart that look the same."""
+        return np.zeros((4, 4), dtype=np.int8)
+
+    def _get_valid_actions(self) -> list[ActionInput]:
+        """The actions that may matter in this state."""
+        valid: list[ActionInput] = []
+        for action in self._available_actions:
+            if action in (1, 2, 3, 4, 5):
+                valid.append(ActionInput(id=GameAction.from_id(action)))
+            elif action == 6:
+                valid.extend(
+                    self._get_valid_placeble_actions() if self._placeable_sprite else self._get_valid_clickable_actions()
+                )
+        return valid
+
+    def _get_valid_placeble_actions(self) -> list[ActionInput]:
+        """A click for every place of the placeable areas."""
+        zoom, left, top = self.camera._calculate_scale_and_offset()
+        return [
+            ActionInput(id=GameAction.ACTION6, data={"x": x * zoom + left, "y": y * zoom + top})
+            for area in self.current_level.placeable_areas
+            for y in range(area.y, area.y + area.height, area.y_scale)
+            for x in range(area.x, area.x + area.width, area.x_scale)
+        ]
+
+    def _get_valid_clickable_actions(self) -> list[ActionInput]:
+        """A click on every sprite tagged `sys_click` or `sys_place`, or on each of its cells with `sys_every_pixel`."""
+        level = self.current_level
+        sprites = level.get_sprites_by_tag("sys_click")
+        sprites.extend(level.get_sprites_by_tag("sys_place"))
+        zoom, left, top = self.camera._calculate_scale_and_offset()
+        valid: list[ActionInput] = []
+        for sprite in sprites:
+            if not self._is_sprite_clickable_now(sprite):
+                continue
+            every = "sys_every_pixel" in sprite._tags
+            places = np.argwhere(sprite.render() >= 0).tolist()
+            for row, column in places if every else places[:1]:
+                place = {"x": (sprite._x + column) * zoom + left, "y": (sprite._y + row) * zoom + top}
+                valid.append(ActionInput(id=GameAction.ACTION6, data=place))
+        return valid
+
+    def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:
+        """Whether a sprite that can be clicked can be clicked in this state; subclasses may say no."""
+        return True

@@ -1,0 +1,219 @@
+"""Cameras: the part of a level that is seen, and how it fills the frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from rhae import _native
+
+from .interfaces import RenderableUserDisplay
+from .sprites import Sprite
+
+
+class Camera:
+    """A window of at most 64 x 64 cells onto a level, and the displays drawn over it."""
+
+    #: The side of the frame.
+    MAX_DIMENSION = 64
+
+    _x: int
+    _y: int
+    _width: int
+    _height: int
+    _background: int
+    _letter_box: int
+    _interfaces: list[RenderableUserDisplay]
+
+    def __init__(
+        self,
+        x: int = 0,
+        y: int = 0,
+        width: int = 64,
+        height: int = 64,
+        background: int = 5,
+        letter_box: int = 5,
+        interfaces: list[RenderableUserDisplay] = [],  # noqa: B006
+    ):
+        """A camera at a place of a level, with the colours behind the sprites and around the window."""
+        if width > 64 or height > 64 or width < 0 or height < 0:
+            raise ValueError("Camera dimensions cannot exceed 64x64 pixels and must be positive")
+        self._x = x
+        self._y = y
+        self.width = width
+        self.height = height
+        self._background = background
+        self._letter_box = letter_box
+        self._interfaces = []
+        if interfaces:
+            for interface in interfaces:
+                self._interfaces.append(interface)
+
+    @property
+    def x(self) -> int:
+        """The column of the level at the window's left edge."""
+        return self._x
+
+    @x.setter
+    def x(self, value: int) -> None:
+        self._x = int(value)
+
+    @property
+    def y(self) -> int:
+        """The row of the level at the window's upper edge."""
+        return self._y
+
+    @y.setter
+    def y(self, value: int) -> None:
+        self._y = int(value)
+
+    @property
+    def width(self) -> int:
+        """The columns that are seen, at most 64."""
+        return self._width
+
+    @width.setter
+    def width(self, value: int) -> None:
+        wanted = int(value)
+        if wanted > self.MAX_DIMENSION:
+            raise ValueError(f"Width cannot exceed {self.MAX_DIMENSION} pixels")
+        self._width = wanted
+
+    @property
+    def height(self) -> int:
+        """The rows that are seen, at most 64."""
+        return self._height
+
+    @height.setter
+    def height(self, value: int) -> None:
+        wanted = int(value)
+        if wanted > self.MAX_DIMENSION:
+            raise ValueError(f"Height cannot exceed {self.MAX_DIMENSION} pixels")
+        self._height = wanted
+
+    @property
+    def background(self) -> int:
+        """The colour where no sprite is."""
+        return self._background
+
+    @background.setter
+    def background(self, value: int) -> None:
+        self._background = value
+
+    @property
+    def letter_box(self) -> int:
+        """The colour around the window."""
+        return self._letter_box
+
+    @letter_box.setter
+    def letter_box(self, value: int) -> None:
+        self._letter_box = value
+
+    def resize(self, width: int, height: int) -> None:
+        """Changes the size of the window."""
+        self.width = width
+        self.height = height
+
+    def move(self, dx: int, dy: int) -> None:
+        """Moves the window by a distance."""
+        self._x += int(dx)
+        self._y += int(dy)
+
+    def _calculate_scale_and_offset(self) -> tuple[int, int, int]:
+        """The side of a cell on the frame, and the column and row at which the window begins."""
+        side = self.MAX_DIMENSION
+        across, down = side // self._width, side // self._height
+        zoom = min(across, down)
+        return zoom, (side - self._width * zoom) // 2, (side - self._height * zoom) // 2
+
+    def _raw_render(self, sprites: list[Sprite]) -> ndarray:
+        """The window in the level's own size: visible sprites from the lowest layer up, cells from 0 up."""
+        view = _native.view(self, sprites) if _reads_fields(self) else NotImplemented
+        return self._raw_render_anew(sprites) if view is NotImplemented else view
+
+    def _raw_render_anew(self, sprites: list[Sprite]) -> ndarray:
+        view = np.full((self._height, self._width), self._background, dtype=np.int8)
+        if not sprites:
+            return view
+        for sprite in sorted((sprite for sprite in sprites if sprite.is_visible), key=lambda sprite: sprite.layer):
+            cells = sprite.render()
+            height, width = cells.shape
+            x, y = sprite.x - self._x, sprite.y - self._y
+            left, right = max(0, x), min(self._width, x + width)
+            top, bottom = max(0, y), min(self._height, y + height)
+            if right <= left or bottom <= top:
+                continue
+            shown = cells[
+                max(0, -y) : height - max(0, y + height - self._height),
+                max(0, -x) : width - max(0, x + width - self._width),
+            ]
+            drawn = shown >= 0
+            view[top:bottom, left:right][drawn] = shown[drawn]
+        return view
+
+    def render(self, sprites: list[Sprite]) -> ndarray:
+        """The frame: the window as large as it fits into 64 x 64, letter-box around it, then the displays in order."""
+        frame = _native.frame(self, sprites) if _renders_plainly(self) else NotImplemented
+        if frame is NotImplemented:
+            frame = self._render_anew(sprites)
+        for interface in self._interfaces:
+            frame = interface.render_interface(frame)
+        return frame
+
+    def _render_anew(self, sprites: list[Sprite]) -> ndarray:
+        frame = np.full((self.MAX_DIMENSION, self.MAX_DIMENSION), self._letter_box, dtype=np.int8)
+        view = self._raw_render(sprites)
+        zoom, left, top = self._calculate_scale_and_offset()
+        if zoom > 1:
+            view = view.repeat(zoom, axis=0).repeat(zoom, axis=1)
+        frame[top : top + view.shape[0], left : left + view.shape[1]] = view
+        return frame
+
+    def replace_interface(self, new_interfaces: list[RenderableUserDisplay]) -> None:
+        """Replaces the displays."""
+        self._interfaces = []
+        if new_interfaces:
+            for interface in new_interfaces:
+                self._interfaces.append(interface)
+
+    def display_to_grid(self, display_x: int, display_y: int) -> tuple[int, int] | None:
+        """The cell of the level at a place of the frame, or None outside the window."""
+        width, height = self.width, self.height
+        zoom = min(int(64 / width), int(64 / height))
+        left, top = int((64 - width * zoom) / 2), int((64 - height * zoom) / 2)
+        column = int((display_x - left) / zoom) if display_x - left >= 0 else -1
+        row = int((display_y - top) / zoom) if display_y - top >= 0 else -1
+        if column < 0 or row < 0 or column >= width or row >= height:
+            return None
+        return column + self.x, row + self.y
+
+
+_RAW_RENDER: Any = Camera._raw_render
+_SCALE: Any = Camera._calculate_scale_and_offset
+_FIELDS = ("_x", "_y", "_width", "_height", "_background", "_letter_box", "_interfaces")
+_METHODS = ("_raw_render", "_calculate_scale_and_offset", "MAX_DIMENSION")
+
+
+def _reads_fields(camera: Camera) -> bool:
+    """Whether the camera keeps its numbers as plain attributes."""
+    cls = type(camera)
+    if cls is Camera:
+        return True
+    replaced = any(name in vars(base) for base in cls.__mro__ if base is not Camera for name in _FIELDS)
+    return not replaced and cls.__getattribute__ is object.__getattribute__
+
+
+def _renders_plainly(camera: Camera) -> bool:
+    """Whether neither the camera nor its class replaces what rendering is made of."""
+    cls = type(camera)
+    if (
+        cls._raw_render is not _RAW_RENDER
+        or cls._calculate_scale_and_offset is not _SCALE
+        or cls.MAX_DIMENSION != 64
+        or not _reads_fields(camera)
+    ):
+        return False
+    attributes = camera.__dict__
+    return len(attributes) == len(_FIELDS) or not any(name in attributes for name in _METHODS)

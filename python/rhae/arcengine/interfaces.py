@@ -1,0 +1,123 @@
+"""Displays: what is drawn last, onto the finished 64 x 64 frame."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy import ndarray
+
+from rhae import _native
+
+from .enums import InteractionMode
+from .sprites import Sprite
+
+
+class RenderableUserDisplay(ABC):
+    """Something that draws itself onto the finished frame."""
+
+    @abstractmethod
+    def render_interface(self, frame: ndarray) -> ndarray:
+        """Draws onto the frame, in place or not, and returns what the next display gets."""
+        return frame
+
+    def draw_sprite(self, frame: ndarray, sprite: Sprite, start_x: int, start_y: int) -> ndarray:
+        """Draws a sprite with its upper left corner at a place of the frame, wherever the sprite itself stands."""
+        drawn = _native.draw_sprite(frame, sprite, start_x, start_y)
+        return self._draw_sprite_anew(frame, sprite, start_x, start_y) if drawn is NotImplemented else drawn
+
+    def _draw_sprite_anew(self, frame: ndarray, sprite: Sprite, x: int, y: int) -> ndarray:
+        cells = sprite.render()
+        height, width = cells.shape
+        if x < 64 and y < 64 and x + width > 0 and y + height > 0:
+            rows = slice(max(0, -y), height - max(0, y + height - 64))
+            columns = slice(max(0, -x), width - max(0, x + width - 64))
+            shown = cells[rows, columns]
+            under = frame[max(0, y) : min(64, y + height), max(0, x) : min(64, x + width)]
+            frame[max(0, y) : min(64, y + height), max(0, x) : min(64, x + width)] = np.where(shown >= 0, shown, under)
+        return frame
+
+
+class ToggleableUserDisplay(RenderableUserDisplay):
+    """Pairs of sprites of which the first is shown while the pair is on and the second while it is off."""
+
+    _sprite_pairs: list[tuple[Sprite, Sprite]]
+
+    def __init__(self, sprite_pairs: list[tuple[Sprite, Sprite]] = []):  # noqa: B006
+        """A display of copies of these pairs."""
+        self._sprite_pairs = []
+        if sprite_pairs:
+            for pair in sprite_pairs:
+                self._sprite_pairs.append((pair[0].clone(), pair[1].clone()))
+
+    def clone(self) -> ToggleableUserDisplay:
+        """A copy with its own sprites; always a plain one, as in the original."""
+        return ToggleableUserDisplay([(pair[0].clone(), pair[1].clone()) for pair in self._sprite_pairs])
+
+    def _check_index(self, index: int) -> None:
+        if index < 0 or index >= len(self._sprite_pairs):
+            raise ValueError(f"Index {index} is out of bounds")
+
+    def is_enabled(self, index: int) -> bool:
+        """Whether a pair is on: whether its first sprite is not removed."""
+        self._check_index(index)
+        return self._sprite_pairs[index][0].interaction != InteractionMode.REMOVED
+
+    def enable(self, index: int) -> None:
+        """Switches a pair on."""
+        self._check_index(index)
+        self._enable_sprite_pair(self._sprite_pairs[index])
+
+    def disable(self, index: int) -> None:
+        """Switches a pair off."""
+        self._check_index(index)
+        self._disable_sprite_pair(self._sprite_pairs[index])
+
+    def enable_all_by_tag(self, tag: str) -> None:
+        """Switches on every pair whose first sprite has a tag."""
+        for pair in self._find_sprites_by_tag(tag):
+            self._enable_sprite_pair(pair)
+
+    def disabled_all_by_tag(self, tag: str) -> None:
+        """Switches off every pair whose first sprite has a tag."""
+        for pair in self._find_sprites_by_tag(tag):
+            self._disable_sprite_pair(pair)
+
+    def enable_first_by_tag(self, tag: str) -> bool:
+        """Switches on the first pair with a tag that is off; False if there is none."""
+        for pair in self._find_sprites_by_tag(tag):
+            if pair[0].interaction == InteractionMode.REMOVED:
+                self._enable_sprite_pair(pair)
+                return True
+        return False
+
+    def disabled_first_by_tag(self, tag: str) -> bool:
+        """Switches off the first pair with a tag whose first sprite is intangible; False if there is none.
+
+        Switching a pair on leaves it intangible; one that was never switched is usually tangible and passed over.
+        """
+        for pair in self._find_sprites_by_tag(tag):
+            if pair[0].interaction == InteractionMode.INTANGIBLE:
+                self._disable_sprite_pair(pair)
+                return True
+        return False
+
+    def _find_sprites_by_tag(self, tag: str) -> list[tuple[Sprite, Sprite]]:
+        return [pair for pair in self._sprite_pairs if tag in pair[0].tags]
+
+    def _enable_sprite_pair(self, sprite_pair: tuple[Sprite, Sprite]) -> None:
+        shown, hidden = sprite_pair
+        shown.set_interaction(InteractionMode.INTANGIBLE)
+        hidden.set_interaction(InteractionMode.REMOVED)
+
+    def _disable_sprite_pair(self, sprite_pair: tuple[Sprite, Sprite]) -> None:
+        hidden, shown = sprite_pair
+        hidden.set_interaction(InteractionMode.REMOVED)
+        shown.set_interaction(InteractionMode.INTANGIBLE)
+
+    def render_interface(self, frame: ndarray) -> ndarray:
+        """Draws every sprite that is not removed, at its own place."""
+        for sprite in [sprite for pair in self._sprite_pairs for sprite in pair]:
+            if sprite.interaction != InteractionMode.REMOVED:
+                frame = self.draw_sprite(frame, sprite, sprite.x, sprite.y)
+        return frame

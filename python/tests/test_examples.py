@@ -1,0 +1,31 @@
+"""The examples do what they say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(name: str, *arguments: str) -> str:
+    command = [sys.executable, "-P", str(EXAMPLES / name), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+def test_the_random_agent_plays_every_environment() -> None:
+    lines = run("random_agent.py", "--actions", "100").splitlines()
+    assert len(lines) == 7
+    assert all("levels in 100 actions" in line for line in lines[:6])
+
+
+def test_the_learning_agent_learns() -> None:
+    sys.path.insert(0, str(EXAMPLES))
+    from learning_agent import train
+
+    ended = train("kq19", 1000)
+    early = [completed for completed, _ in ended[:100]]
+    late = [completed for completed, _ in ended[-100:]]
+    assert sum(early) < 70
+    assert sum(late) > 95
+    best = min(actions for completed, actions in ended if completed)
+    assert sum(actions for _, actions in ended[-100:]) / 100 < best + 1

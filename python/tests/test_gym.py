@@ -1,0 +1,142 @@
+"""Rhae's environments under Gymnasium's rules."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("gymnasium")
+
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+import rhae  # noqa: E402
+from rhae.gym import FIRST_CLICK  # noqa: E402
+
+GAMES = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("actions", ["multi", "flat"])
+def test_gymnasium_finds_no_fault(game: str, actions: str) -> None:
+    environment = rhae.make(game, actions=actions, render_mode="rgb_array")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Gymnasium cannot try other render modes of an environment that is not in its registry.
+        warnings.filterwarnings("ignore", message=".*not having a spec.*")
+        check_env(environment)
+
+
+def test_masks_sample_only_what_is_offered() -> None:
+    environment = rhae.make("bx20", actions="flat")
+    _, info = environment.reset(seed=3)
+    environment.action_space.seed(3)
+    for _ in range(50):
+        action = environment.action_space.sample(mask=info["action_mask"])
+        assert action == 0 or action >= FIRST_CLICK
+        _, _, _, _, info = environment.step(action)
+    assert info["action_mask"].sum() == 4096 + 1, "every cell and, after an action, RESET"
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_one_and_many_show_the_same(game: str) -> None:
+    rng = np.random.default_rng(5)
+    one = rhae.make(game, max_actions=50)
+    many = rhae.make_vec(game, 5, max_actions=50, threads=2)
+    frame, _ = one.reset()
+    frames, _ = many.reset()
+    over = False
+    for _ in range(300):
+        actions = np.stack([rng.integers(0, 8, 5), rng.integers(0, 64, 5), rng.integers(0, 64, 5)], axis=1)
+        frames, rewards, terminated, truncated, infos = many.step(actions)
+        if over:
+            frame, info = one.reset()
+            told = (0.0, False, False)
+        else:
+            frame, reward, ended, cut, info = one.step(actions[2])
+            told = (reward, ended, cut)
+        over = told[1] or told[2]
+        assert np.array_equal(frame, frames[2])
+        assert told == (rewards[2], terminated[2], truncated[2])
+        assert (info["level"], info["levels_completed"], info["actions"]) == (
+            infos["level"][2],
+            infos["levels_completed"][2],
+            infos["actions"][2],
+        )
+        assert np.array_equal(info["action_mask"], infos["action_mask"][2])
+
+
+def test_arrays_are_written_in_place() -> None:
+    vector = rhae.make_vec("kq19", 8)
+    first, _ = vector.reset()
+    again, rewards, *_ = vector.step(np.ones((8, 3), np.int64))
+    later, more, *_ = vector.step(np.ones((8, 3), np.int64))
+    assert first is again is later
+    assert rewards is more
+
+
+def test_snapshots_go_back_in_one_and_in_many() -> None:
+    rng = np.random.default_rng(1)
+    vector = rhae.make_vec("ny40", 4, on_loss="continue")
+    vector.reset()
+    actions = [np.stack([rng.integers(1, 6, 4), np.zeros(4, int), np.zeros(4, int)], axis=1) for _ in range(20)]
+    for action in actions[:10]:
+        vector.step(action)
+    snapshot = vector.snapshot()
+    after = [vector.step(action)[0].copy() for action in actions[10:]]
+    vector.restore(snapshot)
+    assert all(np.array_equal(vector.step(action)[0], frames) for action, frames in zip(actions[10:], after, strict=True))
+    frames = vector.restore(snapshot, [3, 3, 3, 3])
+    assert all(np.array_equal(frame, frames[3]) for frame in frames)
+
+    environment = rhae.make("ny40", on_loss="continue")
+    environment.reset()
+    saved = environment.snapshot()
+    first = environment.step((1, 0, 0))[0].copy()
+    environment.restore(saved)
+    assert np.array_equal(environment.step((1, 0, 0))[0], first)
+    with pytest.raises(ValueError, match="the snapshot is of `ny40-v1`"):
+        rhae.make("kq19").restore(saved)
+
+
+def test_what_is_wrong_is_said() -> None:
+    with pytest.raises(ValueError, match="the nearest is `kq19-v1`"):
+        rhae.make("kq91")
+    with pytest.raises(ValueError, match="has levels 1 to 8, found 9"):
+        rhae.make("kq19", level=9)
+    with pytest.raises(ValueError, match=r'actions must be "multi" or "flat"'):
+        rhae.make("kq19", actions="keys")
+    environment = rhae.make("kq19")
+    with pytest.raises(ValueError, match="a number from 0 \\(RESET\\) to 7, found 8"):
+        environment.step((8, 0, 0))
+    with pytest.raises(ValueError, match="x must be a cell from 0 to 63, found 64"):
+        environment.step((6, 64, 0))
+    vector = rhae.make_vec("kq19", 3)
+    with pytest.raises(ValueError, match="expected 3 actions, one for each play, found 2"):
+        vector.step(np.ones((2, 3), np.int64))
+    with pytest.raises(ValueError, match=r"shape \(n, 3\) or \(n,\)"):
+        vector.step(np.ones((3, 2), np.int64))
+    with pytest.raises(ValueError, match="must name its cell"):
+        vector.step(np.full(3, 6))
+    with pytest.raises(ValueError, match="must not be 0"):
+        rhae.make_vec("kq19", 0)
+
+
+def test_a_level_is_an_episode_of_its_own() -> None:
+    environment = rhae.make("bx20", level=1)
+    environment.reset()
+    clicks = [(23, 3)] * 4 + [(61, 23)] * 4
+    steps = [environment.step((6, x, y)) for x, y in clicks]
+    assert [step[1] for step in steps] == [0.0] * 7 + [1.0]
+    assert steps[-1][2]
+    with pytest.raises(RuntimeError, match=r"call reset\(\)"):
+        environment.step((6, 0, 0))
+
+
+def test_pictures() -> None:
+    environment = rhae.make("kq19", render_mode="rgb_array")
+    frame, info = environment.reset()
+    assert environment.render().shape == (512, 512, 3)
+    assert np.array_equal(rhae.rgb(frame)[0, 0], rhae.PALETTE[frame[0, 0]])
+    assert rhae.png(info["frames"]).startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match="from 0 to 15"):
+        rhae.png(frame + 100)
