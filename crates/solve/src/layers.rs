@@ -1,0 +1,140 @@
+//! The method `layers`: short programs make pieces, pieces are stacked.
+
+use rhae_tasks::Grid;
+
+use crate::candidate::{Candidate, LayerPicture, Method, add};
+use crate::graph::Graph;
+use crate::image::Image;
+use crate::language::{language, size_language};
+use crate::meter::Meter;
+use crate::op::Frame;
+use crate::roles::Roles;
+use crate::size::predict;
+use crate::stack::{Layer, Stack, Stacker, Use, render};
+
+/// Limits of a search.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// The most steps of a program.
+    pub(crate) depth: u8,
+    /// The most cells that are kept in memory.
+    pub(crate) cells: usize,
+}
+
+/// Searches with one renaming of the colours, and adds what it finds. `inputs` has the test's input last; both in the task's colours.
+pub(crate) fn search(
+    inputs: &[Image],
+    outputs: &[Image],
+    roles: &Roles,
+    sizes: &[(usize, usize)],
+    limits: Limits,
+    meter: &mut Meter<'_>,
+    found: &mut Vec<Candidate>,
+) {
+    let before = inputs.iter().enumerate().map(|(pair, input)| roles.apply(pair, input)).collect::<Vec<Image>>();
+    let after = outputs.iter().enumerate().map(|(pair, output)| roles.apply(pair, output)).collect::<Vec<Image>>();
+    for &size in sizes {
+        let mut graph = Graph::new(language(&before, &after), &frames(&before, &after, size), limits.cells);
+        roots(&mut graph, &before, &after, size);
+        graph.grow(limits.depth, meter);
+        let stacker = Stacker::new(&graph, &after, meter);
+        let stacks = all_stacks(&stacker, outputs.len(), limits.depth, meter);
+        for stack in stacks {
+            let Some(grid) = answer(&graph, &stack.layers, stack.layers.len(), inputs, roles) else { continue };
+            let candidate = Candidate {
+                grid,
+                method: Method::Layers,
+                program: program(&graph, &stack.layers),
+                fits: stack.fits,
+                pairs: outputs.len(),
+                cost: stack.cost,
+                layers: pictures(&graph, &stack.layers, inputs, roles),
+            };
+            add(found, candidate);
+        }
+        if meter.is_over() {
+            return;
+        }
+    }
+}
+
+/// The likely sizes of the test's output.
+pub(crate) fn sizes(inputs: &[Image], outputs: &[Image], roles: &Roles, most: usize, meter: &mut Meter<'_>) -> Vec<(usize, usize)> {
+    let test = &inputs[inputs.len() - 1];
+    if inputs.iter().zip(outputs).all(|(input, output)| input.size() == output.size()) {
+        return vec![test.size()];
+    }
+    let before = inputs.iter().enumerate().map(|(pair, input)| roles.apply(pair, input)).collect::<Vec<Image>>();
+    let after = outputs.iter().enumerate().map(|(pair, output)| roles.apply(pair, output)).collect::<Vec<Image>>();
+    let mut graph = Graph::new(size_language(&before, &after), &frames(&before, &after, (1, 1)), 2_000_000);
+    graph.add_root("input", before.clone());
+    graph.grow(2, meter);
+    predict(&graph, &before, &after, most)
+}
+
+/// What functions may know of each pair.
+pub(crate) fn frames(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<Frame> {
+    let largest = inputs.iter().chain(outputs).map(|image| image.cells.len()).max().unwrap_or(1).max(size.0 * size.1);
+    let most_cells = (2 * largest).max(100);
+    let frame = |(pair, input): (usize, &Image)| {
+        let target = outputs.get(pair).map_or(size, Image::size);
+        Frame { input: input.size(), target, most_cells }
+    };
+    inputs.iter().enumerate().map(frame).collect()
+}
+
+fn roots(graph: &mut Graph, inputs: &[Image], outputs: &[Image], size: (usize, usize)) {
+    graph.add_root("input", inputs.to_vec());
+    let blank = |pair: usize| {
+        let (w, h) = outputs.get(pair).map_or(size, Image::size);
+        Image::filled(w, h, 1)
+    };
+    graph.add_root("canvas", (0..inputs.len()).map(blank).collect());
+    for start in 0..outputs.len() {
+        let other = |pair: usize| {
+            let from = if pair == start { (start + 1) % outputs.len() } else { start };
+            outputs[from].clone()
+        };
+        if outputs.len() > 1 {
+            graph.add_root("output of another pair", (0..inputs.len()).map(other).collect());
+        }
+    }
+}
+
+fn all_stacks(stacker: &Stacker<'_>, pairs: usize, deepest: u8, meter: &mut Meter<'_>) -> Vec<Stack> {
+    let mut stacks = stacker.stacks(&vec![true; pairs], deepest, meter);
+    if pairs > 2 && stacks.iter().all(|stack| stack.fits < pairs) {
+        for left_out in 0..pairs {
+            let considered: Vec<bool> = (0..pairs).map(|pair| pair != left_out).collect();
+            stacks.extend(stacker.stacks(&considered, deepest, meter));
+        }
+    }
+    stacks
+}
+
+fn answer(graph: &Graph, layers: &[Layer], count: usize, inputs: &[Image], roles: &Roles) -> Option<Grid> {
+    roles.undo(inputs, &render(graph, layers, inputs.len() - 1, count)).to_grid()
+}
+
+fn program(graph: &Graph, layers: &[Layer]) -> String {
+    let layers: Vec<String> = layers.iter().map(|layer| format!("[{}] {}", used(layer.used), graph.program(layer.node))).collect();
+    layers.join(" | ")
+}
+
+fn used(used: Use) -> String {
+    match used {
+        Use::Shape => "shape".to_owned(),
+        Use::Ground => "ground".to_owned(),
+        Use::Whole => "whole".to_owned(),
+        Use::ShapeAs(color) => format!("shape as {color}"),
+        Use::GroundAs(color) => format!("ground as {color}"),
+    }
+}
+
+fn pictures(graph: &Graph, layers: &[Layer], inputs: &[Image], roles: &Roles) -> Vec<LayerPicture> {
+    let picture = |(index, layer): (usize, &Layer)| {
+        let painted = answer(graph, layers, index + 1, inputs, roles)?;
+        Some(LayerPicture { program: graph.program(layer.node), used: used(layer.used), decided: layer.decided, painted })
+    };
+    layers.iter().enumerate().filter_map(picture).collect()
+}
