@@ -67,7 +67,7 @@ impl Arena {
             known => return Some(known - 2),
         }
         let value = &self.values[id as usize];
-        meter.charge(value.weight() + 20);
+        meter.charge(value.weight() * ops[index].effort() + 20);
         let result = ops[index].apply(value, &self.frame).map(|value| self.intern(value));
         self.memo[id as usize][index] = result.map_or(NOTHING, |id| id + 2);
         result

@@ -3,6 +3,7 @@
 use rhae_tasks::Grid;
 
 use crate::candidate::{Candidate, LayerPicture, Method, add};
+use crate::cells::CellTask;
 use crate::graph::Graph;
 use crate::image::Image;
 use crate::language::{language, size_language};
@@ -52,8 +53,51 @@ pub(crate) fn search(
             };
             add(found, candidate);
         }
+        cells(&graph, inputs, &before, &after, size, roles, meter, found);
         if meter.is_over() {
             return;
+        }
+    }
+}
+
+/// How many pieces a decision about cells may look at.
+const MOST_PIECES: usize = 100;
+
+/// Decisions about cells, with and without pieces.
+#[allow(clippy::too_many_arguments)]
+fn cells(
+    graph: &Graph,
+    inputs: &[Image],
+    before: &[Image],
+    after: &[Image],
+    size: (usize, usize),
+    roles: &Roles,
+    meter: &mut Meter<'_>,
+    found: &mut Vec<Candidate>,
+) {
+    let simple: Vec<u32> = graph.pieces().iter().copied().filter(|&piece| graph.depth(piece) <= 1).take(MOST_PIECES).collect();
+    let images = |piece: &u32| (0..before.len()).map(|pair| graph.image(*piece, pair)).collect::<Vec<&Image>>();
+    let layers: Vec<Vec<&Image>> = simple.iter().map(images).collect();
+    let same = before.iter().zip(after).all(|(input, output)| input.size() == output.size());
+    let choices: &[&[Vec<&Image>]] = if same { &[&[], &layers] } else { &[&layers] };
+    for layers in choices {
+        if meter.is_over() {
+            return;
+        }
+        for answer in CellTask::new(before, after, layers, size).solve(meter) {
+            let Some(grid) = roles.undo(inputs, &answer.image).to_grid() else { continue };
+            let unforeseen = 1.0 - answer.foreseen as f64 / after.len() as f64;
+            let program = format!(
+                "{} of {} tests on {}{}, right in {} of {} pairs left out",
+                if answer.forest { "forest" } else { "tree" },
+                answer.tests,
+                if same { "features of cells" } else { "pieces" },
+                if same && !layers.is_empty() { " and pieces" } else { "" },
+                answer.foreseen,
+                after.len()
+            );
+            let cost = 1.2 + 3.0 * unforeseen + 0.02 * answer.tests as f64 + if answer.forest { 0.3 } else { 0.0 };
+            add(found, Candidate { grid, method: Method::Cells, program, fits: answer.fits, pairs: after.len(), cost, layers: Vec::new() });
         }
     }
 }

@@ -5,6 +5,8 @@
 
 mod arena;
 mod candidate;
+mod cells;
+mod features;
 mod graph;
 mod image;
 mod language;
@@ -16,6 +18,7 @@ mod roles;
 mod size;
 mod solver;
 mod stack;
+mod tree;
 
 pub use candidate::{Candidate, LayerPicture, Method};
 pub use solver::{Budget, Solution, solve_test};

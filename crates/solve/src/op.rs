@@ -102,6 +102,18 @@ impl Op {
         (result.weight() <= frame.most_cells).then_some(result)
     }
 
+    /// About how often it looks at each cell, for budgets.
+    pub(crate) fn effort(self) -> usize {
+        match self {
+            Self::Periodic => 60,
+            Self::Symmetric => 40,
+            Self::Slide(_) | Self::Spread => 8,
+            Self::Pick(Quality::SameForm | Quality::Symmetry, _) | Self::Keep(Quality::SameForm | Quality::Symmetry, _) => 16,
+            Self::Split(_) | Self::Enclosed(_) | Self::Fill => 4,
+            _ => 1,
+        }
+    }
+
     /// What a function of lists gives; nothing if it is a function of images.
     fn on_list(self, images: &[Image], frame: &Frame) -> Option<Option<Value>> {
         if images.is_empty() {
