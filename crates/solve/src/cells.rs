@@ -51,7 +51,8 @@ impl CellTask {
         let mut base = Vec::new();
         for (pair, input) in inputs.iter().enumerate() {
             let (w, h) = sizes[pair];
-            let mut own: Vec<Vec<i8>> = layers.iter().map(|layer| layer[pair].cells.iter().map(|&cell| cell as i8).collect()).collect();
+            let mut own: Vec<Vec<i8>> =
+                layers.iter().map(|layer| layer[pair].cells.iter().map(|&cell| cell as i8).collect()).collect();
             if same {
                 let mut all = features(input);
                 all.append(&mut own);
@@ -121,9 +122,8 @@ impl CellTask {
             (from..to).all(|sample| self.vote(trees, sample) == self.samples.classes[sample])
         };
         let fits = (0..pairs).filter(|&pair| right(&trees, pair)).count();
-        let mut foresee = || {
-            (0..pairs).filter(|&pair| pairs > 1 && !meter.is_over() && right(&learn(Some(pair), meter), pair)).count()
-        };
+        let mut foresee =
+            || (0..pairs).filter(|&pair| pairs > 1 && !meter.is_over() && right(&learn(Some(pair), meter), pair)).count();
         let foreseen = foreseen.unwrap_or_else(&mut foresee);
         let (w, h) = self.sizes[pairs];
         let color = |sample: usize| match (self.vote(&trees, sample), &self.base) {
@@ -163,7 +163,11 @@ mod tests {
     #[test]
     fn a_rule_about_cells_is_learnt() {
         // What touches the border becomes 3.
-        let inputs = [image(&["1....", "1..1.", "...1.", "....."]), image(&["...11", ".....", ".11..", "....."]), image(&["....", ".11.", "....", "..11"])];
+        let inputs = [
+            image(&["1....", "1..1.", "...1.", "....."]),
+            image(&["...11", ".....", ".11..", "....."]),
+            image(&["....", ".11.", "....", "..11"]),
+        ];
         let outputs = [image(&["3....", "3..1.", "...1.", "....."]), image(&["...33", ".....", ".11..", "....."])];
         let task = CellTask::new(&inputs, &outputs, &[], (4, 4));
         let never = || false;

@@ -1,6 +1,6 @@
 //! Features of a cell: what a decision about it can depend on.
 //!
-//! Invariant: every image gives the same features in the same order, as many as [`names`] has. Numbers are clamped to a byte.
+//! Invariant: every image gives the same features in the same order, always as many. Numbers are clamped to a byte.
 
 use crate::image::Image;
 use crate::op::region::{AROUND, Join, Regions, enclosed_mask, label, regions, split};
@@ -54,7 +54,8 @@ impl Sheet<'_> {
         self.add(|x, y| cell(w - 1 - x, h - 1 - y));
         self.add(|x, y| cell(y, x));
         self.add(|x, y| cell(h - 1 - y, w - 1 - x));
-        let around = |x: i32, y: i32, sides: usize| AROUND[..sides].iter().filter(|(dx, dy)| cell(x + dx, y + dy) > 0).count() as i32;
+        let around =
+            |x: i32, y: i32, sides: usize| AROUND[..sides].iter().filter(|(dx, dy)| cell(x + dx, y + dy) > 0).count() as i32;
         self.add(|x, y| around(x, y, 4));
         self.add(|x, y| around(x, y, 8));
         self.add(|x, y| around(x, y, 8) - around(x, y, 4));
@@ -121,7 +122,8 @@ impl Sheet<'_> {
         for ray in &seen {
             self.columns.push(ray.iter().map(|(_, steps)| *steps).collect());
         }
-        let nearest = |cell: usize| seen[..4].iter().map(|ray| ray[cell]).min_by_key(|(_, steps)| *steps).map_or(0, |(color, _)| color);
+        let nearest =
+            |cell: usize| seen[..4].iter().map(|ray| ray[cell]).min_by_key(|(_, steps)| *steps).map_or(0, |(color, _)| color);
         self.columns.push((0..cells).map(nearest).collect());
         self.columns.push((0..cells).map(|cell| seen[..4].iter().map(|ray| ray[cell].1).min().unwrap_or(99)).collect());
     }
@@ -202,7 +204,9 @@ impl Sheet<'_> {
             boxes.iter().filter(inside).collect()
         };
         self.add(|x, y| enclosing(x, y).len() as i32);
-        self.add(|x, y| enclosing(x, y).iter().min_by_key(|object| object.w * object.h).map_or(0, |object| i32::from(object.majority())));
+        self.add(|x, y| {
+            enclosing(x, y).iter().min_by_key(|object| object.w * object.h).map_or(0, |object| i32::from(object.majority()))
+        });
         let hulls = split(image, Join::Color8);
         self.add(|x, y| {
             let inside = |object: &&Image| {
@@ -275,7 +279,9 @@ impl Sheet<'_> {
         self.add(|x, y| within(x, y).map_or(-1, |(_, _, right, _)| right));
         self.add(|x, y| within(x, y).map_or(-1, |(_, _, _, bottom)| bottom));
         self.add(|x, y| within(x, y).map_or(-1, |(left, top, _, _)| (left + top) % 2));
-        self.add(|x, y| within(x, y).map_or(-1, |(left, top, right, bottom)| i32::from(left == right) + 2 * i32::from(top == bottom)));
+        self.add(|x, y| {
+            within(x, y).map_or(-1, |(left, top, right, bottom)| i32::from(left == right) + 2 * i32::from(top == bottom))
+        });
     }
 }
 

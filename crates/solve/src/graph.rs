@@ -86,7 +86,8 @@ impl Graph {
     /// Adds a start: a value for each pair.
     pub(crate) fn add_root(&mut self, name: &'static str, images: Vec<Image>) {
         debug_assert_eq!(images.len(), self.arenas.len());
-        let tuple: Vec<ValueId> = images.into_iter().zip(&mut self.arenas).map(|(image, arena)| arena.intern(Value::One(image))).collect();
+        let tuple: Vec<ValueId> =
+            images.into_iter().zip(&mut self.arenas).map(|(image, arena)| arena.intern(Value::One(image))).collect();
         self.roots.push(name);
         let step = (self.roots.len() - 1) as u16;
         self.insert(&tuple, Node { parent: ROOT, step, depth: 0 }, true);

@@ -74,7 +74,8 @@ fn shapes(steps: &mut Language) {
     for which in 0..4 {
         steps.add(true, &[Op::Half(which)]);
     }
-    let core = [Op::Crop, Op::ToOrigin, Op::DropEmpty, Op::DropDoubles, Op::Fill, Op::Enclosed(false), Op::OnTarget, Op::Scale, Op::Tile];
+    let core =
+        [Op::Crop, Op::ToOrigin, Op::DropEmpty, Op::DropDoubles, Op::Fill, Op::Enclosed(false), Op::OnTarget, Op::Scale, Op::Tile];
     for op in core {
         steps.add(true, &[op]);
     }

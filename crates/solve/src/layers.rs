@@ -37,9 +37,14 @@ pub(crate) fn search(
     for &size in sizes {
         let mut graph = Graph::new(language(&before, &after), &frames(&before, &after, size), limits.cells);
         roots(&mut graph, &before, &after, size);
-        graph.grow(limits.depth, meter);
-        let stacker = Stacker::new(&graph, &after, meter);
-        let stacks = all_stacks(&stacker, outputs.len(), limits.depth, meter);
+        // Each stage has its share, so that a graph that uses up its own is still stacked.
+        let mut part = meter.share(60);
+        graph.grow(limits.depth, &mut part);
+        meter.settle(&part);
+        let mut part = meter.share(60);
+        let stacker = Stacker::new(&graph, &after, &mut part);
+        let stacks = all_stacks(&stacker, outputs.len(), limits.depth, &mut part);
+        meter.settle(&part);
         for stack in stacks {
             let Some(grid) = answer(&graph, &stack.layers, stack.layers.len(), inputs, roles) else { continue };
             let candidate = Candidate {
@@ -97,7 +102,10 @@ fn cells(
                 after.len()
             );
             let cost = 1.2 + 3.0 * unforeseen + 0.02 * answer.tests as f64 + if answer.forest { 0.3 } else { 0.0 };
-            add(found, Candidate { grid, method: Method::Cells, program, fits: answer.fits, pairs: after.len(), cost, layers: Vec::new() });
+            add(
+                found,
+                Candidate { grid, method: Method::Cells, program, fits: answer.fits, pairs: after.len(), cost, layers: Vec::new() },
+            );
         }
     }
 }

@@ -105,8 +105,8 @@ impl Op {
     /// About how often it looks at each cell, for budgets.
     pub(crate) fn effort(self) -> usize {
         match self {
-            Self::Periodic => 60,
-            Self::Symmetric => 40,
+            Self::Periodic => 25,
+            Self::Symmetric => 20,
             Self::Slide(_) | Self::Spread => 8,
             Self::Pick(Quality::SameForm | Quality::Symmetry, _) | Self::Keep(Quality::SameForm | Quality::Symmetry, _) => 16,
             Self::Split(_) | Self::Enclosed(_) | Self::Fill => 4,
@@ -178,7 +178,9 @@ impl Op {
             Self::MirrorTile => shape::mirror_tiled(image, frame.target)?,
             Self::Wrap => shape::wrapped(image, frame.target)?,
             Self::Kron(ground) => shape::kron(image, ground)?,
-            Self::Pick(..) | Self::Keep(..) | Self::Others(..) | Self::Compose(_) | Self::LineUp(_) | Self::Overlay(_) => return None,
+            Self::Pick(..) | Self::Keep(..) | Self::Others(..) | Self::Compose(_) | Self::LineUp(_) | Self::Overlay(_) => {
+                return None;
+            }
         };
         Some(Value::One(one))
     }

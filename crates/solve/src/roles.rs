@@ -90,7 +90,8 @@ impl Roles {
                 let counts = image.histogram();
                 (0..10).filter(|&color| map[color] == u8::MAX && counts[color] > 0).map(|color| color as u8).collect()
             };
-            let mut colors: Vec<([i32; 3], u8)> = free(&map, input).into_iter().map(|color| (order.key(input, color), color)).collect();
+            let mut colors: Vec<([i32; 3], u8)> =
+                free(&map, input).into_iter().map(|color| (order.key(input, color), color)).collect();
             colors.sort_by_key(|(key, _)| *key);
             ties += colors.windows(2).filter(|two| two[0].0[0] == two[1].0[0]).count() as i32;
             for (_, color) in colors {

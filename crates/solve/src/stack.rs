@@ -224,7 +224,8 @@ impl<'a> Stacker<'a> {
     }
 
     fn judge(&self, layers: Vec<Layer>) -> Stack {
-        let fits = (0..self.outputs.len()).filter(|&pair| render(self.graph, &layers, pair, layers.len()) == self.outputs[pair]).count();
+        let fits =
+            (0..self.outputs.len()).filter(|&pair| render(self.graph, &layers, pair, layers.len()) == self.outputs[pair]).count();
         let weigh = |layer: &Layer| {
             let recolored = matches!(layer.used, Use::ShapeAs(_) | Use::GroundAs(_));
             f64::from(self.graph.depth(layer.node)) + if recolored { 0.5 } else { 0.0 }

@@ -40,8 +40,20 @@ impl Tree {
         loop {
             node = match node {
                 Node::Leaf(class) => return *class,
-                Node::Equal { feature: index, value, yes, no } => if feature(*index) == *value { yes } else { no },
-                Node::AtMost { feature: index, value, yes, no } => if feature(*index) <= *value { yes } else { no },
+                Node::Equal { feature: index, value, yes, no } => {
+                    if feature(*index) == *value {
+                        yes
+                    } else {
+                        no
+                    }
+                }
+                Node::AtMost { feature: index, value, yes, no } => {
+                    if feature(*index) <= *value {
+                        yes
+                    } else {
+                        no
+                    }
+                }
             };
         }
     }
@@ -90,7 +102,8 @@ fn best_test(samples: &Samples, chosen: &[u32], allowed: &[usize], total: &[u32;
     let width = present.len();
     let total: Vec<u32> = present.iter().map(|&class| total[class]).collect();
     let classes: Vec<u8> = chosen.iter().map(|&sample| place[usize::from(samples.classes[sample as usize])] as u8).collect();
-    let logs: Vec<f64> = (0..=chosen.len()).map(|count| if count == 0 { 0.0 } else { count as f64 * (count as f64).log2() }).collect();
+    let logs: Vec<f64> =
+        (0..=chosen.len()).map(|count| if count == 0 { 0.0 } else { count as f64 * (count as f64).log2() }).collect();
     let mut best: Option<Test> = None;
     let mut counts = vec![0_u32; 256 * width];
     let mut sums = [0_u32; 256];

@@ -6,8 +6,23 @@ use crate::image::Image;
 /// The sets of directions that something spreads in, as bits of [`AROUND`]: every set that a symmetry of the square maps onto another
 /// of the list.
 pub(crate) const DIRECTIONS: [u8; 17] = [
-    0b0000_0001, 0b0000_0010, 0b0000_0100, 0b0000_1000, 0b0000_0101, 0b0000_1010, 0b0000_1111, 0b0001_0000, 0b0010_0000, 0b0100_0000,
-    0b1000_0000, 0b0101_0000, 0b1010_0000, 0b1111_0000, 0b1111_1111, 0b0000_0011, 0b0000_1100,
+    0b0000_0001,
+    0b0000_0010,
+    0b0000_0100,
+    0b0000_1000,
+    0b0000_0101,
+    0b0000_1010,
+    0b0000_1111,
+    0b0001_0000,
+    0b0010_0000,
+    0b0100_0000,
+    0b1000_0000,
+    0b0101_0000,
+    0b1010_0000,
+    0b1111_0000,
+    0b1111_1111,
+    0b0000_0011,
+    0b0000_1100,
 ];
 
 /// Extends every cell in the directions of a set, over ground only.

@@ -106,7 +106,8 @@ pub(crate) fn by_period(image: &Image) -> Option<Image> {
                 continue;
             }
             let (x, y) = ((index % now.w) as i32, (index / now.w) as i32);
-            let near = shifts.iter().flat_map(|(dx, dy)| [now.get(x + dx, y + dy), now.get(x - dx, y - dy)]).find(|&cell| cell != 0);
+            let near =
+                shifts.iter().flat_map(|(dx, dy)| [now.get(x + dx, y + dy), now.get(x - dx, y - dy)]).find(|&cell| cell != 0);
             if let Some(cell) = near {
                 now.cells[index] = cell;
                 changed = true;
