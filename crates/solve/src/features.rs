@@ -18,6 +18,9 @@ pub(crate) fn features(image: &Image) -> Vec<Vec<i8>> {
     sheet.columns
 }
 
+/// How many numbers describe an object.
+const NUMBERS: usize = 22;
+
 struct Sheet<'a> {
     image: &'a Image,
     columns: Vec<Vec<i8>>,
@@ -228,7 +231,7 @@ impl Sheet<'_> {
             let found = label(object.w, object.h, &AROUND[..4], |cell| inside[cell], |_, _| true);
             found.count as i32
         };
-        let table: Vec<[i32; 22]> = objects
+        let table: Vec<[i32; NUMBERS]> = objects
             .iter()
             .enumerate()
             .map(|(index, object)| {
@@ -264,9 +267,7 @@ impl Sheet<'_> {
             .collect();
         let w = self.image.w as i32;
         let own = |x: i32, y: i32| usize::from(found.label[(y * w + x) as usize]);
-        for number in 0..22 {
-            self.add(|x, y| own(x, y).checked_sub(1).map_or(-1, |object| table[object][number]));
-        }
+        (0..NUMBERS).for_each(|number| self.add(|x, y| own(x, y).checked_sub(1).map_or(-1, |object| table[object][number])));
         // The place within the object's box.
         let within = |x: i32, y: i32| -> Option<(i32, i32, i32, i32)> {
             let object = &objects[own(x, y).checked_sub(1)?];

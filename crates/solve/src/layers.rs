@@ -9,7 +9,7 @@ use crate::image::Image;
 use crate::language::{language, size_language};
 use crate::meter::Meter;
 use crate::op::Frame;
-use crate::roles::Roles;
+use crate::roles::Renamed;
 use crate::size::predict;
 use crate::stack::{Layer, Stack, Stacker, Use, render};
 
@@ -22,43 +22,40 @@ pub(crate) struct Limits {
     pub(crate) cells: usize,
 }
 
-/// Searches with one renaming of the colours, and adds what it finds. `inputs` has the test's input last; both in the task's colours.
+/// Searches for layers and for decisions about cells, for each of these sizes of the test's output, and adds what it finds.
 pub(crate) fn search(
-    inputs: &[Image],
-    outputs: &[Image],
-    roles: &Roles,
+    task: &Renamed<'_>,
     sizes: &[(usize, usize)],
     limits: Limits,
     meter: &mut Meter<'_>,
     found: &mut Vec<Candidate>,
 ) {
-    let before = inputs.iter().enumerate().map(|(pair, input)| roles.apply(pair, input)).collect::<Vec<Image>>();
-    let after = outputs.iter().enumerate().map(|(pair, output)| roles.apply(pair, output)).collect::<Vec<Image>>();
+    let (before, after) = (&task.before, &task.after);
     for &size in sizes {
-        let mut graph = Graph::new(language(&before, &after), &frames(&before, &after, size), limits.cells);
-        roots(&mut graph, &before, &after, size);
+        let mut graph = Graph::new(language(before, after), &frames(before, after, size), limits.cells);
+        roots(&mut graph, before, after, size);
         // Each stage has its share, so that a graph that uses up its own is still stacked.
         let mut part = meter.share(60);
         graph.grow(limits.depth, &mut part);
         meter.settle(&part);
         let mut part = meter.share(60);
-        let stacker = Stacker::new(&graph, &after, &mut part);
-        let stacks = all_stacks(&stacker, outputs.len(), limits.depth, &mut part);
+        let stacker = Stacker::new(&graph, after, &mut part);
+        let stacks = all_stacks(&stacker, after.len(), limits.depth, &mut part);
         meter.settle(&part);
         for stack in stacks {
-            let Some(grid) = answer(&graph, &stack.layers, stack.layers.len(), inputs, roles) else { continue };
+            let Some(grid) = answer(&graph, &stack.layers, stack.layers.len(), task) else { continue };
             let candidate = Candidate {
                 grid,
                 method: Method::Layers,
                 program: program(&graph, &stack.layers),
                 fits: stack.fits,
-                pairs: outputs.len(),
+                pairs: after.len(),
                 cost: stack.cost,
-                layers: pictures(&graph, &stack.layers, inputs, roles),
+                layers: pictures(&graph, &stack.layers, task),
             };
             add(found, candidate);
         }
-        cells(&graph, inputs, &before, &after, size, roles, meter, found);
+        cells(&graph, task, size, meter, found);
         if meter.is_over() {
             return;
         }
@@ -69,28 +66,19 @@ pub(crate) fn search(
 const MOST_PIECES: usize = 100;
 
 /// Decisions about cells, with and without pieces.
-#[allow(clippy::too_many_arguments)]
-fn cells(
-    graph: &Graph,
-    inputs: &[Image],
-    before: &[Image],
-    after: &[Image],
-    size: (usize, usize),
-    roles: &Roles,
-    meter: &mut Meter<'_>,
-    found: &mut Vec<Candidate>,
-) {
+fn cells(graph: &Graph, task: &Renamed<'_>, size: (usize, usize), meter: &mut Meter<'_>, found: &mut Vec<Candidate>) {
+    let (before, after) = (&task.before, &task.after);
     let simple: Vec<u32> = graph.pieces().iter().copied().filter(|&piece| graph.depth(piece) <= 1).take(MOST_PIECES).collect();
     let images = |piece: &u32| (0..before.len()).map(|pair| graph.image(*piece, pair)).collect::<Vec<&Image>>();
     let layers: Vec<Vec<&Image>> = simple.iter().map(images).collect();
-    let same = before.iter().zip(after).all(|(input, output)| input.size() == output.size());
+    let same = task.keeps_sizes();
     let choices: &[&[Vec<&Image>]] = if same { &[&[], &layers] } else { &[&layers] };
     for layers in choices {
         if meter.is_over() {
             return;
         }
         for answer in CellTask::new(before, after, layers, size).solve(meter) {
-            let Some(grid) = roles.undo(inputs, &answer.image).to_grid() else { continue };
+            let Some(grid) = task.grid(&answer.image) else { continue };
             let unforeseen = 1.0 - answer.foreseen as f64 / after.len() as f64;
             let program = format!(
                 "{} of {} tests on {}{}, right in {} of {} pairs left out",
@@ -111,21 +99,21 @@ fn cells(
 }
 
 /// The likely sizes of the test's output.
-pub(crate) fn sizes(inputs: &[Image], outputs: &[Image], roles: &Roles, most: usize, meter: &mut Meter<'_>) -> Vec<(usize, usize)> {
-    let test = &inputs[inputs.len() - 1];
-    if inputs.iter().zip(outputs).all(|(input, output)| input.size() == output.size()) {
-        return vec![test.size()];
+pub(crate) fn sizes(task: &Renamed<'_>, most: usize, meter: &mut Meter<'_>) -> Vec<(usize, usize)> {
+    let (before, after) = (&task.before, &task.after);
+    if task.keeps_sizes() {
+        return before.last().map(Image::size).into_iter().collect();
     }
-    let before = inputs.iter().enumerate().map(|(pair, input)| roles.apply(pair, input)).collect::<Vec<Image>>();
-    let after = outputs.iter().enumerate().map(|(pair, output)| roles.apply(pair, output)).collect::<Vec<Image>>();
-    let mut graph = Graph::new(size_language(&before, &after), &frames(&before, &after, (1, 1)), 2_000_000);
+    let mut graph = Graph::new(size_language(before, after), &frames(before, after, (1, 1)), 2_000_000);
     graph.add_root("input", before.clone());
-    graph.grow(2, meter);
-    predict(&graph, &before, &after, most)
+    let mut part = meter.share(20);
+    graph.grow(2, &mut part);
+    meter.settle(&part);
+    predict(&graph, before, after, most)
 }
 
 /// What functions may know of each pair.
-pub(crate) fn frames(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<Frame> {
+fn frames(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<Frame> {
     let largest = inputs.iter().chain(outputs).map(|image| image.cells.len()).max().unwrap_or(1).max(size.0 * size.1);
     let most_cells = (2 * largest).max(100);
     let frame = |(pair, input): (usize, &Image)| {
@@ -164,8 +152,8 @@ fn all_stacks(stacker: &Stacker<'_>, pairs: usize, deepest: u8, meter: &mut Mete
     stacks
 }
 
-fn answer(graph: &Graph, layers: &[Layer], count: usize, inputs: &[Image], roles: &Roles) -> Option<Grid> {
-    roles.undo(inputs, &render(graph, layers, inputs.len() - 1, count)).to_grid()
+fn answer(graph: &Graph, layers: &[Layer], count: usize, task: &Renamed<'_>) -> Option<Grid> {
+    task.grid(&render(graph, layers, task.before.len() - 1, count))
 }
 
 fn program(graph: &Graph, layers: &[Layer]) -> String {
@@ -183,9 +171,9 @@ fn used(used: Use) -> String {
     }
 }
 
-fn pictures(graph: &Graph, layers: &[Layer], inputs: &[Image], roles: &Roles) -> Vec<LayerPicture> {
+fn pictures(graph: &Graph, layers: &[Layer], task: &Renamed<'_>) -> Vec<LayerPicture> {
     let picture = |(index, layer): (usize, &Layer)| {
-        let painted = answer(graph, layers, index + 1, inputs, roles)?;
+        let painted = answer(graph, layers, index + 1, task)?;
         Some(LayerPicture { program: graph.program(layer.node), used: used(layer.used), decided: layer.decided, painted })
     };
     layers.iter().enumerate().filter_map(picture).collect()

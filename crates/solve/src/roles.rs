@@ -4,6 +4,8 @@
 //! pairs; the others are numbered by what tells them apart in each input: how many cells, which place. No colour is special by its
 //! own number, so a task with its colours permuted has the same roles.
 
+use rhae_tasks::Grid;
+
 use crate::image::Image;
 use crate::op::region::{Join, regions};
 
@@ -13,7 +15,36 @@ pub(crate) struct Roles {
     /// For each pair, the tests last, the role of each colour.
     maps: Vec<[u8; 10]>,
     /// The number of roles, the ground included.
-    pub(crate) count: u8,
+    count: u8,
+}
+
+/// A task in roles.
+pub(crate) struct Renamed<'a> {
+    roles: &'a Roles,
+    inputs: &'a [Image],
+    /// The inputs in roles, the test's last.
+    pub(crate) before: Vec<Image>,
+    /// The training outputs in roles.
+    pub(crate) after: Vec<Image>,
+}
+
+impl<'a> Renamed<'a> {
+    pub(crate) fn new(inputs: &'a [Image], outputs: &[Image], roles: &'a Roles) -> Self {
+        let rename = |(pair, image): (usize, &Image)| roles.apply(pair, image);
+        let before = inputs.iter().enumerate().map(rename).collect();
+        let after = outputs.iter().enumerate().map(rename).collect();
+        Self { roles, inputs, before, after }
+    }
+
+    /// An image of the test as a grid in the task's colours.
+    pub(crate) fn grid(&self, image: &Image) -> Option<Grid> {
+        self.roles.undo(self.inputs, image).to_grid()
+    }
+
+    /// Whether inputs and outputs have the same sizes.
+    pub(crate) fn keeps_sizes(&self) -> bool {
+        self.before.iter().zip(&self.after).all(|(input, output)| input.size() == output.size())
+    }
 }
 
 /// How colours without an identity are ordered.
@@ -133,13 +164,13 @@ impl Roles {
     }
 
     /// An image of a pair in roles.
-    pub(crate) fn apply(&self, pair: usize, image: &Image) -> Image {
+    fn apply(&self, pair: usize, image: &Image) -> Image {
         image.map(|cell| self.maps[pair][usize::from(cell)])
     }
 
     /// An image of the test back in colours. A role that the test's input does not have gets the colour it has in the first pair that
     /// has it.
-    pub(crate) fn undo(&self, inputs: &[Image], image: &Image) -> Image {
+    fn undo(&self, inputs: &[Image], image: &Image) -> Image {
         let last = self.maps.len() - 1;
         let color_of = |role: u8| {
             let of = |pair: usize| self.maps[pair].iter().position(|&other| other == role).unwrap_or(0) as u8;

@@ -133,6 +133,9 @@ fn copies(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     check(inputs, outputs, "a copy for each cell", |input| kron(input, false))
 }
 
+/// Makes an image of an input, or nothing.
+type Maker<'a> = &'a dyn Fn(&Image) -> Option<Image>;
+
 /// A colour hides parts of a regular picture: the whole picture, or what is hidden.
 fn repairs(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
     let mut found = Vec::new();
@@ -153,7 +156,7 @@ fn repairs(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
             Some(whole.part(left, top, right - left, bottom - top))
         };
         let same = inputs.iter().zip(outputs).all(|(input, output)| input.size() == output.size());
-        let makers: [(&str, &dyn Fn(&Image) -> Option<Image>); 3] =
+        let makers: [(&str, Maker<'_>); 3] =
             [("complete the symmetry", &symmetry), ("complete the period", &period), ("complete symmetry and period", &both)];
         for (name, maker) in makers {
             if same {

@@ -90,9 +90,12 @@ fn best(measures: &[Measure], wanted: &[i32], most: usize) -> Vec<(i32, usize)> 
     values
 }
 
+/// A number of an image.
+type Number<'a> = &'a dyn Fn(&Image) -> usize;
+
 /// Numbers of an input that sizes are made of, beside sizes: colours, objects, cells; and their products with the sides.
 fn counts(inputs: &[Image]) -> Vec<Measure> {
-    let numbers: [(&dyn Fn(&Image) -> usize, i32); 6] = [
+    let numbers: [(Number<'_>, i32); 6] = [
         (&|image| image.colors(), 4),
         (&|image| regions(image, Join::Any8).count, 5),
         (&|image| regions(image, Join::Color4).count, 5),
@@ -103,7 +106,7 @@ fn counts(inputs: &[Image]) -> Vec<Measure> {
     let mut measures = Vec::new();
     for (number, cost) in numbers {
         let values: Vec<i32> = inputs.iter().map(|image| number(image) as i32).collect();
-        for (side, more) in [(&(|image: &Image| image.w) as &dyn Fn(&Image) -> usize, 3), (&|image: &Image| image.h, 3)] {
+        for (side, more) in [(&(|image: &Image| image.w) as Number<'_>, 3), (&|image: &Image| image.h, 3)] {
             let products = inputs.iter().zip(&values).map(|(image, value)| side(image) as i32 * value).collect();
             measures.push(Measure { values: products, cost: cost + more });
         }

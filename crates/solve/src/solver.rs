@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::layers::{Limits, search, sizes};
 use crate::meter::Meter;
 use crate::objects::decisions;
-use crate::roles::Roles;
+use crate::roles::{Renamed, Roles};
 use crate::rules::rules;
 
 /// How much a search may do for one test.
@@ -62,12 +62,13 @@ pub fn solve_test(task: &Task, test: usize, budget: &Budget, cancel: &(dyn Fn() 
     whole_rules(&inputs, &outputs, &mut found);
     let variants = Roles::variants(&inputs, &outputs);
     for (number, roles) in variants.iter().take(MOST_VARIANTS).enumerate() {
-        object_rules(&inputs, &outputs, roles, &mut found);
+        let renamed = Renamed::new(&inputs, &outputs, roles);
+        object_rules(&renamed, &mut found);
         // Later variants share what is left, so that one that finds nothing leaves something to the next.
         let mut part = meter.share(if number == 0 { 60 } else { 70 });
-        let sizes = sizes(&inputs, &outputs, roles, 1, &mut part);
+        let sizes = sizes(&renamed, 1, &mut part);
         let limits = Limits { depth: 2, cells: budget.cells };
-        search(&inputs, &outputs, roles, &sizes, limits, &mut part, &mut found);
+        search(&renamed, &sizes, limits, &mut part, &mut found);
         meter.settle(&part);
         if meter.is_over() || found.iter().any(|candidate| candidate.fits == outputs.len() && candidate.cost <= GOOD) {
             break;
@@ -91,12 +92,10 @@ fn whole_rules(inputs: &[Image], outputs: &[Image], found: &mut Vec<Candidate>) 
     }
 }
 
-fn object_rules(inputs: &[Image], outputs: &[Image], roles: &Roles, found: &mut Vec<Candidate>) {
-    let before: Vec<Image> = inputs.iter().enumerate().map(|(pair, input)| roles.apply(pair, input)).collect();
-    let after: Vec<Image> = outputs.iter().enumerate().map(|(pair, output)| roles.apply(pair, output)).collect();
-    for answer in decisions(&before, &after) {
-        let Some(grid) = roles.undo(inputs, &answer.image).to_grid() else { continue };
-        let pairs = outputs.len();
+fn object_rules(task: &Renamed<'_>, found: &mut Vec<Candidate>) {
+    for answer in decisions(&task.before, &task.after) {
+        let Some(grid) = task.grid(&answer.image) else { continue };
+        let pairs = task.after.len();
         let cost = 0.8 + 2.5 * (1.0 - answer.foreseen as f64 / pairs as f64) + 0.1 * answer.tests as f64;
         let program = format!("{}, {} tests, right in {} of {pairs} pairs left out", answer.name, answer.tests, answer.foreseen);
         add(found, Candidate { grid, method: Method::Objects, program, fits: answer.fits, pairs, cost, layers: Vec::new() });

@@ -54,11 +54,11 @@ pub(crate) fn smear(image: &Image, set: u8) -> Image {
 /// Lets every cell fall: right, down, left, up.
 pub(crate) fn gravity(image: &Image, direction: u8) -> Image {
     let mut cells = vec![0; image.cells.len()];
-    let (lines, length) = if direction % 2 == 0 { (image.h, image.w) } else { (image.w, image.h) };
+    let (lines, length) = if direction.is_multiple_of(2) { (image.h, image.w) } else { (image.w, image.h) };
     for line in 0..lines {
         let place = |step: usize| {
             let step = if direction < 2 { length - 1 - step } else { step };
-            if direction % 2 == 0 { line * image.w + step } else { step * image.w + line }
+            if direction.is_multiple_of(2) { line * image.w + step } else { step * image.w + line }
         };
         let mut next = 0;
         for step in 0..length {

@@ -60,7 +60,7 @@ pub(crate) fn tiled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
 
 /// As [`tiled`], every second one mirrored.
 pub(crate) fn mirror_tiled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
-    let fold = |at: usize, length: usize| if at / length % 2 == 0 { at % length } else { length - 1 - at % length };
+    let fold = |at: usize, length: usize| if (at / length).is_multiple_of(2) { at % length } else { length - 1 - at % length };
     Image::build(w, h, |x, y| image.at(fold(x, image.w), fold(y, image.h)))
 }
 
