@@ -7,6 +7,7 @@ mod parse;
 mod sample;
 mod score;
 mod show;
+mod solve;
 mod validate;
 
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ use clap::{Args, Subcommand};
 #[command(after_help = "Examples:
   rhae arc validate --data data/arc
   rhae arc score submission.json --data data/arc --set arc-agi-2-evaluation
+  rhae arc solve task.json --explain
   echo 'so [[1,2],[3,4]]' | rhae arc parse")]
 pub(crate) struct ArcArgs {
     #[command(subcommand)]
@@ -34,6 +36,7 @@ enum What {
     Sample(sample::SampleArgs),
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
+    Solve(solve::SolveArgs),
 }
 
 pub(crate) fn run(args: &ArcArgs) -> Result<ExitCode> {
@@ -45,5 +48,6 @@ pub(crate) fn run(args: &ArcArgs) -> Result<ExitCode> {
         What::Sample(args) => sample::run(args),
         What::Show(args) => show::run(args),
         What::Convert(args) => convert::run(args),
+        What::Solve(args) => solve::run(args),
     }
 }

@@ -3,6 +3,7 @@
 mod game;
 mod needs;
 mod python;
+mod shuffled;
 mod skeleton;
 mod test;
 mod tidy;
@@ -27,6 +28,8 @@ enum Command {
     Tidy,
     /// Search, measure and draw a game while it is being written.
     Game(game::GameArgs),
+    /// Solve static tasks again with colours permuted and grids turned: the score must hold.
+    SolveShuffled(shuffled::ShuffledArgs),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -34,6 +37,7 @@ fn main() -> anyhow::Result<()> {
         Command::Test(args) => test::run(&args),
         Command::Tidy => tidy::run(),
         Command::Game(args) => game::run(&args),
+        Command::SolveShuffled(args) => shuffled::run(&args),
     }
 }
 

@@ -53,6 +53,11 @@ impl RuleArgs {
 }
 
 impl DataArgs {
+    /// For commands that need data in some cases only.
+    pub(super) fn new(data: Vec<String>, set: Vec<String>) -> Self {
+        Self { data, set }
+    }
+
     /// Everything that the paths hold.
     pub(super) fn load(&self) -> Result<Loaded> {
         let mut all = Loaded { sets: Vec::new(), notes: Vec::new() };

@@ -44,7 +44,7 @@ pub(super) struct ShowArgs {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Color {
+pub(super) enum Color {
     Auto,
     Always,
     Never,
@@ -75,12 +75,15 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
         let (revision, training_cells) = (set.revision(), task.training_cells());
         output::print_json(&Shown { task: id, set: set.name, revision, training_cells, content: task.to_json() })?;
     } else if args.png.is_none() {
-        let colored = args.color == Color::Always
-            || (args.color == Color::Auto && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
-        let depth = colored.then(|| Depth::detect(|name| std::env::var(name).ok()));
-        output::print(&text(&id, &task, depth, output::width()))?;
+        output::print(&text(&id, &task, depth(args.color), output::width()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How colours are drawn, if at all.
+pub(super) fn depth(color: Color) -> Option<Depth> {
+    let auto = color == Color::Auto && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    (color == Color::Always || auto).then(|| Depth::detect(|name| std::env::var(name).ok()))
 }
 
 fn text(id: &TaskId, task: &Task, depth: Option<Depth>, width: usize) -> String {
@@ -101,7 +104,7 @@ fn text(id: &TaskId, task: &Task, depth: Option<Depth>, width: usize) -> String 
     text
 }
 
-fn alone(grid: &Grid, depth: Option<Depth>) -> String {
+pub(super) fn alone(grid: &Grid, depth: Option<Depth>) -> String {
     grid.rows().map(|row| line(row, depth).trim_end().to_owned() + "\n").collect()
 }
 

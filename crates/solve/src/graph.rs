@@ -1,0 +1,240 @@
+//! The graph of programs: all short sequences of steps, walked in lock-step over all pairs.
+//!
+//! A node is a tuple with a value for each pair, all reached by the same program. Programs that give the same tuple are one node, the
+//! shortest that was found first. Breadth first, so that a budget that ends early has cut off the longest programs.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::arena::{Arena, ValueId};
+use crate::image::{Image, Value};
+use crate::meter::Meter;
+use crate::op::{Frame, Op};
+
+/// Functions, and the steps made of them.
+pub(crate) struct Language {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One or more functions that count as one step.
+pub(crate) struct Step {
+    ops: Vec<u16>,
+    /// Whether it is also tried where only the most useful steps are.
+    core: bool,
+}
+
+impl Language {
+    pub(crate) fn new() -> Self {
+        Self { ops: Vec::new(), steps: Vec::new() }
+    }
+
+    /// Adds a step of these functions.
+    pub(crate) fn add(&mut self, core: bool, chain: &[Op]) {
+        let ops = chain.iter().map(|op| {
+            let known = self.ops.iter().position(|other| other == op);
+            known.unwrap_or_else(|| {
+                self.ops.push(*op);
+                self.ops.len() - 1
+            }) as u16
+        });
+        let ops = ops.collect();
+        self.steps.push(Step { ops, core });
+    }
+}
+
+/// Where a node comes from.
+#[derive(Clone, Copy)]
+struct Node {
+    parent: u32,
+    step: u16,
+    depth: u8,
+}
+
+const ROOT: u32 = u32::MAX;
+
+/// All tuples found so far.
+pub(crate) struct Graph {
+    language: Language,
+    arenas: Vec<Arena>,
+    roots: Vec<&'static str>,
+    nodes: Vec<Node>,
+    /// The values of the nodes, a tuple after the other.
+    tuples: Vec<ValueId>,
+    table: HashTable<u32>,
+    targets: Vec<(usize, usize)>,
+    pieces: Vec<u32>,
+}
+
+impl Graph {
+    /// A graph without nodes over pairs with these frames.
+    pub(crate) fn new(language: Language, frames: &[Frame], most_cells: usize) -> Self {
+        let arenas = frames.iter().map(|&frame| Arena::new(frame, most_cells / frames.len())).collect();
+        let targets = frames.iter().map(|frame| frame.target).collect();
+        Self {
+            language,
+            arenas,
+            roots: Vec::new(),
+            nodes: Vec::new(),
+            tuples: Vec::new(),
+            table: HashTable::new(),
+            targets,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Adds a start: a value for each pair.
+    pub(crate) fn add_root(&mut self, name: &'static str, images: Vec<Image>) {
+        debug_assert_eq!(images.len(), self.arenas.len());
+        let tuple: Vec<ValueId> =
+            images.into_iter().zip(&mut self.arenas).map(|(image, arena)| arena.intern(Value::One(image))).collect();
+        self.roots.push(name);
+        let step = (self.roots.len() - 1) as u16;
+        self.insert(&tuple, Node { parent: ROOT, step, depth: 0 }, true);
+    }
+
+    /// Walks all programs of up to `depth` steps, in the last of them only core steps if `core` says so.
+    pub(crate) fn grow(&mut self, depth: u8, meter: &mut Meter<'_>) {
+        let mut next = 0;
+        while next < self.nodes.len() && !meter.is_over() {
+            if self.arenas.iter().any(Arena::is_full) {
+                return;
+            }
+            let node = self.nodes[next];
+            if node.depth < depth {
+                for step in 0..self.language.steps.len() {
+                    if node.depth < 2 || self.language.steps[step].core {
+                        self.take(next as u32, step, depth, meter);
+                    }
+                }
+            }
+            next += 1;
+        }
+    }
+
+    fn take(&mut self, from: u32, step: usize, depth: u8, meter: &mut Meter<'_>) {
+        let count = self.arenas.len();
+        let mut tuple = [0; 16];
+        for (pair, arena) in self.arenas.iter_mut().enumerate() {
+            let mut value = self.tuples[from as usize * count + pair];
+            for &op in &self.language.steps[step].ops {
+                match arena.apply(value, usize::from(op), &self.language.ops, meter) {
+                    Some(result) => value = result,
+                    None => return,
+                }
+            }
+            tuple[pair] = value;
+        }
+        let node = Node { parent: from, step: step as u16, depth: self.nodes[from as usize].depth + 1 };
+        let expandable = node.depth < depth;
+        self.insert(&tuple[..count], node, expandable);
+        meter.charge(4 * count);
+    }
+
+    /// Adds a tuple unless it is known; at the end of the walk only those that can be pieces.
+    fn insert(&mut self, tuple: &[ValueId], node: Node, expandable: bool) {
+        let piece = self.is_piece(tuple);
+        if !piece && !expandable {
+            return;
+        }
+        let count = tuple.len();
+        let hash = hash(tuple);
+        let tuples = &self.tuples;
+        let of = |id: u32| &tuples[id as usize * count..(id as usize + 1) * count];
+        if self.table.find(hash, |&id| of(id) == tuple).is_some() {
+            return;
+        }
+        let id = self.nodes.len() as u32;
+        self.nodes.push(node);
+        self.tuples.extend_from_slice(tuple);
+        let tuples = &self.tuples;
+        self.table.insert_unique(hash, id, |&id| self::hash(&tuples[id as usize * count..(id as usize + 1) * count]));
+        if piece {
+            self.pieces.push(id);
+        }
+    }
+
+    fn is_piece(&self, tuple: &[ValueId]) -> bool {
+        tuple.iter().zip(&self.arenas).zip(&self.targets).all(|((&id, arena), target)| match arena.value(id) {
+            Value::One(image) => image.size() == *target,
+            Value::Many(_) => false,
+        })
+    }
+
+    /// The nodes whose images have the output's size in all pairs, in the order in which they were found.
+    pub(crate) fn pieces(&self) -> &[u32] {
+        &self.pieces
+    }
+
+    /// All nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// A node's value for a pair.
+    pub(crate) fn value(&self, node: u32, pair: usize) -> &Value {
+        self.arenas[pair].value(self.tuples[node as usize * self.arenas.len() + pair])
+    }
+
+    /// A piece's image for a pair.
+    pub(crate) fn image(&self, node: u32, pair: usize) -> &Image {
+        &self.value(node, pair).images()[0]
+    }
+
+    pub(crate) fn depth(&self, node: u32) -> u8 {
+        self.nodes[node as usize].depth
+    }
+
+    /// The program of a node as text.
+    pub(crate) fn program(&self, node: u32) -> String {
+        let Node { parent, step, .. } = self.nodes[node as usize];
+        if parent == ROOT {
+            return self.roots[usize::from(step)].to_owned();
+        }
+        let ops: Vec<String> =
+            self.language.steps[usize::from(step)].ops.iter().map(|&op| self.language.ops[usize::from(op)].to_string()).collect();
+        format!("{}; {}", self.program(parent), ops.join("; "))
+    }
+}
+
+fn hash(tuple: &[ValueId]) -> u64 {
+    let mut bytes = [0; 64];
+    for (place, id) in bytes.chunks_exact_mut(4).zip(tuple) {
+        place.copy_from_slice(&id.to_le_bytes());
+    }
+    xxh3_64(&bytes[..4 * tuple.len().min(16)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::image;
+
+    #[test]
+    fn programs_run_in_lock_step() {
+        let frames = [(2, 2), (4, 2)].map(|input: (usize, usize)| Frame { input, target: (input.0 / 2, 2), most_cells: 100 });
+        let mut language = Language::new();
+        language.add(true, &[Op::Half(0)]);
+        language.add(true, &[Op::Symmetry(1)]);
+        language.add(true, &[Op::Symmetry(1), Op::Symmetry(1)]);
+        let mut graph = Graph::new(language, &frames, 10_000);
+        graph.add_root("input", vec![image(&["12", "34"]), image(&["1234", "5678"])]);
+        let never = || false;
+        graph.grow(2, &mut Meter::new(100_000, &never));
+        let programs: Vec<String> = graph.pieces().iter().map(|&piece| graph.program(piece)).collect();
+        assert_eq!(programs, ["input; left half", "input; left half; flip across", "input; flip across; left half"]);
+        assert_eq!(*graph.image(graph.pieces()[1], 1), image(&["21", "65"]));
+    }
+
+    #[test]
+    fn a_budget_ends_the_walk() {
+        let frame = Frame { input: (2, 2), target: (2, 2), most_cells: 100 };
+        let mut language = Language::new();
+        (0..8).for_each(|which| language.add(true, &[Op::Symmetry(which)]));
+        let mut graph = Graph::new(language, &[frame], 10_000);
+        graph.add_root("input", vec![image(&["12", "34"])]);
+        let never = || false;
+        graph.grow(3, &mut Meter::new(30, &never));
+        assert!(graph.len() <= 8);
+    }
+}

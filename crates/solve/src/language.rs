@@ -1,0 +1,168 @@
+//! Which steps programs are made of, for a task.
+//!
+//! Invariant: the set of steps is closed under the symmetries of the square, so that a turned task has turned programs. Colours are roles.
+
+use crate::graph::Language;
+use crate::image::Image;
+use crate::op::Op;
+use crate::op::ray::DIRECTIONS;
+use crate::op::region::{Join, Touch};
+use crate::quality::{QUALITIES, Quality};
+
+/// The steps for a task in roles: inputs (tests too) and outputs.
+pub(crate) fn language(inputs: &[Image], outputs: &[Image]) -> Language {
+    let mut steps = Language::new();
+    colors(&mut steps, inputs, outputs);
+    shapes(&mut steps);
+    for set in 0..DIRECTIONS.len() as u8 {
+        steps.add(set < 7, &[Op::Smear(set)]);
+    }
+    for direction in 0..4 {
+        steps.add(false, &[Op::Gravity(direction)]);
+        steps.add(false, &[Op::Slide(direction)]);
+        steps.add(false, &[Op::Shift(direction)]);
+    }
+    for lines in [1, 2, 3, 12, 15] {
+        steps.add(lines < 4, &[Op::Connect(lines)]);
+    }
+    for op in [Op::Spread, Op::Symmetric, Op::Periodic] {
+        steps.add(false, &[op]);
+    }
+    objects(&mut steps);
+    steps
+}
+
+/// The steps that change sizes: what predicting the output's size looks at.
+pub(crate) fn size_language(inputs: &[Image], outputs: &[Image]) -> Language {
+    let mut steps = Language::new();
+    colors(&mut steps, inputs, outputs);
+    for which in 0..4 {
+        steps.add(true, &[Op::Half(which)]);
+    }
+    for op in [Op::Crop, Op::DropEmpty, Op::DropDoubles, Op::Cut, Op::ByColor, Op::NoSpecks, Op::Enclosed(false)] {
+        steps.add(true, &[op]);
+    }
+    for join in [Join::Any8, Join::Color4, Join::Color8] {
+        steps.add(true, &[Op::Split(join)]);
+    }
+    choices(&mut steps);
+    steps
+}
+
+fn colors(steps: &mut Language, inputs: &[Image], outputs: &[Image]) {
+    for color in 1..10 {
+        let inside = inputs.iter().filter(|input| input.cells.contains(&color)).count();
+        let outside = outputs.iter().filter(|output| output.cells.contains(&color)).count();
+        if inside * 2 >= inputs.len() {
+            steps.add(true, &[Op::Only(color)]);
+            steps.add(true, &[Op::Without(color)]);
+        }
+        if outside * 2 > outputs.len() {
+            steps.add(true, &[Op::Paint(color)]);
+        }
+    }
+    for op in [Op::Majority, Op::Minority, Op::Invert] {
+        steps.add(true, &[op]);
+    }
+}
+
+fn shapes(steps: &mut Language) {
+    for which in 1..8 {
+        steps.add(true, &[Op::Symmetry(which)]);
+        steps.add(false, &[Op::Mirrored(which)]);
+    }
+    for which in 0..4 {
+        steps.add(true, &[Op::Half(which)]);
+    }
+    let core =
+        [Op::Crop, Op::ToOrigin, Op::DropEmpty, Op::DropDoubles, Op::Fill, Op::Enclosed(false), Op::OnTarget, Op::Scale, Op::Tile];
+    for op in core {
+        steps.add(true, &[op]);
+    }
+    let others = [
+        Op::OnInput,
+        Op::Hull,
+        Op::Enclosed(true),
+        Op::Inner,
+        Op::Edge,
+        Op::Outline(Touch::Both),
+        Op::Outline(Touch::Sides),
+        Op::Outline(Touch::Corners),
+        Op::Framed,
+        Op::NoSpecks,
+        Op::MirrorTile,
+        Op::Wrap,
+        Op::Kron(false),
+        Op::Kron(true),
+    ];
+    for op in others {
+        steps.add(false, &[op]);
+    }
+}
+
+fn objects(steps: &mut Language) {
+    choices(steps);
+    for op in [Op::Cut, Op::ByColor, Op::Columns, Op::Rows] {
+        steps.add(false, &[op]);
+    }
+    for join in [Join::Any8, Join::Color4, Join::Color8] {
+        steps.add(false, &[Op::Split(join)]);
+    }
+    for op in [Op::Compose(false), Op::Compose(true), Op::LineUp(false), Op::LineUp(true), Op::Overlay(false), Op::Overlay(true)] {
+        steps.add(true, &[op]);
+    }
+    for join in [Join::Any8, Join::Color4] {
+        for quality in QUALITIES {
+            for least in [false, true] {
+                if informative(quality, least) {
+                    steps.add(false, &[Op::Split(join), Op::Keep(quality, least), Op::Compose(false), Op::OnInput]);
+                }
+            }
+        }
+        let each = [
+            Op::Hull,
+            Op::Fill,
+            Op::Symmetry(1),
+            Op::Symmetry(2),
+            Op::Symmetry(3),
+            Op::Symmetry(4),
+            Op::Mirrored(1),
+            Op::Mirrored(2),
+            Op::Framed,
+            Op::Majority,
+            Op::Minority,
+        ];
+        for op in each {
+            steps.add(false, &[Op::Split(join), op, Op::Compose(false), Op::OnInput]);
+        }
+    }
+}
+
+/// One object, chosen by a quality and cropped.
+fn choices(steps: &mut Language) {
+    for parts in [Op::Split(Join::Any8), Op::Split(Join::Color4), Op::Cut, Op::ByColor] {
+        for quality in QUALITIES {
+            for least in [false, true] {
+                if informative(quality, least) {
+                    steps.add(false, &[parts, Op::Pick(quality, least)]);
+                }
+            }
+        }
+    }
+    for quality in [Quality::Count, Quality::Area] {
+        for least in [false, true] {
+            steps.add(false, &[Op::Keep(quality, least)]);
+            steps.add(false, &[Op::Others(quality, least)]);
+            steps.add(false, &[Op::Pick(quality, least)]);
+        }
+    }
+}
+
+/// Left and top from both ends are right and bottom as well.
+fn informative(quality: Quality, least: bool) -> bool {
+    match quality {
+        Quality::Left | Quality::Top => least,
+        Quality::Right | Quality::Bottom => !least,
+        _ => true,
+    }
+}
