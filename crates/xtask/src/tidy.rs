@@ -12,7 +12,6 @@ use crate::root;
 
 /// The layer of each crate: a crate depends only on crates of lower layers.
 const LAYERS: [(&str, u8); 19] = [
-const LAYERS: [(&str, u8); 16] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
