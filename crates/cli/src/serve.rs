@@ -87,6 +87,8 @@ async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Co
     let (count, address) = (games.len(), listener.local_addr()?);
     let server = Arc::new(Server::new(Arc::new(Builtin), games, database.store(), Arc::new(SystemClock), config));
     server.resume().await?;
+    // Whoever reads that it listens may ask it to end at once.
+    let ending = signal();
     let stop = Arc::new(Notify::new());
     let told = Arc::clone(&stop);
     let serving = tokio::spawn(serve(listener, server, async move { told.notified().await }));
@@ -94,7 +96,7 @@ async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Co
     let mut serving = serving;
     tokio::select! {
         ended = &mut serving => return Ok(ended??),
-        () = signal() => stop.notify_one(),
+        () = ending => stop.notify_one(),
     }
     match tokio::time::timeout(STOPPING, serving).await {
         Ok(ended) => ended??,
@@ -104,17 +106,19 @@ async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Co
     Ok(())
 }
 
-/// Waits until the process is asked to end.
+/// Waits until the process is asked to end. The handlers are there as soon as this is called, not only when it is waited for.
 #[cfg(unix)]
-async fn signal() {
+fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let ends = signal(SignalKind::interrupt()).and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
-    match ends {
-        Ok((mut interrupt, mut terminate)) => {
-            tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
+    async move {
+        match ends {
+            Ok((mut interrupt, mut terminate)) => {
+                tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
+            }
+            // Without handlers the system ends the process, which loses nothing either.
+            Err(_) => std::future::pending().await,
         }
-        // Without handlers the system ends the process, which loses nothing either.
-        Err(_) => std::future::pending().await,
     }
 }
 
