@@ -73,6 +73,8 @@ async fn listen(order: Order) -> Result<()> {
     }
     let (server, count) = (Arc::new(server), order.count);
     server.resume().await?;
+    // Whoever reads that it listens may ask it to end at once.
+    let ending = signal();
     let (stop, stopped) = watch::channel(false);
     let told = || {
         let mut stopped = stopped.clone();
@@ -95,7 +97,7 @@ async fn listen(order: Order) -> Result<()> {
     tracing::info!(%address, auth = ?order.auth, tls = scheme == "https", environments = count, "started");
     tokio::select! {
         ended = &mut serving => return Ok(ended??),
-        () = signal() => tracing::info!("stopping"),
+        () = ending => tracing::info!("stopping"),
     }
     // Everybody who listens is told, or has ended.
     let _ = stop.send(true);
@@ -114,17 +116,19 @@ async fn listen(order: Order) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the process is asked to end.
+/// Waits until the process is asked to end. The handlers are there as soon as this is called, not only when it is waited for.
 #[cfg(unix)]
-async fn signal() {
+fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let ends = signal(SignalKind::interrupt()).and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
-    match ends {
-        Ok((mut interrupt, mut terminate)) => {
-            tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
+    async move {
+        match ends {
+            Ok((mut interrupt, mut terminate)) => {
+                tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
+            }
+            // Without handlers the system ends the process, which loses nothing either.
+            Err(_) => std::future::pending().await,
         }
-        // Without handlers the system ends the process, which loses nothing either.
-        Err(_) => std::future::pending().await,
     }
 }
 
