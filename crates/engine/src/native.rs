@@ -1,6 +1,8 @@
 //! A native game behind the [`Environment`] interface.
 
-use crate::{Action, Environment, EnvironmentError, Episode, FrameBuffer, FrameSink, Game, GameInfo, Observation};
+use crate::{
+    Action, Environment, EnvironmentError, Episode, FrameBuffer, FrameSink, Game, GameInfo, Observation, StateKey, key_of,
+};
 
 /// One play of a native game.
 pub struct Native<G: Game> {
@@ -67,5 +69,10 @@ impl<G: Game> Environment for Native<G> {
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
         Some(Box::new(Self { info: self.info.clone(), episode: self.episode.clone(), observation: self.observation.clone() }))
+    }
+
+    /// The whole state of the level: a frame need not show what is left to spend.
+    fn hidden_key(&self) -> Option<StateKey> {
+        Some(key_of(self.episode.state()))
     }
 }
