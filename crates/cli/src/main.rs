@@ -5,6 +5,7 @@
 
 mod arc;
 mod bench;
+mod explore;
 mod games;
 mod output;
 mod play;
@@ -34,6 +35,7 @@ enum Command {
     Replay(replay::ReplayArgs),
     Score(score::ScoreArgs),
     Serve(serve::ServeArgs),
+    Explore(explore::ExploreArgs),
     Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
 }
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Score(args) => score::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),
     };

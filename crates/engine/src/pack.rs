@@ -33,10 +33,16 @@ impl Packer {
     /// Adds the places of a set that has exactly `count` of them, each as a field of seven bits, the lowest place first.
     #[inline]
     pub const fn put_places(&mut self, mut set: u128, count: u32) {
-        self.too_big |= set.count_ones() != count;
+        self.too_big |= set.count_ones() != count || count > PACKED_BITS / 7;
+        // Nine places at a time fit into a field; narrow numbers are quicker to shift.
         while set != 0 && !self.too_big {
-            self.put(set.trailing_zeros() as u64, 7);
-            set &= set - 1;
+            let (mut field, mut bits) = (0_u64, 0);
+            while set != 0 && bits < 63 {
+                field |= (set.trailing_zeros() as u64) << bits;
+                bits += 7;
+                set &= set - 1;
+            }
+            self.put(field, bits);
         }
     }
 

@@ -11,7 +11,7 @@ use std::hint::black_box;
 use rhae_engine::{Action, ActionKind, Outcome};
 
 use crate::graph::{CLICKS, KEY, outcome_of, with_outcome};
-use crate::index::{FRESH, Found, Index, hash_of, number_in};
+use crate::index::{FRESH, Found, Index, hash_of};
 use crate::{Explorable, Graph, Stop, threads};
 
 /// How far a search may go.
@@ -331,8 +331,18 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         let mut at = 0;
         for &count in &batch.counts {
             let begun = self.graph.targets.len();
+            let node = self.graph.expanded();
+            let own_key = self.graph.keys[node];
             for edge in at..at + count as usize {
                 let (key, hash) = batch.found[edge];
+                if key == own_key {
+                    // Nothing changed, so there is nothing to look up.
+                    if let Err(stop) = self.add_edge(node as u32, batch.weights[edge]) {
+                        self.forget_edges_from(begun);
+                        return Err(stop);
+                    }
+                    continue;
+                }
                 let number = self.graph.keys.len() as u32;
                 let keys = &self.graph.keys;
                 let target = match self.index.resolve(hash, number, |known| keys[known as usize] == key) {
@@ -360,8 +370,8 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     fn announce(&self, found: &[(u128, u64)]) {
         let mut read = 0;
         for &(_, hash) in found {
-            let number = number_in(self.index.touch(hash)) as usize;
-            read ^= self.graph.keys.get(number).map_or(0, |&key| key as u64);
+            let known = self.index.touch(hash).and_then(|number| self.graph.keys.get(number as usize));
+            read ^= known.map_or(0, |&key| key as u64);
         }
         black_box(read);
     }
@@ -444,9 +454,10 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     }
 }
 
-/// How many entries a list gets when it is full: a quarter more, so that little is held in vain.
+/// How many entries a list gets when it is full: twice as many while it is small, then a quarter more, so that little is
+/// held in vain.
 fn next_capacity(len: usize) -> usize {
-    len + (len / 4).max(1 << 10)
+    if len < 1 << 18 { (2 * len).max(1 << 10) } else { len + len / 4 }
 }
 
 /// The memory that growing asks for; the old list is held until it is copied.

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Game, LevelIndex, Levels, NoFrames, Outcome, StateKey, StateOf, key_of};
+use rhae_engine::{Action, ActionKind, ActionSet, Frame, Game, LevelIndex, Levels, NoFrames, Outcome, StateKey, StateOf, key_of};
 
 /// One level as a graph of states.
 ///
@@ -68,6 +68,13 @@ impl<G: Game> NativeLevel<G> {
     #[must_use]
     pub fn hashed(self) -> Self {
         Self { packs: false, ..self }
+    }
+
+    /// The settled picture of a state.
+    pub fn drawn(&self, state: &StateOf<G>) -> Frame {
+        let mut frame = Frame::filled(0);
+        G::draw(self.level(), state, &mut frame);
+        frame
     }
 
     fn level(&self) -> &G::Level {

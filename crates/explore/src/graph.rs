@@ -148,6 +148,11 @@ impl Graph {
         &self.targets[self.edge_range(node)]
     }
 
+    /// Whether clicks are offered anywhere.
+    pub const fn has_clicks(&self) -> bool {
+        self.has_clicks
+    }
+
     /// Whether the chances of a policy are known: of one that clicks blindly only if all cells were tried.
     pub const fn knows(&self, policy: Policy) -> bool {
         matches!(policy, Policy::Valid) || self.weights.is_some() || !self.has_clicks

@@ -70,10 +70,11 @@ impl Index {
         hash as usize & (self.slots.len() - 1)
     }
 
-    /// Reads what a later look-up will read. Look-ups that are announced together wait for memory together.
+    /// Reads what a later look-up will read, and tells whose key that will compare. Look-ups that are announced together wait for memory together.
     #[inline]
-    pub(crate) fn touch(&self, hash: u64) -> u64 {
-        self.slots[self.place(hash)]
+    pub(crate) fn touch(&self, hash: u64) -> Option<u32> {
+        let slot = self.slots[self.place(hash)];
+        (slot & TAG == hash << 32).then(|| number_in(slot))
     }
 
     /// The number of a key, or where to note it. `is_key` compares a number's key with the one looked for.
@@ -103,9 +104,9 @@ impl Index {
 
 const TAG: u64 = !0 << 32;
 
-/// Whose key has to be compared for a slot; of an empty one nobody's.
+/// The number in a slot that is not empty.
 #[inline]
-pub(crate) const fn number_in(slot: u64) -> u32 {
+const fn number_in(slot: u64) -> u32 {
     (slot as u32).wrapping_sub(1)
 }
 

@@ -80,3 +80,26 @@ pub(crate) fn choices<E: Explorable>(level: &E, state: &E::State, all_clicks: bo
     }
     Ok(actions)
 }
+
+/// The action of every edge, in the order of edges. Keeps every state in memory, so it is meant for graphs that are shown.
+pub fn edge_actions<E: Explorable>(level: &E, graph: &Graph) -> Result<Vec<Action>, E::Error> {
+    let mut states: Vec<Option<E::State>> = vec![None; graph.nodes()];
+    states[0] = Some(level.start());
+    let mut all = Vec::with_capacity(graph.edges());
+    for node in 0..graph.nodes() as u32 {
+        let targets = graph.targets(node);
+        let Some(state) = states[node as usize].take() else { continue };
+        if targets.is_empty() {
+            continue;
+        }
+        for (action, &target) in choices(level, &state, graph.weights.is_some())?.into_iter().zip(targets) {
+            all.push(action);
+            if target > node && states[target as usize].is_none() {
+                let mut after = state.clone();
+                level.step(&mut after, action)?;
+                states[target as usize] = Some(after);
+            }
+        }
+    }
+    Ok(all)
+}

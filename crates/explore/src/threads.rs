@@ -12,11 +12,13 @@ use rhae_engine::Outcome;
 
 use crate::build::{Batch, Builder, Progress};
 use crate::graph::{KEY, outcome_of};
-use crate::index::{FRESH, Found, Index, hash_of, number_in};
+use crate::index::{FRESH, Found, Index, hash_of};
 use crate::{Explorable, Stop};
 
 /// States in a slice: enough that starting and joining threads costs little beside them.
 const SLICE: usize = 1 << 15;
+/// Pieces of a slice, and shards of the index, for each thread: a thread that was held up leaves the rest to others.
+const SHARE: usize = 4;
 /// Look-ups that are announced together.
 const TOGETHER: usize = 64;
 
@@ -42,14 +44,15 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
     go_on: &mut impl FnMut(Progress) -> bool,
 ) -> Result<(), E::Error> {
     let threads = builder.search.threads;
-    let shard_count = threads.next_power_of_two();
+    let piece_count = threads * SHARE;
+    let shard_count = piece_count.next_power_of_two();
     let shard_of = |hash: u64| (hash >> 40) as usize & (shard_count - 1);
     let new_shard = || Shard { index: Index::new(), fresh: Vec::new(), numbers: Vec::new(), answers: Vec::new() };
     let mut shards: Vec<Shard> = (0..shard_count).map(|_| new_shard()).collect();
     let start = hash_of(builder.graph.keys[0]);
     let _ = shards[shard_of(start)].index.resolve(start, 0, |_| false);
     let new_piece = || Piece { batch: Batch::default(), for_shard: vec![Vec::new(); shard_count] };
-    let mut pieces: Vec<Piece<E::State>> = (0..threads).map(|_| new_piece()).collect();
+    let mut pieces: Vec<Piece<E::State>> = (0..piece_count).map(|_| new_piece()).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
 
     while let Some(end) = builder.layer_end() {
@@ -62,7 +65,7 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
         let going = if PACKED { 0 } else { builder.graph.keys[from..to].iter().filter(is_going).count() };
         let states: Vec<E::State> = builder.take_waiting(going);
         let slice = &builder.graph.keys[from..to];
-        let part = slice.len().div_ceil(threads);
+        let part = slice.len().div_ceil(piece_count);
         let starts: Vec<usize> = waiting_before(slice, part, PACKED);
 
         let (level, all_clicks) = (builder.level, builder.search.all_clicks);
@@ -160,8 +163,8 @@ impl Shard {
             for together in piece.for_shard[number].chunks(TOGETHER) {
                 let mut read = 0;
                 for &edge in together {
-                    let known = number_in(self.index.touch(found[edge as usize].1)) as usize;
-                    read ^= keys.get(known).map_or(0, |&key| key as u64);
+                    let known = self.index.touch(found[edge as usize].1).and_then(|number| keys.get(number as usize));
+                    read ^= known.map_or(0, |&key| key as u64);
                 }
                 black_box(read);
                 for &edge in together {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod arc;
+mod explore;
 mod games;
 mod play;
 mod replay;
