@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_key_keeps_its_number_while_the_table_grows() {
-        let keys: Vec<u128> = (0..50_000_u128).map(|number| number << 40 | number % 7).collect();
+        let keys: Vec<u128> = (0..50_000_u128).map(|number| (number << 40) | (number % 7)).collect();
         let mut index = Index::new();
         for (number, &key) in keys.iter().enumerate() {
             index.reserve(1);

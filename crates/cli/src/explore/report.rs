@@ -138,25 +138,25 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     let at_least = if report.complete { "" } else { "at least " };
     let cycles = match report.sccs.cyclic {
         0 => "none but actions that change nothing".to_owned(),
-        count => format!("{count} components, the largest of {} states", report.sccs.largest),
+        count => format!("in {count} strongly connected component(s), the largest of {} states", report.sccs.largest),
     };
     let shortest = match &report.shortest_win {
         None if report.complete => "none: the level cannot be won".to_owned(),
         None => "not found".to_owned(),
-        Some(win) => format!("{} actions, {} such lines", win.length, win.count),
+        Some(win) => format!("{} actions; lines as short: {}", win.length, win.count),
     };
     let mut facts = vec![
         ("states", format!("{} ({complete})", report.nodes)),
         ("edges", format!("{}, {:.1} % of them to known states", report.edges, 100.0 * report.merge_density)),
         ("depth", report.max_depth.to_string()),
-        ("ends", format!("{} wins, {} losses", report.terminals.wins, report.terminals.losses)),
+        ("ends", format!("wins {}, losses {}", report.terminals.wins, report.terminals.losses)),
         ("cycles", cycles),
         ("dead ends", format!("{at_least}{}", report.dead_ends)),
         ("shortest win", shortest),
         ("chance to win", report.p_win.text()),
     ];
     let within = format!("within {} actions: {}", report.p_win_within.actions, report.p_win_within.text());
-    facts.push(("of that", within));
+    facts.push(("in time", within));
     if let (Some(blind), Some(within)) = (&report.p_win_blind, &report.p_win_within_blind) {
         facts.push(("blind clicks", format!("{}; within {} actions {}", blind.text(), within.actions, within.text())));
     }

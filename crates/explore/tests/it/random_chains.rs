@@ -23,7 +23,7 @@ fn played(table: &Table, actions: u32, plays: u32, rng: &mut Rng) -> f64 {
         for _ in 0..actions {
             choices.clear();
             table.actions(&state, &mut choices);
-            let Ok(outcome) = table.step(&mut state, *rng.choose(&choices).unwrap());
+            let Ok(outcome) = table.step(&mut state, *rng.choose(&choices).expect("a state has actions"));
             match outcome {
                 Outcome::Going => continue,
                 Outcome::LevelWon => wins += 1,
