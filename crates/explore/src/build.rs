@@ -330,7 +330,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         self.announce(&batch.found);
         let mut at = 0;
         for &count in &batch.counts {
-            let begun = self.graph.targets.len();
+            let begun = (self.graph.keys.len(), self.graph.targets.len());
             let node = self.graph.expanded();
             let own_key = self.graph.keys[node];
             for edge in at..at + count as usize {
@@ -338,7 +338,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 if key == own_key {
                     // Nothing changed, so there is nothing to look up.
                     if let Err(stop) = self.add_edge(node as u32, batch.weights[edge]) {
-                        self.forget_edges_from(begun);
+                        self.forget_from(begun);
                         return Err(stop);
                     }
                     continue;
@@ -351,13 +351,13 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 };
                 let added = target.and_then(|target| self.add_edge(target, batch.weights[edge]));
                 if let Err(stop) = added {
-                    self.forget_edges_from(begun);
+                    self.forget_from(begun);
                     return Err(stop);
                 }
             }
             at += count as usize;
             if let Err(stop) = self.end_node() {
-                self.forget_edges_from(begun);
+                self.forget_from(begun);
                 return Err(stop);
             }
         }
@@ -424,8 +424,10 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         Ok(())
     }
 
-    /// Of a state either all actions are there or none.
-    pub(crate) fn forget_edges_from(&mut self, edge: usize) {
+    /// Of a state either all actions are there or none. What only the forgotten ones led to is forgotten too, so that every
+    /// state can be reached along edges.
+    pub(crate) fn forget_from(&mut self, (node, edge): (usize, usize)) {
+        self.graph.keys.truncate(node);
         self.graph.targets.truncate(edge);
         if let Some(weights) = &mut self.graph.weights {
             weights.truncate(edge);

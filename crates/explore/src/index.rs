@@ -1,11 +1,11 @@
 //! The table that finds a state's number by its key: open addressing over the list of keys.
 //!
 //! A slot has 32 bits of the key's hash and the number of the state; the key itself is compared in the list. So a state
-//! costs its 16 bytes in the list and 11 to 21 here. A slot's place follows from those 32 bits, so the table grows
+//! costs its 16 bytes in the list and 13 to 26 here. A slot's place follows from those 32 bits, so the table grows
 //! without looking at keys. Nothing is ever removed.
 
 /// Above this share of used slots, in eighths, the table grows.
-const FULL: usize = 6;
+const FULL: usize = 5;
 const SLOT: usize = size_of::<u64>();
 /// Set in the number of a state that has no final number yet; see [`Index::resolve`].
 pub(crate) const FRESH: u32 = 1 << 31;

@@ -199,7 +199,7 @@ fn number<E: Explorable, const PACKED: bool>(
         let batch = &piece.batch;
         let mut edges = 0..;
         for &count in &batch.counts {
-            let begun = builder.graph.targets.len();
+            let begun = (builder.graph.keys.len(), builder.graph.targets.len());
             for edge in edges.by_ref().take(count as usize) {
                 let (key, hash) = batch.found[edge];
                 let number = shard_of(hash);
@@ -216,12 +216,12 @@ fn number<E: Explorable, const PACKED: bool>(
                     builder.add_node(key, batch.states.get(edge)).map(|()| known)
                 };
                 if let Err(stop) = target.and_then(|target| builder.add_edge(target, batch.weights[edge])) {
-                    builder.forget_edges_from(begun);
+                    builder.forget_from(begun);
                     return Err(stop);
                 }
             }
             if let Err(stop) = builder.end_node() {
-                builder.forget_edges_from(begun);
+                builder.forget_from(begun);
                 return Err(stop);
             }
         }

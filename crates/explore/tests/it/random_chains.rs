@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rhae_engine::{Outcome, Rng};
-use rhae_explore::{Components, Explorable, Policy, Search, explore, fraction, win_within};
+use rhae_explore::{Components, Explorable, Policy, Search, explore, fraction, way_to, win_within};
 
 use crate::chains::{LOSS, Table, WIN, chance};
 
@@ -63,6 +63,7 @@ proptest! {
         let search = |threads: usize, nodes: usize| Search { threads, limits: rhae_explore::Limits { nodes, ..Default::default() }, ..Default::default() };
         for nodes in [nodes, 1000] {
             let Ok(one) = explore(&table, &search(1, nodes), |_| true);
+            prop_assert!((0..one.nodes() as u32).all(|node| way_to(&one, node).len() == one.depth_of(node) + 1));
             let Ok(three) = explore(&table, &search(3, nodes), |_| true);
             let Ok(hashed) = explore(&Table { packs: !table.packs, ..table.clone() }, &search(1, nodes), |_| true);
             for other in [&three, &hashed] {
