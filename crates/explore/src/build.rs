@@ -61,8 +61,8 @@ pub struct Progress {
     pub depth: usize,
 }
 
-/// What an analysis needs for each state: its place in the order of components, and two bounds of 16 bytes.
-pub(crate) const ANALYSIS_BYTES: usize = 48;
+/// What an analysis needs for each state: two bounds of 16 bytes, its component and place, and lists that grow by doubling.
+pub(crate) const ANALYSIS_BYTES: usize = 56;
 
 /// Searches a level. `go_on` is asked every few thousand states.
 pub fn explore<E: Explorable>(level: &E, search: &Search, mut go_on: impl FnMut(Progress) -> bool) -> Result<Graph, E::Error> {
