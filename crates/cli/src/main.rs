@@ -6,6 +6,7 @@
 mod arc;
 mod bench;
 mod db;
+mod explore;
 mod games;
 mod keys;
 mod output;
@@ -38,6 +39,7 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     Keys(keys::KeysArgs),
     Db(db::DbArgs),
+    Explore(explore::ExploreArgs),
     Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
 }
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(*args),
         Command::Keys(args) => keys::run(args),
         Command::Db(args) => db::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),
     };

@@ -1,6 +1,6 @@
 //! The object-safe face of a play: the same for a native game, one hosted in another process and one on a server.
 
-use crate::{Action, ActionSet, Baseline, Facts, Frame, FrameBuffer, GameId};
+use crate::{Action, ActionSet, Baseline, Facts, Frame, FrameBuffer, GameId, StateKey};
 
 /// Where a play stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,6 +119,11 @@ pub trait Environment: Send {
 
     /// A second play in the same state, where that is possible.
     fn fork(&self) -> Option<Box<dyn Environment>> {
+        None
+    }
+
+    /// A key of what the settled frame does not show and the next frames depend on, where the environment reports it.
+    fn hidden_key(&self) -> Option<StateKey> {
         None
     }
 

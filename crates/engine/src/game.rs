@@ -83,4 +83,15 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// One cell of each area in which a click may matter in this state. For exploration only, never shown to an agent:
     /// a click elsewhere must do the same as one of these, or nothing but what every idle click does.
     fn clicks(_level: &Self::Level, _state: &StateOf<Self>, _cells: &mut Vec<(u8, u8)>) {}
+
+    /// The whole state as a number below 2^[`PACKED_BITS`](crate::PACKED_BITS), where it fits. Then a search keeps that
+    /// number alone, in place of a hash and of the state. Equal numbers must mean equal states, ended levels included.
+    fn pack(_level: &Self::Level, _state: &StateOf<Self>) -> Option<u128> {
+        None
+    }
+
+    /// The state of a number that [`pack`](Game::pack) gave for the same level.
+    fn unpack(_level: &Self::Level, _packed: u128) -> Option<StateOf<Self>> {
+        None
+    }
 }

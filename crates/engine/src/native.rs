@@ -1,7 +1,9 @@
 //! A native game behind the [`Environment`] interface.
 
 use crate::snapshot;
-use crate::{Action, Environment, EnvironmentError, Episode, FrameBuffer, FrameSink, Game, GameInfo, Observation};
+use crate::{
+    Action, Environment, EnvironmentError, Episode, FrameBuffer, FrameSink, Game, GameInfo, Observation, StateKey, key_of,
+};
 
 /// One play of a native game.
 pub struct Native<G: Game> {
@@ -80,5 +82,10 @@ impl<G: Game> Environment for Native<G> {
         let seen = &mut self.observation;
         (seen.action, seen.full_reset, seen.counted, seen.changed) = (last.action, last.full_reset, last.counted, last.changed);
         Ok(seen)
+    }
+
+    /// The whole state of the level: a frame need not show what is left to spend.
+    fn hidden_key(&self) -> Option<StateKey> {
+        Some(key_of(self.episode.state()))
     }
 }

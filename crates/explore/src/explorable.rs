@@ -1,36 +1,80 @@
-//! What a search needs of an environment.
+//! What a search needs of an environment, and native levels as such.
 
-use rhae_engine::{Action, ActionKind, Game, LevelIndex, Levels, NoFrames, Outcome, StateKey, StateOf, key_of};
+use std::convert::Infallible;
+
+use rhae_engine::{Action, ActionKind, ActionSet, Frame, Game, LevelIndex, Levels, NoFrames, Outcome, StateKey, StateOf, key_of};
 
 /// One level as a graph of states.
-pub trait Explorable {
+///
+/// **Invariant:** equal states have equal successors; what an action does depends on the state alone.
+pub trait Explorable: Sync {
     /// A position in the graph.
-    type State: Clone;
+    type State: Clone + Send + Sync;
+    /// Why an action got no answer; native games never fail.
+    type Error: Send;
 
     /// Where the level begins.
     fn start(&self) -> Self::State;
 
-    /// The actions worth trying in a state. Undo is left out: going back to an earlier board never shortens a win.
+    /// The kinds of action that are offered in a state.
+    fn offered(&self, state: &Self::State) -> ActionSet;
+
+    /// The actions worth trying in a state: keys in the order of their ids, then the clicks that may matter. RESET is left
+    /// out, and so is undo: going back to an earlier board never shortens a win.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>);
 
     /// Takes an action.
-    fn step(&self, state: &mut Self::State, action: Action) -> Outcome;
+    fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Self::Error>;
+
+    /// Tells states apart.
+    fn key(&self, state: &Self::State) -> StateKey;
 
     /// Tells states apart for a search: equal boards count as one place whatever was spent on the way. So a shortest win is
     /// right for games in which a longer way to a board never leaves more to spend; every win that is found is real.
-    fn place(&self, state: &Self::State) -> StateKey;
+    fn place(&self, state: &Self::State) -> StateKey {
+        self.key(state)
+    }
+
+    /// The whole state as a number below 2^[`PACKED_BITS`](rhae_engine::PACKED_BITS), where it fits.
+    fn pack(&self, _state: &Self::State) -> Option<u128> {
+        None
+    }
+
+    /// The state of a number that [`pack`](Self::pack) gave.
+    fn unpack(&self, _packed: u128) -> Option<Self::State> {
+        None
+    }
+
+    /// Memory that a state holds beside its own size.
+    fn heap_bytes(&self, _state: &Self::State) -> usize {
+        0
+    }
 }
 
 /// A level of a native game.
 pub struct NativeLevel<G: Game> {
     levels: Levels<G>,
     index: LevelIndex,
+    packs: bool,
 }
 
 impl<G: Game> NativeLevel<G> {
     /// A level under a seed.
     pub fn new(seed: u64, index: LevelIndex) -> Self {
-        Self { levels: Levels::new(seed), index }
+        Self { levels: Levels::new(seed), index, packs: true }
+    }
+
+    /// The same level without packed states, so that every state is told apart by its hash.
+    #[must_use]
+    pub fn hashed(self) -> Self {
+        Self { packs: false, ..self }
+    }
+
+    /// The settled picture of a state.
+    pub fn drawn(&self, state: &StateOf<G>) -> Frame {
+        let mut frame = Frame::filled(0);
+        G::draw(self.level(), state, &mut frame);
+        frame
     }
 
     fn level(&self) -> &G::Level {
@@ -40,11 +84,17 @@ impl<G: Game> NativeLevel<G> {
 
 impl<G: Game> Explorable for NativeLevel<G> {
     type State = StateOf<G>;
+    type Error = Infallible;
 
     fn start(&self) -> Self::State {
         G::start(self.level())
     }
 
+    fn offered(&self, state: &Self::State) -> ActionSet {
+        G::offered(self.level(), state)
+    }
+
+    #[inline]
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
         let offered = G::offered(self.level(), state);
         for kind in offered.iter() {
@@ -60,11 +110,27 @@ impl<G: Game> Explorable for NativeLevel<G> {
         }
     }
 
-    fn step(&self, state: &mut Self::State, action: Action) -> Outcome {
-        G::step(self.level(), state, action, &mut NoFrames)
+    #[inline]
+    fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Infallible> {
+        Ok(G::step(self.level(), state, action, &mut NoFrames))
+    }
+
+    #[inline]
+    fn key(&self, state: &Self::State) -> StateKey {
+        key_of(state)
     }
 
     fn place(&self, state: &Self::State) -> StateKey {
         key_of(&state.board)
+    }
+
+    #[inline]
+    fn pack(&self, state: &Self::State) -> Option<u128> {
+        if self.packs { G::pack(self.level(), state) } else { None }
+    }
+
+    #[inline]
+    fn unpack(&self, packed: u128) -> Option<Self::State> {
+        if self.packs { G::unpack(self.level(), packed) } else { None }
     }
 }

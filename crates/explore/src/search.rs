@@ -1,5 +1,6 @@
 //! Breadth-first search for the shortest win.
 
+use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashSet;
@@ -9,7 +10,7 @@ use crate::Explorable;
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Search {
+pub struct FirstWin {
     /// A shortest winning line, if one was found.
     pub win: Option<Vec<Action>>,
     /// How many different places were seen.
@@ -22,7 +23,7 @@ pub struct Search {
 ///
 /// The places on one depth are kept as states, all others as a key and the way they were reached, so memory is about
 /// 40 bytes a place.
-pub fn shortest_win<E: Explorable>(level: &E, most_places: usize) -> Search {
+pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, most_places: usize) -> FirstWin {
     let start = level.start();
     let mut seen = PlaceSet::default();
     seen.insert(level.place(&start));
@@ -37,16 +38,17 @@ pub fn shortest_win<E: Explorable>(level: &E, most_places: usize) -> Search {
             level.actions(state, &mut actions);
             for &action in &actions {
                 let mut after = state.clone();
-                match level.step(&mut after, action) {
+                let Ok(outcome) = level.step(&mut after, action);
+                match outcome {
                     Outcome::GameOver => {}
                     Outcome::LevelWon => {
                         let win = Some(way_to(&reached, *from, action));
-                        return Search { win, places: reached.len(), complete: true };
+                        return FirstWin { win, places: reached.len(), complete: true };
                     }
                     Outcome::Going => {
                         if seen.insert(level.place(&after)) {
                             if reached.len() >= most_places {
-                                return Search { win: None, places: reached.len(), complete: false };
+                                return FirstWin { win: None, places: reached.len(), complete: false };
                             }
                             let index = u32::try_from(reached.len()).expect("a search sees fewer than 2^32 places");
                             reached.push((*from, action));
@@ -58,7 +60,7 @@ pub fn shortest_win<E: Explorable>(level: &E, most_places: usize) -> Search {
         }
         frontier = next;
     }
-    Search { win: None, places: reached.len(), complete: true }
+    FirstWin { win: None, places: reached.len(), complete: true }
 }
 
 fn way_to(reached: &[(u32, Action)], mut place: u32, last: Action) -> Vec<Action> {

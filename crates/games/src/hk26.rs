@@ -9,7 +9,7 @@ mod draw;
 mod levels;
 mod wants;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
 use serde::{Deserialize, Serialize};
 
 use self::draw::View;
@@ -103,6 +103,28 @@ impl Game for Hk26 {
     fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
         let others = (0..level.count).filter(|&being| being != usize::from(state.board.chosen) && level.walks(being));
         cells.extend(others.map(|being| draw::middle(state.board.square[being])));
+    }
+
+    fn pack(level: &Level, state: &StateOf<Self>) -> Option<u128> {
+        let mut packer = Packer::new();
+        packer.put(u64::from(state.spent), 16);
+        packer.put(u64::from(state.board.chosen), 3);
+        for (square, token) in state.board.square.iter().zip(&state.board.token).take(level.count) {
+            packer.put(u64::from(*square), 7);
+            packer.put(u64::from(*token), 4);
+        }
+        packer.finish()
+    }
+
+    fn unpack(level: &Level, packed: u128) -> Option<StateOf<Self>> {
+        let mut fields = Unpacker::new(packed);
+        let (spent, chosen) = (fields.take(16) as u16, fields.take_u8(3));
+        let mut board = Board { chosen, ..level.start };
+        for (square, token) in board.square.iter_mut().zip(&mut board.token).take(level.count) {
+            *square = fields.take_u8(7);
+            *token = fields.take_u8(4);
+        }
+        Some(State { board, spent })
     }
 }
 

@@ -9,7 +9,7 @@ mod levels;
 
 use draw::Look;
 use heap::{Ground, Heap, Places};
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker, Direction};
 
 const FACTS: Facts = Facts {
     id: "kq19-v1",
@@ -94,6 +94,24 @@ impl Game for Kq19 {
             sink.frame(|frame| draw::motion(room, state, state.board.all(), Direction::Up, frame));
         }
         outcome(lost)
+    }
+
+    /// Grains never come or go, so the number of each kind is the level's.
+    fn pack(room: &Room, state: &StateOf<Self>) -> Option<u128> {
+        let mut packer = Packer::new();
+        packer.put(u64::from(state.spent), 8);
+        packer.put(u64::from(state.board.hard), 1);
+        for (grains, start) in state.board.grains.iter().zip(&room.start.grains) {
+            packer.put_places(*grains, start.count_ones());
+        }
+        packer.finish()
+    }
+
+    fn unpack(room: &Room, packed: u128) -> Option<StateOf<Self>> {
+        let mut fields = Unpacker::new(packed);
+        let (spent, hard) = (fields.take_u8(8), fields.take(1) == 1);
+        let grains = room.start.grains.map(|start| fields.take_places(start.count_ones()));
+        Some(State { board: Heap { grains, hard }, spent })
     }
 }
 

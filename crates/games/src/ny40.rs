@@ -8,7 +8,7 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker, Direction};
 use serde::{Deserialize, Serialize};
 
 use draw::Moment;
@@ -152,6 +152,28 @@ impl Game for Ny40 {
             blink(hall, state, Moment::Flight, sink);
         }
         spent
+    }
+
+    /// Who fell is nowhere, and stones may fall too: of both, how many there are is part of the state.
+    fn pack(_hall: &Hall, state: &StateOf<Self>) -> Option<u128> {
+        let board = &state.board;
+        let mut packer = Packer::new();
+        packer.put(u64::from(state.spent), 8);
+        for set in [board.you, board.loose(), board.held] {
+            packer.put(u64::from(set.count_ones()), 4);
+            packer.put_places(set, set.count_ones());
+        }
+        packer.finish()
+    }
+
+    fn unpack(_hall: &Hall, packed: u128) -> Option<StateOf<Self>> {
+        let mut fields = Unpacker::new(packed);
+        let spent = fields.take_u8(8);
+        let [you, loose, held] = [(); 3].map(|()| {
+            let count = fields.take(4) as u32;
+            fields.take_places(count)
+        });
+        Some(State { board: Board { you, stones: loose | held, held }, spent })
     }
 }
 

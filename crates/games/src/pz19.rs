@@ -14,7 +14,7 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf, Direction};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker, Direction};
 use serde::{Deserialize, Serialize};
 
 use draw::Canvas;
@@ -101,6 +101,21 @@ impl Game for Pz19 {
         let look = level.sheet.look(&state.board.folds, state.board.open, false);
         let wrong = look.wrong & look.wrong.wrapping_neg();
         cells.extend(cells_of(look.right & !look.wrong | wrong).map(|place| level.canvas.middle_of(place)));
+    }
+
+    fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {
+        let mut packer = Packer::new();
+        packer.put(state.board.open, 64);
+        packer.put(u64::from(state.board.punches), 8);
+        packer.put(u64::from(state.spent.0), 2);
+        state.board.folds.pack(&mut packer);
+        packer.finish()
+    }
+
+    fn unpack(_level: &Level, packed: u128) -> Option<StateOf<Self>> {
+        let mut fields = Unpacker::new(packed);
+        let (open, punches, sheets) = (fields.take(64), fields.take_u8(8), fields.take_u8(2));
+        Some(State { board: Board { open, folds: Folds::unpack(&mut fields), punches }, spent: Sheets(sheets) })
     }
 }
 

@@ -8,9 +8,9 @@ mod draw;
 mod herd;
 mod levels;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
 
-use herd::{Answer, Herd, Kind, Land};
+use herd::{Answer, Gaze, Herd, Kind, Land};
 
 const FACTS: Facts = Facts {
     id: "ym39-v1",
@@ -108,6 +108,25 @@ impl Game for Ym39 {
             let (x, y) = draw::corner(creature.cell);
             (x as u8 + middle, y as u8 + middle)
         }));
+    }
+
+    fn pack(level: &Level, state: &StateOf<Self>) -> Option<u128> {
+        let mut packer = Packer::new();
+        for creature in &state.board[..level.land.count] {
+            packer.put(u64::from(creature.cell), 7);
+            packer.put(creature.gaze as u64, 3);
+        }
+        packer.finish()
+    }
+
+    fn unpack(level: &Level, packed: u128) -> Option<StateOf<Self>> {
+        let mut fields = Unpacker::new(packed);
+        let mut herd = level.start;
+        for creature in &mut herd[..level.land.count] {
+            creature.cell = fields.take_u8(7);
+            creature.gaze = *Gaze::ALL.get(fields.take(3) as usize)?;
+        }
+        Some(State { board: herd, spent: () })
     }
 }
 

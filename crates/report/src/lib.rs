@@ -10,6 +10,9 @@
 
 mod film;
 mod gif;
+mod graph_page;
+mod graph_picture;
+mod graph_text;
 mod html;
 mod packed;
 pub mod picture;
@@ -22,6 +25,9 @@ mod task_picture;
 
 pub use film::{Film, LevelTally, Moment};
 pub use gif::{GifOptions, animated_gif};
+pub use graph_page::{GraphPage, LevelGraph, graph_page};
+pub use graph_picture::{DrawnGraph, graph_picture, growth_plot};
+pub use graph_text::{graph_dot, graph_graphml, graph_json};
 pub use packed::player_data;
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{actions_plot, completion_plot};

@@ -2,7 +2,7 @@
 
 use rhae_engine::{
     Action, ActionKind, CELLS, Environment, Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, MAX_FRAMES, Native, NoFrames,
-    Observation, PlayState, Rng, StateOf, key_of,
+    Observation, PACKED_BITS, PlayState, Rng, StateOf, key_of,
 };
 
 /// How many random actions each law is tried on, at each level.
@@ -25,6 +25,7 @@ pub fn conforms<G: Game>() {
             twins_agree::<G>(&levels, level, &at);
             searching_sees_the_same::<G>(&levels, level, &at);
             a_restored_play_goes_on_as_the_saved_one::<G>(&levels, level, &at);
+            packed_states_come_back::<G>(&levels, level, &at);
             reset_restores::<G>(&levels, level, &at);
             actions_that_are_not_offered_do_nothing::<G>(&levels, level, &at);
             if facts.actions.contains(ActionKind::Action7) {
@@ -168,6 +169,27 @@ fn actions_that_are_not_offered_do_nothing<G: Game>(levels: &Levels<G>, level: L
             let step = episode.act(kind.simple().unwrap_or(Action::Action6 { x: 5, y: 5 }), &mut NoFrames);
             assert!(step.counted && !step.changed && *episode.state() == before, "{at}: {kind} is not offered but acts");
         }
+    }
+}
+
+/// A level packs all its states or none; those that are packed come back, and different ones are packed differently.
+fn packed_states_come_back<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+    let rules = levels.get(level);
+    if G::pack(rules, &G::start(rules)).is_none() {
+        return;
+    }
+    let mut rng = Rng::new(7, 0);
+    let mut episode = Episode::at(levels.clone(), level);
+    for _ in 0..STEPS {
+        if episode.level() != level {
+            episode = Episode::at(levels.clone(), level);
+        }
+        let packed = G::pack(rules, episode.state());
+        let back = packed.and_then(|packed| G::unpack(rules, packed));
+        assert!(packed.is_some_and(|packed| packed >> PACKED_BITS == 0), "{at}: a state does not pack, but the first one does");
+        assert!(back.as_ref() == Some(episode.state()), "{at}: a packed state does not come back");
+        let action = any_action(&episode, &mut rng);
+        episode.act(action, &mut NoFrames);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod arc;
 mod db;
+mod explore;
 mod games;
 mod play;
 mod remote;

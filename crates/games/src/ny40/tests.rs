@@ -1,7 +1,9 @@
 //! The rules, shown on a corridor: one row of a hall that is wall elsewhere, before and after some keys. And the levels:
 //! each is out of reach without the rule that it teaches.
 
-use rhae_engine::{Action, Game, NoFrames, Outcome, State, StateKey, StateOf, key_of};
+use std::convert::Infallible;
+
+use rhae_engine::{Action, ActionSet, Game, NoFrames, Outcome, State, StateKey, StateOf, key_of};
 use rhae_explore::{Explorable, shortest_win};
 
 use super::{Board, Cells, Hall, Ny40, WIDTH, levels};
@@ -93,19 +95,28 @@ struct Without {
 
 impl Explorable for Without {
     type State = StateOf<Ny40>;
+    type Error = Infallible;
 
     fn start(&self) -> Self::State {
         Ny40::start(&self.hall)
+    }
+
+    fn offered(&self, _state: &Self::State) -> ActionSet {
+        Ny40::FACTS.actions
     }
 
     fn actions(&self, _state: &Self::State, actions: &mut Vec<Action>) {
         actions.extend([Action::Action1, Action::Action2, Action::Action3, Action::Action4, Action::Action5]);
     }
 
-    fn step(&self, state: &mut Self::State, action: Action) -> Outcome {
+    fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Infallible> {
         let before = state.board;
         let outcome = Ny40::step(&self.hall, state, action, &mut NoFrames);
-        if (self.forbidden)(action, &before, &state.board) { Outcome::GameOver } else { outcome }
+        Ok(if (self.forbidden)(action, &before, &state.board) { Outcome::GameOver } else { outcome })
+    }
+
+    fn key(&self, state: &Self::State) -> StateKey {
+        key_of(state)
     }
 
     fn place(&self, state: &Self::State) -> StateKey {

@@ -4,7 +4,7 @@
 //! stays within the outline of the flat sheet and what has not been turned lies where it always lay. This module does not
 //! know what is printed on the sheet.
 
-use rhae_engine::Direction;
+use rhae_engine::{Direction, Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
 /// The longest side of a sheet: a set of cells fits into 64 bits.
@@ -135,6 +135,23 @@ impl Folds {
     /// The folds, oldest first.
     pub(super) fn list(&self) -> &[Fold] {
         &self.list[..usize::from(self.count)]
+    }
+
+    /// Adds its fields: 21 bits.
+    pub(super) fn pack(&self, packer: &mut Packer) {
+        packer.put(u64::from(self.count), 2);
+        packer.put(u64::from(self.live), 1);
+        for fold in &self.list {
+            packer.put(fold.toward as u64, 2);
+            packer.put(u64::from(fold.depth), 4);
+        }
+    }
+
+    /// Takes the fields that [`pack`](Self::pack) added.
+    pub(super) fn unpack(fields: &mut Unpacker) -> Self {
+        let (count, live) = (fields.take_u8(2), fields.take(1) == 1);
+        let list = [(); MOST_FOLDS].map(|()| Fold { toward: Direction::ALL[fields.take(2) as usize], depth: fields.take_u8(4) });
+        Self { list, count, live }
     }
 
     pub(super) const fn is_live(&self) -> bool {

@@ -41,6 +41,9 @@ pub(crate) enum Gaze {
 }
 
 impl Gaze {
+    /// All of them, in the order of their numbers.
+    pub(super) const ALL: [Self; 5] = [Self::Up, Self::Right, Self::Down, Self::Left, Self::Asleep];
+
     /// The four directions, in the order in which a woken sleeper prefers them.
     pub(super) const DIRECTIONS: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 

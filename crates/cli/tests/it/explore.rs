@@ -1,0 +1,70 @@
+use std::fs;
+
+use crate::rhae::rhae;
+
+#[test]
+fn a_small_level_is_known_completely() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = rhae(folder.path(), &["explore", "ny40", "--level", "1", "--json"]).succeeded().json();
+    assert_eq!(found["complete"], true);
+    assert_eq!(found["shortest_win"]["length"], 5);
+    assert_eq!(found["identity"], "packed");
+    let (lower, upper) = (found["p_win"]["lower"].as_f64().unwrap(), found["p_win"]["upper"].as_f64().unwrap());
+    assert!(upper - lower < 1e-12 && lower > 0.0);
+    for name in ["nodes", "edges", "dead_ends", "max_depth", "states_per_s"] {
+        assert!(found[name].is_number(), "{name}");
+    }
+    assert!(found["p_win"]["fraction"].is_string());
+    assert!(found["p_win_within"]["one_in"].is_number());
+    assert!(found["sccs"]["count"].is_number());
+    assert_eq!(found["warnings"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn files_are_written_and_the_shortest_win_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    for ending in ["json", "graphml", "dot"] {
+        let name = format!("graph.{ending}");
+        rhae(folder.path(), &["explore", "ny40", "--export", &name]).succeeded();
+        assert!(fs::read_to_string(folder.path().join(name)).unwrap().len() > 100);
+    }
+    rhae(folder.path(), &["explore", "ny40", "--level", "2", "--recording", "win.jsonl", "--picture", "graph.svg"]).succeeded();
+    rhae(folder.path(), &["replay", "verify", "win.jsonl"]).succeeded();
+    let svg = fs::read_to_string(folder.path().join("graph.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("data:image/png"));
+    rhae(folder.path(), &["explore", "ny40", "--level", "1-3", "--picture", "all.html"]).succeeded();
+    let page = fs::read_to_string(folder.path().join("all.html")).unwrap();
+    assert!(page.contains("Level 3") && page.contains("Growth by level"));
+}
+
+#[test]
+fn a_limit_is_named_and_leaves_true_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = rhae(folder.path(), &["explore", "kq19", "--level", "3", "--nodes", "5000", "--json"]).succeeded().json();
+    assert_eq!((&found["complete"], &found["stopped_by"]), (&false.into(), &"nodes".into()));
+    assert!((4990..=5000).contains(&found["nodes"].as_u64().unwrap()));
+    assert!(found["p_win"]["lower"].as_f64().unwrap() < found["p_win"]["upper"].as_f64().unwrap());
+}
+
+#[test]
+fn blind_clicks_are_counted_where_all_cells_were_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let listed = rhae(folder.path(), &["explore", "ym39", "--nodes", "300", "--json"]).succeeded().json();
+    assert_eq!((&listed["clicks"], &listed["p_win_blind"]), (&"listed".into(), &().into()));
+    let all = rhae(folder.path(), &["explore", "ym39", "--nodes", "300", "--all-clicks", "--json"]).succeeded().json();
+    assert_eq!(all["clicks"], "all");
+    assert!(all["p_win_blind"]["upper"].is_number());
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_before_it_is_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |arguments: &[&str], reason: &str| {
+        rhae(folder.path(), &[&["explore", "ny40"], arguments].concat()).failed_with(reason);
+    };
+    refused(&["--level", "9"], "expected a number from 1 to 8");
+    refused(&["--export", "graph.txt"], ".graphml");
+    refused(&["--picture", "graph.png"], ".svg or .html");
+    refused(&["--level", "all", "--recording", "win.jsonl"], "of one level");
+    refused(&["--seconds", "0"], "above 0");
+}

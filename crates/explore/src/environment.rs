@@ -1,0 +1,141 @@
+//! A level of any environment that can be copied: a native one behind the interface, or one hosted in another process.
+//!
+//! States are told apart as the paper does it, by the settled frame, and by what the environment reports of its hidden
+//! state. What is neither shown nor reported is not seen: [`doubts`](crate::doubts) looks for its traces.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Environment, EnvironmentError, Observation, Outcome, PlayState, StateKey, key_of,
+};
+
+use crate::Explorable;
+
+/// What tells states apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// The settled frame alone.
+    Frame,
+    /// The settled frame, and the hidden state where the environment reports it.
+    FrameAndHidden,
+}
+
+/// A level of an environment, from where a play of it stands.
+pub struct EnvironmentLevel {
+    start: Position,
+    level: u8,
+    identity: Identity,
+    /// The play that goes from snapshot to snapshot where plays cannot be forked.
+    walker: Mutex<Box<dyn Environment>>,
+}
+
+/// Where a play stands.
+#[derive(Clone)]
+pub struct Position {
+    play: Held,
+    key: StateKey,
+    offered: ActionSet,
+}
+
+#[derive(Clone)]
+enum Held {
+    Fork(Arc<Mutex<Box<dyn Environment>>>),
+    Snapshot(Arc<[u8]>),
+}
+
+impl EnvironmentLevel {
+    /// The level on which a play stands. Fails if the environment can neither be forked nor give snapshots.
+    pub fn new(environment: Box<dyn Environment>, identity: Identity) -> Result<Self, EnvironmentError> {
+        let level = environment.observation().levels_completed;
+        let play = hold(&*environment)?;
+        let start = Position { play, key: key(&*environment, identity), offered: environment.observation().available };
+        Ok(Self { start, level, identity, walker: Mutex::new(environment) })
+    }
+
+    fn outcome(&self, seen: &Observation) -> Outcome {
+        if seen.levels_completed > self.level {
+            Outcome::LevelWon
+        } else if seen.state == PlayState::GameOver {
+            Outcome::GameOver
+        } else {
+            Outcome::Going
+        }
+    }
+
+    fn arrive(&self, state: &mut Position, environment: &dyn Environment, play: Held) -> Outcome {
+        let seen = environment.observation();
+        *state = Position { play, key: key(environment, self.identity), offered: seen.available };
+        self.outcome(seen)
+    }
+}
+
+fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
+    if let Some(fork) = environment.fork() {
+        return Ok(Held::Fork(Arc::new(Mutex::new(fork))));
+    }
+    match environment.snapshot()? {
+        Some(snapshot) => Ok(Held::Snapshot(snapshot.into())),
+        None => {
+            let id = &environment.info().id;
+            Err(EnvironmentError::Failed(format!("`{id}` can neither be forked nor give snapshots, so it cannot be explored")))
+        }
+    }
+}
+
+fn key(environment: &dyn Environment, identity: Identity) -> StateKey {
+    let seen = environment.observation();
+    let hidden = if identity == Identity::Frame { None } else { environment.hidden_key() };
+    key_of(&(seen.settled().cells(), seen.levels_completed, seen.state, hidden))
+}
+
+impl Explorable for EnvironmentLevel {
+    type State = Position;
+    type Error = EnvironmentError;
+
+    fn start(&self) -> Position {
+        self.start.clone()
+    }
+
+    fn offered(&self, state: &Position) -> ActionSet {
+        state.offered
+    }
+
+    /// An environment does not tell which clicks may matter, so none is listed: they are found by trying all cells.
+    fn actions(&self, state: &Position, actions: &mut Vec<Action>) {
+        let kinds = state.offered.iter().filter(|&kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7));
+        actions.extend(kinds.filter_map(ActionKind::simple));
+    }
+
+    fn step(&self, state: &mut Position, action: Action) -> Result<Outcome, EnvironmentError> {
+        match &state.play {
+            Held::Fork(play) => {
+                let fork = play.lock().unwrap_or_else(PoisonError::into_inner).fork();
+                let mut fork =
+                    fork.ok_or_else(|| EnvironmentError::Failed("the environment can no longer be forked".to_owned()))?;
+                fork.act(action)?;
+                let play = Arc::new(Mutex::new(fork));
+                let held = play.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(self.arrive(state, &**held, Held::Fork(Arc::clone(&play))))
+            }
+            Held::Snapshot(snapshot) => {
+                let mut walker = self.walker.lock().unwrap_or_else(PoisonError::into_inner);
+                walker.restore(snapshot)?;
+                walker.act(action)?;
+                let play = hold(&**walker)?;
+                Ok(self.arrive(state, &**walker, play))
+            }
+        }
+    }
+
+    fn key(&self, state: &Position) -> StateKey {
+        state.key
+    }
+
+    fn heap_bytes(&self, state: &Position) -> usize {
+        match &state.play {
+            // A fork holds its last frames, and whatever else its makers put there.
+            Held::Fork(_) => 1 << 15,
+            Held::Snapshot(snapshot) => snapshot.len(),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The state graph of a level: who leads where.
+//!
+//! States are numbered in the order of a breadth-first search, so that each depth is a range of numbers. **Invariant:** of
+//! a state either all actions are there or none. A state's edges are in the order of its actions, which are therefore
+//! not stored. What the graph does not know: pictures, probabilities, the environment's name.
+
+use std::ops::Range;
+
+use rhae_engine::{Outcome, PACKED_BITS};
+
+/// Cells of a frame that can be clicked.
+pub const CLICKS: u16 = 4096;
+
+/// Why a search stopped before it had seen everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// As many states as allowed.
+    Nodes,
+    /// As many edges as allowed.
+    Edges,
+    /// States at the greatest depth allowed were not looked into.
+    Depth,
+    /// More memory would have been needed than allowed.
+    Memory,
+    /// The caller had enough, by its clock or otherwise.
+    Time,
+}
+
+impl Stop {
+    /// The name in files and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nodes => "nodes",
+            Self::Edges => "edges",
+            Self::Depth => "depth",
+            Self::Memory => "memory",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// How actions are weighed by a player who knows nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Uniform over the actions of the graph.
+    Valid,
+    /// Uniform over the kinds of action that are offered, a click uniform over all cells.
+    Blind,
+}
+
+/// The states of a level and what leads from one to another.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// The key of each state, its outcome in the two highest bits.
+    pub(crate) keys: Vec<u128>,
+    /// Where the edges of each state begin that was looked into, and where the last ones end.
+    pub(crate) first: Vec<u32>,
+    pub(crate) targets: Vec<u32>,
+    /// How many cells a click stands for, 0 for a key; `None` if clicks stand for themselves.
+    pub(crate) weights: Option<Vec<u16>>,
+    /// The first state of each depth.
+    pub(crate) layers: Vec<u32>,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) packed: bool,
+    pub(crate) has_clicks: bool,
+    /// The most memory that the search held at a time.
+    pub(crate) peak_bytes: usize,
+}
+
+impl Graph {
+    /// How many different states there are, ends of the level included.
+    pub fn nodes(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// How many actions lead from state to state.
+    pub fn edges(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// How many states were looked into, ends included; the others are the frontier.
+    pub fn expanded(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// Whether every action of every state is there.
+    pub fn is_complete(&self) -> bool {
+        self.stop.is_none()
+    }
+
+    /// What stopped the search.
+    pub const fn stop(&self) -> Option<Stop> {
+        self.stop
+    }
+
+    /// Whether keys are states, so that no two states can be confused.
+    pub const fn is_packed(&self) -> bool {
+        self.packed
+    }
+
+    /// The most memory that the search held at a time.
+    pub const fn peak_bytes(&self) -> usize {
+        self.peak_bytes
+    }
+
+    /// The depth of the deepest state.
+    pub fn depth(&self) -> usize {
+        self.layers.len() - 1
+    }
+
+    /// The states at a depth.
+    pub fn layer(&self, depth: usize) -> Range<u32> {
+        let end = self.layers.get(depth + 1).map_or(self.keys.len() as u32, |&next| next);
+        self.layers[depth]..end
+    }
+
+    /// The depth of a state.
+    pub fn depth_of(&self, node: u32) -> usize {
+        self.layers.partition_point(|&first| first <= node) - 1
+    }
+
+    /// Whether a state ends the level.
+    #[inline]
+    pub fn outcome(&self, node: u32) -> Outcome {
+        outcome_of(self.keys[node as usize])
+    }
+
+    /// The key of a state, without its outcome.
+    pub fn key(&self, node: u32) -> u128 {
+        self.keys[node as usize] & KEY
+    }
+
+    /// Whether a state goes on but was not looked into.
+    pub fn is_frontier(&self, node: u32) -> bool {
+        node as usize >= self.expanded() && self.outcome(node) == Outcome::Going
+    }
+
+    fn edge_range(&self, node: u32) -> Range<usize> {
+        match self.first.get(node as usize..node as usize + 2) {
+            Some(&[first, end]) => first as usize..end as usize,
+            _ => 0..0,
+        }
+    }
+
+    /// Where the actions of a state lead, in their order.
+    #[inline]
+    pub fn targets(&self, node: u32) -> &[u32] {
+        &self.targets[self.edge_range(node)]
+    }
+
+    /// Whether clicks are offered anywhere.
+    pub const fn has_clicks(&self) -> bool {
+        self.has_clicks
+    }
+
+    /// Whether the chances of a policy are known: of one that clicks blindly only if all cells were tried.
+    pub const fn knows(&self, policy: Policy) -> bool {
+        matches!(policy, Policy::Valid) || self.weights.is_some() || !self.has_clicks
+    }
+
+    /// Where a state leads under a policy, each action with its weight, and the sum of the weights.
+    #[inline]
+    pub(crate) fn moves(&self, node: u32, policy: Policy) -> (impl Iterator<Item = (u32, u64)> + Clone + '_, u64) {
+        let range = self.edge_range(node);
+        let weights = self.weights.as_ref().map(|weights| &weights[range.clone()]);
+        let weight = move |edge: usize| match (weights.map(|weights| weights[edge]), policy) {
+            (None, _) | (Some(0), Policy::Valid) => 1,
+            (Some(0), Policy::Blind) => u64::from(CLICKS),
+            (Some(cells), _) => u64::from(cells),
+        };
+        let total = if weights.is_none() { range.len() as u64 } else { (0..range.len()).map(weight).sum() };
+        (self.targets[range].iter().enumerate().map(move |(edge, &target)| (target, weight(edge))), total)
+    }
+
+    /// Ends of the level: wins, losses.
+    pub fn terminals(&self) -> (usize, usize) {
+        let count = |wanted: Outcome| self.keys.iter().filter(|&&key| outcome_of(key) == wanted).count();
+        (count(Outcome::LevelWon), count(Outcome::GameOver))
+    }
+}
+
+pub(crate) const KEY: u128 = (1 << PACKED_BITS) - 1;
+
+/// A key with its outcome in the two highest bits. Of a hash two bits are lost.
+#[inline]
+pub(crate) const fn with_outcome(key: u128, outcome: Outcome) -> u128 {
+    (key & KEY) | (outcome as u128) << PACKED_BITS
+}
+
+#[inline]
+pub(crate) const fn outcome_of(key: u128) -> Outcome {
+    match key >> PACKED_BITS {
+        0 => Outcome::Going,
+        1 => Outcome::LevelWon,
+        _ => Outcome::GameOver,
+    }
+}

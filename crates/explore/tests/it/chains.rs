@@ -1,0 +1,122 @@
+//! Small levels whose graphs and chances are known.
+
+use std::convert::Infallible;
+
+use rhae_engine::{Action, ActionKind, ActionSet, Outcome, key_of};
+use rhae_explore::{Chance, Chances, Components, Explorable, Graph, Policy, Search, explore};
+
+/// A level given by a table: for each state and action, where it leads.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// The next state, `WIN` or `LOSS`.
+    pub(crate) next: Vec<Vec<usize>>,
+    /// Whether states are their own keys.
+    pub(crate) packs: bool,
+}
+
+pub(crate) const WIN: usize = usize::MAX;
+pub(crate) const LOSS: usize = usize::MAX - 1;
+
+impl Explorable for Table {
+    type State = usize;
+    type Error = Infallible;
+
+    fn start(&self) -> usize {
+        0
+    }
+
+    fn offered(&self, _state: &usize) -> ActionSet {
+        ActionSet::of(&[ActionKind::Action1, ActionKind::Action2, ActionKind::Action3, ActionKind::Action4, ActionKind::Action5])
+    }
+
+    fn actions(&self, state: &usize, actions: &mut Vec<Action>) {
+        let keys = [Action::Action1, Action::Action2, Action::Action3, Action::Action4, Action::Action5];
+        actions.extend(&keys[..self.next[*state].len()]);
+    }
+
+    fn step(&self, state: &mut usize, action: Action) -> Result<Outcome, Infallible> {
+        *state = self.next[*state][usize::from(action.kind().id()) - 1];
+        Ok(match *state {
+            WIN => Outcome::LevelWon,
+            LOSS => Outcome::GameOver,
+            _ => Outcome::Going,
+        })
+    }
+
+    fn key(&self, state: &usize) -> u128 {
+        key_of(state)
+    }
+
+    fn pack(&self, state: &usize) -> Option<u128> {
+        self.packs.then_some(*state as u128)
+    }
+
+    fn unpack(&self, packed: u128) -> Option<usize> {
+        Some(packed as usize)
+    }
+}
+
+impl Table {
+    pub(crate) fn graph(&self) -> Graph {
+        let Ok(graph) = explore(self, &Search::default(), |_| true);
+        graph
+    }
+}
+
+/// A player with `start` coins who wins or loses one at a time, until all `all` are won or none is left.
+pub(crate) fn ruin(start: usize, all: usize) -> Table {
+    // State 0 is the start; the others are in the order of coins, with the start's place taken by what was first.
+    let state = |coins: usize| match coins {
+        0 => LOSS,
+        _ if coins == all => WIN,
+        _ if coins == start => 0,
+        _ if coins < start => coins,
+        _ => coins - 1,
+    };
+    let mut next = vec![vec![]; all - 1];
+    for coins in 1..all {
+        next[state(coins)] = vec![state(coins - 1), state(coins + 1)];
+    }
+    Table { next, packs: true }
+}
+
+/// A lock of `digits` digits with `keys` keys: a wrong key starts over, and costs one of `lives` if there are any.
+pub(crate) fn lock(digits: usize, keys: usize, lives: Option<usize>) -> Table {
+    let state = |life: usize, digit: usize| life * digits + digit;
+    let mut next = Vec::new();
+    for life in 0..lives.unwrap_or(1) {
+        for digit in 0..digits {
+            let right = if digit + 1 == digits { WIN } else { state(life, digit + 1) };
+            let wrong = match lives {
+                None => 0,
+                Some(lives) if life + 1 == lives => LOSS,
+                Some(_) => state(life + 1, 0),
+            };
+            next.push((0..keys).map(|key| if key == digit % keys { right } else { wrong }).collect());
+        }
+    }
+    Table { next, packs: true }
+}
+
+/// A corridor of `cells` cells, the goal behind the last, walls beside, a pit behind the first, and three lives.
+pub(crate) fn maze(cells: usize) -> Table {
+    let state = |life: usize, cell: usize| life * cells + cell;
+    let mut next = Vec::new();
+    for life in 0..3 {
+        for cell in 0..cells {
+            let ahead = if cell + 1 == cells { WIN } else { state(life, cell + 1) };
+            let back = match cell {
+                0 if life == 2 => LOSS,
+                0 => state(life + 1, 0),
+                _ => state(life, cell - 1),
+            };
+            let here = state(life, cell);
+            next.push(vec![ahead, back, here, here]);
+        }
+    }
+    Table { next, packs: true }
+}
+
+pub(crate) fn chance(graph: &Graph) -> Chance {
+    Chances::of(graph, &Components::of(graph), Policy::Valid, 1 << 30).at(0)
+}

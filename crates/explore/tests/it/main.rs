@@ -1,0 +1,7 @@
+//! Graphs and chances, checked on chains whose answers are known and on the games that ship.
+
+mod alike;
+mod chains;
+mod known;
+mod memory;
+mod random_chains;

@@ -1,0 +1,75 @@
+//! Chances of random chains: exact, bounded, counted out and played agree.
+
+use proptest::prelude::*;
+use rhae_engine::{Outcome, Rng};
+use rhae_explore::{Components, Explorable, Policy, Search, explore, fraction, way_to, win_within};
+
+use crate::chains::{LOSS, Table, WIN, chance};
+
+fn tables() -> impl Strategy<Value = Table> {
+    (2_usize..14).prop_flat_map(|states| {
+        let target = prop_oneof![8 => 0..states, 1 => Just(WIN), 1 => Just(LOSS)];
+        let row = proptest::collection::vec(target, 1..=4);
+        (proptest::collection::vec(row, states), any::<bool>()).prop_map(|(next, packs)| Table { next, packs })
+    })
+}
+
+/// The share of plays that win, of those that take at most `actions`.
+fn played(table: &Table, actions: u32, plays: u32, rng: &mut Rng) -> f64 {
+    let mut wins = 0;
+    let mut choices = Vec::new();
+    for _ in 0..plays {
+        let mut state = table.start();
+        for _ in 0..actions {
+            choices.clear();
+            table.actions(&state, &mut choices);
+            let Ok(outcome) = table.step(&mut state, *rng.choose(&choices).expect("a state has actions"));
+            match outcome {
+                Outcome::Going => continue,
+                Outcome::LevelWon => wins += 1,
+                Outcome::GameOver => {}
+            }
+            break;
+        }
+    }
+    f64::from(wins) / f64::from(plays)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn bounds_enclose_the_fraction_and_what_is_played(table in tables(), seed: u64) {
+        let graph = table.graph();
+        let found = chance(&graph);
+        prop_assert!(found.width() < 1e-12, "{:?}", found);
+        let (above, below) = fraction(&graph, &Components::of(&graph), Policy::Valid).expect("a small graph has a fraction");
+        let exact = above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap();
+        prop_assert!(found.lower() <= exact * (1.0 + 1e-15) && exact * (1.0 - 1e-15) <= found.upper(), "{:?}, {}", found, exact);
+        // A long play decides nearly all of it, and the bounds of a short one are those of play.
+        let long = win_within(&graph, Policy::Valid, 3000, |_| true);
+        prop_assert!(long.low <= found.high, "{:?} {:?}", long, found);
+        let short = win_within(&graph, Policy::Valid, 12, |_| true);
+        prop_assert!(short.width() < 1e-12 && short.low <= long.high);
+        let plays = 4000;
+        let share = played(&table, 12, plays, &mut Rng::new(seed, 0));
+        // Six standard deviations: once in half a thousand million plays.
+        let deviation = 6.0 * (short.middle() * (1.0 - short.middle()) / f64::from(plays)).sqrt() + 1e-9;
+        prop_assert!((share - short.middle()).abs() <= deviation, "{} played, {:?}", share, short);
+    }
+
+    #[test]
+    fn threads_and_keys_do_not_matter(table in tables(), nodes in 1_usize..20) {
+        let search = |threads: usize, nodes: usize| Search { threads, limits: rhae_explore::Limits { nodes, ..Default::default() }, ..Default::default() };
+        for nodes in [nodes, 1000] {
+            let Ok(one) = explore(&table, &search(1, nodes), |_| true);
+            prop_assert!((0..one.nodes() as u32).all(|node| way_to(&one, node).len() == one.depth_of(node) + 1));
+            let Ok(three) = explore(&table, &search(3, nodes), |_| true);
+            let Ok(hashed) = explore(&Table { packs: !table.packs, ..table.clone() }, &search(1, nodes), |_| true);
+            for other in [&three, &hashed] {
+                prop_assert_eq!((one.nodes(), one.edges(), one.depth(), one.stop()), (other.nodes(), other.edges(), other.depth(), other.stop()));
+                prop_assert!((0..one.nodes() as u32).all(|node| one.targets(node) == other.targets(node) && one.outcome(node) == other.outcome(node)));
+            }
+        }
+    }
+}

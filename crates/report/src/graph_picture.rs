@@ -1,0 +1,301 @@
+//! A state graph as an SVG picture: states as dots by depth, or, where there are too many, how many there are at each depth.
+//!
+//! Invariants: a state's kind is told by its shape as well as by its colour; colours of lines are those of the text, so that one
+//! picture serves light and dark pages. What a state looks like is not known here; pictures of frames are passed in.
+
+use std::fmt::Write as _;
+
+use rhae_engine::Frame;
+use rhae_explore::Graph;
+
+use crate::graph_text::kind;
+use rhae_protocol::base64;
+use crate::{PictureError, contact_sheet};
+
+/// What a picture of a graph is made from.
+pub struct DrawnGraph<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// Whether a state is a dead end.
+    pub is_dead: &'a dyn Fn(u32) -> bool,
+    /// The states on the shortest win.
+    pub way: &'a [u32],
+    /// What they look like.
+    pub frames: &'a [Frame],
+}
+
+/// The most states that are drawn one by one.
+const MOST_DOTS: usize = 3_000;
+/// The most edges that are drawn one by one.
+const MOST_LINES: usize = 12_000;
+const WIDTH: f64 = 960.0;
+const MARGIN: f64 = 28.0;
+/// The largest picture of a frame.
+const THUMB: f64 = 72.0;
+
+const STYLE: &str = "
+.graph { display: block; width: 100%; height: auto; font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
+.graph text { fill: currentColor; }
+.graph .mid { text-anchor: middle; }
+.graph .edge { fill: none; stroke: currentColor; stroke-opacity: 0.14; stroke-width: 0.7; }
+.graph .way { fill: none; stroke: #1E93FF; stroke-width: 2; stroke-opacity: 0.9; }
+.graph .going { fill: currentColor; fill-opacity: 0.55; }
+.graph .dead { fill: none; stroke: #A356D6; stroke-width: 1.4; }
+.graph .frontier { fill: none; stroke: currentColor; stroke-dasharray: 1.5 1.5; }
+.graph .win { fill: #4FCC30; stroke: #2a7a17; }
+.graph .loss { fill: none; stroke: #F93C31; stroke-width: 1.6; }
+.graph .start { fill: #1E93FF; }
+";
+
+/// Draws a graph, with thumbnails of the frames on the shortest win below it.
+pub fn graph_picture(drawn: &DrawnGraph<'_>) -> Result<String, PictureError> {
+    let graph = drawn.graph;
+    let whole = graph.nodes() <= MOST_DOTS && graph.edges() <= MOST_LINES;
+    let (body, height) = if whole { dots(drawn) } else { bars(drawn) };
+    let (strip, strip_height) = thumbnails(drawn.frames, height)?;
+    let label = format!("{} states by depth", graph.nodes());
+    Ok(format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {:.0}\">\n<style>{STYLE}</style>\n{body}{strip}</svg>\n",
+        height + strip_height
+    ))
+}
+
+/// What of a state is drawn: its kind, or that it is dead.
+fn look(drawn: &DrawnGraph<'_>, node: u32) -> &'static str {
+    match kind(drawn.graph, node) {
+        "going" if node == 0 => "start",
+        "going" if (drawn.is_dead)(node) => "dead",
+        other => other,
+    }
+}
+
+fn legend(svg: &mut String) {
+    let all = [
+        ("start", "start"),
+        ("going", "goes on"),
+        ("dead", "dead end"),
+        ("win", "win"),
+        ("loss", "loss"),
+        ("frontier", "not looked into"),
+    ];
+    for (index, (look, name)) in all.into_iter().enumerate() {
+        let x = MARGIN + index as f64 * 120.0;
+        mark(svg, look, x, 14.0, 4.5, name);
+        let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"18\">{name}</text>", x + 10.0);
+    }
+}
+
+fn mark(svg: &mut String, look: &str, x: f64, y: f64, r: f64, title: &str) {
+    let title = format!("<title>{title}</title>");
+    let _ = match look {
+        "win" => writeln!(svg, "<path class=\"win\" d=\"M{x:.1} {:.1}l{r} {r}l-{r} {r}l-{r} -{r}z\">{title}</path>", y - r),
+        "loss" => {
+            let d = 2.0 * r;
+            writeln!(svg, "<path class=\"loss\" d=\"M{:.1} {:.1}l{d} {d}m0 -{d}l-{d} {d}\">{title}</path>", x - r, y - r)
+        }
+        look => writeln!(svg, "<circle class=\"{look}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{title}</circle>"),
+    };
+}
+
+fn dots(drawn: &DrawnGraph<'_>) -> (String, f64) {
+    let graph = drawn.graph;
+    let depth = graph.depth().max(1);
+    let widest = (0..=graph.depth()).map(|depth| graph.layer(depth).len()).max().unwrap_or(1);
+    let room = (widest as f64 * 9.0).clamp(160.0, 760.0);
+    let (top, height) = (44.0, 44.0 + room + 34.0);
+    let places = places(graph);
+    let at = |node: u32| {
+        let here = graph.depth_of(node);
+        let x = MARGIN + (WIDTH - 2.0 * MARGIN) * here as f64 / depth as f64;
+        let count = graph.layer(here).len() as f64;
+        (x, top + room * (places[node as usize] + 0.5) / count)
+    };
+    let mut svg = String::new();
+    legend(&mut svg);
+    let line = |svg: &mut String, class: &str, from: u32, to: u32| {
+        let ((x1, y1), (x2, y2)) = (at(from), at(to));
+        let middle = (x1 + x2) / 2.0;
+        let _ = if from == to {
+            writeln!(svg, "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}c-7 -9 7 -9 0 0\"/>")
+        } else if (x1 - x2).abs() < 1.0 {
+            writeln!(
+                svg,
+                "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}Q{:.1} {:.1} {x2:.1} {y2:.1}\"/>",
+                x1 + 14.0,
+                (y1 + y2) / 2.0
+            )
+        } else {
+            writeln!(
+                svg,
+                "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}C{middle:.1} {y1:.1} {middle:.1} {y2:.1} {x2:.1} {y2:.1}\"/>"
+            )
+        };
+    };
+    for node in 0..graph.nodes() as u32 {
+        let mut targets = graph.targets(node).to_vec();
+        targets.sort_unstable();
+        targets.dedup();
+        targets.into_iter().for_each(|target| line(&mut svg, "edge", node, target));
+    }
+    drawn.way.windows(2).for_each(|pair| line(&mut svg, "way", pair[0], pair[1]));
+    let r = (room / widest as f64 * 0.32).clamp(1.3, 5.0);
+    for node in 0..graph.nodes() as u32 {
+        let (x, y) = at(node);
+        let look = look(drawn, node);
+        let r = if matches!(look, "win" | "loss" | "start") { r.max(3.0) } else { r };
+        mark(&mut svg, look, x, y, r, &format!("state {node}, depth {}", graph.depth_of(node)));
+    }
+    depths(&mut svg, depth, height - 10.0, |here| MARGIN + (WIDTH - 2.0 * MARGIN) * here as f64 / depth as f64);
+    (svg, height)
+}
+
+/// The place of each state in its depth: near those that lead to it, so that lines cross less.
+fn places(graph: &Graph) -> Vec<f64> {
+    let mut places = vec![0.0_f64; graph.nodes()];
+    for depth in 1..=graph.depth() {
+        let layer = graph.layer(depth);
+        let mut wish = vec![(0.0_f64, 0_u32); layer.len()];
+        let before = graph.layer(depth - 1);
+        let size = before.len() as f64;
+        for node in before {
+            for &target in graph.targets(node).iter().filter(|target| layer.contains(target)) {
+                let wish = &mut wish[(target - layer.start) as usize];
+                wish.0 += (places[node as usize] + 0.5) / size;
+                wish.1 += 1;
+            }
+        }
+        let mut order: Vec<u32> = layer.clone().collect();
+        let mean = |node: &u32| {
+            let (sum, count) = wish[(node - layer.start) as usize];
+            sum / f64::from(count.max(1))
+        };
+        order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
+        order.into_iter().enumerate().for_each(|(place, node)| places[node as usize] = place as f64);
+    }
+    places
+}
+
+fn depths(svg: &mut String, depth: usize, y: f64, at: impl Fn(usize) -> f64) {
+    let step = depth.div_ceil(16).max(1);
+    for here in (0..=depth).step_by(step) {
+        let _ = writeln!(svg, "<text class=\"mid\" x=\"{:.1}\" y=\"{y:.1}\">{here}</text>", at(here));
+    }
+}
+
+/// The condensed form: for each depth a column for each kind of state, as high as the logarithm of their number.
+fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
+    let graph = drawn.graph;
+    let (top, room) = (60.0, 260.0);
+    let height = top + room + 34.0;
+    let mut counts: Vec<[u64; 5]> = vec![[0; 5]; graph.depth() + 1];
+    const LOOKS: [&str; 5] = ["going", "dead", "frontier", "win", "loss"];
+    for (depth, counts) in counts.iter_mut().enumerate() {
+        for node in graph.layer(depth) {
+            let look = look(drawn, node);
+            let look = if look == "start" { "going" } else { look };
+            counts[LOOKS.iter().position(|&known| known == look).unwrap_or(0)] += 1;
+        }
+    }
+    let most = counts.iter().flatten().copied().max().unwrap_or(1).max(10) as f64;
+    let decades = most.log10().ceil().max(1.0);
+    let y_of = |count: f64| top + room - room * (count.log10() + 0.15).max(0.0) / (decades + 0.15);
+    let step = (WIDTH - 2.0 * MARGIN - 30.0) / (graph.depth() + 1) as f64;
+    let x_of = |depth: usize| MARGIN + 34.0 + step * depth as f64;
+    let mut svg = String::new();
+    legend(&mut svg);
+    let _ = writeln!(
+        svg,
+        "<text x=\"{MARGIN}\" y=\"44\">states at each depth, on a logarithmic scale; too many to draw one by one</text>"
+    );
+    for decade in 0..=decades as i32 {
+        let count = 10f64.powi(decade);
+        let y = y_of(count);
+        let _ = writeln!(svg, "<path class=\"edge\" d=\"M{:.1} {y:.1}H{WIDTH}\"/>", MARGIN + 30.0);
+        let _ = writeln!(svg, "<text x=\"4\" y=\"{:.1}\">{}</text>", y + 4.0, short(count));
+    }
+    for (depth, counts) in counts.iter().enumerate() {
+        let x = x_of(depth);
+        if counts[0] > 0 {
+            let y = y_of(counts[0] as f64);
+            let _ = writeln!(
+                svg,
+                "<rect class=\"going\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>depth {depth}: {} go on</title></rect>",
+                (step * 0.8).max(0.6),
+                top + room - y,
+                counts[0]
+            );
+        }
+        for (look, &count) in LOOKS.iter().zip(counts).skip(1).filter(|&(_, &count)| count > 0) {
+            mark(
+                &mut svg,
+                look,
+                x + step * 0.4,
+                y_of(count as f64),
+                (step * 0.3).clamp(2.0, 4.5),
+                &format!("depth {depth}: {count} {look}"),
+            );
+        }
+    }
+    depths(&mut svg, graph.depth(), height - 10.0, |depth| x_of(depth) + step * 0.4);
+    (svg, height)
+}
+
+/// A count in few letters.
+fn short(count: f64) -> String {
+    match count {
+        count if count >= 1e6 => format!("{}M", count / 1e6),
+        count if count >= 1e3 => format!("{}k", count / 1e3),
+        count => format!("{count}"),
+    }
+}
+
+fn thumbnails(frames: &[Frame], top: f64) -> Result<(String, f64), PictureError> {
+    if frames.is_empty() {
+        return Ok((String::new(), 0.0));
+    }
+    let columns = ((WIDTH - 2.0 * MARGIN) / (THUMB + 8.0)).floor() as usize;
+    let mut svg = format!("<text x=\"{MARGIN}\" y=\"{:.1}\">the shortest win</text>\n", top + 16.0);
+    for (index, frame) in frames.iter().enumerate() {
+        let (x, y) = (MARGIN + (index % columns) as f64 * (THUMB + 8.0), top + 26.0 + (index / columns) as f64 * (THUMB + 22.0));
+        let picture = base64(&contact_sheet(&[frame], 1, 1)?);
+        let _ = writeln!(
+            svg,
+            "<image x=\"{x:.1}\" y=\"{y:.1}\" width=\"{THUMB}\" height=\"{THUMB}\" style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{picture}\"/>\n\
+             <text class=\"mid\" x=\"{:.1}\" y=\"{:.1}\">{index}</text>",
+            x + THUMB / 2.0,
+            y + THUMB + 14.0
+        );
+    }
+    Ok((svg, 34.0 + frames.len().div_ceil(columns) as f64 * (THUMB + 22.0)))
+}
+
+/// How the number of states grows from level to level: the level, the number, and whether it is all of them.
+pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
+    let (top, room, left) = (30.0, 220.0, 60.0);
+    let most = levels.iter().map(|&(_, nodes, _)| nodes).max().unwrap_or(1).max(10) as f64;
+    let decades = most.log10().ceil();
+    let y_of = |count: f64| top + room - room * count.max(1.0).log10() / decades;
+    let step = (720.0 - left - 20.0) / levels.len().max(1) as f64;
+    let x_of = |index: usize| left + step * (index as f64 + 0.5);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" role=\"img\" aria-label=\"States by level\" viewBox=\"0 0 720 {:.0}\">\n<style>{STYLE}</style>\n",
+        top + room + 34.0
+    );
+    let _ = writeln!(svg, "<text x=\"0\" y=\"14\">states</text>");
+    mark(&mut svg, "start", 120.0, 10.0, 4.5, "all states");
+    let _ = writeln!(svg, "<text x=\"132\" y=\"14\">all of them</text>");
+    mark(&mut svg, "frontier", 240.0, 10.0, 4.5, "at least");
+    let _ = writeln!(svg, "<text x=\"252\" y=\"14\">at least so many: a limit stopped the search</text>");
+    for decade in 0..=decades as i32 {
+        let y = y_of(10f64.powi(decade));
+        let _ = writeln!(svg, "<path class=\"edge\" d=\"M{left} {y:.1}H720\"/>");
+        let _ = writeln!(svg, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 4.0, short(10f64.powi(decade)));
+    }
+    for (index, &(level, nodes, complete)) in levels.iter().enumerate() {
+        let look = if complete { "start" } else { "frontier" };
+        mark(&mut svg, look, x_of(index), y_of(nodes as f64), 5.0, &format!("level {level}: {nodes} states"));
+        let _ = writeln!(svg, "<text class=\"mid\" x=\"{:.1}\" y=\"{:.1}\">{level}</text>", x_of(index), top + room + 20.0);
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
