@@ -58,10 +58,11 @@ def _with_deepcopy(thing: Any, copier: Any) -> Any:
 def _array(array: np.ndarray, copier: Any) -> np.ndarray:
     """A view of another array stays one, of that array's copy."""
     base = array.base
-    if type(base) is np.ndarray and not array.dtype.hasobject and array.size:
+    if type(base) is np.ndarray and not array.dtype.hasobject and (base.flags.c_contiguous or base.flags.f_contiguous):
         whole = copier.copy(base)
-        start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-        made = np.ndarray(array.shape, array.dtype, _bytes_of(whole, start), strides=array.strides)
+        memory = (whole if whole.flags.c_contiguous else whole.T).reshape(-1).view(np.uint8)
+        start = _address(array) - _address(base)
+        made = np.ndarray(array.shape, array.dtype, memory, offset=start, strides=array.strides)
         made.flags.writeable = array.flags.writeable
     elif array.dtype.hasobject:
         made = array.__deepcopy__(copier)
@@ -69,6 +70,11 @@ def _array(array: np.ndarray, copier: Any) -> np.ndarray:
         made = array.copy(order="K")
     copier.remember(array, made)
     return made
+
+
+def _address(array: np.ndarray) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def _function(function: types.FunctionType, copier: Any) -> types.FunctionType:
@@ -145,13 +151,6 @@ def _action_input(action: ActionInput, copier: Any) -> ActionInput:
     for name in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
         object.__setattr__(made, name, copier.copy(getattr(action, name)))
     return made
-
-
-def _bytes_of(array: np.ndarray, start: int) -> Any:
-    """A buffer in which an array's data begin `start` bytes on; None if NumPy offers none."""
-    flat = np.lib.array_utils.byte_bounds(array)
-    del flat
-    return memoryview(array.reshape(-1).view(np.uint8))[start:]
 
 
 #: How objects of these classes are copied; None for those that are shared.
