@@ -6,7 +6,7 @@ import os
 import random
 
 import pytest
-from engines import NAMES, actions, load, official, ours, summary, take
+from engines import NAMES, actions, game_on, official, ours, summary, take
 
 FULL = bool(os.environ.get("RHAE_FULL"))
 ACTIONS = 20_000 if FULL else 1_500
@@ -14,7 +14,7 @@ ACTIONS = 20_000 if FULL else 1_500
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_game_is_the_same_on_both_engines(name: str) -> None:
-    theirs, mine = (load(name, engine)(seed=3) for engine in (official, ours))
+    theirs, mine = (game_on(name, engine) for engine in (official, ours))
     won = levels = 0
     for number, action in enumerate(actions(random.Random(name), ACTIONS)):
         raw = number % 50 != 0

@@ -4,16 +4,14 @@
 //! What has its own ways to be copied (`__deepcopy__`, `__reduce__`, slots, a base written in C) is handed to Python,
 //! which asks this copier for whatever is inside: a `Copier` is the memo of `copy.deepcopy` too.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyRecursionError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::classes::attributes;
+use crate::raw::{attributes, blank, bytes, copied};
 
 /// How deep a structure may be nested: four times what `copy.deepcopy` manages, and far from the end of any stack.
 const MOST_NESTED: usize = 1000;
@@ -50,11 +48,13 @@ enum Kind {
 #[derive(Default)]
 struct State {
     /// By the address of the original: it, kept alive so that its address stays its own, and its copy.
-    done: HashMap<usize, (Py<PyAny>, Py<PyAny>)>,
-    /// By the address of the class, which is kept alive.
-    kinds: HashMap<usize, (Py<PyType>, Kind)>,
+    done: FxHashMap<usize, (Py<PyAny>, Py<PyAny>)>,
     depth: usize,
 }
+
+/// How each class is copied, by its address; the class is kept alive, so that the address stays its own. Games have few
+/// classes, and judging one takes longer than copying a sprite.
+static KINDS: Mutex<FxHashMap<usize, (Py<PyType>, Kind)>> = Mutex::new(FxHashMap::with_hasher(FxBuildHasher));
 
 /// One act of copying.
 #[pyclass(frozen, module = "rhae._native")]
@@ -182,7 +182,7 @@ impl Copier {
                 let copies = Self::each(this, &items)?;
                 Self::immutable(this, object, &items, &copies, || Ok(PyFrozenSet::new(py, &copies)?.into_any()))
             }
-            Kind::Array => match array(object)? {
+            Kind::Array => match bytes(object).and_then(copied) {
                 Some(copy) => {
                     this.get().remember(object.clone(), copy.clone());
                     Ok(copy)
@@ -216,10 +216,7 @@ impl Copier {
     }
 
     fn plain<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        static NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let py = object.py();
-        let new = NEW.get_or_try_init(py, || py.get_type::<PyAny>().getattr("__new__").map(Bound::unbind))?;
-        let copy = new.bind(py).call1((object.get_type(),))?;
+        let copy = blank(&object.get_type())?;
         this.get().remember(object.clone(), copy.clone());
         let (Some(from), Some(into)) = (attributes(object), attributes(&copy)) else { return Ok(copy) };
         let items: Vec<_> = from.iter().collect();
@@ -238,11 +235,11 @@ impl Copier {
 
     fn kind(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
         let address = class.as_ptr().addr();
-        if let Some((_, kind)) = self.state().kinds.get(&address) {
+        if let Some((_, kind)) = KINDS.lock().unwrap_or_else(PoisonError::into_inner).get(&address) {
             return Ok(*kind);
         }
         let kind = self.judge(class)?;
-        self.state().kinds.insert(address, (class.clone().unbind(), kind));
+        KINDS.lock().unwrap_or_else(PoisonError::into_inner).insert(address, (class.clone().unbind(), kind));
         Ok(kind)
     }
 
@@ -287,20 +284,4 @@ impl Copier {
         }
         Ok(Kind::Plain)
     }
-}
-
-/// The copy of an array of bytes in row order that owns its cells; any other is for Python to copy.
-fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = object.py();
-    let Ok(array) = object.cast::<PyArray2<i8>>() else { return Ok(None) };
-    let &[rows, columns] = array.shape() else { return Ok(None) };
-    if !array.is_c_contiguous() || !object.getattr(pyo3::intern!(py, "base"))?.is_none() {
-        return Ok(None);
-    }
-    let copy = PyArray2::<i8>::zeros(py, [rows, columns], false);
-    let Ok(from) = array.try_readonly() else { return Ok(None) };
-    if let (Ok(from), Ok(into)) = (from.as_slice(), copy.readwrite().as_slice_mut()) {
-        into.copy_from_slice(from);
-    }
-    Ok(Some(copy.into_any()))
 }

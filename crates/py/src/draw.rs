@@ -8,9 +8,10 @@ use pyo3::types::PyInt;
 use rhae_engine::{Camera, Frame, SIZE};
 
 use crate::answer;
-use crate::classes::{DRAWING, Interaction, Judge, RENDERING, attributes, items};
-use crate::look::{Look, Pose, number};
-use crate::pixels::{Cells, is_plain};
+use crate::classes::{DRAWING, Interaction, Judge, RENDERING, items};
+use crate::look::{Look, Pose};
+use crate::pixels::Cells;
+use crate::raw::{attributes, bytes, field, number};
 
 /// The array that `Sprite.render` gives, if the sprite's cells are bytes.
 #[pyfunction]
@@ -18,7 +19,7 @@ pub(crate) fn rendered<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
     let look = || {
         let fields = Judge::new(sprite.py(), &[])?.fields(sprite)?;
         // Arrays of wider numbers keep their type, which is for NumPy to do.
-        fields.get_item(pyo3::intern!(sprite.py(), "pixels")).ok()??.cast::<PyArray2<i8>>().ok()?;
+        bytes(&field(&fields, pyo3::intern!(sprite.py(), "pixels"))?.to_owned())?;
         let look = Look::read(&fields)?;
         let mut cells = Vec::with_capacity(look.width.checked_mul(look.height)?);
         let mut scratch = Vec::new();
@@ -36,7 +37,7 @@ pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     let py = sprite.py();
     let size = || {
         let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
-        let pixels = fields.get_item(pyo3::intern!(py, "pixels")).ok()??;
+        let pixels = field(&fields, pyo3::intern!(py, "pixels"))?.to_owned();
         let (_, rows, columns) = Cells::read(&pixels)?;
         Pose::read(&fields)?.size(rows, columns)
     };
@@ -89,8 +90,8 @@ pub(crate) fn draw_sprite<'py>(
         let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
         let look = Look::read(&fields)?;
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
-        let target = display.cast::<PyArray2<i8>>().ok()?;
-        if !is_plain(display) || target.shape() != [SIZE, SIZE] || !target.is_c_contiguous() {
+        let target = bytes(display)?;
+        if target.shape() != [SIZE, SIZE] || !target.is_c_contiguous() {
             return None;
         }
         // Refuses an array that may not be written to.
@@ -132,7 +133,7 @@ impl Window {
         let mut order = Vec::with_capacity(sprites.len());
         for sprite in &sprites {
             let fields = judge.fields(sprite)?;
-            let interaction = judge.interaction(&fields.get_item(pyo3::intern!(py, "_interaction")).ok()??)?;
+            let interaction = judge.interaction(field(&fields, pyo3::intern!(py, "_interaction"))?)?;
             if matches!(interaction, Interaction::Invisible | Interaction::Removed) {
                 continue;
             }

@@ -11,7 +11,9 @@ mod draw;
 mod find;
 mod look;
 mod pixels;
+mod raw;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
 #[pymodule]
@@ -42,5 +44,3 @@ fn answer<'py, T: IntoPyObjectExt<'py>>(py: Python<'py>, result: Option<T>) -> P
         None => Ok(py.NotImplemented().into_bound(py)),
     }
 }
-
-use pyo3::IntoPyObjectExt;

@@ -21,16 +21,14 @@ class CloneError(RuntimeError):
 
 
 def clone(game: Any, memo: Any) -> Any:
-    """A copy of a game, for itself or as part of a larger `copy.deepcopy` with this memo."""
+    """A copy of a game, for itself or, with a memo, as part of a `copy.deepcopy`."""
     if isinstance(memo, _native.Copier):
         return memo.copy(game)
-    copier = _native.Copier(memo, _ours(), _HANDLERS, _with_deepcopy)
+    copier = _native.Copier({} if memo is None else memo, _ours(), _HANDLERS, _with_deepcopy)
     try:
         twin = copier.copy(game)
     except Exception as error:  # whatever a part raises when it is copied means the same: it cannot be
-        twin = _replayed(game, error)
-        memo[id(game)] = twin
-        return twin
+        return _replayed(game, error)
     _history.inherit(game, twin)
     if memo is not None:
         copier.report()
@@ -189,10 +187,11 @@ _HANDLERS: dict[type, Any] = {
 def _replayed(game: Any, error: Exception) -> Any:
     history = _history.of(game)
     why = f"{type(error).__name__}: {error}"
-    if history is None or history.actions is None:
+    actions = history and history.actions()
+    if history is None or actions is None:
         raise CloneError(f"the game cannot be copied ({why}), and how it came about is not known") from error
     twin = type(game)(*history.args, **history.kwargs)
-    for action, data in history.actions:
+    for action, data in actions:
         twin.perform_action(ActionInput(id=action, data=data), raw=True)
     if _summary(twin) != _summary(game):
         raise CloneError(

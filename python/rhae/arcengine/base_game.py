@@ -23,7 +23,7 @@ MAX_FRAME_PER_ACTION: int = 1000
 _new = object.__new__
 _set = object.__setattr__
 _RESET = GameAction.RESET
-_COLLIDES: Any = Sprite.collides_with
+_GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
 
 
 class ARCBaseGame(ABC):
@@ -94,7 +94,7 @@ class ARCBaseGame(ABC):
         What the game holds is copied as `copy.deepcopy` would, and faster; functions that close over parts of the game
         close over the copy's. If something cannot be copied, a new game is made and the actions are played again.
         """
-        return _copying.clone(self, {})
+        return _copying.clone(self, None)
 
     def __deepcopy__(self, memo: Any) -> Any:
         return _copying.clone(self, memo)
@@ -204,9 +204,7 @@ class ARCBaseGame(ABC):
             "available_actions": self._available_actions,
         }
         _set(data, "__dict__", values)
-        given = set(values)
-        given.remove("guid")
-        _set(data, "__pydantic_fields_set__", given)
+        _set(data, "__pydantic_fields_set__", _GIVEN.copy())
         _set(data, "__pydantic_extra__", None)
         _set(data, "__pydantic_private__", {"_frame": frames})
         return data
