@@ -147,20 +147,20 @@ impl Copier {
             Kind::Atomic => Ok(object.clone()),
             Kind::Plain => Self::plain(this, object),
             Kind::List => {
-                let copy = PyList::empty(py);
+                let list = object.cast::<PyList>()?;
+                let copy = list.get_slice(0, list.len());
                 this.get().remember(object.clone(), copy.as_any().clone());
-                for item in object.cast::<PyList>()?.iter() {
-                    copy.append(Self::copy(this, &item)?)?;
+                for (index, item) in list.iter().enumerate() {
+                    if this.get().kind(&item.get_type())? != Kind::Atomic {
+                        copy.set_item(index, Self::copy(this, &item)?)?;
+                    }
                 }
                 Ok(copy.into_any())
             }
             Kind::Dict => {
                 let copy = PyDict::new(py);
                 this.get().remember(object.clone(), copy.as_any().clone());
-                let items: Vec<_> = object.cast::<PyDict>()?.iter().collect();
-                for (key, value) in items {
-                    copy.set_item(Self::copy(this, &key)?, Self::copy(this, &value)?)?;
-                }
+                Self::fill(this, object.cast::<PyDict>()?, &copy)?;
                 Ok(copy.into_any())
             }
             Kind::Tuple => {
@@ -219,11 +219,24 @@ impl Copier {
         let copy = blank(&object.get_type())?;
         this.get().remember(object.clone(), copy.clone());
         let (Some(from), Some(into)) = (attributes(object), attributes(&copy)) else { return Ok(copy) };
-        let items: Vec<_> = from.iter().collect();
-        for (name, value) in items {
-            into.set_item(name, Self::copy(this, &value)?)?;
-        }
+        Self::fill(this, &from, &into)?;
         Ok(copy)
+    }
+
+    /// Copies the entries of a dictionary into an empty one. Most entries are atomic and go over at once.
+    fn fill<'py>(this: &Bound<'py, Self>, from: &Bound<'py, PyDict>, into: &Bound<'py, PyDict>) -> PyResult<()> {
+        let mut others = Vec::new();
+        for (key, value) in from.iter() {
+            if this.get().kind(&key.get_type())? != Kind::Atomic {
+                let items: Vec<_> = from.iter().collect();
+                return items.iter().try_for_each(|(key, value)| into.set_item(Self::copy(this, key)?, Self::copy(this, value)?));
+            }
+            if this.get().kind(&value.get_type())? != Kind::Atomic {
+                others.push((key, value));
+            }
+        }
+        into.update(from.as_mapping())?;
+        others.iter().try_for_each(|(key, value)| into.set_item(key, Self::copy(this, value)?))
     }
 
     fn python<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
