@@ -32,7 +32,9 @@ def cells(draw: st.DrawFn) -> Any:
     """Cells as games give them: lists, arrays of several types, views, now and then something that is refused."""
     height, width = draw(st.sampled_from([(1, 1), (2, 2), (2, 3), (4, 4), (3, 6), (6, 6), (1, 7), (0, 0), (2, 0)]))
     rows = [[draw(CELLS) for _ in range(width)] for _ in range(height)]
-    kind = draw(st.sampled_from(["list", "list", "list", "int8", "int64", "uint8", "float", "strided", "turned", "odd"]))
+    kind = draw(
+        st.sampled_from(["list", "list", "list", "int8", "int64", "uint8", "float", "strided", "turned", "odd"])
+    )
     if kind == "list":
         return rows
     array = np.array(rows, dtype=np.int64).reshape(height, width)
@@ -244,7 +246,11 @@ def test_a_camera(spec: Any, window: dict[str, Any], places: list[tuple[int, int
         pairs = [(sprites[0], sprites[-1])] if sprites else []
         display = engine.ToggleableUserDisplay(pairs)
         camera = engine.Camera(**window, interfaces=[display])
-        answers = [outcome(camera.render, sprites), outcome(camera._raw_render, sprites), outcome(camera._raw_render, [])]
+        answers = [
+            outcome(camera.render, sprites),
+            outcome(camera._raw_render, sprites),
+            outcome(camera._raw_render, []),
+        ]
         answers += [outcome(camera._calculate_scale_and_offset), outcome(camera._raw_render, tuple(sprites))]
         answers += [outcome(camera.display_to_grid, *place) for place in places]
         canvas = np.full((64, 64), 1, dtype=np.int8)

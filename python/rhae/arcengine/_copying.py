@@ -55,13 +55,10 @@ def _with_deepcopy(thing: Any, copier: Any) -> Any:
 
 def _array(array: np.ndarray, copier: Any) -> np.ndarray:
     """A view of another array stays one, of that array's copy."""
-    base = array.base
-    if type(base) is np.ndarray and not array.dtype.hasobject and (base.flags.c_contiguous or base.flags.f_contiguous):
-        whole = copier.copy(base)
-        memory = (whole if whole.flags.c_contiguous else whole.T).reshape(-1).view(np.uint8)
-        start = _address(array) - _address(base)
-        made = np.ndarray(array.shape, array.dtype, memory, offset=start, strides=array.strides)
-        made.flags.writeable = array.flags.writeable
+    part = part_of(array)
+    if part is not None:
+        base, *place = part
+        made = view(copier.copy(base), *place)
     elif array.dtype.hasobject:
         made = array.__deepcopy__(copier)
     else:
@@ -70,9 +67,21 @@ def _array(array: np.ndarray, copier: Any) -> np.ndarray:
     return made
 
 
-def _address(array: np.ndarray) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
+def part_of(array: np.ndarray) -> tuple[Any, ...] | None:
+    """What makes an array a view of another one: that array, and the arguments with which `view` makes it again."""
+    base = array.base
+    if type(base) is not np.ndarray or base.dtype.hasobject or not (base.flags.c_contiguous or base.flags.f_contiguous):
+        return None
+    start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return base, array.shape, array.dtype, start, array.strides, array.flags.writeable
+
+
+def view(base: np.ndarray, shape: Any, dtype: Any, start: int, strides: Any, writeable: bool) -> np.ndarray:
+    """A view of an array, by where it lies in the array's memory."""
+    memory = (base if base.flags.c_contiguous else base.T).reshape(-1).view(np.uint8)
+    made: np.ndarray = np.ndarray(shape, dtype, memory, offset=start, strides=strides)
+    made.flags.writeable = writeable
+    return made
 
 
 def _function(function: types.FunctionType, copier: Any) -> types.FunctionType:

@@ -355,7 +355,9 @@ class ARCBaseGame(ABC):
                 valid.append(ActionInput(id=GameAction.from_id(action)))
             elif action == 6:
                 valid.extend(
-                    self._get_valid_placeble_actions() if self._placeable_sprite else self._get_valid_clickable_actions()
+                    self._get_valid_placeble_actions()
+                    if self._placeable_sprite
+                    else self._get_valid_clickable_actions()
                 )
         return valid
 

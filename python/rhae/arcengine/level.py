@@ -117,9 +117,7 @@ class Level:
             tags.update(sprite.tags)
         return tags
 
-    def get_sprite_at(
-        self, x: int, y: int, tag: str | None = None, ignore_collidable: bool = False
-    ) -> Sprite | None:
+    def get_sprite_at(self, x: int, y: int, tag: str | None = None, ignore_collidable: bool = False) -> Sprite | None:
         """The collidable sprite that covers a place, with a tag if one is named: on the highest layer, of several the first.
 
         The order of layers is that of the first call after a sprite was added or the number of sprites changed.
