@@ -93,7 +93,7 @@ class Player:
             game.perform_action(reset if game._state.value in _ENDED else action, raw=True)
         self.seconds += time.process_time() - begun
 
-    def own_share(self, moves: list[Action]) -> float:
+    def own_share(self, rng: random.Random, seconds: float) -> float:
         """The share of the time that is spent in the game's own code."""
         engine = str(Path(self.engine.__file__ or "").parent)
         counts = [0, 0]
@@ -107,9 +107,13 @@ class Player:
                 frame = frame.f_back
 
         before = signal.signal(signal.SIGPROF, sample)
-        signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+        end = self.seconds + seconds
         try:
-            self.play(moves)
+            while self.seconds < end:
+                moves = actions(rng, 60)
+                signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+                self.play(moves)
+                signal.setitimer(signal.ITIMER_PROF, 0)
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.signal(signal.SIGPROF, before)
@@ -134,10 +138,8 @@ def measure(path: Path, seconds: float) -> dict[str, Any]:
     for player in (theirs, mine):
         player.play(actions(random.Random(0), 60))
         player.seconds = 0.0
-    share = theirs.own_share(actions(random.Random(1), 60))
     rounds: list[float] = []
     taken = 0
-    theirs.seconds = 0.0
     while theirs.seconds < seconds or len(rounds) < 5:
         moves = actions(rng, 60)
         before = theirs.seconds, mine.seconds
@@ -145,7 +147,7 @@ def measure(path: Path, seconds: float) -> dict[str, Any]:
         mine.play(moves)
         rounds.append((theirs.seconds - before[0]) / (mine.seconds - before[1]))
         taken += len(moves)
-    share = statistics.mean([share, *[theirs.own_share(actions(rng, 60)) for _ in range(5)]])
+    share = Player(path, original()).own_share(rng, seconds)
     ratio = statistics.median(rounds)
     slow = seconds_of(lambda: copy.deepcopy(theirs.game), seconds / 4)
     fast = seconds_of(mine.game.clone, seconds / 40)

@@ -31,9 +31,7 @@ def take(game: Any, engine: types.ModuleType, action: Action, raw: bool = True) 
 
 def summary(game: Any, data: Any) -> tuple[Any, ...]:
     """Everything that must be equal after an action."""
-    frames = [
-        (frame.dtype.str, frame.shape, frame.tobytes()) if hasattr(frame, "dtype") else frame for frame in data.frame
-    ]
+    frames = [(frame.dtype.str, frame.shape, frame.tobytes()) if hasattr(frame, "dtype") else frame for frame in data.frame]
     sprites = [
         (s.name, s.x, s.y, s.layer, s.rotation, s.scale, s.mirror_ud, s.mirror_lr, s.blocking.name, s.interaction.name)
         + (tuple(s.tags), s.pixels.dtype.str, s.pixels.tolist(), list(vars(s)))

@@ -1,4 +1,4 @@
-"""Clones, deep copies and pickles: they go on as the original would, and nothing that happens to one reaches the other."""
+"""Clones, deep copies and pickles: they go on as the original would, and what happens to one does not reach the other."""
 
 from __future__ import annotations
 

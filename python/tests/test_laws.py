@@ -32,9 +32,7 @@ def cells(draw: st.DrawFn) -> Any:
     """Cells as games give them: lists, arrays of several types, views, now and then something that is refused."""
     height, width = draw(st.sampled_from([(1, 1), (2, 2), (2, 3), (4, 4), (3, 6), (6, 6), (1, 7), (0, 0), (2, 0)]))
     rows = [[draw(CELLS) for _ in range(width)] for _ in range(height)]
-    kind = draw(
-        st.sampled_from(["list", "list", "list", "int8", "int64", "uint8", "float", "strided", "turned", "odd"])
-    )
+    kind = draw(st.sampled_from(["list", "list", "list", "int8", "int64", "uint8", "float", "strided", "turned", "odd"]))
     if kind == "list":
         return rows
     array = np.array(rows, dtype=np.int64).reshape(height, width)

@@ -2,6 +2,7 @@
 
 mod game;
 mod needs;
+mod package;
 mod python;
 mod skeleton;
 mod test;

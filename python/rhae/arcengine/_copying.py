@@ -196,7 +196,7 @@ _HANDLERS: dict[type, Any] = {
 def _replayed(game: Any, error: Exception) -> Any:
     history = _history.of(game)
     why = f"{type(error).__name__}: {error}"
-    actions = history and history.actions()
+    actions = history.actions() if history is not None else None
     if history is None or actions is None:
         raise CloneError(f"the game cannot be copied ({why}), and how it came about is not known") from error
     twin = type(game)(*history.args, **history.kwargs)

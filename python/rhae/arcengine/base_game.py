@@ -168,7 +168,7 @@ class ARCBaseGame(ABC):
             self.handle_reset()
         elif self._state == GameState.GAME_OVER or self._state == GameState.WIN:
             # The original names the score as an earlier version did, so that it is lost.
-            return FrameData(
+            return FrameData(  # type: ignore[call-arg]
                 game_id=self._game_id,
                 state=self._state,
                 frame=[],
@@ -300,7 +300,7 @@ class ARCBaseGame(ABC):
         x, y = sprite.x, sprite.y
         sprite.move(dx, dy)
         others = self.current_level.get_sprites()
-        hit = _native.collisions(sprite, others, False)
+        hit: list[Sprite] = _native.collisions(sprite, others, False)
         if hit is NotImplemented:
             hit = [other for other in others if sprite.collides_with(other)]
         if hit:
@@ -355,9 +355,7 @@ class ARCBaseGame(ABC):
                 valid.append(ActionInput(id=GameAction.from_id(action)))
             elif action == 6:
                 valid.extend(
-                    self._get_valid_placeble_actions()
-                    if self._placeable_sprite
-                    else self._get_valid_clickable_actions()
+                    self._get_valid_placeble_actions() if self._placeable_sprite else self._get_valid_clickable_actions()
                 )
         return valid
 

@@ -3,9 +3,7 @@
 from arcengine import ARCBaseGame, Camera, Level, Sprite
 
 SPRITES = [
-    Sprite(
-        [[c % 15, -1, 3], [c % 7, c % 11, -1], [2, 2, c % 13]], name=f"s{c}", x=c % 10 * 6, y=c // 10 * 6, layer=c % 4
-    )
+    Sprite([[c % 15, -1, 3], [c % 7, c % 11, -1], [2, 2, c % 13]], name=f"s{c}", x=c % 10 * 6, y=c // 10 * 6, layer=c % 4)
     for c in range(100)
 ]
 

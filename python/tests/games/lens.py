@@ -23,9 +23,7 @@ def level(seed):
         Sprite([[-1, 14, -1], [14, 14, 14], [-1, 13, -1]], name="tree", x=int(x), y=int(y), tags=["tree"])
         for x, y in rng.integers(4, 60, (30, 2))
     ]
-    return Level(
-        [*trees, Sprite([[9, 9], [9, 9]], name="hero", x=1, y=1, layer=3)], grid_size=(16, 16), data={"n": seed}
-    )
+    return Level([*trees, Sprite([[9, 9], [9, 9]], name="hero", x=1, y=1, layer=3)], grid_size=(16, 16), data={"n": seed})
 
 
 class Walk(ARCBaseGame):

@@ -3,7 +3,7 @@
 import random
 
 import numpy as np
-from arcengine import ARCBaseGame, BlockingMode, Camera, GameAction, Level, Sprite
+from arcengine import ARCBaseGame, BlockingMode, Camera, Level, Sprite
 
 ON, OFF = 11, 3
 LAMP = [[-1, ON, ON, -1], [ON, ON, ON, ON], [ON, ON, ON, ON], [-1, ON, ON, -1]]

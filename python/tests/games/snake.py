@@ -25,11 +25,7 @@ class Snake(ARCBaseGame):
     def __init__(self, seed=0):
         self.rng = random.Random(seed)
         self.score = Score()
-        grass = [
-            Sprite([[3, -1], [-1, 3]], name="grass", x=x, y=y, layer=-1)
-            for x in range(0, 32, 4)
-            for y in range(0, 30, 4)
-        ]
+        grass = [Sprite([[3, -1], [-1, 3]], name="grass", x=x, y=y, layer=-1) for x in range(0, 32, 4) for y in range(0, 30, 4)]
         for sprite in grass:
             sprite.set_collidable(False)
         levels = [Level(grass[:20], (32, 30), {"goal": 5}), Level(grass, (32, 30), {"goal": 9})]
