@@ -2,18 +2,20 @@
 
 mod agents;
 mod engine;
+mod python;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-/// Measure the engine's speed, or the built-in agents' strength.
+/// Measure the engine's speed, the built-in agents' strength, or the Python package beside the official engine.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae bench engine
   rhae bench engine --json
-  rhae bench agents --seeds 10")]
+  rhae bench agents --seeds 10
+  rhae bench python --python .venv/bin/python --json")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
     what: What,
@@ -23,12 +25,14 @@ pub(crate) struct BenchArgs {
 enum What {
     Engine(engine::EngineArgs),
     Agents(agents::AgentsArgs),
+    Python(python::PythonArgs),
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
     match &args.what {
         What::Engine(args) => engine::run(args),
         What::Agents(args) => agents::run(args),
+        What::Python(args) => python::run(args),
     }
 }
 

@@ -69,7 +69,7 @@ impl<'py> Body<'py> {
     }
 
     fn meets(&mut self, judge: &Judge<'py>, other: &Bound<'py, PyDict>, ignore_mode: bool) -> Option<bool> {
-        let blocking = judge.blocking(field(&other, pyo3::intern!(other.py(), "_blocking"))?)?;
+        let blocking = judge.blocking(field(other, pyo3::intern!(other.py(), "_blocking"))?)?;
         if !ignore_mode {
             if !self.collidable || !is_collidable(judge, other)? {
                 return Some(false);
@@ -115,7 +115,7 @@ fn overlap(one: i64, length: usize, two: i64, other_length: usize) -> Option<Opt
 }
 
 fn is_collidable<'py>(judge: &Judge<'py>, fields: &Bound<'py, PyDict>) -> Option<bool> {
-    let interaction = judge.interaction(field(&fields, pyo3::intern!(fields.py(), "_interaction"))?)?;
+    let interaction = judge.interaction(field(fields, pyo3::intern!(fields.py(), "_interaction"))?)?;
     Some(matches!(interaction, Interaction::Tangible | Interaction::Invisible))
 }
 

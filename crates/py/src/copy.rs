@@ -4,11 +4,13 @@
 //! What has its own ways to be copied (`__deepcopy__`, `__reduce__`, slots, a base written in C) is handed to Python,
 //! which asks this copier for whatever is inside: a `Copier` is the memo of `copy.deepcopy` too.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyKeyError, PyRecursionError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple, PyType};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::raw::{attributes, blank, bytes, copied};
@@ -45,21 +47,22 @@ enum Kind {
     Python,
 }
 
-#[derive(Default)]
 struct State {
     /// By the address of the original: it, kept alive so that its address stays its own, and its copy.
     done: FxHashMap<usize, (Py<PyAny>, Py<PyAny>)>,
-    depth: usize,
 }
 
-/// How each class is copied, by its address; the class is kept alive, so that the address stays its own. Games have few
-/// classes, and judging one takes longer than copying a sprite.
-static KINDS: Mutex<FxHashMap<usize, (Py<PyType>, Kind)>> = Mutex::new(FxHashMap::with_hasher(FxBuildHasher));
+thread_local! {
+    /// How each class is copied, by its address; the class is kept alive, so that the address stays its own. Games have few
+    /// classes, and judging one takes longer than copying a sprite.
+    static KINDS: RefCell<FxHashMap<usize, (Py<PyType>, Kind)>> = const { RefCell::new(FxHashMap::with_hasher(FxBuildHasher)) };
+}
 
 /// One act of copying.
 #[pyclass(frozen, module = "rhae._native")]
 pub(crate) struct Copier {
     state: Mutex<State>,
+    depth: AtomicUsize,
     /// The memo of a `copy.deepcopy` that is under way around this one.
     outer: Py<PyDict>,
     /// Classes whose hooks are our own and stand for nothing else.
@@ -74,7 +77,8 @@ pub(crate) struct Copier {
 impl Copier {
     #[new]
     fn new(outer: Py<PyDict>, ours: Py<PyTuple>, handlers: Py<PyDict>, fallback: Py<PyAny>) -> Self {
-        Self { state: Mutex::default(), outer, ours, handlers, fallback }
+        let state = State { done: FxHashMap::with_capacity_and_hasher(1024, FxBuildHasher) };
+        Self { state: Mutex::new(state), depth: AtomicUsize::new(0), outer, ours, handlers, fallback }
     }
 
     /// The copy of an object.
@@ -87,12 +91,11 @@ impl Copier {
         if let Some(copy) = this.get().known(object)? {
             return Ok(copy);
         }
-        this.get().state().depth += 1;
-        if this.get().state().depth > MOST_NESTED {
+        if this.get().depth.fetch_add(1, Ordering::Relaxed) > MOST_NESTED {
             return Err(PyRecursionError::new_err(format!("nested more than {MOST_NESTED} deep")));
         }
         let copy = Self::make(this, object, kind)?;
-        this.get().state().depth -= 1;
+        this.get().depth.fetch_sub(1, Ordering::Relaxed);
         Ok(copy)
     }
 
@@ -227,7 +230,7 @@ impl Copier {
     fn fill<'py>(this: &Bound<'py, Self>, from: &Bound<'py, PyDict>, into: &Bound<'py, PyDict>) -> PyResult<()> {
         let mut others = Vec::new();
         for (key, value) in from.iter() {
-            if this.get().kind(&key.get_type())? != Kind::Atomic {
+            if !key.is_exact_instance_of::<PyString>() && this.get().kind(&key.get_type())? != Kind::Atomic {
                 let items: Vec<_> = from.iter().collect();
                 return items.iter().try_for_each(|(key, value)| into.set_item(Self::copy(this, key)?, Self::copy(this, value)?));
             }
@@ -248,11 +251,11 @@ impl Copier {
 
     fn kind(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
         let address = class.as_ptr().addr();
-        if let Some((_, kind)) = KINDS.lock().unwrap_or_else(PoisonError::into_inner).get(&address) {
-            return Ok(*kind);
+        if let Some(kind) = KINDS.with_borrow(|kinds| kinds.get(&address).map(|(_, kind)| *kind)) {
+            return Ok(kind);
         }
         let kind = self.judge(class)?;
-        KINDS.lock().unwrap_or_else(PoisonError::into_inner).insert(address, (class.clone().unbind(), kind));
+        KINDS.with_borrow_mut(|kinds| kinds.insert(address, (class.clone().unbind(), kind)));
         Ok(kind)
     }
 

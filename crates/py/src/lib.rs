@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::copy::Copier;
     #[pymodule_export]
-    use crate::draw::{draw_sprite, frame, rendered, size, view};
+    use crate::draw::{draw_sprite, enlarge, frame, rendered, size, stamp, view};
     #[pymodule_export]
     use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
 

@@ -52,7 +52,7 @@ impl Pose {
     /// Columns and rows of a picture with these rows and columns, if it is not made smaller.
     pub(crate) fn size(self, rows: usize, columns: usize) -> Option<(usize, usize)> {
         let zoom = usize::try_from(self.scale).ok().filter(|&zoom| zoom > 0)?;
-        let (width, height) = if self.turns % 2 == 0 { (columns, rows) } else { (rows, columns) };
+        let (width, height) = if self.turns.is_multiple_of(2) { (columns, rows) } else { (rows, columns) };
         Some((width.checked_mul(zoom)?, height.checked_mul(zoom)?))
     }
 }

@@ -26,6 +26,16 @@ _RESET = GameAction.RESET
 _GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
 
 
+def _click(place: dict[str, Any]) -> ActionInput:
+    """A click, made as pydantic would make it from data that need no check."""
+    action = _new(ActionInput)
+    _set(action, "__dict__", {"id": GameAction.ACTION6, "data": place, "reasoning": None})
+    _set(action, "__pydantic_fields_set__", {"id", "data"})
+    _set(action, "__pydantic_extra__", None)
+    _set(action, "__pydantic_private__", None)
+    return action
+
+
 class ARCBaseGame(ABC):
     """A game. Its rules are in `step`, which subclasses replace; an action lasts until they call `complete_action`."""
 
@@ -363,7 +373,7 @@ class ARCBaseGame(ABC):
         """A click for every place of the placeable areas."""
         zoom, left, top = self.camera._calculate_scale_and_offset()
         return [
-            ActionInput(id=GameAction.ACTION6, data={"x": x * zoom + left, "y": y * zoom + top})
+            _click({"x": x * zoom + left, "y": y * zoom + top})
             for area in self.current_level.placeable_areas
             for y in range(area.y, area.y + area.height, area.y_scale)
             for x in range(area.x, area.x + area.width, area.x_scale)
@@ -383,7 +393,7 @@ class ARCBaseGame(ABC):
             places = np.argwhere(sprite.render() >= 0).tolist()
             for row, column in places if every else places[:1]:
                 place = {"x": (sprite._x + column) * zoom + left, "y": (sprite._y + row) * zoom + top}
-                valid.append(ActionInput(id=GameAction.ACTION6, data=place))
+                valid.append(_click(place))
         return valid
 
     def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:
