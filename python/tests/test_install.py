@@ -14,7 +14,7 @@ GAME = Path(__file__).parent / "games" / "walls.py"
 
 
 def run(code: str, *args: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-P", "-c", code, *args], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
