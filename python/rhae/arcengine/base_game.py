@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC
+from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
@@ -24,6 +25,14 @@ _new = object.__new__
 _set = object.__setattr__
 _RESET = GameAction.RESET
 _GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
+
+
+def _drawn(sprite: Sprite) -> Iterator[tuple[int, int]]:
+    """The rows and columns of the cells that are drawn."""
+    for row, cells in enumerate(sprite.render().tolist()):
+        for column, cell in enumerate(cells):
+            if cell >= 0:
+                yield row, column
 
 
 def _click(place: dict[str, Any]) -> ActionInput:
@@ -390,10 +399,11 @@ class ARCBaseGame(ABC):
             if not self._is_sprite_clickable_now(sprite):
                 continue
             every = "sys_every_pixel" in sprite._tags
-            places = np.argwhere(sprite.render() >= 0).tolist()
-            for row, column in places if every else places[:1]:
+            for row, column in _drawn(sprite):
                 place = {"x": (sprite._x + column) * zoom + left, "y": (sprite._y + row) * zoom + top}
                 valid.append(_click(place))
+                if not every:
+                    break
         return valid
 
     def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:
