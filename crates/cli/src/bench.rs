@@ -2,6 +2,7 @@
 
 mod agents;
 mod engine;
+mod python;
 mod server;
 
 use std::process::ExitCode;
@@ -9,13 +10,14 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-/// Measure the engine's speed, the server's, or the built-in agents' strength.
+/// Measure the engine's speed, the server's, the built-in agents' strength, or the Python package beside the official engine.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae bench engine
   rhae bench engine --json
   rhae bench agents --seeds 10
-  rhae bench server --peer")]
+  rhae bench server --peer
+  rhae bench python --python .venv/bin/python --json")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
     what: What,
@@ -26,6 +28,7 @@ enum What {
     Engine(engine::EngineArgs),
     Agents(agents::AgentsArgs),
     Server(server::ServerArgs),
+    Python(python::PythonArgs),
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
@@ -33,6 +36,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
         What::Engine(args) => engine::run(args),
         What::Agents(args) => agents::run(args),
         What::Server(args) => server::run(args),
+        What::Python(args) => python::run(args),
     }
 }
 

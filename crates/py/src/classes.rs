@@ -3,10 +3,13 @@
 //! Invariant: a sprite is plain only if no method or property that the kernel stands for was replaced, on its class, on a
 //! class between, or on the sprite itself. This is asked again in every call, because Python can change classes at any time.
 
+use pyo3::Borrowed;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyMappingProxy, PyString, PyTuple, PyType};
+
+use crate::raw::attributes;
 
 /// The attributes of a sprite, which a subclass could turn into something that is computed.
 const FIELDS: [&str; 12] = [
@@ -164,30 +167,17 @@ impl<'py> Judge<'py> {
 
     /// The interaction, if it is one of ours.
     #[inline]
-    pub(crate) fn interaction(&self, value: &Bound<'py, PyAny>) -> Option<Interaction> {
+    pub(crate) fn interaction(&self, value: Borrowed<'_, 'py, PyAny>) -> Option<Interaction> {
         let modes = [Interaction::Tangible, Interaction::Intangible, Interaction::Invisible, Interaction::Removed];
         self.classes.interactions.iter().position(|mode| value.is(mode)).map(|index| modes[index])
     }
 
     /// The blocking mode, if it is one of ours.
     #[inline]
-    pub(crate) fn blocking(&self, value: &Bound<'py, PyAny>) -> Option<Blocking> {
+    pub(crate) fn blocking(&self, value: Borrowed<'_, 'py, PyAny>) -> Option<Blocking> {
         let modes = [Blocking::NotBlocked, Blocking::BoundingBox, Blocking::PixelPerfect];
         self.classes.blockings.iter().position(|mode| value.is(mode)).map(|index| modes[index])
     }
-}
-
-/// The dictionary in which an object keeps its attributes.
-#[inline]
-#[allow(unsafe_code, reason = "`getattr(\"__dict__\")` takes four times as long, for each sprite in each frame")]
-pub(crate) fn attributes<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
-    // SAFETY: the object is alive; the function returns a new reference, or null with an error set, which `from_owned_ptr_or_err`
-    // takes.
-    let found = unsafe {
-        let pointer = pyo3::ffi::PyObject_GenericGetDict(object.as_ptr(), std::ptr::null_mut());
-        Bound::from_owned_ptr_or_err(object.py(), pointer)
-    };
-    found.ok()?.cast_into::<PyDict>().ok()
 }
 
 /// The items of a list or tuple that nobody has subclassed.

@@ -8,7 +8,8 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::answer;
 use crate::classes::{Blocking, COLLIDING, Interaction, Judge, MEETING, items};
-use crate::look::{Look, number};
+use crate::look::Look;
+use crate::raw::{field, number};
 
 /// What `Sprite.collides_with` gives.
 #[pyfunction]
@@ -62,13 +63,13 @@ impl<'py> Body<'py> {
     fn new(judge: &Judge<'py>, fields: Bound<'py, PyDict>) -> Option<Self> {
         let py = fields.py();
         let collidable = is_collidable(judge, &fields)?;
-        let blocking = judge.blocking(&fields.get_item(pyo3::intern!(py, "_blocking")).ok()??)?;
+        let blocking = judge.blocking(field(&fields, pyo3::intern!(py, "_blocking"))?)?;
         let (x, y) = place(&fields)?;
         Some(Self { fields, collidable, blocking, x, y, look: None })
     }
 
     fn meets(&mut self, judge: &Judge<'py>, other: &Bound<'py, PyDict>, ignore_mode: bool) -> Option<bool> {
-        let blocking = judge.blocking(&other.get_item(pyo3::intern!(other.py(), "_blocking")).ok()??)?;
+        let blocking = judge.blocking(field(other, pyo3::intern!(other.py(), "_blocking"))?)?;
         if !ignore_mode {
             if !self.collidable || !is_collidable(judge, other)? {
                 return Some(false);
@@ -114,7 +115,7 @@ fn overlap(one: i64, length: usize, two: i64, other_length: usize) -> Option<Opt
 }
 
 fn is_collidable<'py>(judge: &Judge<'py>, fields: &Bound<'py, PyDict>) -> Option<bool> {
-    let interaction = judge.interaction(&fields.get_item(pyo3::intern!(fields.py(), "_interaction")).ok()??)?;
+    let interaction = judge.interaction(field(fields, pyo3::intern!(fields.py(), "_interaction"))?)?;
     Some(matches!(interaction, Interaction::Tangible | Interaction::Invisible))
 }
 

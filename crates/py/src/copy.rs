@@ -4,16 +4,16 @@
 //! What has its own ways to be copied (`__deepcopy__`, `__reduce__`, slots, a base written in C) is handed to Python,
 //! which asks this copier for whatever is inside: a `Copier` is the memo of `copy.deepcopy` too.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyRecursionError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple, PyType};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::classes::attributes;
+use crate::raw::{attributes, blank, bytes, copied};
 
 /// How deep a structure may be nested: four times what `copy.deepcopy` manages, and far from the end of any stack.
 const MOST_NESTED: usize = 1000;
@@ -47,19 +47,22 @@ enum Kind {
     Python,
 }
 
-#[derive(Default)]
 struct State {
     /// By the address of the original: it, kept alive so that its address stays its own, and its copy.
-    done: HashMap<usize, (Py<PyAny>, Py<PyAny>)>,
-    /// By the address of the class, which is kept alive.
-    kinds: HashMap<usize, (Py<PyType>, Kind)>,
-    depth: usize,
+    done: FxHashMap<usize, (Py<PyAny>, Py<PyAny>)>,
+}
+
+thread_local! {
+    /// How each class is copied, by its address; the class is kept alive, so that the address stays its own. Games have few
+    /// classes, and judging one takes longer than copying a sprite.
+    static KINDS: RefCell<FxHashMap<usize, (Py<PyType>, Kind)>> = const { RefCell::new(FxHashMap::with_hasher(FxBuildHasher)) };
 }
 
 /// One act of copying.
 #[pyclass(frozen, module = "rhae._native")]
 pub(crate) struct Copier {
     state: Mutex<State>,
+    depth: AtomicUsize,
     /// The memo of a `copy.deepcopy` that is under way around this one.
     outer: Py<PyDict>,
     /// Classes whose hooks are our own and stand for nothing else.
@@ -74,7 +77,8 @@ pub(crate) struct Copier {
 impl Copier {
     #[new]
     fn new(outer: Py<PyDict>, ours: Py<PyTuple>, handlers: Py<PyDict>, fallback: Py<PyAny>) -> Self {
-        Self { state: Mutex::default(), outer, ours, handlers, fallback }
+        let state = State { done: FxHashMap::with_capacity_and_hasher(1024, FxBuildHasher) };
+        Self { state: Mutex::new(state), depth: AtomicUsize::new(0), outer, ours, handlers, fallback }
     }
 
     /// The copy of an object.
@@ -87,12 +91,11 @@ impl Copier {
         if let Some(copy) = this.get().known(object)? {
             return Ok(copy);
         }
-        this.get().state().depth += 1;
-        if this.get().state().depth > MOST_NESTED {
+        if this.get().depth.fetch_add(1, Ordering::Relaxed) > MOST_NESTED {
             return Err(PyRecursionError::new_err(format!("nested more than {MOST_NESTED} deep")));
         }
         let copy = Self::make(this, object, kind)?;
-        this.get().state().depth -= 1;
+        this.get().depth.fetch_sub(1, Ordering::Relaxed);
         Ok(copy)
     }
 
@@ -147,20 +150,20 @@ impl Copier {
             Kind::Atomic => Ok(object.clone()),
             Kind::Plain => Self::plain(this, object),
             Kind::List => {
-                let copy = PyList::empty(py);
+                let list = object.cast::<PyList>()?;
+                let copy = list.get_slice(0, list.len());
                 this.get().remember(object.clone(), copy.as_any().clone());
-                for item in object.cast::<PyList>()?.iter() {
-                    copy.append(Self::copy(this, &item)?)?;
+                for (index, item) in list.iter().enumerate() {
+                    if this.get().kind(&item.get_type())? != Kind::Atomic {
+                        copy.set_item(index, Self::copy(this, &item)?)?;
+                    }
                 }
                 Ok(copy.into_any())
             }
             Kind::Dict => {
                 let copy = PyDict::new(py);
                 this.get().remember(object.clone(), copy.as_any().clone());
-                let items: Vec<_> = object.cast::<PyDict>()?.iter().collect();
-                for (key, value) in items {
-                    copy.set_item(Self::copy(this, &key)?, Self::copy(this, &value)?)?;
-                }
+                Self::fill(this, object.cast::<PyDict>()?, &copy)?;
                 Ok(copy.into_any())
             }
             Kind::Tuple => {
@@ -182,7 +185,7 @@ impl Copier {
                 let copies = Self::each(this, &items)?;
                 Self::immutable(this, object, &items, &copies, || Ok(PyFrozenSet::new(py, &copies)?.into_any()))
             }
-            Kind::Array => match array(object)? {
+            Kind::Array => match bytes(object).and_then(copied) {
                 Some(copy) => {
                     this.get().remember(object.clone(), copy.clone());
                     Ok(copy)
@@ -216,17 +219,27 @@ impl Copier {
     }
 
     fn plain<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        static NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let py = object.py();
-        let new = NEW.get_or_try_init(py, || py.get_type::<PyAny>().getattr("__new__").map(Bound::unbind))?;
-        let copy = new.bind(py).call1((object.get_type(),))?;
+        let copy = blank(&object.get_type())?;
         this.get().remember(object.clone(), copy.clone());
         let (Some(from), Some(into)) = (attributes(object), attributes(&copy)) else { return Ok(copy) };
-        let items: Vec<_> = from.iter().collect();
-        for (name, value) in items {
-            into.set_item(name, Self::copy(this, &value)?)?;
-        }
+        Self::fill(this, &from, &into)?;
         Ok(copy)
+    }
+
+    /// Copies the entries of a dictionary into an empty one. Most entries are atomic and go over at once.
+    fn fill<'py>(this: &Bound<'py, Self>, from: &Bound<'py, PyDict>, into: &Bound<'py, PyDict>) -> PyResult<()> {
+        let mut others = Vec::new();
+        for (key, value) in from.iter() {
+            if !key.is_exact_instance_of::<PyString>() && this.get().kind(&key.get_type())? != Kind::Atomic {
+                let items: Vec<_> = from.iter().collect();
+                return items.iter().try_for_each(|(key, value)| into.set_item(Self::copy(this, key)?, Self::copy(this, value)?));
+            }
+            if this.get().kind(&value.get_type())? != Kind::Atomic {
+                others.push((key, value));
+            }
+        }
+        into.update(from.as_mapping())?;
+        others.iter().try_for_each(|(key, value)| into.set_item(key, Self::copy(this, value)?))
     }
 
     fn python<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -238,11 +251,11 @@ impl Copier {
 
     fn kind(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
         let address = class.as_ptr().addr();
-        if let Some((_, kind)) = self.state().kinds.get(&address) {
-            return Ok(*kind);
+        if let Some(kind) = KINDS.with_borrow(|kinds| kinds.get(&address).map(|(_, kind)| *kind)) {
+            return Ok(kind);
         }
         let kind = self.judge(class)?;
-        self.state().kinds.insert(address, (class.clone().unbind(), kind));
+        KINDS.with_borrow_mut(|kinds| kinds.insert(address, (class.clone().unbind(), kind)));
         Ok(kind)
     }
 
@@ -287,20 +300,4 @@ impl Copier {
         }
         Ok(Kind::Plain)
     }
-}
-
-/// The copy of an array of bytes in row order that owns its cells; any other is for Python to copy.
-fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = object.py();
-    let Ok(array) = object.cast::<PyArray2<i8>>() else { return Ok(None) };
-    let &[rows, columns] = array.shape() else { return Ok(None) };
-    if !array.is_c_contiguous() || !object.getattr(pyo3::intern!(py, "base"))?.is_none() {
-        return Ok(None);
-    }
-    let copy = PyArray2::<i8>::zeros(py, [rows, columns], false);
-    let Ok(from) = array.try_readonly() else { return Ok(None) };
-    if let (Ok(from), Ok(into)) = (from.as_slice(), copy.readwrite().as_slice_mut()) {
-        into.copy_from_slice(from);
-    }
-    Ok(Some(copy.into_any()))
 }

@@ -8,9 +8,10 @@ use pyo3::types::PyInt;
 use rhae_engine::{Camera, Frame, SIZE};
 
 use crate::answer;
-use crate::classes::{DRAWING, Interaction, Judge, RENDERING, attributes, items};
-use crate::look::{Look, Pose, number};
-use crate::pixels::{Cells, is_plain};
+use crate::classes::{DRAWING, Interaction, Judge, RENDERING, items};
+use crate::look::{Look, Pose};
+use crate::pixels::Cells;
+use crate::raw::{attributes, bytes, field, number};
 
 /// The array that `Sprite.render` gives, if the sprite's cells are bytes.
 #[pyfunction]
@@ -18,7 +19,7 @@ pub(crate) fn rendered<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
     let look = || {
         let fields = Judge::new(sprite.py(), &[])?.fields(sprite)?;
         // Arrays of wider numbers keep their type, which is for NumPy to do.
-        fields.get_item(pyo3::intern!(sprite.py(), "pixels")).ok()??.cast::<PyArray2<i8>>().ok()?;
+        bytes(&field(&fields, pyo3::intern!(sprite.py(), "pixels"))?.to_owned())?;
         let look = Look::read(&fields)?;
         let mut cells = Vec::with_capacity(look.width.checked_mul(look.height)?);
         let mut scratch = Vec::new();
@@ -36,7 +37,7 @@ pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     let py = sprite.py();
     let size = || {
         let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
-        let pixels = fields.get_item(pyo3::intern!(py, "pixels")).ok()??;
+        let pixels = field(&fields, pyo3::intern!(py, "pixels"))?.to_owned();
         let (_, rows, columns) = Cells::read(&pixels)?;
         Pose::read(&fields)?.size(rows, columns)
     };
@@ -89,16 +90,63 @@ pub(crate) fn draw_sprite<'py>(
         let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
         let look = Look::read(&fields)?;
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
-        let target = display.cast::<PyArray2<i8>>().ok()?;
-        if !is_plain(display) || target.shape() != [SIZE, SIZE] || !target.is_c_contiguous() {
+        let target = bytes(display)?;
+        if target.shape() != [SIZE, SIZE] || !target.is_c_contiguous() {
             return None;
         }
         // Refuses an array that may not be written to.
         let mut target = target.try_readwrite().ok()?;
-        blit(&look, target.as_slice_mut().ok()?, x, y, SIZE, SIZE);
+        blit(&look, target.as_slice_mut().ok()?, SIZE, (x, y), (SIZE, SIZE));
         Some(display.clone())
     };
     answer(py, draw())
+}
+
+/// Draws one plain sprite onto a camera's view, which begins at a place of the level; gives whether it did.
+#[pyfunction]
+pub(crate) fn stamp(view: &Bound<'_, PyAny>, sprite: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> bool {
+    let draw = || {
+        let py = sprite.py();
+        let fields = Judge::new(py, DRAWING)?.fields(sprite)?;
+        let look = Look::read(&fields)?;
+        let x = number(&fields, pyo3::intern!(py, "_x"))?.checked_sub(x.extract().ok()?)?;
+        let y = number(&fields, pyo3::intern!(py, "_y"))?.checked_sub(y.extract().ok()?)?;
+        let target = bytes(view)?;
+        let &[height, width] = target.shape() else { return None };
+        let mut target = target.try_readwrite().ok()?;
+        blit(&look, target.as_slice_mut().ok()?, width, (x, y), (width, height));
+        Some(())
+    };
+    draw().is_some()
+}
+
+/// Puts a view onto a frame, each cell as a square of `zoom` cells, its upper left corner at a place; gives whether it did.
+#[pyfunction]
+pub(crate) fn enlarge(frame: &Bound<'_, PyAny>, view: &Bound<'_, PyAny>, zoom: usize, left: usize, top: usize) -> bool {
+    let draw = || {
+        let (target, (cells, rows, columns)) = (bytes(frame)?, Cells::read(view)?);
+        let &[height, width] = target.shape() else { return None };
+        let fits =
+            |start: usize, length: usize, limit: usize| start.checked_add(length.checked_mul(zoom)?).filter(|&end| end <= limit);
+        let right = fits(left, columns, width)?;
+        fits(top, rows, height)?;
+        if zoom == 0 || columns == 0 {
+            return None;
+        }
+        let mut target = target.try_readwrite().ok()?;
+        let target = target.as_slice_mut().ok()?;
+        for (row, cells) in cells.get().chunks_exact(columns).enumerate() {
+            let first = (top + row * zoom) * width;
+            for (square, &cell) in target[first + left..first + right].chunks_exact_mut(zoom).zip(cells) {
+                square.fill(cell);
+            }
+            for line in 1..zoom {
+                target.copy_within(first + left..first + right, first + line * width + left);
+            }
+        }
+        Some(())
+    };
+    draw().is_some()
 }
 
 /// The part of a level that a camera sees.
@@ -132,7 +180,7 @@ impl Window {
         let mut order = Vec::with_capacity(sprites.len());
         for sprite in &sprites {
             let fields = judge.fields(sprite)?;
-            let interaction = judge.interaction(&fields.get_item(pyo3::intern!(py, "_interaction")).ok()??)?;
+            let interaction = judge.interaction(field(&fields, pyo3::intern!(py, "_interaction"))?)?;
             if matches!(interaction, Interaction::Invisible | Interaction::Removed) {
                 continue;
             }
@@ -145,7 +193,7 @@ impl Window {
         let cells = frame.cells_mut().as_mut_slice();
         for (_, index) in order {
             let (look, x, y) = &looks[index];
-            blit(look, cells, *x, *y, self.width, self.height);
+            blit(look, cells, SIZE, (*x, *y), (self.width, self.height));
         }
         Some(())
     }
@@ -168,8 +216,8 @@ impl Cell for u8 {
     }
 }
 
-/// Draws onto a frame's cells, within the first columns and rows.
-fn blit<T: Cell>(look: &Look<'_>, target: &mut [T], x: i64, y: i64, width: usize, height: usize) {
+/// Draws at a place of a target whose rows are `stride` long, within its first columns and rows.
+fn blit<T: Cell>(look: &Look<'_>, target: &mut [T], stride: usize, (x, y): (i64, i64), (width, height): (usize, usize)) {
     let clip = |place: i64, size: usize, limit: usize| {
         let end = place.saturating_add(size as i64).min(limit as i64);
         (place.max(0) < end).then(|| (place.max(0) as usize, end as usize, (-place).max(0) as usize))
@@ -180,7 +228,7 @@ fn blit<T: Cell>(look: &Look<'_>, target: &mut [T], x: i64, y: i64, width: usize
     let mut scratch = Vec::new();
     for row in top..bottom {
         let cells = look.row(above + row - top, from, right - left, &mut scratch);
-        for (target, &cell) in target[row * SIZE + left..row * SIZE + right].iter_mut().zip(cells) {
+        for (target, &cell) in target[row * stride + left..row * stride + right].iter_mut().zip(cells) {
             *target = if cell >= 0 { T::from_cell(cell) } else { *target };
         }
     }

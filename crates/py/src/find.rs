@@ -5,8 +5,9 @@ use pyo3::types::{PyList, PyString};
 
 use crate::answer;
 use crate::classes::{Blocking, Interaction, Judge, NAMING, PLACING, TAGGING};
-use crate::look::{Look, Pose, number};
+use crate::look::{Look, Pose};
 use crate::pixels::Cells;
+use crate::raw::{field, number};
 
 /// What `Level.get_sprites_by_tag` gives.
 #[pyfunction]
@@ -68,24 +69,24 @@ pub(crate) fn sprite_at<'py>(
         let mut judge = Judge::new(py, PLACING)?;
         for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
             let fields = judge.fields(&sprite)?;
-            let interaction = judge.interaction(&fields.get_item(pyo3::intern!(py, "_interaction")).ok()??)?;
+            let interaction = judge.interaction(field(&fields, pyo3::intern!(py, "_interaction"))?)?;
             if !ignore_collidable && matches!(interaction, Interaction::Intangible | Interaction::Removed) {
                 continue;
             }
             let column = x.checked_sub(number(&fields, pyo3::intern!(py, "_x"))?)?;
             let row = y.checked_sub(number(&fields, pyo3::intern!(py, "_y"))?)?;
             let (Ok(column), Ok(row)) = (usize::try_from(column), usize::try_from(row)) else { continue };
-            let pixels = fields.get_item(pyo3::intern!(py, "pixels")).ok()??;
+            let pixels = field(&fields, pyo3::intern!(py, "pixels"))?.to_owned();
             let (_, rows, columns) = Cells::read(&pixels)?;
             let (width, height) = Pose::read(&fields)?.size(rows, columns)?;
             if column >= width || row >= height {
                 continue;
             }
-            let blocking = judge.blocking(&fields.get_item(pyo3::intern!(py, "_blocking")).ok()??)?;
+            let blocking = judge.blocking(field(&fields, pyo3::intern!(py, "_blocking"))?)?;
             if blocking == Blocking::PixelPerfect && Look::read(&fields)?.get(column, row) == -1 {
                 continue;
             }
-            if tag.is_none() || contains(&fields.get_item(pyo3::intern!(py, "_tags")).ok()??, tag)? {
+            if tag.is_none() || contains(&field(&fields, pyo3::intern!(py, "_tags"))?.to_owned(), tag)? {
                 return Some(sprite);
             }
         }
@@ -99,7 +100,8 @@ fn tagged_by<'py>(sprites: &Bound<'py, PyAny>, fits: impl Fn(&Bound<'py, PyAny>)
     let mut judge = Judge::new(py, TAGGING)?;
     let found = PyList::empty(py);
     for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-        if fits(&judge.fields(&sprite)?.get_item(pyo3::intern!(py, "_tags")).ok()??)? {
+        let fields = judge.fields(&sprite)?;
+        if fits(&field(&fields, pyo3::intern!(py, "_tags"))?.to_owned())? {
             found.append(sprite).ok()?;
         }
     }

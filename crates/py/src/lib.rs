@@ -11,12 +11,14 @@ mod draw;
 mod find;
 mod look;
 mod pixels;
+mod raw;
 
 mod action;
 mod play;
 mod results;
 mod vector;
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
 #[pymodule]
@@ -30,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::copy::Copier;
     #[pymodule_export]
-    use crate::draw::{draw_sprite, frame, rendered, size, view};
+    use crate::draw::{draw_sprite, enlarge, frame, rendered, size, stamp, view};
     #[pymodule_export]
     use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
     #[pymodule_export]
@@ -53,5 +55,3 @@ fn answer<'py, T: IntoPyObjectExt<'py>>(py: Python<'py>, result: Option<T>) -> P
         None => Ok(py.NotImplemented().into_bound(py)),
     }
 }
-
-use pyo3::IntoPyObjectExt;

@@ -7,6 +7,7 @@ use pyo3::types::{PyBool, PyDict};
 use rhae_engine::{Picture, Rotation};
 
 use crate::pixels::Cells;
+use crate::raw::{field, number};
 
 /// A sprite's cells, read in a straight walk: from a corner, by one distance along a row and another one from row to row.
 pub(crate) struct Look<'py> {
@@ -36,7 +37,7 @@ impl Pose {
     #[inline]
     pub(crate) fn read(fields: &Bound<'_, PyDict>) -> Option<Self> {
         let py = fields.py();
-        let switch = |name| Some(fields.get_item(name).ok()??.cast::<PyBool>().ok()?.is_true());
+        let switch = |name| Some(field(fields, name)?.cast::<PyBool>().ok()?.is_true());
         let rotation = number(fields, pyo3::intern!(py, "rotation"))?;
         Some(Self {
             // The official engine turns by whole quarters and drops what is left; from the negative angle, so that
@@ -56,17 +57,11 @@ impl Pose {
     }
 }
 
-/// A whole number among a sprite's attributes.
-#[inline]
-pub(crate) fn number(fields: &Bound<'_, PyDict>, name: &Bound<'_, pyo3::types::PyString>) -> Option<i64> {
-    fields.get_item(name).ok()??.extract().ok()
-}
-
 impl<'py> Look<'py> {
     /// How a plain sprite looks, unless that is unusual.
     #[inline]
     pub(crate) fn read(fields: &Bound<'py, PyDict>) -> Option<Self> {
-        let pixels = fields.get_item(pyo3::intern!(fields.py(), "pixels")).ok()??;
+        let pixels = field(fields, pyo3::intern!(fields.py(), "pixels"))?.to_owned();
         Self::of(&pixels, Pose::read(fields)?)
     }
 

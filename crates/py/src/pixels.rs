@@ -6,6 +6,8 @@
 use numpy::{Element, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
+use crate::raw::bytes;
+
 /// The cells of a picture, row by row.
 pub(crate) enum Cells<'py> {
     /// Those of an array of bytes in row order.
@@ -18,13 +20,13 @@ impl<'py> Cells<'py> {
     /// The cells of an array with their rows and columns, unless it holds something that is no cell.
     #[inline]
     pub(crate) fn read(array: &Bound<'py, PyAny>) -> Option<(Self, usize, usize)> {
-        if !is_plain(array) {
-            return None;
-        }
-        if let Ok(bytes) = array.cast::<PyArray2<i8>>() {
+        if let Some(bytes) = bytes(array) {
             let &[rows, columns] = bytes.shape() else { return None };
             let cells = if bytes.is_c_contiguous() { Self::Shared(bytes.clone()) } else { Self::Own(copied(bytes)?) };
             return Some((cells, rows, columns));
+        }
+        if !array.is_exact_instance_of::<PyUntypedArray>() {
+            return None;
         }
         None.or_else(|| narrowed::<i64>(array))
             .or_else(|| narrowed::<i32>(array))
@@ -42,12 +44,6 @@ impl<'py> Cells<'py> {
             Self::Own(cells) => cells,
         }
     }
-}
-
-/// Whether this is an array as such; its subclasses (masked arrays, matrices) have rules of their own.
-#[inline]
-pub(crate) fn is_plain(array: &Bound<'_, PyAny>) -> bool {
-    array.is_exact_instance_of::<PyUntypedArray>()
 }
 
 /// The cells of an array of wider numbers, if each of them fits into a byte.

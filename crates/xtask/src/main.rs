@@ -2,6 +2,7 @@
 
 mod game;
 mod needs;
+mod package;
 mod python;
 mod shuffled;
 mod skeleton;

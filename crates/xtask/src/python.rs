@@ -1,4 +1,4 @@
-//! The official Python packages, in a virtual environment of the repository's own.
+//! Python packages, in virtual environments of the repository's own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,19 +13,24 @@ const OLDEST: &str = "(3, 12)";
 
 /// Makes the environment unless it is there, or says why that is not possible.
 pub(crate) fn provide() -> Result<(), String> {
-    let folder = root().join(FOLDER);
+    venv(&root().join(FOLDER), &[PACKAGE], "import arc_agi")
+}
+
+/// Makes a virtual environment with these packages unless it is there and the check succeeds in it.
+pub(crate) fn venv(folder: &Path, packages: &[&str], check: &str) -> Result<(), String> {
     let python = folder.join("bin/python");
-    if succeeds(Command::new(&python).args(["-c", "import arc_agi"])) {
+    if succeeds(Command::new(&python).args(["-c", check]).stderr(Stdio::null())) {
         return Ok(());
     }
-    let missing = |why: &str| format!("the Python package {PACKAGE} is missing (the official client against `rhae serve`): {why}");
+    let names = packages.join(", ");
+    let missing = |why: &str| format!("Python packages are missing ({names}): {why}");
     let base = find().ok_or_else(|| missing("there is no Python 3.12 or newer; install one"))?;
-    println!("installing {PACKAGE}");
-    if !succeeds(Command::new(base).args(["-m", "venv", "--clear"]).arg(&folder)) {
+    println!("installing {names}");
+    if !succeeds(Command::new(base).args(["-m", "venv", "--clear"]).arg(folder)) {
         return Err(missing("a virtual environment could not be made; install the module venv"));
     }
-    if !succeeds(Command::new(&python).args(["-m", "pip", "install", "--quiet", PACKAGE])) {
-        return Err(missing("pip could not install it"));
+    if !succeeds(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages)) {
+        return Err(missing("pip could not install them"));
     }
     Ok(())
 }

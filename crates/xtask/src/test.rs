@@ -6,19 +6,22 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{needs, python, root, skeleton};
+use crate::{needs, package, python, root, skeleton};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
     /// Run the long forms: full searches, long random play.
     #[arg(long)]
     full: bool,
+    /// Run one suite only, by its name.
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
 }
 
 /// A suite: its name and how to run it.
 type Suite = (&'static str, fn(&Context) -> Result<()>);
 
-const SUITES: [Suite; 2] = [("workspace", workspace), ("a new game's skeleton", skeleton::run)];
+const SUITES: [Suite; 3] = [("workspace", workspace), ("a new game's skeleton", skeleton::run), ("python", package::run)];
 
 /// How suites are run.
 pub(crate) struct Context {
@@ -31,13 +34,23 @@ impl Context {
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(root());
+        self.surround(&mut command);
+        command
+    }
+
+    /// Sets what tests read from their surroundings.
+    pub(crate) fn surround(&self, command: &mut Command) {
         if self.full {
             command.env("RHAE_FULL", "1");
         }
         if self.skip_missing {
             command.env("RHAE_SKIP_MISSING", "1");
         }
-        command
+    }
+
+    /// Whether what cannot run for want of a program is passed over.
+    pub(crate) fn skips_missing(&self) -> bool {
+        self.skip_missing
     }
 
     /// The arguments that run tests of these packages, with nextest where it is installed.
@@ -54,6 +67,10 @@ impl Context {
 }
 
 pub(crate) fn run(args: &TestArgs) -> Result<()> {
+    let wanted = |name: &str| args.suite.as_deref().is_none_or(|only| only == name);
+    if !SUITES.iter().any(|(name, _)| wanted(name)) {
+        bail!("there is no such suite; there are: {}", SUITES.map(|(name, _)| name).join(", "));
+    }
     let mut missing = needs::provide();
     missing.extend(python::provide().err());
     let in_ci = std::env::var_os("CI").is_some();
@@ -63,7 +80,7 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
     let context = Context { full: args.full, skip_missing: !missing.is_empty() };
     let mut failed = Vec::new();
     let mut times = Vec::new();
-    for (name, suite) in SUITES {
+    for (name, suite) in SUITES.into_iter().filter(|(name, _)| wanted(name)) {
         println!("── {name}");
         let begun = Instant::now();
         if let Err(error) = suite(&context) {

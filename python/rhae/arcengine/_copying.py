@@ -21,16 +21,14 @@ class CloneError(RuntimeError):
 
 
 def clone(game: Any, memo: Any) -> Any:
-    """A copy of a game, for itself or as part of a larger `copy.deepcopy` with this memo."""
+    """A copy of a game, for itself or, with a memo, as part of a `copy.deepcopy`."""
     if isinstance(memo, _native.Copier):
         return memo.copy(game)
-    copier = _native.Copier(memo, _ours(), _HANDLERS, _with_deepcopy)
+    copier = _native.Copier({} if memo is None else memo, _ours(), _HANDLERS, _with_deepcopy)
     try:
         twin = copier.copy(game)
     except Exception as error:  # whatever a part raises when it is copied means the same: it cannot be
-        twin = _replayed(game, error)
-        memo[id(game)] = twin
-        return twin
+        return _replayed(game, error)
     _history.inherit(game, twin)
     if memo is not None:
         copier.report()
@@ -57,17 +55,32 @@ def _with_deepcopy(thing: Any, copier: Any) -> Any:
 
 def _array(array: np.ndarray, copier: Any) -> np.ndarray:
     """A view of another array stays one, of that array's copy."""
-    base = array.base
-    if type(base) is np.ndarray and not array.dtype.hasobject and array.size:
-        whole = copier.copy(base)
-        start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-        made = np.ndarray(array.shape, array.dtype, _bytes_of(whole, start), strides=array.strides)
-        made.flags.writeable = array.flags.writeable
+    part = part_of(array)
+    if part is not None:
+        base, *place = part
+        made = view(copier.copy(base), *place)
     elif array.dtype.hasobject:
         made = array.__deepcopy__(copier)
     else:
         made = array.copy(order="K")
     copier.remember(array, made)
+    return made
+
+
+def part_of(array: np.ndarray) -> tuple[Any, ...] | None:
+    """What makes an array a view of another one: that array, and the arguments with which `view` makes it again."""
+    base = array.base
+    if type(base) is not np.ndarray or base.dtype.hasobject or not (base.flags.c_contiguous or base.flags.f_contiguous):
+        return None
+    start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return base, array.shape, array.dtype, start, array.strides, array.flags.writeable
+
+
+def view(base: np.ndarray, shape: Any, dtype: Any, start: int, strides: Any, writeable: bool) -> np.ndarray:
+    """A view of an array, by where it lies in the array's memory."""
+    memory = (base if base.flags.c_contiguous else base.T).reshape(-1).view(np.uint8)
+    made: np.ndarray = np.ndarray(shape, dtype, memory, offset=start, strides=strides)
+    made.flags.writeable = writeable
     return made
 
 
@@ -147,13 +160,6 @@ def _action_input(action: ActionInput, copier: Any) -> ActionInput:
     return made
 
 
-def _bytes_of(array: np.ndarray, start: int) -> Any:
-    """A buffer in which an array's data begin `start` bytes on; None if NumPy offers none."""
-    flat = np.lib.array_utils.byte_bounds(array)
-    del flat
-    return memoryview(array.reshape(-1).view(np.uint8))[start:]
-
-
 #: How objects of these classes are copied; None for those that are shared.
 _HANDLERS: dict[type, Any] = {
     np.ndarray: _array,
@@ -190,10 +196,11 @@ _HANDLERS: dict[type, Any] = {
 def _replayed(game: Any, error: Exception) -> Any:
     history = _history.of(game)
     why = f"{type(error).__name__}: {error}"
-    if history is None or history.actions is None:
+    actions = history.actions() if history is not None else None
+    if history is None or actions is None:
         raise CloneError(f"the game cannot be copied ({why}), and how it came about is not known") from error
     twin = type(game)(*history.args, **history.kwargs)
-    for action, data in history.actions:
+    for action, data in actions:
         twin.perform_action(ActionInput(id=action, data=data), raw=True)
     if _summary(twin) != _summary(game):
         raise CloneError(

@@ -15,15 +15,21 @@ MOST_ACTIONS = 100_000
 class History:
     """How a game came about."""
 
-    __slots__ = ("actions", "args", "game", "kwargs")
+    __slots__ = ("args", "count", "game", "kwargs", "log")
 
     def __init__(self, game: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         key = id(game)
         self.game = weakref.ref(game, lambda _: _HISTORIES.pop(key, None))
         self.args = args
         self.kwargs = kwargs
-        #: Actions with their data; None if there were too many.
-        self.actions: list[tuple[Any, dict[str, Any]]] | None = []
+        #: Actions with their data, of which the first `count` are this game's: copies share the list until one of them
+        #: goes on. None if there were too many.
+        self.log: list[tuple[Any, dict[str, Any]]] | None = []
+        self.count = 0
+
+    def actions(self) -> list[tuple[Any, dict[str, Any]]] | None:
+        """The actions that the game took, with their data."""
+        return None if self.log is None else self.log[: self.count]
 
 
 _HISTORIES: dict[int, History] = {}
@@ -37,12 +43,16 @@ def begin(game: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 def note(game: Any, action: Any) -> None:
     """Keeps track of an action that is about to be taken."""
     history = _HISTORIES.get(id(game))
-    if history is not None and history.actions is not None:
-        if len(history.actions) < MOST_ACTIONS:
-            data = action.data
-            history.actions.append((action.id, data.copy() if data else data))
-        else:
-            history.actions = None
+    if history is None or history.log is None:
+        return
+    if history.count >= MOST_ACTIONS:
+        history.log = None
+        return
+    if len(history.log) != history.count:
+        history.log = history.log[: history.count]
+    data = action.data
+    history.log.append((action.id, data.copy() if data else data))
+    history.count += 1
 
 
 def of(game: Any) -> History | None:
@@ -57,4 +67,5 @@ def inherit(game: Any, copy: Any) -> None:
         _HISTORIES.pop(id(copy), None)
         return
     begin(copy, history.args, history.kwargs)
-    _HISTORIES[id(copy)].actions = None if history.actions is None else history.actions.copy()
+    _HISTORIES[id(copy)].log = history.log
+    _HISTORIES[id(copy)].count = history.count

@@ -8,6 +8,10 @@ import sys
 import types
 from typing import Any
 
+import numpy as np
+
+from . import _copying
+
 #: The names of modules that are not in `sys.modules` but define games, as the official toolkit loads them.
 _NAMESPACES: dict[str, dict[str, Any]] = {}
 
@@ -61,6 +65,9 @@ class _Pickler(pickle.Pickler):
 
         if isinstance(thing, ARCBaseGame):
             return object.__reduce_ex__(thing, 5) if type(thing).__reduce__ is object.__reduce__ else NotImplemented
+        if type(thing) is np.ndarray:
+            part = _copying.part_of(thing)
+            return NotImplemented if part is None else (_copying.view, part)
         if isinstance(thing, type | types.FunctionType):
             module = getattr(thing, "__module__", None)
             space = _NAMESPACES.get(module) if module and module not in sys.modules else None

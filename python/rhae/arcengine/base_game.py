@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC
+from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
@@ -23,7 +24,25 @@ MAX_FRAME_PER_ACTION: int = 1000
 _new = object.__new__
 _set = object.__setattr__
 _RESET = GameAction.RESET
-_COLLIDES: Any = Sprite.collides_with
+_GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
+
+
+def _drawn(sprite: Sprite) -> Iterator[tuple[int, int]]:
+    """The rows and columns of the cells that are drawn."""
+    for row, cells in enumerate(sprite.render().tolist()):
+        for column, cell in enumerate(cells):
+            if cell >= 0:
+                yield row, column
+
+
+def _click(place: dict[str, Any]) -> ActionInput:
+    """A click, made as pydantic would make it from data that need no check."""
+    action = _new(ActionInput)
+    _set(action, "__dict__", {"id": GameAction.ACTION6, "data": place, "reasoning": None})
+    _set(action, "__pydantic_fields_set__", {"id", "data"})
+    _set(action, "__pydantic_extra__", None)
+    _set(action, "__pydantic_private__", None)
+    return action
 
 
 class ARCBaseGame(ABC):
@@ -94,7 +113,7 @@ class ARCBaseGame(ABC):
         What the game holds is copied as `copy.deepcopy` would, and faster; functions that close over parts of the game
         close over the copy's. If something cannot be copied, a new game is made and the actions are played again.
         """
-        return _copying.clone(self, {})
+        return _copying.clone(self, None)
 
     def __deepcopy__(self, memo: Any) -> Any:
         return _copying.clone(self, memo)
@@ -168,7 +187,7 @@ class ARCBaseGame(ABC):
             self.handle_reset()
         elif self._state == GameState.GAME_OVER or self._state == GameState.WIN:
             # The original names the score as an earlier version did, so that it is lost.
-            return FrameData(
+            return FrameData(  # type: ignore[call-arg]
                 game_id=self._game_id,
                 state=self._state,
                 frame=[],
@@ -204,9 +223,7 @@ class ARCBaseGame(ABC):
             "available_actions": self._available_actions,
         }
         _set(data, "__dict__", values)
-        given = set(values)
-        given.remove("guid")
-        _set(data, "__pydantic_fields_set__", given)
+        _set(data, "__pydantic_fields_set__", _GIVEN.copy())
         _set(data, "__pydantic_extra__", None)
         _set(data, "__pydantic_private__", {"_frame": frames})
         return data
@@ -302,7 +319,7 @@ class ARCBaseGame(ABC):
         x, y = sprite.x, sprite.y
         sprite.move(dx, dy)
         others = self.current_level.get_sprites()
-        hit = _native.collisions(sprite, others, False)
+        hit: list[Sprite] = _native.collisions(sprite, others, False)
         if hit is NotImplemented:
             hit = [other for other in others if sprite.collides_with(other)]
         if hit:
@@ -365,7 +382,7 @@ class ARCBaseGame(ABC):
         """A click for every place of the placeable areas."""
         zoom, left, top = self.camera._calculate_scale_and_offset()
         return [
-            ActionInput(id=GameAction.ACTION6, data={"x": x * zoom + left, "y": y * zoom + top})
+            _click({"x": x * zoom + left, "y": y * zoom + top})
             for area in self.current_level.placeable_areas
             for y in range(area.y, area.y + area.height, area.y_scale)
             for x in range(area.x, area.x + area.width, area.x_scale)
@@ -382,10 +399,11 @@ class ARCBaseGame(ABC):
             if not self._is_sprite_clickable_now(sprite):
                 continue
             every = "sys_every_pixel" in sprite._tags
-            places = np.argwhere(sprite.render() >= 0).tolist()
-            for row, column in places if every else places[:1]:
+            for row, column in _drawn(sprite):
                 place = {"x": (sprite._x + column) * zoom + left, "y": (sprite._y + row) * zoom + top}
-                valid.append(ActionInput(id=GameAction.ACTION6, data=place))
+                valid.append(_click(place))
+                if not every:
+                    break
         return valid
 
     def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:

@@ -138,6 +138,8 @@ class Camera:
         if not sprites:
             return view
         for sprite in sorted((sprite for sprite in sprites if sprite.is_visible), key=lambda sprite: sprite.layer):
+            if _native.stamp(view, sprite, self._x, self._y):
+                continue
             cells = sprite.render()
             height, width = cells.shape
             x, y = sprite.x - self._x, sprite.y - self._y
@@ -166,6 +168,8 @@ class Camera:
         frame = np.full((self.MAX_DIMENSION, self.MAX_DIMENSION), self._letter_box, dtype=np.int8)
         view = self._raw_render(sprites)
         zoom, left, top = self._calculate_scale_and_offset()
+        if zoom > 0 and min(left, top) >= 0 and _native.enlarge(frame, view, zoom, left, top):
+            return frame
         if zoom > 1:
             view = view.repeat(zoom, axis=0).repeat(zoom, axis=1)
         frame[top : top + view.shape[0], left : left + view.shape[1]] = view

@@ -73,7 +73,7 @@ class GameAction(Enum):
     def __init__(self, action_id: int, action_type: type[SimpleAction] | type[ComplexAction]) -> None:
         self._value_ = action_id
         self.action_type = action_type
-        self.action_data = action_type()
+        self.action_data = action_type()  # type: ignore[call-arg]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[[str], GameAction], tuple[str]]:
         # A member cannot be looked up by its number, which is what an `Enum` stores.
@@ -132,9 +132,7 @@ class ActionInput(BaseModel):
 
     id: GameAction = GameAction.RESET
     data: dict[str, Any] = {}
-    reasoning: Any | None = Field(
-        default=None, description="Opaque client-supplied blob; stored & echoed back verbatim."
-    )
+    reasoning: Any | None = Field(default=None, description="Opaque client-supplied blob; stored & echoed back verbatim.")
 
     @field_validator("reasoning")
     @classmethod

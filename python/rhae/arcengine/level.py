@@ -98,17 +98,17 @@ class Level:
         """The sprites that have all of these tags; none if there are no tags."""
         if not tags:
             return []
-        found = _native.tagged_all(self._sprites, tags)
-        if found is not NotImplemented:
-            return found
-        return [sprite for sprite in self._sprites if all(tag in sprite.tags for tag in tags)]
+        found: list[Sprite] = _native.tagged_all(self._sprites, tags)
+        if found is NotImplemented:
+            return [sprite for sprite in self._sprites if all(tag in sprite.tags for tag in tags)]
+        return found
 
     def get_sprites_by_any_tag(self, tags: list[str]) -> list[Sprite]:
         """The sprites that have any of these tags."""
-        found = _native.tagged_any(self._sprites, tags)
-        if found is not NotImplemented:
-            return found
-        return [sprite for sprite in self._sprites if any(tag in sprite.tags for tag in tags)]
+        found: list[Sprite] = _native.tagged_any(self._sprites, tags)
+        if found is NotImplemented:
+            return [sprite for sprite in self._sprites if any(tag in sprite.tags for tag in tags)]
+        return found
 
     def get_all_tags(self) -> set[str]:
         """Every tag that a sprite has."""
@@ -117,9 +117,7 @@ class Level:
             tags.update(sprite.tags)
         return tags
 
-    def get_sprite_at(
-        self, x: int, y: int, tag: str | None = None, ignore_collidable: bool = False
-    ) -> Sprite | None:
+    def get_sprite_at(self, x: int, y: int, tag: str | None = None, ignore_collidable: bool = False) -> Sprite | None:
         """The collidable sprite that covers a place, with a tag if one is named: on the highest layer, of several the first.
 
         The order of layers is that of the first call after a sprite was added or the number of sprites changed.
@@ -144,10 +142,10 @@ class Level:
 
     def collides_with(self, sprite: Sprite, ignoreMode: bool = False) -> list[Sprite]:
         """The sprites of the level that collide with a sprite."""
-        found = _native.collisions(sprite, self._sprites, bool(ignoreMode))
-        if found is not NotImplemented:
-            return found
-        return [other for other in self._sprites if sprite.collides_with(other=other, ignoreMode=ignoreMode)]
+        found: list[Sprite] = _native.collisions(sprite, self._sprites, bool(ignoreMode))
+        if found is NotImplemented:
+            return [other for other in self._sprites if sprite.collides_with(other=other, ignoreMode=ignoreMode)]
+        return found
 
     @property
     def name(self) -> str:

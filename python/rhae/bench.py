@@ -1,0 +1,194 @@
+"""How much faster games are on `rhae.arcengine` than on the installed `arcengine`: `python -m rhae.bench --help`.
+
+Both engines play the same actions in one process, in turns, and CPU time is compared, so that a busy machine slows both.
+How much of the original's time is the game's own code is sampled: the innermost Python frame that belongs to the game or
+to the engine says whose the time is. If that share is f, no engine can give more than 1/f, and one that is ten times
+faster gives 1 / (f + (1 - f) / 10).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import copy
+import importlib
+import json
+import random
+import signal
+import statistics
+import sys
+import time
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import rhae.arcengine as ours
+
+Action = tuple[int, dict[str, int]]
+_PARTS = ("base_game", "camera", "enums", "interfaces", "level", "sprites")
+_ENDED = ("WIN", "GAME_OVER")
+
+
+def original() -> types.ModuleType:
+    """The installed `arcengine`."""
+    module = importlib.import_module("arcengine")
+    if module is ours:
+        raise RuntimeError("rhae.arcengine is installed as arcengine in this process")
+    return module
+
+
+@contextlib.contextmanager
+def named(engine: types.ModuleType) -> Iterator[None]:
+    """Lets `import arcengine` find one of the engines."""
+    parts = {part: importlib.import_module(f"{engine.__name__}.{part}") for part in _PARTS}
+    before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "arcengine"}
+    for name in before:
+        del sys.modules[name]
+    sys.modules["arcengine"] = engine
+    sys.modules.update({f"arcengine.{part}": module for part, module in parts.items()})
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "arcengine"]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def load(path: Path, engine: types.ModuleType) -> Any:
+    """The class `Game` of a file, on an engine. The file is executed, not imported, as the official toolkit does it."""
+    module = types.ModuleType(f"games_on_{engine.__name__.replace('.', '_')}.{path.stem}")
+    with named(engine):
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
+    return module.__dict__["Game"]
+
+
+def actions(rng: random.Random, count: int) -> list[Action]:
+    """Random actions: mostly moves and clicks, sometimes an undo or a reset, sometimes two resets."""
+    made: list[Action] = [(0, {})]
+    while len(made) < count:
+        kind = rng.choices(range(8), [1, 8, 8, 8, 8, 8, 16, 4])[0]
+        made.append((kind, {"x": rng.randrange(64), "y": rng.randrange(64)} if kind == 6 else {}))
+        if kind == 0 and rng.random() < 0.3:
+            made.append((0, {}))
+    return made[:count]
+
+
+class Player:
+    """A game on an engine, and the CPU time that its actions took."""
+
+    def __init__(self, path: Path, engine: types.ModuleType) -> None:
+        self.engine = engine
+        self.file = str(path)
+        self.game = load(path, engine)(seed=1)
+        self.seconds = 0.0
+        self.reset = engine.ActionInput(id=0)
+
+    def play(self, moves: list[Action]) -> None:
+        """Takes actions; a game that has ended is reset."""
+        inputs = [self.engine.ActionInput(id=kind, data=data) for kind, data in moves]
+        game, reset = self.game, self.reset
+        begun = time.process_time()
+        for action in inputs:
+            game.perform_action(reset if game._state.value in _ENDED else action, raw=True)
+        self.seconds += time.process_time() - begun
+
+    def own_share(self, rng: random.Random, seconds: float) -> float:
+        """The share of the time that is spent in the game's own code."""
+        engine = str(Path(self.engine.__file__ or "").parent)
+        counts = [0, 0]
+
+        def sample(_number: int, frame: types.FrameType | None) -> None:
+            while frame is not None:
+                name = frame.f_code.co_filename
+                if name == self.file or name.startswith(engine):
+                    counts[name == self.file] += 1
+                    return
+                frame = frame.f_back
+
+        before = signal.signal(signal.SIGPROF, sample)
+        end = self.seconds + seconds
+        try:
+            while self.seconds < end:
+                moves = actions(rng, 60)
+                signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+                self.play(moves)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+        return counts[1] / max(1, sum(counts))
+
+
+def seconds_of(work: Any, least: float) -> float:
+    """The CPU time that a piece of work takes: the median over batches, which are longer than the clock's steps."""
+    taken: list[float] = []
+    while sum(taken) * 10 < least or len(taken) < 5:
+        begun = time.process_time()
+        for _ in range(10):
+            work()
+        taken.append((time.process_time() - begun) / 10)
+    return statistics.median(taken)
+
+
+def measure(path: Path, seconds: float) -> dict[str, Any]:
+    """One game's numbers."""
+    theirs, mine = Player(path, original()), Player(path, ours)
+    rng = random.Random(path.stem)
+    for player in (theirs, mine):
+        player.play(actions(random.Random(0), 60))
+        player.seconds = 0.0
+    rounds: list[float] = []
+    taken = 0
+    while theirs.seconds < seconds or len(rounds) < 5:
+        moves = actions(rng, 60)
+        before = theirs.seconds, mine.seconds
+        theirs.play(moves)
+        mine.play(moves)
+        rounds.append((theirs.seconds - before[0]) / (mine.seconds - before[1]))
+        taken += len(moves)
+    share = Player(path, original()).own_share(rng, seconds)
+    ratio = statistics.median(rounds)
+    slow = seconds_of(lambda: copy.deepcopy(theirs.game), seconds / 4)
+    fast = seconds_of(mine.game.clone, seconds / 40)
+    return {
+        "game": path.stem,
+        "sprites": len(theirs.game.current_level._sprites),
+        "actions_per_cpu_second": {"original": taken / theirs.seconds, "rhae": taken / mine.seconds},
+        "ratio": ratio,
+        "own_share": share,
+        "ratio_if_engine_cost_nothing": 1 / share if share else None,
+        "ratio_if_engine_ten_times_faster": 1 / (share + (1 - share) / 10),
+        "part_of_possible_gain": (1 - 1 / ratio) / (1 - share) if share < 1 else None,
+        "clone_ms": {"original_deepcopy": slow * 1000, "rhae": fast * 1000},
+        "clone_ratio": slow / fast,
+    }
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m rhae.bench", description=__doc__)
+    parser.add_argument("--games", type=Path, default=Path("python/tests/games"), help="a folder of game files")
+    parser.add_argument("--only", nargs="*", help="names of games")
+    parser.add_argument("--seconds", type=float, default=2.0, help="CPU seconds of the original for each game")
+    parser.add_argument("--table", action="store_true", help="a table instead of JSON")
+    args = parser.parse_args()
+    paths = sorted(path for path in args.games.glob("*.py") if not args.only or path.stem in args.only)
+    if not paths:
+        parser.error(f"there are no game files in {args.games}")
+    results = [measure(path, args.seconds) for path in paths]
+    if not args.table:
+        json.dump({"games": results}, sys.stdout, indent=2)
+        print()
+        return
+    print("| game | sprites | ratio | own code | ten times | reached | clone |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for row in results:
+        print(
+            f"| {row['game']} | {row['sprites']} | {row['ratio']:.1f} | {row['own_share']:.0%} "
+            f"| {row['ratio_if_engine_ten_times_faster']:.1f} | {row['part_of_possible_gain']:.0%} | {row['clone_ratio']:.0f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Switch all lights off: clicks, `display_to_grid`, `get_sprite_at`, `color_remap`, cells that a game replaces."""
+
+import random
+
+import numpy as np
+from arcengine import ARCBaseGame, BlockingMode, Camera, Level, Sprite
+
+ON, OFF = 11, 3
+LAMP = [[-1, ON, ON, -1], [ON, ON, ON, ON], [ON, ON, ON, ON], [-1, ON, ON, -1]]
+
+
+def level(side, presses):
+    lamps = [
+        Sprite(LAMP, name=f"lamp {x} {y}", x=x * 5 + 1, y=y * 5 + 1, tags=["lamp", "sys_click"])
+        for y in range(side)
+        for x in range(side)
+    ]
+    frame = Sprite(np.full((side * 5 + 1, side * 5 + 1), 2), name="plate", layer=-1, blocking=BlockingMode.BOUNDING_BOX)
+    lamps.append(frame)
+    return Level(lamps, grid_size=(side * 5 + 1, side * 5 + 1), data={"presses": presses, "side": side})
+
+
+class Lights(ARCBaseGame):
+    def __init__(self, seed=0):
+        self.random = random.Random(seed)
+        super().__init__(
+            "lights", [level(2, 1), level(3, 2), level(6, 9)], Camera(background=1, letter_box=5), available_actions=[6]
+        )
+
+    def on_set_level(self, level):
+        self.lamps = {(s.x // 5, s.y // 5): s for s in level.get_sprites_by_tag("lamp")}
+        self.lit = set()
+        for lamp in self.lamps.values():
+            lamp.color_remap(ON, OFF)
+        side = level.get_data("side")
+        for _ in range(level.get_data("presses")):
+            self.press(self.random.randrange(side), self.random.randrange(side))
+
+    def press(self, x, y):
+        for place in [(x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]:
+            lamp = self.lamps.get(place)
+            if lamp is None:
+                continue
+            if lamp in self.lit:
+                self.lit.discard(lamp)
+                lamp.color_remap(ON, OFF)
+            else:
+                self.lit.add(lamp)
+                lamp.pixels = np.where(lamp.pixels == OFF, ON, lamp.pixels)
+                lamp.pixels[0, 0] = -1
+
+    def step(self):
+        if self.action.id.value == 6:
+            place = self.camera.display_to_grid(self.action.data.get("x", 0), self.action.data.get("y", 0))
+            if place:
+                lamp = self.current_level.get_sprite_at(*place, tag="lamp")
+                plate = self.current_level.get_sprite_at(place[0], place[1], ignore_collidable=True)
+                if lamp is not None:
+                    self.press(lamp.x // 5, lamp.y // 5)
+                elif plate is not None:
+                    plate.pixels[place[1] % plate.height, place[0] % plate.width] ^= 1
+        if not self.lit:
+            self.next_level()
+        self.complete_action()
+
+
+Game = Lights
