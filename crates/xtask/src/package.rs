@@ -12,15 +12,16 @@ use crate::test::{Context, succeed};
 use crate::{python, root};
 
 /// What is installed beside the package. The folder's name changes with it.
-const PACKAGES: [&str; 4] = ["arc-agi==0.9.9", "maturin==1.16.0", "pytest==9.2.0", "hypothesis==6.170.15"];
-const FOLDER: &str = "target/python/package-1";
+const PACKAGES: [&str; 5] =
+    ["arc-agi==0.9.9", "gymnasium==1.4.0", "maturin==1.16.0", "pytest==9.2.0", "hypothesis==6.170.15"];
+const FOLDER: &str = "target/python/package-2";
 /// What the wheel is made of.
-const SOURCES: [&str; 5] = ["python", "crates/py", "crates/engine", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 
 /// Builds the wheel, installs it, and runs `python/tests`.
 pub(crate) fn run(context: &Context) -> Result<()> {
     let python = root().join(FOLDER).join("bin/python");
-    match python::venv(&root().join(FOLDER), &PACKAGES, "import arc_agi, maturin, pytest, hypothesis") {
+    match python::venv(&root().join(FOLDER), &PACKAGES, "import arc_agi, gymnasium, maturin, pytest, hypothesis") {
         Err(why) if context.skips_missing() => {
             println!("skipped: {why}");
             return Ok(());
