@@ -15,7 +15,7 @@ mod scorecard;
 mod time;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
-pub use frames::{FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
+pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
 };

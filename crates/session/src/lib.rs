@@ -14,6 +14,6 @@ mod tally;
 pub use card::{CardFacts, EnvironmentRuns, scorecard};
 pub use catalog::{Builtin, Catalog, CatalogError};
 pub use play::{Answer, Play};
-pub use replay::{Mismatch, ReplayError, Replayed, replay, replay_with};
+pub use replay::{Mismatch, ReplayError, Replayed, first_disagreement, replay, replay_with};
 pub use rhae_protocol::ResetRule;
 pub use tally::{Seen, Tally};
