@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate: a crate depends only on crates of lower layers.
-const LAYERS: [(&str, u8); 15] = [
+const LAYERS: [(&str, u8); 16] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -22,6 +22,7 @@ const LAYERS: [(&str, u8); 15] = [
     ("rhae-agents", 2),
     ("rhae-report", 2),
     ("rhae-store", 3),
+    ("rhae-pyhost", 3),
     ("rhae-harness", 4),
     ("rhae-server", 4),
     ("rhae-cli", 5),
