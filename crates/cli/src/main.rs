@@ -6,6 +6,7 @@
 mod arc;
 mod bench;
 mod games;
+mod outside;
 mod output;
 mod play;
 mod replay;
@@ -36,6 +37,8 @@ enum Command {
     Serve(serve::ServeArgs),
     Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
+    #[command(name = outside::SANDBOXED, hide = true, disable_help_flag = true)]
+    Sandboxed(outside::SandboxedArgs),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Sandboxed(args) => return outside::run_sandboxed(args),
     };
     match result {
         Ok(code) => code,

@@ -15,17 +15,19 @@ use rhae_agents::AgentSpec;
 use rhae_engine::Rng;
 use rhae_harness::{Budget, CONFIG_VERSION, Progress, RunFolder, RunOrder, new_run_id, run as run_all};
 use rhae_protocol::{Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
+use rhae_pyhost::Games;
 use rhae_report::card_table;
 use rhae_scoring::Method;
-use rhae_session::{Builtin, Catalog};
+use rhae_session::Catalog;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::output;
+use crate::outside::OutsideArgs;
 
 /// Let an agent play environments; gives a scorecard, recordings and a report.
 ///
-/// Without flags the built-in explorer plays every built-in environment.
+/// Without flags the built-in explorer plays every environment.
 ///
 /// A run is one first encounter: RESET restarts the level and counts as an action; where the official engine would restart
 /// the whole game, nothing happens and nothing is counted.
@@ -35,6 +37,7 @@ use crate::output;
     after_help = "Examples:
   rhae run
   rhae run --agent random --games kq19,ny40 --seed 7 --repeat 5
+  rhae run --games-dir environment_files --games ls20
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
   rhae run --resume runs/mine"
 )]
@@ -78,21 +81,27 @@ pub(crate) struct RunArgs {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    outside: OutsideArgs,
 }
 
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let json = args.json;
-    let order = match &args.resume {
+    let (order, games) = match &args.resume {
         Some(folder) => {
             let (folder, config) = RunFolder::resume(folder)?;
-            RunOrder { agent: agent_of(&config)?, config, folder, jobs, resumed: true }
+            let games = args.outside.games_of_run(&config.games_dirs)?;
+            (RunOrder { agent: agent_of(&config)?, config, folder, jobs, resumed: true }, games)
         }
-        None => new_order(args, jobs)?,
+        None => {
+            let games = args.outside.games()?;
+            (new_order(args, &games, jobs)?, games)
+        }
     };
     let interrupt = interrupt_flag()?;
     let bar = bar(json);
-    let results = run_all(&order, &Builtin, &interrupt, &mut |progress| show(&bar, progress))?;
+    let results = run_all(&order, &games, &interrupt, &mut |progress| show(&bar, progress))?;
     bar.finish_and_clear();
     if json {
         output::print_json(&results.summary)?;
@@ -124,9 +133,9 @@ fn failures(cards: &[Scorecard]) -> Vec<String> {
 }
 
 /// Resolves the flags into a run. Nothing is written before everything is known to be right.
-fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
+fn new_order(mut args: RunArgs, games: &Games, jobs: usize) -> Result<RunOrder> {
     if let Some(file) = args.agent.strip_prefix("replay:") {
-        (args.agent, args.games, args.env_seed) = replayed_play(Path::new(file), &args.games, args.env_seed)?;
+        (args.agent, args.games, args.env_seed) = replayed_play(games, Path::new(file), &args.games, args.env_seed)?;
     }
     ensure!(
         args.step_timeout > 0.0 && args.step_timeout <= 1e6,
@@ -140,12 +149,13 @@ fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
         agent_cmd: args.agent_cmd,
         seed: args.seed,
         env_seed: args.env_seed,
-        games: chosen_games(&args.games)?,
+        games: chosen_games(games, &args.games)?,
         repeat: args.repeat,
         budget: args.budget.to_string(),
         method: args.method.name().to_owned(),
         step_timeout_ms: (args.step_timeout * 1000.0).ceil() as u64,
         generator: Rng::NAME.to_owned(),
+        games_dirs: args.outside.recorded()?,
     };
     let agent = agent_of(&config)?;
     if let Budget::PerPlay(actions) = args.budget
@@ -159,10 +169,10 @@ fn new_order(mut args: RunArgs, jobs: usize) -> Result<RunOrder> {
 }
 
 /// What the replay agent plays: the recorded environment under the recorded seed, and nothing else.
-fn replayed_play(file: &Path, games: &str, env_seed: u64) -> Result<(String, String, u64)> {
+fn replayed_play(catalog: &Games, file: &Path, games: &str, env_seed: u64) -> Result<(String, String, u64)> {
     let recording = read_recording(file)?;
     let id = recording.header.game_id.to_string();
-    let chosen = if games == "all" { vec![Builtin.find(&id)?.id.to_string()] } else { chosen_games(games)? };
+    let chosen = if games == "all" { vec![catalog.find(&id)?.id.to_string()] } else { chosen_games(catalog, games)? };
     ensure!(chosen == [id.clone()], "the recording is of `{id}`, so that is all that can be replayed, not `{games}`");
     let seed = recording.header.seed;
     ensure!(env_seed == 0 || env_seed == seed, "the recording was made under the environment seed {seed}, not {env_seed}");
@@ -173,13 +183,13 @@ fn replayed_play(file: &Path, games: &str, env_seed: u64) -> Result<(String, Str
 }
 
 /// The environments that a flag names, each once.
-pub(crate) fn chosen_games(names: &str) -> Result<Vec<String>> {
+pub(crate) fn chosen_games(catalog: &Games, names: &str) -> Result<Vec<String>> {
     if names == "all" {
-        return Ok(Builtin.list().iter().map(|info| info.id.to_string()).collect());
+        return Ok(catalog.list().iter().map(|info| info.id.to_string()).collect());
     }
     let mut ids: Vec<String> = Vec::new();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        let id = Builtin.find(name)?.id.to_string();
+        let id = catalog.find(name)?.id.to_string();
         ensure!(!ids.contains(&id), "`{id}` is named twice in --games");
         ids.push(id);
     }

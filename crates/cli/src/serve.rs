@@ -9,13 +9,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use rhae_engine::GameInfo;
+use rhae_pyhost::Games;
 use rhae_server::{Config, Server, SystemClock, serve};
-use rhae_session::{Builtin, Catalog};
+use rhae_session::Catalog;
 use rhae_store::{SqliteOptions, SqliteStore};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::output;
+use crate::outside::OutsideArgs;
 use crate::run::chosen_games;
 
 /// How long requests that are under way may take after the server was told to stop.
@@ -48,11 +50,14 @@ pub(crate) struct ServeArgs {
     /// Minutes after which a scorecard is closed in any case
     #[arg(long, default_value_t = 24 * 60, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     open_minutes: u64,
+    #[command(flatten)]
+    outside: OutsideArgs,
 }
 
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
     let address = loopback(&args.addr)?;
-    let games = chosen_games(&args.games)?.iter().map(|id| Builtin.find(id)).collect::<Result<Vec<_>, _>>()?;
+    let catalog = args.outside.games()?;
+    let games = chosen_games(&catalog, &args.games)?.iter().map(|id| catalog.find(id)).collect::<Result<Vec<_>, _>>()?;
     let config = Config {
         competition: args.competition,
         idle_ms: args.idle_minutes * 60_000,
@@ -60,7 +65,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode> {
         ..Config::default()
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server's threads")?;
-    runtime.block_on(listen(address, &args.db, games, config))?;
+    runtime.block_on(listen(address, &args.db, catalog, games, config))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -78,12 +83,12 @@ fn loopback(text: &str) -> Result<SocketAddr> {
     Ok(address)
 }
 
-async fn listen(address: SocketAddr, db: &Path, games: Vec<GameInfo>, config: Config) -> Result<()> {
+async fn listen(address: SocketAddr, db: &Path, catalog: Games, games: Vec<GameInfo>, config: Config) -> Result<()> {
     let store = SqliteStore::open(db, SqliteOptions::default()).await;
     let store = Arc::new(store.with_context(|| format!("cannot open the database `{}`", db.display()))?);
     let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
     let (count, address) = (games.len(), listener.local_addr()?);
-    let server = Arc::new(Server::new(Arc::new(Builtin), games, Arc::clone(&store) as _, Arc::new(SystemClock), config));
+    let server = Arc::new(Server::new(Arc::new(catalog), games, Arc::clone(&store) as _, Arc::new(SystemClock), config));
     server.resume().await?;
     let stop = Arc::new(Notify::new());
     let told = Arc::clone(&stop);

@@ -42,6 +42,9 @@ pub(crate) struct RunningPlay {
     order: PlayOrder,
     /// Milliseconds from the beginning to the last sign of life.
     alive_ms: AtomicU64,
+    /// Whether the environment is at work, which has a time limit of its own: then the agent has nothing to answer for.
+    environment_works: AtomicBool,
+    actions: AtomicU64,
     /// Whether the agent has been taken down, which may be later than the end of the play.
     left: AtomicBool,
     stage: Mutex<Stage>,
@@ -80,7 +83,15 @@ impl RunningPlay {
         writer.entry(&play.opening().entry(Action::Reset, Details::default())).map_err(failed)?;
         let stage = Mutex::new(Stage { play, writer: Some(writer), stopper: None });
         let running =
-            Arc::new(Self { begun: Instant::now(), order, alive_ms: AtomicU64::new(0), left: AtomicBool::new(false), stage });
+            Arc::new(Self {
+                begun: Instant::now(),
+                order,
+                alive_ms: AtomicU64::new(0),
+                environment_works: AtomicBool::new(false),
+                actions: AtomicU64::new(0),
+                left: AtomicBool::new(false),
+                stage,
+            });
         let own = Arc::clone(&running);
         let name = format!("play-{}-{index}", own.order.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
@@ -100,14 +111,17 @@ impl RunningPlay {
         }
     }
 
-    /// Milliseconds since the agent last gave an action.
+    /// Milliseconds since the agent was last shown something.
     pub(crate) fn silent_ms(&self) -> u64 {
+        if self.environment_works.load(Ordering::Acquire) {
+            return 0;
+        }
         self.now_ms().saturating_sub(self.alive_ms.load(Ordering::Relaxed))
     }
 
-    /// Actions so far.
+    /// Actions so far. Nobody is waited for: an environment from outside may be at work.
     pub(crate) fn actions(&self) -> u64 {
-        self.stage().play.tally().actions()
+        self.actions.load(Ordering::Relaxed)
     }
 
     /// Ends the play from outside and takes what there is. `None` if it has just ended by itself.
@@ -144,7 +158,7 @@ impl RunningPlay {
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
-        // The lock is never held while foreign code runs, so what it guards is whole even if its holder panicked.
+        // The lock is never held while an agent runs, so what it guards is whole even if its holder panicked.
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -206,12 +220,17 @@ impl RunningPlay {
             if matches!(self.order.agent, AgentSpec::Command(_)) {
                 details.t_ms = Some(self.now_ms());
             }
-            let answer = match play.command(action) {
+            self.environment_works.store(true, Ordering::Release);
+            let answer = play.command(action);
+            self.alive_ms.store(self.now_ms(), Ordering::Relaxed);
+            self.environment_works.store(false, Ordering::Release);
+            let answer = match answer {
                 Ok(answer) => answer,
                 Err(error) => return Ok(Some(Ending::Failed(error.to_string()))),
             };
             writer.entry(&answer.entry(action, details)).map_err(|error| self.unwritable(error))?;
             uncounted = if answer.seen.counted { 0 } else { uncounted + 1 };
+            self.actions.fetch_add(u64::from(answer.seen.counted), Ordering::Relaxed);
             sight = Sight::of(&answer);
             if answer.seen.state == PlayState::Win {
                 return Ok(Some(Ending::Won));

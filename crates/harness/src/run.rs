@@ -9,10 +9,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rhae_agents::AgentSpec;
-use rhae_protocol::{Ending, Entry, JournalLine, PlayResult, Recording, RunConfig};
+use rhae_engine::EnvironmentError;
+use rhae_protocol::{Ending, Entry, JournalLine, PlayOutcome, PlayResult, Recording, RunConfig};
 use rhae_report::{PlayFilm, RunReport, run_page};
 use rhae_scoring::Method;
-use rhae_session::{Catalog, Play, ResetRule, replay_with};
+use rhae_session::{Catalog, CatalogError, Play, ResetRule, replay_with};
 
 use crate::film::film;
 use crate::journal::{Journal, plays};
@@ -161,7 +162,13 @@ impl<'a> Plays<'a> {
             errors_path: self.order.folder.file(&format!("recordings/{repeat}-{id}.stderr.txt")),
             recording_name,
         };
-        let play = Play::new(self.catalog.open(id, config.env_seed)?, ResetRule::LevelsOnly);
+        let environment = match self.catalog.open(id, config.env_seed) {
+            Ok(environment) => environment,
+            // An environment from outside that cannot be opened loses its play, and the others go on.
+            Err(CatalogError::Environment(error)) => return self.enter(Ok(unopened(&play_order, id, &error))),
+            Err(error) => return Err(error.into()),
+        };
+        let play = Play::new(environment, ResetRule::LevelsOnly);
         let running = RunningPlay::start(play_order, play, self.reports.0.clone(), self.started)?;
         self.running.insert(self.started, running);
         self.started += 1;
@@ -236,6 +243,18 @@ impl Drop for Plays<'_> {
             std::thread::sleep(Duration::from_millis(5));
         }
         self.leaving.iter().for_each(|play| play.stop());
+    }
+}
+
+/// The result of a play that never began. It has no recording.
+fn unopened(order: &PlayOrder, id: &str, error: &EnvironmentError) -> PlayResult {
+    let run = PlayOutcome { ending: "failed".to_owned(), message: Some(error.to_string()), ..PlayOutcome::default() };
+    PlayResult {
+        repeat: order.repeat,
+        game_id: id.to_owned(),
+        guid: order.guid.clone(),
+        recording: order.recording_name.clone(),
+        runs: vec![run],
     }
 }
 

@@ -33,6 +33,9 @@ pub struct RunConfig {
     pub step_timeout_ms: u64,
     /// The generator behind seeds.
     pub generator: String,
+    /// The folders of games from outside, as absolute paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub games_dirs: Vec<String>,
 }
 
 /// One line of the journal.

@@ -73,7 +73,11 @@ impl Server {
         let not_open = || ApiError::Field { field: "card_id", expected: "the id of an open scorecard" };
         let card = self.card(owner, id).await?.filter(|card| card.closed_ms.is_none()).ok_or_else(not_open)?;
         let rule = if card.competition { ResetRule::LevelsOnly } else { ResetRule::Official };
-        let environment = self.catalog.open(info.id.as_str(), SEED).map_err(|error| ApiError::Failed(error.to_string()))?;
+        // An environment from outside takes a while to come up, during which others are served.
+        let (catalog, game) = (Arc::clone(&self.catalog), info.id.clone());
+        let opened = tokio::task::spawn_blocking(move || catalog.open(game.as_str(), SEED)).await;
+        let environment = opened.map_err(|error| ApiError::Failed(error.to_string()))?;
+        let environment = environment.map_err(|error| ApiError::Failed(error.to_string()))?;
         let play = Play::new(environment, rule);
         let answer = play.opening();
         let id = PlayId(Uuid::new_v4());

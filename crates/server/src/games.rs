@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use rhae_protocol::GameListing;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -18,12 +20,14 @@ pub(crate) async fn details(State(server): State<Arc<Server>>, Path(name): Path<
     server.game(&name).map(|info| Json(GameListing::from(info))).ok_or(ApiError::NoSuchGame(name))
 }
 
-/// Native environments have no source that the official client could run.
-pub(crate) async fn source(State(server): State<Arc<Server>>, Path(name): Path<String>) -> ApiError {
-    match server.game(&name) {
-        Some(info) => ApiError::NoSource(info.id.to_string()),
-        None => ApiError::NoSuchGame(name),
-    }
+/// The source that the official client runs itself. Native environments have none.
+pub(crate) async fn source(State(server): State<Arc<Server>>, Path(name): Path<String>) -> Result<Response, ApiError> {
+    let id = server.game(&name).ok_or(ApiError::NoSuchGame(name))?.id.clone();
+    let (catalog, asked) = (Arc::clone(&server.catalog), id.clone());
+    let read = tokio::task::spawn_blocking(move || catalog.source(asked.as_str())).await;
+    let source = read.map_err(|error| ApiError::Failed(error.to_string()))?.map_err(|error| ApiError::Failed(error.to_string()))?;
+    let source = source.ok_or_else(|| ApiError::NoSource(id.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "text/x-python; charset=utf-8")], source).into_response())
 }
 
 /// With open access any key will do; a new one has cards of its own.

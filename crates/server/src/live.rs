@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rhae_engine::{Action, PlayState};
 use rhae_protocol::{Details, Entry, Format, FrameAnswer, Header, Recording, SOFTWARE};
-use rhae_session::{Answer, Catalog, Play, ReplayError, replay};
+use rhae_session::{Answer, Catalog, CatalogError, Play, ReplayError, replay};
 use rhae_store::{Play as StoredPlay, StoreError};
 use serde_json::Value;
 
@@ -22,6 +22,7 @@ pub(crate) struct Live {
 }
 
 /// A command to a play.
+#[derive(Clone)]
 pub(crate) struct Command {
     pub(crate) action: Action,
     /// The environment as the client named it.
@@ -39,10 +40,21 @@ impl Server {
             *stage = Stage::Live(live);
             return Err(ApiError::NotStarted);
         }
-        let answer = live.play.command(command.action).map_err(|error| ApiError::Failed(error.to_string()))?;
         let guid = place.play.id.to_string();
-        let body = frame_answer(&answer, &command, &guid, Some(command.action));
-        let entry = answer.entry(command.action, Details { reasoning: command.reasoning, ..Details::default() });
+        let done = if live.play.waits() {
+            // The environment may take its time, and the threads here serve everybody.
+            let (command, guid) = (command.clone(), guid.clone());
+            let work = tokio::task::spawn_blocking(move || {
+                let done = carry_out(&mut live.play, &command, &guid);
+                (live, done)
+            });
+            let done;
+            (live, done) = work.await.map_err(|error| ApiError::Failed(error.to_string()))?;
+            done
+        } else {
+            carry_out(&mut live.play, &command, &guid)
+        };
+        let (body, entry) = done?;
         let StoredPlay { key, card, .. } = place.play;
         let committed = self.store.append(key, card, live.next, entry, self.clock.now_ms()).await;
         committed.map_err(|error| match error {
@@ -69,7 +81,7 @@ impl Server {
         let (catalog, guid, stored) = (Arc::clone(&self.catalog), stored.id, stored.clone());
         // A long log takes a while to replay, during which other plays go on.
         let rebuilt = tokio::task::spawn_blocking(move || rebuild(catalog.as_ref(), &stored, entries)).await;
-        match rebuilt.map_err(|error| ApiError::Failed(error.to_string()))? {
+        match rebuilt.map_err(|error| ApiError::Failed(error.to_string()))?? {
             Ok(live) => Ok(live),
             Err(reason) => {
                 eprintln!("the play {guid} is frozen: {reason}");
@@ -80,9 +92,18 @@ impl Server {
     }
 }
 
-/// Makes a play from its log, or says why the log cannot be trusted.
-fn rebuild(catalog: &dyn Catalog, stored: &StoredPlay, entries: Vec<Entry>) -> Result<Box<Live>, String> {
-    let next = u32::try_from(entries.len()).map_err(|_| "its log is too long".to_owned())?;
+/// Carries out a command; gives the answer's body and the entry for the log.
+fn carry_out(play: &mut Play, command: &Command, guid: &str) -> Result<(Vec<u8>, Entry), ApiError> {
+    let answer = play.command(command.action).map_err(|error| ApiError::Failed(error.to_string()))?;
+    let body = frame_answer(&answer, command, guid, Some(command.action));
+    Ok((body, answer.entry(command.action, Details { reasoning: command.reasoning.clone(), ..Details::default() })))
+}
+
+/// Makes a play from its log, or says why the log cannot be trusted. An environment that fails says nothing about the log.
+fn rebuild(catalog: &dyn Catalog, stored: &StoredPlay, entries: Vec<Entry>) -> Result<Result<Box<Live>, String>, ApiError> {
+    let Ok(next) = u32::try_from(entries.len()) else {
+        return Ok(Err("its log is too long".to_owned()));
+    };
     let header = Header {
         game_id: stored.game_id.clone(),
         seed: stored.seed,
@@ -95,11 +116,17 @@ fn rebuild(catalog: &dyn Catalog, stored: &StoredPlay, entries: Vec<Entry>) -> R
         available: rhae_engine::ActionSet::EMPTY,
     };
     let recording = Recording { format: Format::Rhae, header, entries, ending: None };
-    let replayed = replay(catalog, &recording).map_err(|error: ReplayError| error.to_string())?;
-    match replayed.mismatch {
+    let replayed = match replay(catalog, &recording) {
+        Ok(replayed) => replayed,
+        Err(ReplayError::Environment(error) | ReplayError::Catalog(CatalogError::Environment(error))) => {
+            return Err(ApiError::Failed(error.to_string()));
+        }
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    Ok(match replayed.mismatch {
         None => Ok(Box::new(Live { play: replayed.play, next })),
         Some(mismatch) => Err(format!("at entry {} of its log {}", mismatch.entry, mismatch.what)),
-    }
+    })
 }
 
 /// The body of an answer; `action` is `None` for the RESET that opened the play.

@@ -85,6 +85,7 @@ fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
         method: Method::DEFAULT.name().to_owned(),
         step_timeout_ms: 60_000,
         generator: Rng::NAME.to_owned(),
+        games_dirs: Vec::new(),
     };
     let folder = RunFolder::create(&parent, &config)?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

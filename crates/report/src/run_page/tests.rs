@@ -100,6 +100,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         method: summary.method.clone(),
         step_timeout_ms: 10_000,
         generator: "pcg".to_owned(),
+        games_dirs: Vec::new(),
     };
     let play = |repeat: u32, game: &str| PlayFilm {
         repeat,
