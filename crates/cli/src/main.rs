@@ -6,8 +6,8 @@
 mod arc;
 mod bench;
 mod games;
-mod outside;
 mod output;
+mod outside;
 mod play;
 mod replay;
 mod run;

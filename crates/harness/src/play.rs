@@ -82,16 +82,15 @@ impl RunningPlay {
         let mut writer = RecordingWriter::new(BufWriter::new(file), &header(&order, &play)).map_err(failed)?;
         writer.entry(&play.opening().entry(Action::Reset, Details::default())).map_err(failed)?;
         let stage = Mutex::new(Stage { play, writer: Some(writer), stopper: None });
-        let running =
-            Arc::new(Self {
-                begun: Instant::now(),
-                order,
-                alive_ms: AtomicU64::new(0),
-                environment_works: AtomicBool::new(false),
-                actions: AtomicU64::new(0),
-                left: AtomicBool::new(false),
-                stage,
-            });
+        let running = Arc::new(Self {
+            begun: Instant::now(),
+            order,
+            alive_ms: AtomicU64::new(0),
+            environment_works: AtomicBool::new(false),
+            actions: AtomicU64::new(0),
+            left: AtomicBool::new(false),
+            stage,
+        });
         let own = Arc::clone(&running);
         let name = format!("play-{}-{index}", own.order.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {

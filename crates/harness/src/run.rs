@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rhae_agents::AgentSpec;
-use rhae_engine::EnvironmentError;
+use rhae_engine::{EnvironmentError, PlayState};
 use rhae_protocol::{Ending, Entry, JournalLine, PlayOutcome, PlayResult, Recording, RunConfig};
 use rhae_report::{PlayFilm, RunReport, run_page};
 use rhae_scoring::Method;
@@ -248,7 +248,12 @@ impl Drop for Plays<'_> {
 
 /// The result of a play that never began. It has no recording.
 fn unopened(order: &PlayOrder, id: &str, error: &EnvironmentError) -> PlayResult {
-    let run = PlayOutcome { ending: "failed".to_owned(), message: Some(error.to_string()), ..PlayOutcome::default() };
+    let run = PlayOutcome {
+        state: PlayState::NotFinished.name().to_owned(),
+        ending: "failed".to_owned(),
+        message: Some(error.to_string()),
+        ..PlayOutcome::default()
+    };
     PlayResult {
         repeat: order.repeat,
         game_id: id.to_owned(),

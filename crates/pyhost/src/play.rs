@@ -114,8 +114,7 @@ impl Environment for HostedPlay {
         let changed = sight.full_reset
             || sight.frames.len() > 1
             || sight.frames.last() != Some(before.settled())
-            || (sight.state, sight.levels_completed, sight.available)
-                != (before.state, before.levels_completed, before.available);
+            || (sight.state, sight.levels_completed, sight.available) != (before.state, before.levels_completed, before.available);
         let counted = action != Action::Reset || !sight.full_reset;
         self.observation = observation(action, sight, counted, changed);
         Ok(&self.observation)

@@ -41,11 +41,8 @@ impl Snapshot {
         bytes.extend_from_slice(&self.source);
         bytes.extend_from_slice(&self.seed.to_le_bytes());
         bytes.extend_from_slice(&self.opening.to_le_bytes());
-        let log: Vec<u8> = self
-            .log
-            .iter()
-            .flat_map(|&(action, hash)| action_bytes(action).into_iter().chain(hash.to_le_bytes()))
-            .collect();
+        let log: Vec<u8> =
+            self.log.iter().flat_map(|&(action, hash)| action_bytes(action).into_iter().chain(hash.to_le_bytes())).collect();
         put(&mut bytes, &log);
         put(&mut bytes, &self.last.to_bytes());
         bytes.extend_from_slice(&[u8::from(self.counted), u8::from(self.changed), u8::from(self.state.is_some())]);

@@ -134,7 +134,11 @@ impl Remote {
         match key {
             Some(key) => {
                 let local = address.host().is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
-                ensure!(local || scheme == Some("https"), "a key is not sent to `{}` without encryption: use https://", remote.server);
+                ensure!(
+                    local || scheme == Some("https"),
+                    "a key is not sent to `{}` without encryption: use https://",
+                    remote.server
+                );
                 remote.key = key;
             }
             None => {

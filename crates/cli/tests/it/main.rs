@@ -4,6 +4,7 @@
 
 mod arc;
 mod games;
+mod outside;
 mod play;
 mod replay;
 mod rhae;

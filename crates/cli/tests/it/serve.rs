@@ -1,8 +1,8 @@
 //! `rhae serve` as a process: real clients, real signals, real crashes.
 
 mod crash;
-mod official;
-mod process;
+pub(crate) mod official;
+pub(crate) mod process;
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use rhae_engine::{Action, EnvironmentError, Frame};
-use rhae_pyhost::{Games, Limits};
+use rhae_pyhost::{Games, GamesOptions, Layers, Limits};
 use rhae_session::Catalog;
 
-use crate::{fixtures, games, open, root};
+use crate::{fixtures, games, open, python, root};
 
 /// What a hostile game's play ends with.
 fn reason(games: &Games, name: &str) -> String {
@@ -70,6 +70,36 @@ fn time_has_an_end() {
     loses(&games, "loop", "the game gave no answer within 3 s");
     let error = games.open("init", 0).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("the game gave no answer within 3 s"), "{error}");
+}
+
+/// A launcher inside the sandbox finds nothing left to make one of, like a system without any of the layers.
+#[test]
+fn a_system_without_a_sandbox_runs_nothing_unless_told_to() {
+    let Some(python) = python() else { return };
+    let launcher = env!("CARGO_BIN_EXE_rhae-sandboxed");
+    let bare = |unsafe_host: bool| {
+        let outer = [launcher, "--read", "/", "--memory-mb", "4096", "--cpu-seconds", "1000", "--", launcher];
+        let options = GamesOptions {
+            folders: vec![root().join("fixtures/games")],
+            launcher: outer.map(Into::into).to_vec(),
+            python: Some(python.clone()),
+            unsafe_host,
+            limits: Limits { action: Duration::from_secs(60), ..Limits::default() },
+        };
+        Games::load(options).unwrap()
+    };
+    assert_eq!(bare(false).layers().unwrap(), Layers::default());
+    let error = bare(false).open("wk31", 0).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("this system lacks Landlock (files), seccomp (network, processes), resource limits"), "{error}");
+    assert!(error.contains("--unsafe-host"), "{error}");
+    assert!(open(&bare(true), "wk31").act(Action::Action4).is_ok());
+}
+
+#[test]
+fn this_system_has_every_layer_that_is_needed() {
+    let Some(games) = fixtures("games") else { return };
+    let layers = games.layers().unwrap();
+    assert!(layers.missing().is_empty(), "only {layers}");
 }
 
 #[test]

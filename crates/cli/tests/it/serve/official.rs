@@ -14,7 +14,7 @@ use super::process::Serving;
 const SCRIPT: &str = include_str!("official_client.py");
 
 /// The Python with the official packages; `None` if there is none and that was allowed.
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let python = root.join("target/python/arc-agi-0.9.9/bin/python");
     if python.is_file() {
