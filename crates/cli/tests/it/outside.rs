@@ -197,7 +197,7 @@ fn fetched_games_are_the_user_s_to_change() {
 fn a_game_that_hangs_holds_up_nobody_else() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let serving = serving(folder.path(), &fixtures("games-hostile"), &python, "15");
+    let serving = serving(folder.path(), &fixtures("games-hostile"), &python, "6");
     let hanging: Vec<_> = (0..4).map(|_| serving.remote().begin("loop").1).collect();
     let (_, guid) = serving.remote().begin("kq19");
     std::thread::scope(|scope| {
@@ -213,7 +213,7 @@ fn a_game_that_hangs_holds_up_nobody_else() {
         for thread in hung {
             match thread.join().unwrap() {
                 Err(Failure::Refused(500, body)) => {
-                    assert!(body["message"].as_str().unwrap().contains("the game gave no answer within 15 s"), "{body}");
+                    assert!(body["message"].as_str().unwrap().contains("the game gave no answer within 6 s"), "{body}");
                 }
                 other => panic!("{other:?}"),
             }
