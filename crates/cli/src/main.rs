@@ -9,6 +9,7 @@ mod db;
 mod games;
 mod keys;
 mod output;
+mod outside;
 mod play;
 mod replay;
 mod run;
@@ -40,6 +41,8 @@ enum Command {
     Db(db::DbArgs),
     Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
+    #[command(name = outside::SANDBOXED, hide = true, disable_help_flag = true)]
+    Sandboxed(outside::SandboxedArgs),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Db(args) => db::run(&args),
         Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Sandboxed(args) => return outside::run_sandboxed(args),
     };
     match result {
         Ok(code) => code,

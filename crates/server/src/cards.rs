@@ -116,7 +116,8 @@ impl Server {
 
     /// A card that the caller may read, unless it is of a competition and open.
     async fn readable_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
-        let card = self.card(id).await?.filter(|card| caller.reads(card.owner)).ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
+        let card =
+            self.card(id).await?.filter(|card| caller.reads(card.owner)).ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
         if card.competition && card.closed_ms.is_none() { Err(ApiError::Competing) } else { Ok(card) }
     }
 
@@ -154,6 +155,7 @@ impl Server {
             tags: Vec::new(),
             frames_per_second: 0,
             seeded: false,
+            class_name: None,
         };
         let known = self.games.iter().find(|info| info.id == *id).cloned();
         known.or_else(|| self.catalog.find(id.as_str()).ok().filter(|info| info.id == *id)).unwrap_or_else(unknown)

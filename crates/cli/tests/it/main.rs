@@ -5,6 +5,7 @@
 mod arc;
 mod db;
 mod games;
+mod outside;
 mod play;
 mod remote;
 mod replay;
