@@ -6,8 +6,8 @@ use rhae_protocol::Entry;
 use tokio::sync::broadcast;
 
 use crate::{
-    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, Stale,
-    StoreError, Summed, Timed,
+    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot,
+    Stale, StoreError, Summed, Timed,
 };
 
 /// An answer under way.

@@ -7,13 +7,12 @@ use sqlx::postgres::{PgPool, PgRow};
 use crate::postgres::cards::{self, Hold};
 use crate::postgres::writer::{self, Append};
 use crate::postgres::{counts, listener, requests, rows, session};
-use crate::{
-    CardKey, Logged, NewPlay, Once, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed,
-};
+use crate::{CardKey, Logged, NewPlay, Once, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed};
 
 pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Result<PlayKey, StoreError> {
     let mut transaction = pool.begin().await?;
-    cards::hold(&mut transaction, play.card, if play.only_one || play.most_plays.is_some() { Hold::Alone } else { Hold::Shared }).await?;
+    cards::hold(&mut transaction, play.card, if play.only_one || play.most_plays.is_some() { Hold::Alone } else { Hold::Shared })
+        .await?;
     if play.only_one {
         let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM rhae.plays WHERE card = $1 AND substr(game_id, 1, 4) = $2)");
         if query.bind(play.card.0).bind(play.game_id.base()).fetch_one(&mut *transaction).await? {
@@ -113,9 +112,8 @@ fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {
 pub(crate) async fn log_from(pool: &PgPool, play: PlayKey, from: u32, most: u32) -> Result<Vec<Timed>, StoreError> {
     let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 AND entry >= $2 ORDER BY entry LIMIT $3");
     let found = query.bind(play.0).bind(i64::from(from)).bind(i64::from(most)).fetch_all(pool).await?;
-    let timed = |row: &PgRow| {
-        Ok(Timed { index: rows::count(row, "entry")?, entry: rows::entry(row)?, at_ms: rows::large(row, "at_ms")? })
-    };
+    let timed =
+        |row: &PgRow| Ok(Timed { index: rows::count(row, "entry")?, entry: rows::entry(row)?, at_ms: rows::large(row, "at_ms")? });
     found.iter().map(timed).collect()
 }
 
