@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use rhae_session::Builtin;
 use rhae_store::{SqliteOptions, SqliteStore};
 
 use crate::output;
+use crate::outside::OutsideArgs;
 
 /// Look after the database of `rhae serve`.
 #[derive(Args)]
@@ -40,10 +40,13 @@ struct CheckArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    outside: OutsideArgs,
 }
 
 pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
     let DbCommand::Check(args) = &args.command;
+    let games = args.outside.games()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a thread")?;
     let report = runtime.block_on(async {
         let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
@@ -52,7 +55,7 @@ pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
         let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let report = check::check(&store, &Builtin, |done, total, entries| {
+        let report = check::check(&store, &games, |done, total, entries| {
             bar.set_length(total.max(done));
             bar.set_position(done);
             bar.set_message(entries.to_string());

@@ -1,5 +1,6 @@
-//! `rhae games`: what there is to play, and the skeleton of a new environment.
+//! `rhae games`: what there is to play, games from a server, and the skeleton of a new environment.
 
+mod fetch;
 mod new;
 
 use std::process::ExitCode;
@@ -7,16 +8,20 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use rhae_engine::{ActionKind, GameInfo};
-use rhae_session::{Builtin, Catalog};
+use rhae_pyhost::Games;
+use rhae_session::Catalog;
 use serde::Serialize;
 
 use crate::output;
+use crate::outside::OutsideArgs;
 
-/// List the environments, show one, or begin a new one.
+/// List the environments, show one, fetch some from a server, or begin a new one.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae games list
   rhae games info kq19 --json
+  rhae games list --games-dir environment_files
+  rhae games fetch environment_files --server https://three.arcprize.org
   rhae games new ab12")]
 pub(crate) struct GamesArgs {
     #[command(subcommand)]
@@ -30,6 +35,8 @@ enum What {
         /// Print them as JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        outside: OutsideArgs,
     },
     /// Show the facts of one environment
     Info {
@@ -38,7 +45,11 @@ enum What {
         /// Print them as JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        outside: OutsideArgs,
     },
+    /// Fetch environments from a server of the official API into a folder for --games-dir
+    Fetch(fetch::FetchArgs),
     /// Write the skeleton of an environment into this repository
     New {
         /// Four lower-case letters or digits
@@ -57,10 +68,14 @@ struct GameFacts {
     baseline_source: Vec<&'static str>,
     default_fps: u8,
     seeded: bool,
+    /// Where it comes from, if it is not built in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
 }
 
-impl From<&GameInfo> for GameFacts {
-    fn from(info: &GameInfo) -> Self {
+impl GameFacts {
+    fn of(games: &Games, info: &GameInfo) -> Self {
+        let folder = games.folders().find(|folder| folder.metadata.id == info.id);
         Self {
             game_id: info.id.to_string(),
             title: info.title.clone(),
@@ -71,21 +86,23 @@ impl From<&GameInfo> for GameFacts {
             baseline_source: info.baselines.iter().map(|baseline| baseline.source.name()).collect(),
             default_fps: info.frames_per_second,
             seeded: info.seeded,
+            folder: folder.map(|folder| folder.path.display().to_string()),
         }
     }
 }
 
 pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
     match &args.what {
-        What::List { json } => list(*json)?,
-        What::Info { id, json } => info(id, *json)?,
+        What::List { json, outside } => list(&outside.games()?, *json)?,
+        What::Info { id, json, outside } => info(&outside.games()?, id, *json)?,
+        What::Fetch(args) => return fetch::run(args),
         What::New { id } => new::run(id)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(json: bool) -> Result<()> {
-    let games: Vec<GameFacts> = Builtin.list().iter().map(GameFacts::from).collect();
+fn list(games: &Games, json: bool) -> Result<()> {
+    let games: Vec<GameFacts> = games.list().iter().map(|info| GameFacts::of(games, info)).collect();
     if json {
         return output::print_json(&games);
     }
@@ -94,7 +111,7 @@ fn list(json: bool) -> Result<()> {
         let actions: Vec<String> = game.actions.iter().map(u8::to_string).collect();
         let baselines = game.baseline_actions.iter().zip(&game.baseline_source);
         let baselines: Vec<String> =
-            baselines.map(|(count, &source)| format!("{count}{}", if source == "humans" { "" } else { "*" })).collect();
+            baselines.map(|(count, &source)| format!("{count}{}", if source.starts_with("solver") { "*" } else { "" })).collect();
         output::print(&format!(
             "{:<11}  {:>6}  {:<13}  {:<14}  {}",
             game.game_id,
@@ -107,13 +124,19 @@ fn list(json: bool) -> Result<()> {
     Ok(())
 }
 
-fn info(id: &str, json: bool) -> Result<()> {
-    let game = GameFacts::from(&Builtin.find(id)?);
+fn info(games: &Games, id: &str, json: bool) -> Result<()> {
+    let game = GameFacts::of(games, &games.find(id)?);
     if json {
         return output::print_json(&game);
     }
     let actions: Vec<&str> = game.actions.iter().filter_map(|&id| ActionKind::from_id(id)).map(ActionKind::name).collect();
     output::print(&format!("{}\nactions: {}\ntags: {}", game.game_id, actions.join(", "), game.tags.join(", ")))?;
+    if let Some(folder) = &game.folder {
+        let layers = games.layers()?;
+        let missing = layers.missing();
+        let holds = if missing.is_empty() { String::new() } else { format!("; it lacks {}", missing.join(", ")) };
+        output::print(&output::plain(&format!("folder: {folder}\nsandbox: {layers}{holds}")))?;
+    }
     if game.seeded {
         output::print("levels differ from seed to seed; scores and baselines are for seed 0")?;
     }

@@ -10,6 +10,7 @@ mod explore;
 mod games;
 mod keys;
 mod output;
+mod outside;
 mod play;
 mod replay;
 mod run;
@@ -42,6 +43,8 @@ enum Command {
     Explore(explore::ExploreArgs),
     Arc(arc::ArcArgs),
     Bench(bench::BenchArgs),
+    #[command(name = outside::SANDBOXED, hide = true, disable_help_flag = true)]
+    Sandboxed(outside::SandboxedArgs),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Explore(args) => explore::run(&args),
         Command::Arc(args) => arc::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Sandboxed(args) => return outside::run_sandboxed(args),
     };
     match result {
         Ok(code) => code,

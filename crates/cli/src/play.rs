@@ -17,12 +17,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
-use rhae_session::{Builtin, Catalog, Play, ResetRule};
+use rhae_session::{Catalog, Play, ResetRule};
 
 use self::keys::{Focus, Wish, wish};
 use self::record::Recorder;
 use self::sitting::Sitting;
 use crate::output;
+use crate::outside::OutsideArgs;
 use crate::terminal::canvas::Canvas;
 use crate::terminal::layout::Layout;
 use crate::terminal::scene::{self, Left, Scene};
@@ -46,10 +47,13 @@ pub(crate) struct PlayArgs {
     /// Write a recording of the play to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    #[command(flatten)]
+    outside: OutsideArgs,
 }
 
 pub(crate) fn run(args: &PlayArgs) -> Result<ExitCode> {
-    let play = Play::new(Builtin.open(&args.id, args.seed)?, ResetRule::Official);
+    let games = args.outside.games()?;
+    let play = Play::new(games.open(&args.id, args.seed)?, ResetRule::Official);
     require_terminal("rhae play", "let an agent play with `rhae run`")?;
     let recorder = args.record.as_deref().map(|path| Recorder::create(path, &play, args.seed)).transpose()?;
     let mut sitting = Sitting::new(play, recorder);

@@ -12,10 +12,12 @@ use clap::{Args, Subcommand, ValueEnum};
 use rhae_engine::{Action, Frame, GameInfo, PlayState};
 use rhae_harness::film;
 use rhae_protocol::{Details, Ending, Entry, Format, Recording};
+use rhae_pyhost::Games;
 use rhae_report::{Film, GifOptions, animated_gif, contact_sheet, replay_page};
-use rhae_session::{Builtin, Catalog, Play, ReplayError, replay, replay_with};
+use rhae_session::{Catalog, Play, ReplayError, first_disagreement, replay, replay_with};
 
 use crate::output;
+use crate::outside::OutsideArgs;
 use crate::run::read_recording;
 
 /// Frames that a contact sheet shows at most.
@@ -33,12 +35,23 @@ pub(crate) struct ReplayArgs {
     what: What,
 }
 
+impl ReplayArgs {
+    const fn outside(&self) -> &OutsideArgs {
+        match &self.what {
+            What::Verify { outside, .. } | What::Render { outside, .. } | What::Convert { outside, .. } => outside,
+            What::Show(args) => &args.outside,
+        }
+    }
+}
+
 #[derive(Subcommand)]
 enum What {
     /// Play recordings again and compare every frame's hash
     Verify {
         #[arg(required = true)]
         files: Vec<PathBuf>,
+        #[command(flatten)]
+        outside: OutsideArgs,
     },
     /// Play a recording in the terminal; the keys are shown below the board
     Show(show::ShowArgs),
@@ -62,6 +75,8 @@ enum What {
         /// Replace the file if it exists
         #[arg(long)]
         force: bool,
+        #[command(flatten)]
+        outside: OutsideArgs,
     },
     /// Write a recording in another format, with the frames that a replay gives
     Convert {
@@ -70,6 +85,8 @@ enum What {
         to: To,
         #[arg(long)]
         out: PathBuf,
+        #[command(flatten)]
+        outside: OutsideArgs,
     },
 }
 
@@ -98,13 +115,14 @@ enum To {
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
+    let games = &args.outside().games()?;
     match &args.what {
-        What::Verify { files } => return verify(files),
-        What::Show(args) => return show::run(args),
-        What::Render { file, format, out, zoom, level, most_frames, force } => {
+        What::Verify { files, .. } => return verify(games, files),
+        What::Show(args) => return show::run(games, args),
+        What::Render { file, format, out, zoom, level, most_frames, force, .. } => {
             let out = out.clone().unwrap_or_else(|| file.with_extension(format.ending()));
             ensure!(out != *file, "the picture would replace the recording; name another file with --out");
-            let film = film_of(file)?;
+            let film = film_of(games, file)?;
             let film = if let Some(level) = level { only_level(film, *level)? } else { film };
             let picture = match format {
                 Picture::Gif => {
@@ -121,9 +139,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
             }
             output::print(&format!("wrote {}", out.display()))?;
         }
-        What::Convert { file, to, out } => {
+        What::Convert { file, to, out, .. } => {
             let mut recording = read_recording(file)?;
-            recording.entries = frames_of(file, &recording)?.1;
+            recording.entries = frames_of(games, file, &recording)?.1;
             if recording.format != Format::Rhae {
                 // The other formats do not say how a play ended, and our own is cut off without it.
                 let won = recording.entries.last().is_some_and(|entry| entry.state == PlayState::Win);
@@ -150,10 +168,10 @@ fn write_new(path: &Path, content: &[u8], advice: &str) -> Result<()> {
     }
 }
 
-fn verify(files: &[PathBuf]) -> Result<ExitCode> {
+fn verify(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
     let mut failed = 0;
     for file in files {
-        match verify_one(file) {
+        match verify_one(games, file) {
             Ok(line) => output::print(&format!("{}: {line}", file.display()))?,
             Err(error) => {
                 failed += 1;
@@ -167,10 +185,19 @@ fn verify(files: &[PathBuf]) -> Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn verify_one(file: &Path) -> Result<String> {
+fn verify_one(games: &Games, file: &Path) -> Result<String> {
     let recording = read_recording(file)?;
-    let replayed = replay(&Builtin, &recording).with_context(|| format!("cannot replay `{}`", file.display()))?;
+    let replayed = replay(games, &recording).with_context(|| format!("cannot replay `{}`", file.display()))?;
     if let Some(mismatch) = replayed.mismatch {
+        // A native environment is deterministic; one from outside may not be, and then its recording is not to blame.
+        if let Some(entry) = first_disagreement(games, &recording)? {
+            bail!(
+                "`{}`: `{}` is not deterministic: two new plays of these actions differ at entry {}, so that nothing can be verified",
+                file.display(),
+                recording.header.game_id,
+                entry + 1
+            );
+        }
         bail!("`{}`: entry {} does not replay: {}", file.display(), mismatch.entry + 1, mismatch.what);
     }
     ensure!(
@@ -202,18 +229,18 @@ fn verify_one(file: &Path) -> Result<String> {
 
 /// The entries of a recording with their frames. A recording of an environment that is not here is taken at its word if
 /// its format carries frames.
-pub(crate) fn frames_of(file: &Path, recording: &Recording) -> Result<(Option<GameInfo>, Vec<Entry>)> {
+pub(crate) fn frames_of(games: &Games, file: &Path, recording: &Recording) -> Result<(Option<GameInfo>, Vec<Entry>)> {
     let mut entries = Vec::new();
-    let replayed = replay_with(&Builtin, recording, |entry, frames| entries.push(Entry { frames: Some(frames.to_vec()), ..entry }));
+    let replayed = replay_with(games, recording, |entry, frames| entries.push(Entry { frames: Some(frames.to_vec()), ..entry }));
     match replayed {
         Ok(replayed) => {
             if let Some(mismatch) = replayed.mismatch {
                 bail!("`{}`: entry {} does not replay: {}", file.display(), mismatch.entry + 1, mismatch.what);
             }
             if entries.first().is_some_and(|first| first.action != Action::Reset) {
-                entries.insert(0, opening(recording)?);
+                entries.insert(0, opening(games, recording)?);
             }
-            Ok((Some(Builtin.find(recording.header.game_id.as_str())?), entries))
+            Ok((Some(games.find(recording.header.game_id.as_str())?), entries))
         }
         Err(ReplayError::Catalog(_) | ReplayError::Version { .. })
             if recording.entries.iter().all(|entry| entry.frames.is_some()) =>
@@ -225,16 +252,16 @@ pub(crate) fn frames_of(file: &Path, recording: &Recording) -> Result<(Option<Ga
 }
 
 /// The opening RESET of a recording that leaves it out.
-fn opening(recording: &Recording) -> Result<Entry> {
-    let play = Play::new(Builtin.open(recording.header.game_id.as_str(), recording.header.seed)?, recording.header.resets);
+fn opening(games: &Games, recording: &Recording) -> Result<Entry> {
+    let play = Play::new(games.open(recording.header.game_id.as_str(), recording.header.seed)?, recording.header.resets);
     let answer = play.opening();
     Ok(Entry { frames: Some(answer.frames.to_vec()), ..answer.entry(Action::Reset, Details::default()) })
 }
 
 /// The film of a recording.
-fn film_of(file: &Path) -> Result<Film> {
+fn film_of(games: &Games, file: &Path) -> Result<Film> {
     let recording = read_recording(file)?;
-    let (info, entries) = frames_of(file, &recording)?;
+    let (info, entries) = frames_of(games, file, &recording)?;
     Ok(film(&recording.header, info.as_ref(), entries))
 }
 

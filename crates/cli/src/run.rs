@@ -17,18 +17,20 @@ use rhae_agents::AgentSpec;
 use rhae_engine::Rng;
 use rhae_harness::{Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunOrder, new_run_id, run as run_all};
 use rhae_protocol::{Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
+use rhae_pyhost::Games;
 use rhae_report::card_table;
 use rhae_scoring::Method;
-use rhae_session::{Builtin, Catalog};
+use rhae_session::Catalog;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::output;
+use crate::outside::OutsideArgs;
 use crate::run::remote::RemoteArena;
 
 /// Let an agent play environments; gives a scorecard, recordings and a report.
 ///
-/// Without flags the built-in explorer plays every built-in environment.
+/// Without flags the built-in explorer plays every environment.
 ///
 /// A run is one first encounter: RESET restarts the level and counts as an action; where the official engine would restart
 /// the whole game, nothing happens and nothing is counted.
@@ -38,6 +40,7 @@ use crate::run::remote::RemoteArena;
     after_help = "Examples:
   rhae run
   rhae run --agent random --games kq19,ny40 --seed 7 --repeat 5
+  rhae run --games-dir environment_files --games ls20
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
   rhae run --resume runs/mine
   ARC_API_KEY=… rhae run --server https://three.arcprize.org --games ls20 --budget 200"
@@ -91,34 +94,66 @@ pub(crate) struct RunArgs {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    outside: OutsideArgs,
+}
+
+/// Where a run takes place.
+enum Place {
+    /// In this process, and in those of games from outside.
+    Here(Games),
+    /// On a server.
+    There(RemoteArena),
+}
+
+impl Place {
+    fn environments(&self) -> &dyn Catalog {
+        match self {
+            Self::Here(games) => games,
+            Self::There(remote) => remote.environments(),
+        }
+    }
 }
 
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let json = args.json;
     let key = args.key.clone().or_else(|| std::env::var("ARC_API_KEY").ok()).filter(|key| !key.is_empty());
-    let reach = |url: &str, competition| RemoteArena::reach(url, key.as_deref(), competition);
-    let (order, remote) = match &args.resume {
+    let reach = |url: &str, competition| {
+        ensure!(
+            args.outside.games_dir.is_empty(),
+            "--games-dir names environments for this machine, and this run is played on the server at {}: give one or the other",
+            output::plain(url)
+        );
+        RemoteArena::reach(url, key.as_deref(), competition).map(Place::There)
+    };
+    let (order, place) = match &args.resume {
         Some(folder) => {
             let (folder, config) = RunFolder::resume(folder)?;
-            let remote = config.server.as_deref().map(|url| reach(url, config.competition)).transpose()?;
-            (RunOrder { agent: agent_of(&config)?, config, folder, jobs, resumed: true }, remote)
+            let place = match &config.server {
+                Some(url) => reach(url, config.competition)?,
+                None => Place::Here(args.outside.games_of_run(&config.games_dirs)?),
+            };
+            (RunOrder { agent: agent_of(&config)?, config, folder, jobs, resumed: true }, place)
         }
         None => {
             ensure!(
                 key.is_none() || args.key.is_none() || args.server.is_some(),
                 "--key is the key of a server: give --server, too"
             );
-            let remote = args.server.as_deref().map(|url| reach(url, args.competition)).transpose()?;
-            (new_order(args, jobs, remote.as_ref())?, remote)
+            let place = match &args.server {
+                Some(url) => reach(url, args.competition)?,
+                None => Place::Here(args.outside.games()?),
+            };
+            (new_order(args, jobs, &place)?, place)
         }
     };
     let interrupt = interrupt_flag()?;
     let bar = bar(json);
     let play = |arena: &dyn Arena| run_all(&order, arena, &interrupt, &mut |progress| show(&bar, progress));
-    let results = match &remote {
-        Some(remote) => remote.run(&order, play)?,
-        None => play(&Builtin)?,
+    let results = match &place {
+        Place::There(remote) => remote.run(&order, play)?,
+        Place::Here(games) => play(games)?,
     };
     bar.finish_and_clear();
     report(&results, json)
@@ -156,8 +191,9 @@ fn failures(cards: &[Scorecard]) -> Vec<String> {
 }
 
 /// Resolves the flags into a run. Nothing is written before everything is known to be right.
-fn new_order(mut args: RunArgs, jobs: usize, remote: Option<&RemoteArena>) -> Result<RunOrder> {
-    let catalog = remote.map_or(&Builtin as &dyn Catalog, RemoteArena::environments);
+fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> {
+    let catalog = place.environments();
+    let remote = if let Place::There(remote) = place { Some(remote) } else { None };
     if let Some(file) = args.agent.strip_prefix("replay:") {
         (args.agent, args.games, args.env_seed) = replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
     }
@@ -173,7 +209,7 @@ fn new_order(mut args: RunArgs, jobs: usize, remote: Option<&RemoteArena>) -> Re
         agent_cmd: args.agent_cmd,
         seed: args.seed,
         env_seed: args.env_seed,
-        games: games_of(catalog, &args.games)?,
+        games: chosen_games(catalog, &args.games)?,
         repeat: args.repeat,
         budget: args.budget.to_string(),
         method: args.method.name().to_owned(),
@@ -181,6 +217,7 @@ fn new_order(mut args: RunArgs, jobs: usize, remote: Option<&RemoteArena>) -> Re
         generator: Rng::NAME.to_owned(),
         server: remote.map(|remote| remote.address().to_owned()),
         competition: args.competition,
+        games_dirs: args.outside.recorded()?,
     };
     if let Some(remote) = remote {
         remote.check(&config)?;
@@ -200,7 +237,7 @@ fn new_order(mut args: RunArgs, jobs: usize, remote: Option<&RemoteArena>) -> Re
 fn replayed_play(catalog: &dyn Catalog, file: &Path, games: &str, env_seed: u64) -> Result<(String, String, u64)> {
     let recording = read_recording(file)?;
     let id = recording.header.game_id.to_string();
-    let chosen = if games == "all" { vec![catalog.find(&id)?.id.to_string()] } else { games_of(catalog, games)? };
+    let chosen = if games == "all" { vec![catalog.find(&id)?.id.to_string()] } else { chosen_games(catalog, games)? };
     ensure!(chosen == [id.clone()], "the recording is of `{id}`, so that is all that can be replayed, not `{games}`");
     let seed = recording.header.seed;
     ensure!(env_seed == 0 || env_seed == seed, "the recording was made under the environment seed {seed}, not {env_seed}");
@@ -210,13 +247,8 @@ fn replayed_play(catalog: &dyn Catalog, file: &Path, games: &str, env_seed: u64)
     Ok((format!("replay:{}", path.display()), id, seed))
 }
 
-/// The environments of this software that a flag names, each once.
-pub(crate) fn chosen_games(names: &str) -> Result<Vec<String>> {
-    games_of(&Builtin, names)
-}
-
 /// The environments of a catalogue that a flag names, each once.
-fn games_of(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>> {
+pub(crate) fn chosen_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>> {
     if names == "all" {
         return Ok(catalog.list().iter().map(|info| info.id.to_string()).collect());
     }

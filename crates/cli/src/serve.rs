@@ -15,7 +15,6 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use rhae_server::{Server, SystemClock, serve, serve_metrics, serve_tls};
-use rhae_session::Builtin;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -36,6 +35,7 @@ const STOPPING: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:
   rhae serve
   rhae serve --addr 127.0.0.1:9000 --db /var/lib/rhae/rhae.db --games kq19,ny40
+  rhae serve --games-dir environment_files
   rhae serve --db postgres://rhae@db.example.org/rhae     (password in PGPASSWORD or ~/.pgpass)
   rhae serve --addr 0.0.0.0:8001 --auth keys --sets sets.toml --tls-cert cert.pem --tls-key key.pem
   ARC_BASE_URL=http://127.0.0.1:8001 OPERATION_MODE=online python my_agent.py")]
@@ -64,7 +64,7 @@ async fn listen(order: Order) -> Result<()> {
         anyhow::Ok((listener, address))
     };
     let (listener, address) = bind(order.address).await?;
-    let mut server = Server::new(Arc::new(Builtin), order.games, database.store(), Arc::new(SystemClock), order.config);
+    let mut server = Server::new(Arc::new(order.catalog), order.games, database.store(), Arc::new(SystemClock), order.config);
     if let Some(sets) = &order.sets {
         server = server.with_sets(sets);
     }

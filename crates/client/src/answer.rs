@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use rhae_engine::{ActionKind, ActionSet, Baseline, BaselineSource, Frame, GameId, GameInfo, MAX_FRAMES, PlayState, SIZE};
+use rhae_engine::{ActionKind, ActionSet, Baseline, BaselineSource, Frame, GameId, GameInfo, PlayState, SIZE};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -16,6 +16,8 @@ use crate::link::clean;
 const MOST_GAMES: usize = 10_000;
 /// The most levels of an environment.
 const MOST_LEVELS: usize = 254;
+/// As many as the official engine gives.
+const MOST_FRAMES: usize = 1001;
 
 /// What a command led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +100,7 @@ fn game(entry: &Value) -> Result<Option<GameInfo>, String> {
     let sources = list("baseline_source")?;
     let baseline = |(index, value): (usize, &Value)| {
         let actions = value.as_u64().and_then(|count| u32::try_from(count).ok()).ok_or_else(|| wrong("baseline_actions"))?;
-        let known = [BaselineSource::Humans, BaselineSource::Solver, BaselineSource::SolverUpperBound];
+        let known = [BaselineSource::Humans, BaselineSource::Solver, BaselineSource::SolverUpperBound, BaselineSource::Metadata];
         // A server that does not say means people, as the documents do.
         let named = sources.get(index).and_then(Value::as_str);
         let source = known.into_iter().find(|source| Some(source.name()) == named).unwrap_or(BaselineSource::Humans);
@@ -112,6 +114,8 @@ fn game(entry: &Value) -> Result<Option<GameInfo>, String> {
         tags: list("tags")?.iter().filter_map(Value::as_str).map(clean).collect(),
         frames_per_second: entry["default_fps"].as_u64().and_then(|fps| u8::try_from(fps).ok()).unwrap_or(10).max(1),
         seeded: false,
+        // A game on a server is played there, whatever its source is.
+        class_name: None,
         id,
     }))
 }
@@ -128,7 +132,7 @@ pub(crate) fn nearest(games: &[GameInfo], name: &str) -> Option<String> {
     games.iter().min_by_key(|info| Reverse(common(info))).filter(|info| common(info) >= 2).map(|info| info.id.to_string())
 }
 
-/// 1 to 1,000 frames of 64 rows of 64 cells from 0 to 15.
+/// 1 to 1,001 frames of 64 rows of 64 cells. A cell is a signed byte, as in the official engine: games may show one that is no colour.
 struct Frames(Vec<Frame>);
 
 impl<'de> Deserialize<'de> for Frames {
@@ -151,9 +155,9 @@ impl<'de> Visitor<'de> for FramesVisitor {
         loop {
             let mut frame = Frame::filled(0);
             let number = frames.len() + 1;
-            if number > MAX_FRAMES {
+            if number > MOST_FRAMES {
                 return match list.next_element::<IgnoredAny>()? {
-                    Some(_) => Err(Error::custom(format!("there are more than {MAX_FRAMES} frames"))),
+                    Some(_) => Err(Error::custom(format!("there are more than {MOST_FRAMES} frames"))),
                     None => Ok(Frames(frames)),
                 };
             }
@@ -228,10 +232,9 @@ impl<'de> Visitor<'de> for Cells<'_> {
         let (frame, row) = self.place;
         for (index, cell) in self.row.iter_mut().enumerate() {
             *cell = match list.next_element::<i64>()? {
-                Some(color) => u8::try_from(color)
-                    .ok()
-                    .filter(|&color| color < 16)
-                    .ok_or_else(|| Error::custom(format!("row {row} of frame {frame} has a cell of {color}, expected 0 to 15")))?,
+                Some(color) => i8::try_from(color).map(i8::cast_unsigned).map_err(|_| {
+                    Error::custom(format!("row {row} of frame {frame} has a cell of {color}, expected -128 to 127"))
+                })?,
                 None => return Err(Error::custom(format!("row {row} of frame {frame} has {index} cells, expected 64"))),
             };
         }

@@ -135,6 +135,10 @@ impl Environment for RemoteEnvironment {
         &self.seen
     }
 
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
         if action != Action::Reset && self.seen.state != PlayState::NotFinished {
             // The server would refuse it.

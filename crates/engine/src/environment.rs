@@ -46,6 +46,8 @@ pub struct GameInfo {
     pub frames_per_second: u8,
     /// Whether levels differ from seed to seed.
     pub seeded: bool,
+    /// The class that plays it, for one that has a Python source.
+    pub class_name: Option<String>,
 }
 
 impl From<&Facts> for GameInfo {
@@ -58,6 +60,7 @@ impl From<&Facts> for GameInfo {
             tags: facts.tags.iter().map(|&tag| tag.to_owned()).collect(),
             frames_per_second: facts.frames_per_second,
             seeded: facts.seeded,
+            class_name: None,
         }
     }
 }
@@ -116,6 +119,11 @@ pub trait Environment: Send {
     /// After the end every command but RESET leaves all as it is; the observation then shows the settled frame again and
     /// says that it was not counted.
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError>;
+
+    /// Whether a command is carried out elsewhere, so that whoever gives it may have to wait.
+    fn waits(&self) -> bool {
+        false
+    }
 
     /// A second play in the same state, where that is possible.
     fn fork(&self) -> Option<Box<dyn Environment>> {

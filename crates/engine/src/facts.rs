@@ -76,6 +76,8 @@ pub enum BaselineSource {
     Solver,
     /// Twice the best count known: provisional, and the optimum may be lower.
     SolverUpperBound,
+    /// The metadata of a game from outside, which does not say how the count was found.
+    Metadata,
 }
 
 impl BaselineSource {
@@ -85,12 +87,13 @@ impl BaselineSource {
             Self::Humans => "humans",
             Self::Solver => "solver",
             Self::SolverUpperBound => "solver-upper-bound",
+            Self::Metadata => "metadata",
         }
     }
 
-    /// Whether a study may still replace it.
+    /// Whether a study may still replace it. What others publish about their games is for them to replace.
     pub const fn is_provisional(self) -> bool {
-        !matches!(self, Self::Humans)
+        matches!(self, Self::Solver | Self::SolverUpperBound)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The picture that an agent sees: 64 × 64 cells of sixteen colours.
 //!
-//! Invariant kept by the games' tests, not by the type: every cell is in `0..=15`. Drawing clips at the rim instead of
-//! failing, because a step cannot fail.
+//! Invariant kept by the native games' tests, not by the type: every cell is in `0..=15`. A game from outside may show any
+//! signed byte, kept here bit by bit. Drawing clips at the rim instead of failing, because a step cannot fail.
 
 use std::fmt;
 

@@ -60,6 +60,13 @@ impl FrameBuffer {
     }
 }
 
+/// Frames from outside, as many as there are: the official engine gives up to 1,001.
+impl From<Vec<Frame>> for FrameBuffer {
+    fn from(frames: Vec<Frame>) -> Self {
+        Self { used: frames.len(), frames }
+    }
+}
+
 impl FrameSink for FrameBuffer {
     const DRAWS: bool = true;
 

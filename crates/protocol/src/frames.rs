@@ -2,8 +2,26 @@
 
 use rhae_engine::{CELLS, Frame, SIZE};
 
-/// Frames as nested lists.
-pub type WireFrames = Vec<Vec<Vec<u8>>>;
+/// Frames as nested lists. Cells are the official engine's signed bytes: a game from outside may show one that is no colour.
+pub type WireFrames = Vec<Vec<Vec<i8>>>;
+
+/// A number that stands for a cell.
+pub trait Cell: Copy {
+    /// The cell as frames keep it.
+    fn to_byte(self) -> u8;
+}
+
+impl Cell for i8 {
+    fn to_byte(self) -> u8 {
+        self.cast_unsigned()
+    }
+}
+
+impl Cell for u8 {
+    fn to_byte(self) -> u8 {
+        self
+    }
+}
 
 /// What is wrong with a frame from outside.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,15 +48,16 @@ pub enum FrameShapeError {
 
 /// Frames as nested lists.
 pub fn frames_to_wire(frames: &[Frame]) -> WireFrames {
-    frames.iter().map(|frame| frame.rows().map(<[u8]>::to_vec).collect()).collect()
+    let row = |row: &[u8]| row.iter().map(|cell| cell.cast_signed()).collect();
+    frames.iter().map(|frame| frame.rows().map(row).collect()).collect()
 }
 
 /// Frames from nested lists, each of which must be 64 × 64.
-pub fn frames_from_wire(frames: &[Vec<Vec<u8>>]) -> Result<Vec<Frame>, FrameShapeError> {
+pub fn frames_from_wire<C: Cell>(frames: &[Vec<Vec<C>>]) -> Result<Vec<Frame>, FrameShapeError> {
     frames.iter().enumerate().map(|(index, rows)| frame_from_rows(index + 1, rows)).collect()
 }
 
-fn frame_from_rows(frame: usize, rows: &[Vec<u8>]) -> Result<Frame, FrameShapeError> {
+fn frame_from_rows<C: Cell>(frame: usize, rows: &[Vec<C>]) -> Result<Frame, FrameShapeError> {
     if rows.len() != SIZE {
         return Err(FrameShapeError::Rows { frame, found: rows.len() });
     }
@@ -47,7 +66,7 @@ fn frame_from_rows(frame: usize, rows: &[Vec<u8>]) -> Result<Frame, FrameShapeEr
         if row.len() != SIZE {
             return Err(FrameShapeError::Cells { frame, row: index + 1, found: row.len() });
         }
-        target.copy_from_slice(row);
+        target.iter_mut().zip(row).for_each(|(target, cell)| *target = cell.to_byte());
     }
     Ok(Frame::from_cells(cells))
 }
@@ -58,7 +77,7 @@ mod tests {
 
     #[test]
     fn frames_come_back_and_other_shapes_are_refused() {
-        let frames = [Frame::filled(3), Frame::filled(15)];
+        let frames = [Frame::filled(3), Frame::filled(15), Frame::filled(255)];
         let wire = frames_to_wire(&frames);
         assert_eq!(frames_from_wire(&wire).unwrap(), frames);
         let mut short = wire.clone();

@@ -19,7 +19,7 @@ mod time;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use counts::Seen;
-pub use frames::{FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
+pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use packed::{PACKED_VERSION, Packer, Shown, base64};
 pub use play::{PlayEvent, PlayListing, level_of};
 pub use recording::{

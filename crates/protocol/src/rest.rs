@@ -24,6 +24,9 @@ pub struct GameListing {
     pub baseline_source: Vec<&'static str>,
     /// The speed of animations.
     pub default_fps: u8,
+    /// The class in its Python source, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class_name: Option<String>,
 }
 
 impl From<&GameInfo> for GameListing {
@@ -35,6 +38,7 @@ impl From<&GameInfo> for GameListing {
             baseline_actions: info.baselines.iter().map(|baseline| baseline.actions).collect(),
             baseline_source: info.baselines.iter().map(|baseline| baseline.source.name()).collect(),
             default_fps: info.frames_per_second,
+            class_name: info.class_name.clone(),
         }
     }
 }
@@ -154,8 +158,8 @@ const PAIRS: [Pair; 256] = {
 fn write_frame(json: &mut Vec<u8>, frame: &Frame) {
     // One pass without a branch, which the compiler makes wide.
     if frame.cells().iter().fold(0, |all, cell| all | cell) > 15 {
-        // Environments from outside may show cells that are no colours.
-        let rows: Vec<&[u8]> = frame.rows().collect();
+        // Environments from outside may show cells that are no colours; they are signed, as in the official engine.
+        let rows: Vec<Vec<i8>> = frame.rows().map(|row| row.iter().map(|cell| cell.cast_signed()).collect()).collect();
         serde_json::to_writer(json, &rows).expect("numbers can be written to memory");
         return;
     }

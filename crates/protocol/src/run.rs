@@ -39,6 +39,9 @@ pub struct RunConfig {
     /// Whether the server's cards are opened in competition mode.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub competition: bool,
+    /// The folders of games from outside, as absolute paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub games_dirs: Vec<String>,
 }
 
 /// What a run did on a server: `server.json` in its folder.

@@ -155,6 +155,7 @@ impl Server {
             tags: Vec::new(),
             frames_per_second: 0,
             seeded: false,
+            class_name: None,
         };
         let known = self.games.iter().find(|info| info.id == *id).cloned();
         known.or_else(|| self.catalog.find(id.as_str()).ok().filter(|info| info.id == *id)).unwrap_or_else(unknown)

@@ -19,6 +19,7 @@ use crate::body::Fields;
 use crate::live::{Command, Live, frame_answer};
 use crate::once::once;
 use crate::plays::{Place, Stage};
+use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
 /// Plays of the API are of the canonical game.
@@ -94,7 +95,10 @@ impl Server {
         let card =
             self.card(id).await?.filter(|card| card.owner == caller.owner && card.closed_ms.is_none()).ok_or_else(not_open)?;
         let rule = if card.competition { ResetRule::LevelsOnly } else { ResetRule::Official };
-        let environment = self.catalog.open(info.id.as_str(), SEED).map_err(|error| ApiError::Failed(error.to_string()))?;
+        // An environment from outside takes a while to come up, during which others are served.
+        let (catalog, game) = (Arc::clone(&self.catalog), info.id.clone());
+        let opened = blocking(move || catalog.open(game.as_str(), SEED)).await?;
+        let environment = opened.map_err(|error| ApiError::Failed(error.to_string()))?;
         let play = Play::new(environment, rule);
         let answer = play.opening();
         let id = PlayId(Uuid::new_v4());

@@ -6,16 +6,20 @@
 use std::sync::Arc;
 
 use rhae_engine::{Action, PlayState};
-use rhae_protocol::{Details, FrameAnswer};
+use rhae_protocol::{Details, Entry, FrameAnswer};
 use rhae_session::{Answer, Play};
 use rhae_store::{Once, Play as StoredPlay, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::plays::{Place, Stage};
+use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
 /// How often a command is carried out while other servers append to the same play.
 const ATTEMPTS: u32 = 5;
+/// Entries after which a snapshot of a hosted play is kept at the latest: its actions take a thousand times as long as those of a native
+/// one, so that many of them are too many to play again while a client waits.
+const HOSTED_SNAPSHOTS: u32 = 50;
 
 /// A play in memory.
 pub(crate) struct Live {
@@ -25,6 +29,7 @@ pub(crate) struct Live {
 }
 
 /// A command to a play.
+#[derive(Clone)]
 pub(crate) struct Command {
     pub(crate) action: Action,
     /// The environment as the client named it.
@@ -60,11 +65,22 @@ impl Server {
             *stage = Stage::Live(live);
             return Err(ApiError::NotStarted);
         }
-        let answer = live.play.command(command.action).map_err(|error| ApiError::Failed(error.to_string()))?;
         let guid = place.play.id.to_string();
-        let body = frame_answer(&answer, command, &guid, Some(command.action));
-        let details = Details { reasoning: command.reasoning.clone(), ..Details::default() };
-        let entry = answer.entry(command.action, details);
+        let keeps = (live.next + 1).is_multiple_of(self.snapshot_every(&live.play));
+        let done = if live.play.waits() {
+            // The environment may take its time, and the threads here serve everybody.
+            let (command, guid) = (command.clone(), guid.clone());
+            let work = blocking(move || {
+                let done = Done::of(&mut live.play, &command, &guid, keeps);
+                (live, done)
+            });
+            let done;
+            (live, done) = work.await?;
+            done
+        } else {
+            Done::of(&mut live.play, command, &guid, keeps)
+        };
+        let Done { body, entry, snapshot } = done?;
         let committed = self.store.append_once(key, card, live.next, entry, self.clock.now_ms(), once.cloned()).await;
         committed.map_err(|error| match error {
             StoreError::CardNotOpen => ApiError::NoSuchPlay { game: command.game_id.clone(), guid },
@@ -72,20 +88,24 @@ impl Server {
         })?;
         live.next += 1;
         self.metrics.actions.add_one();
-        if live.next.is_multiple_of(self.config.snapshot_every) {
-            self.keep_snapshot(&place.play, &live);
+        if let Some(bytes) = snapshot {
+            self.keep_snapshot(&place.play, Snapshot { entries: live.next, bytes });
         }
         *stage = Stage::Live(live);
         Ok(body)
     }
 
-    /// Keeps a snapshot of a play. It is made now and written later, so that the answer does not wait for it; if anything goes wrong, the
-    /// play is made from an older one.
-    fn keep_snapshot(&self, stored: &StoredPlay, live: &Live) {
-        let (store, play, entries) = (Arc::clone(&self.store), stored.key, live.next);
-        if let Ok(Some(bytes)) = live.play.snapshot() {
-            tokio::spawn(async move { store.keep_snapshot(play, Snapshot { entries, bytes }).await });
-        }
+    /// After how many entries a snapshot of a play is kept.
+    fn snapshot_every(&self, play: &Play) -> u32 {
+        let every = self.config.snapshot_every;
+        if play.waits() { every.min(HOSTED_SNAPSHOTS) } else { every }
+    }
+
+    /// Keeps a snapshot of a play. It is written later, so that the answer does not wait for it; if anything goes wrong, the play is made
+    /// from an older one.
+    fn keep_snapshot(&self, stored: &StoredPlay, snapshot: Snapshot) {
+        let (store, play) = (Arc::clone(&self.store), stored.key);
+        tokio::spawn(async move { store.keep_snapshot(play, snapshot).await });
     }
 
     /// Takes a play out of its place; makes it from its log if it is not there. Whoever else wants it waits for the lock, so
@@ -111,6 +131,25 @@ impl Server {
                 Err(ApiError::Frozen(reason))
             }
         }
+    }
+}
+
+/// What carrying out a command gives, before any of it is committed.
+struct Done {
+    body: Vec<u8>,
+    entry: Entry,
+    /// The play as it is now, if that is to be kept and the environment can be saved.
+    snapshot: Option<Vec<u8>>,
+}
+
+impl Done {
+    fn of(play: &mut Play, command: &Command, guid: &str, keeps: bool) -> Result<Self, ApiError> {
+        let answer = play.command(command.action).map_err(|error| ApiError::Failed(error.to_string()))?;
+        let body = frame_answer(&answer, command, guid, Some(command.action));
+        let entry = answer.entry(command.action, Details { reasoning: command.reasoning.clone(), ..Details::default() });
+        // A play that cannot be saved is as good as one that was not.
+        let snapshot = if keeps { play.snapshot().ok().flatten() } else { None };
+        Ok(Self { body, entry, snapshot })
     }
 }
 

@@ -14,6 +14,7 @@ use rhae_store::{CardId, Kept, Once, Outcome, Owner, PlayId, StoreError};
 use sha2::{Digest, Sha256};
 
 use crate::live::{Command, frame_answer};
+use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
 const HEADER: &str = "idempotency-key";
@@ -92,12 +93,15 @@ impl Server {
         let replica = self.replica(&stored, entry).await?.map_err(ApiError::Frozen)?;
         let recorded = self.store.log_from(stored.key, entry, 1).await?.pop();
         let recorded = recorded.filter(|recorded| recorded.index == entry && replica.next() == entry).ok_or_else(gone)?.entry;
-        let mut again = replica.into_play();
-        let answer = again.command(recorded.action).map_err(|error| ApiError::Failed(error.to_string()))?;
-        if answer.entry(recorded.action, recorded.details.clone()) != recorded {
-            return Err(ApiError::Frozen(format!("entry {entry} of its log gives other frames than it gave")));
-        }
-        Ok(frame_answer(&answer, command, &guid, Some(recorded.action)))
+        let (mut again, command) = (replica.into_play(), command.clone());
+        blocking(move || {
+            let answer = again.command(recorded.action).map_err(|error| ApiError::Failed(error.to_string()))?;
+            if answer.entry(recorded.action, recorded.details.clone()) != recorded {
+                return Err(ApiError::Frozen(format!("entry {entry} of its log gives other frames than it gave")));
+            }
+            Ok(frame_answer(&answer, &command, &guid, Some(recorded.action)))
+        })
+        .await?
     }
 
     /// Forgets keys that nobody will use again.

@@ -1,11 +1,13 @@
 //! Making a play from what the store has of it: a snapshot and the log after it, or the whole log.
 //!
 //! **Invariant:** a snapshot can only save time. One that does not fit, disagrees with the log, or makes the environment fail is dropped, and
-//! the whole log decides. A log is read in parts, so that memory does not grow with its length.
+//! the whole log decides. A log is read in parts, so that memory does not grow with its length. **Invariant:** an environment that fails
+//! says nothing about a log: the request fails, and the next tries again.
 
 use std::sync::Arc;
 
-use rhae_session::{Departure, Origin, Replica};
+use rhae_engine::EnvironmentError;
+use rhae_session::{CatalogError, Departure, Origin, ReplayError, Replica};
 use rhae_store::{Play as StoredPlay, Snapshot, Timed};
 
 use crate::{ApiError, Server};
@@ -48,7 +50,7 @@ impl Server {
     /// A replica at the beginning of a play's log.
     pub(crate) async fn beginning(&self, stored: &StoredPlay) -> Result<Attempt<Replica>, ApiError> {
         let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());
-        blocking(move || Replica::open(catalog.as_ref(), origin_of(&origin)).map_err(|departure| departure.to_string())).await
+        judged(blocking(move || Replica::open(catalog.as_ref(), origin_of(&origin))).await?)
     }
 
     async fn whole(&self, stored: &StoredPlay, before: u32) -> Result<Attempt<Replica>, ApiError> {
@@ -92,8 +94,7 @@ impl Server {
             if part.is_empty() {
                 return Ok(Ok(replica));
             }
-            let followed = blocking(move || follow_all(replica, &part).map_err(|departure| departure.to_string()));
-            match followed.await? {
+            match judged(blocking(move || follow_all(replica, &part)).await?)? {
                 Ok(further) => replica = further,
                 Err(reason) => return Ok(Err(reason)),
             }
@@ -106,6 +107,18 @@ fn follow_all(mut replica: Replica, part: &[Timed]) -> Result<Replica, Departure
         replica.follow(&timed.entry)?;
     }
     Ok(replica)
+}
+
+/// What a departure means: that the log cannot be trusted, or only that the environment failed.
+fn judged<T>(outcome: Result<T, Departure>) -> Result<Attempt<T>, ApiError> {
+    match outcome {
+        Ok(value) => Ok(Ok(value)),
+        Err(Departure::Replay(
+            ReplayError::Environment(EnvironmentError::Failed(reason))
+            | ReplayError::Catalog(CatalogError::Environment(EnvironmentError::Failed(reason))),
+        )) => Err(ApiError::Failed(reason)),
+        Err(departure) => Ok(Err(departure.to_string())),
+    }
 }
 
 /// What a stored play is a log of.

@@ -156,6 +156,7 @@ mod tests {
             tags: vec!["keyboard".to_owned()],
             frames_per_second: 10,
             seeded: false,
+            class_name: None,
         }
     }
 

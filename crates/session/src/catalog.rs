@@ -24,6 +24,12 @@ pub trait Catalog: Send + Sync {
 
     /// A new play of the one with this name, as after its first RESET.
     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError>;
+
+    /// The Python source of the one with this full id, if it has one.
+    fn source(&self, id: &str) -> Result<Option<String>, CatalogError> {
+        let _ = id;
+        Ok(None)
+    }
 }
 
 /// The environments that ship with Rhae.

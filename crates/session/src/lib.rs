@@ -16,7 +16,7 @@ mod tally;
 pub use card::{CardFacts, EnvironmentRuns, scorecard};
 pub use catalog::{Builtin, Catalog, CatalogError};
 pub use play::{Answer, Play};
-pub use replay::{Mismatch, ReplayError, Replayed, replay, replay_with};
+pub use replay::{Mismatch, ReplayError, Replayed, first_disagreement, replay, replay_with};
 pub use replica::{Departure, Origin, Replica};
 pub use rhae_protocol::{ResetRule, Seen};
 pub use tally::Tally;

@@ -61,6 +61,11 @@ impl Play {
         self.rule
     }
 
+    /// Whether a command may take a while, because it is carried out elsewhere.
+    pub fn waits(&self) -> bool {
+        self.environment.waits()
+    }
+
     /// The counts so far.
     pub const fn tally(&self) -> &Tally {
         &self.tally

@@ -77,6 +77,26 @@ pub fn replay_with(
     Ok(Replayed { play, mismatch })
 }
 
+/// The first entry, from 0, at which two new plays of the recorded actions differ from each other: where there is one, the
+/// environment is not deterministic, and nothing can be said about the recording.
+pub fn first_disagreement(catalog: &dyn Catalog, recording: &Recording) -> Result<Option<usize>, ReplayError> {
+    let open = || -> Result<Play, ReplayError> {
+        Ok(Play::new(catalog.open(recording.header.game_id.as_str(), recording.header.seed)?, recording.header.resets))
+    };
+    let (mut one, mut other) = (open()?, open()?);
+    for (index, Entry { action, details, .. }) in recording.entries.iter().enumerate() {
+        let given = |play: &mut Play| -> Result<Entry, EnvironmentError> {
+            let opens = index == 0 && *action == Action::Reset;
+            let answer = if opens { play.opening() } else { play.command(*action)? };
+            Ok(answer.entry(*action, details.clone()))
+        };
+        if difference(Format::Rhae, &given(&mut one)?, &given(&mut other)?).is_some() {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
+}
+
 /// How a replayed entry differs from the recorded one. The official formats do not say all that ours does.
 pub(crate) fn difference(format: Format, recorded: &Entry, found: &Entry) -> Option<String> {
     let says = |what: &str, yes: bool| {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate: a crate depends only on crates of lower layers.
-const LAYERS: [(&str, u8); 19] = [
+const LAYERS: [(&str, u8); 20] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -25,6 +25,7 @@ const LAYERS: [(&str, u8); 19] = [
     ("rhae-vector", 2),
     ("rhae-client", 3),
     ("rhae-store", 3),
+    ("rhae-pyhost", 3),
     ("rhae-harness", 4),
     ("rhae-server", 4),
     ("rhae-cli", 5),

@@ -87,6 +87,7 @@ fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
         generator: Rng::NAME.to_owned(),
         server: None,
         competition: false,
+        games_dirs: Vec::new(),
     };
     let folder = RunFolder::create(&parent, &config)?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

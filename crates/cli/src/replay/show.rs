@@ -15,10 +15,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use crossterm::event::{Event, KeyEventKind};
+use rhae_pyhost::Games;
 
 use self::keys::{Wish, wish};
 use self::player::{FASTEST, Player, SLOWEST};
 use super::{film_of, first_of_level};
+use crate::outside::OutsideArgs;
 use crate::terminal::canvas::Canvas;
 use crate::terminal::layout::Layout;
 use crate::terminal::scene::{self, Scene};
@@ -33,10 +35,12 @@ pub(crate) struct ShowArgs {
     /// Begin at this level, counted from 1
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=254))]
     level: Option<u8>,
+    #[command(flatten)]
+    pub(super) outside: OutsideArgs,
 }
 
-pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
-    let film = film_of(&args.file)?;
+pub(crate) fn run(games: &Games, args: &ShowArgs) -> Result<ExitCode> {
+    let film = film_of(games, &args.file)?;
     let first = args.level.map_or(Ok(0), |level| first_of_level(&film, level))?;
     require_terminal("rhae replay show", "draw the recording with `rhae replay render`")?;
     let mut player = Player::new(film, args.speed, first, Instant::now())?;

@@ -8,9 +8,10 @@ use rhae_harness::{assemble, load_config, load_plays};
 use rhae_protocol::Format;
 use rhae_report::card_table;
 use rhae_scoring::Method;
-use rhae_session::{Builtin, CardFacts, Catalog, EnvironmentRuns, replay, scorecard};
+use rhae_session::{CardFacts, Catalog, EnvironmentRuns, replay, scorecard};
 
 use crate::output;
+use crate::outside::OutsideArgs;
 use crate::run::read_recording;
 
 /// Score a run folder again, under any method.
@@ -24,6 +25,8 @@ pub(crate) struct RunArgs {
     /// Print summary and cards as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    outside: OutsideArgs,
 }
 
 /// Replay recordings and score what the replay gives; all of them make one card.
@@ -38,6 +41,8 @@ pub(crate) struct RecordingArgs {
     /// Print the card as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    outside: OutsideArgs,
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
@@ -48,7 +53,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
         None => config.method.parse()?,
     };
     let plays = load_plays(&args.folder)?;
-    let mut results = assemble(&config, method, &Builtin, &plays)?;
+    let mut results = assemble(&config, method, &args.outside.games_of_run(&config.games_dirs)?, &plays)?;
     results.summary.folder = args.folder.display().to_string();
     if args.json {
         return output::print_json(&serde_json::json!({ "summary": results.summary, "cards": results.cards }));
@@ -58,18 +63,19 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
 }
 
 pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
+    let games = args.outside.games()?;
     let mut environments: Vec<EnvironmentRuns> = Vec::new();
     for file in &args.files {
         let name = file.display();
         let recording = read_recording(file)?;
-        let replayed = replay(&Builtin, &recording).with_context(|| format!("cannot replay `{name}`"))?;
+        let replayed = replay(&games, &recording).with_context(|| format!("cannot replay `{name}`"))?;
         if let Some(mismatch) = replayed.mismatch {
             bail!("`{name}` cannot be scored: at entry {} {}", mismatch.entry + 1, mismatch.what);
         }
         if recording.format == Format::Rhae && recording.ending.is_none() {
             eprintln!("note: `{name}` has no closing line: it was cut off, and only what it holds is scored");
         }
-        let info = Builtin.find(recording.header.game_id.as_str())?;
+        let info = games.find(recording.header.game_id.as_str())?;
         let guid = recording.header.guid.clone().unwrap_or_default();
         let runs = replayed.play.tally().runs().iter().map(|run| (guid.clone(), run.clone()));
         match environments.iter_mut().find(|environment| environment.info.id == info.id) {

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{GameId, GameInfo};
+use rhae_pyhost::Games;
 use rhae_server::{Config, Limits, Tls};
-use rhae_session::{Builtin, Catalog};
+use rhae_session::Catalog;
 use rhae_store::GameSet;
 
 use super::sets;
 use super::settings::{Auth, LogForm, LogLevel, Settings};
+use crate::outside::{HOST_MEMORY, HOST_MEMORY_RANGE, HOST_SECONDS, OutsideArgs};
 use crate::run::chosen_games;
 
 /// A million minutes are two years, and a million seconds eleven days.
@@ -23,6 +25,9 @@ const TIMES: RangeInclusive<u64> = 1..=1_000_000;
 pub(crate) struct Order {
     pub(crate) address: SocketAddr,
     pub(crate) db: PathBuf,
+    /// Everything that there is: the built-in environments and those of folders.
+    pub(crate) catalog: Games,
+    /// Those that are served.
     pub(crate) games: Vec<GameInfo>,
     pub(crate) sets: Option<HashMap<GameId, GameSet>>,
     /// How many environments are served.
@@ -41,9 +46,10 @@ impl Order {
         let auth = settings.auth.unwrap_or(Auth::Open);
         let address = address(settings.addr.as_deref().unwrap_or("127.0.0.1:8001"), auth)?;
         let metrics = settings.metrics.as_deref().map(|text| addresses(text).map(|all| all[0])).transpose()?;
-        let games = chosen_games(settings.games.as_deref().unwrap_or("all"))?;
-        let games = games.iter().map(|id| Builtin.find(id)).collect::<Result<Vec<_>, _>>()?;
-        let sets = settings.sets.as_deref().map(|path| sets::read(path, &Builtin)).transpose()?;
+        let catalog = outside(&settings)?.games()?;
+        let games = chosen_games(&catalog, settings.games.as_deref().unwrap_or("all"))?;
+        let games = games.iter().map(|id| catalog.find(id)).collect::<Result<Vec<_>, _>>()?;
+        let sets = settings.sets.as_deref().map(|path| sets::read(path, &catalog)).transpose()?;
         let served = |info: &&GameInfo| sets.as_ref().is_none_or(|sets| sets.contains_key(&info.id));
         let count = games.iter().filter(served).count();
         ensure!(count > 0, "no environment is both in --games and in the file of --sets");
@@ -60,8 +66,19 @@ impl Order {
         };
         let (log, log_level) = (settings.log.unwrap_or(LogForm::Text), settings.log_level.unwrap_or(LogLevel::Info));
         let db = settings.db.unwrap_or_else(|| "rhae.db".into());
-        Ok(Self { address, db, games, sets, count, auth, tls, metrics, log, log_level, config })
+        Ok(Self { address, db, catalog, games, sets, count, auth, tls, metrics, log, log_level, config })
     }
+}
+
+/// Games from outside, as the other commands name them by flags.
+fn outside(settings: &Settings) -> Result<OutsideArgs> {
+    Ok(OutsideArgs {
+        games_dir: settings.games_dir.clone().unwrap_or_default(),
+        python: settings.python.clone(),
+        host_seconds: settings.host_seconds.unwrap_or(HOST_SECONDS),
+        host_memory: within("host-memory", settings.host_memory, HOST_MEMORY, HOST_MEMORY_RANGE)?,
+        unsafe_host: settings.unsafe_host.unwrap_or(false),
+    })
 }
 
 fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {

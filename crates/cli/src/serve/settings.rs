@@ -45,6 +45,9 @@ pub(crate) enum LogLevel {
     Trace,
 }
 
+/// Where the help lists what concerns games from outside.
+const OUTSIDE: &str = "Games from outside";
+
 /// Every setting; absent means that it was not given here.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -58,6 +61,21 @@ pub(crate) struct Settings {
     /// Environments, separated by commas, or `all` [default: all]
     #[arg(long, env = "RHAE_GAMES")]
     pub(crate) games: Option<String>,
+    /// A folder of games in the official toolkit's layout, besides the built-in environments; several separated by colons (docs/hosting.md)
+    #[arg(long, env = "RHAE_GAMES_DIR", value_name = "DIR", value_delimiter = ':', help_heading = OUTSIDE)]
+    pub(crate) games_dir: Option<Vec<PathBuf>>,
+    /// The Python that hosts them [default: the first with an engine: an active virtual environment, python3, …]
+    #[arg(long, env = "RHAE_PYTHON", value_name = "PROGRAM", help_heading = OUTSIDE)]
+    pub(crate) python: Option<PathBuf>,
+    /// Seconds that a game may take for one action [default: 10]
+    #[arg(long, env = "RHAE_HOST_SECONDS", value_name = "SECONDS", help_heading = OUTSIDE)]
+    pub(crate) host_seconds: Option<f64>,
+    /// Memory of a game's process, in MiB of address space [default: 2048]
+    #[arg(long, env = "RHAE_HOST_MEMORY", value_name = "MIB", help_heading = OUTSIDE)]
+    pub(crate) host_memory: Option<u64>,
+    /// Run them even where the system cannot keep them from your files and the network
+    #[arg(long, env = "RHAE_UNSAFE_HOST", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = OUTSIDE)]
+    pub(crate) unsafe_host: Option<bool>,
     /// A file that says which environments are public, semi-private and private; without it all are public
     #[arg(long, env = "RHAE_SETS", value_name = "FILE")]
     pub(crate) sets: Option<PathBuf>,
@@ -141,7 +159,7 @@ impl Settings {
             ($($field:ident),* $(,)?) => { Self { $($field: self.$field.or(other.$field)),* } };
         }
         first! {
-            addr, db, games, sets, auth, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
+            addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, auth, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
             requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, connections, header_seconds,
             body_seconds, answer_seconds, idle_seconds,
         }
@@ -159,6 +177,15 @@ mod tests {
         let both = flags.over(file);
         assert_eq!((both.addr.as_deref(), both.auth, both.json_depth), (Some("a"), Some(Auth::Keys), Some(7)));
         assert_eq!((both.competition, both.db), (Some(true), None));
+    }
+
+    #[test]
+    fn folders_are_a_list_in_a_file() {
+        let file: Settings = toml::from_str("games-dir = ['a', 'b:c']\nhost-seconds = 2.5\nunsafe-host = true").unwrap();
+        assert_eq!(file.games_dir, Some(vec!["a".into(), "b:c".into()]));
+        let flags = Settings { games_dir: Some(vec!["d".into()]), ..Settings::default() };
+        let both = flags.over(file);
+        assert_eq!((both.games_dir, both.host_seconds, both.unsafe_host), (Some(vec!["d".into()]), Some(2.5), Some(true)));
     }
 
     #[test]

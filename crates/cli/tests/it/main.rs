@@ -6,6 +6,7 @@ mod arc;
 mod db;
 mod explore;
 mod games;
+mod outside;
 mod play;
 mod remote;
 mod replay;

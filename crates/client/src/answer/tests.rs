@@ -7,7 +7,7 @@ use super::*;
 fn answer() -> Value {
     json!({
         "game_id": "ab12-v1", "guid": "9f0c", "state": "NOT_FINISHED", "levels_completed": 1, "win_levels": 3, "full_reset": null,
-        "available_actions": [0, 1, 6], "frame": frames_to_wire(&[Frame::filled(3), Frame::filled(15)]), "action_input": {"id": 1}
+        "available_actions": [0, 1, 6], "frame": frames_to_wire(&[Frame::filled(255), Frame::filled(15)]), "action_input": {"id": 1}
     })
 }
 
@@ -18,7 +18,7 @@ fn read(answer: &Value) -> Result<FrameAnswer, String> {
 #[test]
 fn a_good_answer_is_read() {
     let read = read(&answer()).unwrap();
-    assert_eq!(read.frames, [Frame::filled(3), Frame::filled(15)]);
+    assert_eq!(read.frames, [Frame::filled(255), Frame::filled(15)]);
     assert_eq!(read.available, ActionSet::of(&[ActionKind::Action1, ActionKind::Action6]));
     assert_eq!((read.state, read.levels_completed, read.win_levels), (PlayState::NotFinished, 1, 3));
 }
@@ -33,9 +33,9 @@ fn an_answer_that_breaks_the_contract_is_refused_with_the_reason() {
         ("frame", frame(65, &row(64, 0)), "frame 1 has more than 64 rows"),
         ("frame", frame(64, &row(63, 0)), "row 1 of frame 1 has 63 cells, expected 64"),
         ("frame", frame(64, &row(65, 0)), "row 1 of frame 1 has more than 64 cells"),
-        ("frame", frame(64, &row(64, 16)), "has a cell of 16, expected 0 to 15"),
-        ("frame", frame(64, &row(64, -1)), "has a cell of -1"),
-        ("frame", json!(vec![frames_to_wire(&[Frame::filled(0)])[0].clone(); 1001]), "more than 1000 frames"),
+        ("frame", frame(64, &row(64, 128)), "has a cell of 128, expected -128 to 127"),
+        ("frame", frame(64, &row(64, -129)), "has a cell of -129"),
+        ("frame", json!(vec![frames_to_wire(&[Frame::filled(0)])[0].clone(); 1002]), "more than 1001 frames"),
         ("frame", json!(null), "expected a list of frames"),
         ("frame", json!([[["x"]]]), "expected i64"),
         ("state", json!("NOT_PLAYED"), "its `state` is `NOT_PLAYED`"),

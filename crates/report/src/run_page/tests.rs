@@ -102,6 +102,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         generator: "pcg".to_owned(),
         server: None,
         competition: false,
+        games_dirs: Vec::new(),
     };
     let play = |repeat: u32, game: &str| PlayFilm {
         repeat,

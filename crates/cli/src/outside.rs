@@ -1,0 +1,96 @@
+//! Games from outside: the flags that every command with environments has, and the catalogue that they lead to.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use rhae_pyhost::{Games, GamesOptions, Limits};
+
+use crate::output;
+
+/// The name of the hidden command that enters the sandbox.
+pub(crate) const SANDBOXED: &str = "sandboxed";
+/// Seconds that a game may take for one action.
+pub(crate) const HOST_SECONDS: f64 = 10.0;
+/// The memory of a game's process, in MiB of address space.
+pub(crate) const HOST_MEMORY: u64 = 2048;
+pub(crate) const HOST_MEMORY_RANGE: RangeInclusive<u64> = 64..=1 << 20;
+
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Games from outside (docs/hosting.md)")]
+pub(crate) struct OutsideArgs {
+    /// A folder of games in the official toolkit's layout, besides the built-in environments; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) games_dir: Vec<PathBuf>,
+    /// The Python that hosts them [default: the first with an engine: an active virtual environment, python3, …]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) python: Option<PathBuf>,
+    /// Seconds that a game may take for one action
+    #[arg(long, value_name = "SECONDS", default_value_t = HOST_SECONDS)]
+    pub(crate) host_seconds: f64,
+    /// Memory of a game's process, in MiB of address space
+    #[arg(long, value_name = "MIB", default_value_t = HOST_MEMORY, value_parser = clap::value_parser!(u64).range(HOST_MEMORY_RANGE))]
+    pub(crate) host_memory: u64,
+    /// Run them even where the system cannot keep them from your files and the network
+    #[arg(long)]
+    pub(crate) unsafe_host: bool,
+}
+
+impl OutsideArgs {
+    /// The built-in environments and those of the folders named.
+    pub(crate) fn games(&self) -> Result<Games> {
+        self.games_in(&self.games_dir)
+    }
+
+    /// The same with folders that a run was begun with, unless others are named.
+    pub(crate) fn games_of_run(&self, folders: &[String]) -> Result<Games> {
+        let recorded: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
+        self.games_in(if self.games_dir.is_empty() { &recorded } else { &self.games_dir })
+    }
+
+    fn games_in(&self, folders: &[PathBuf]) -> Result<Games> {
+        ensure!(
+            self.host_seconds > 0.0 && self.host_seconds <= 86_400.0,
+            "--host-seconds must be more than 0 and at most 86,400 seconds"
+        );
+        let launcher = std::env::current_exe().context("cannot find the program that is running")?;
+        let options = GamesOptions {
+            folders: folders.to_vec(),
+            launcher: vec![launcher.into_os_string(), SANDBOXED.into()],
+            python: self.python.clone(),
+            unsafe_host: self.unsafe_host,
+            limits: Limits { action: Duration::from_secs_f64(self.host_seconds), memory_mb: self.host_memory },
+        };
+        let games = Games::load(options)?;
+        for change in games.folders().flat_map(|folder| &folder.changed) {
+            eprintln!("note: {}", output::plain(change));
+        }
+        if self.unsafe_host && games.folders().next().is_some() {
+            eprintln!("warning: --unsafe-host: games may reach your files and the network where the sandbox has gaps");
+        }
+        Ok(games)
+    }
+
+    /// The folders as absolute paths, to be written down.
+    pub(crate) fn recorded(&self) -> Result<Vec<String>> {
+        let absolute = |folder: &PathBuf| {
+            let path = Path::canonicalize(folder).with_context(|| format!("cannot find `{}`", folder.display()))?;
+            path.into_os_string().into_string().map_err(|name| anyhow::anyhow!("`{}` is not a UTF-8 path", name.display()))
+        };
+        self.games_dir.iter().map(absolute).collect()
+    }
+}
+
+/// The process of a game before it is one. Nothing else of this program runs in it.
+#[derive(Args)]
+pub(crate) struct SandboxedArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<std::ffi::OsString>,
+}
+
+pub(crate) fn run_sandboxed(args: SandboxedArgs) -> ExitCode {
+    rhae_pyhost::launch(args.arguments)
+}

@@ -1,0 +1,155 @@
+//! The filter of system calls: a list of what an interpreter needs to compute, read files and answer.
+//!
+//! Whatever is not listed fails with "operation not permitted", which a game sees as an exception: sockets, processes and
+//! threads, files being changed, foreign processes, limits being raised, and all that kernels will yet learn.
+
+use std::collections::BTreeMap;
+
+use libc::{SYS_execve, c_long};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
+};
+
+/// Allowed with any arguments.
+const ALLOWED: &[c_long] = &[
+    // Reading, and writing to what is open.
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_readv,
+    libc::SYS_writev,
+    libc::SYS_pread64,
+    libc::SYS_lseek,
+    libc::SYS_close,
+    libc::SYS_close_range,
+    libc::SYS_openat,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_statfs,
+    libc::SYS_fstatfs,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_readlinkat,
+    libc::SYS_getdents64,
+    libc::SYS_getcwd,
+    libc::SYS_dup,
+    libc::SYS_dup3,
+    libc::SYS_pipe2,
+    libc::SYS_fcntl,
+    libc::SYS_ppoll,
+    libc::SYS_pselect6,
+    libc::SYS_epoll_create1,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_eventfd2,
+    // Memory.
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_mincore,
+    libc::SYS_brk,
+    libc::SYS_membarrier,
+    libc::SYS_get_mempolicy,
+    // Time.
+    libc::SYS_nanosleep,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_getres,
+    libc::SYS_gettimeofday,
+    libc::SYS_times,
+    libc::SYS_setitimer,
+    libc::SYS_getitimer,
+    // Itself.
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_rt_sigpending,
+    libc::SYS_rt_sigtimedwait,
+    libc::SYS_sigaltstack,
+    libc::SYS_restart_syscall,
+    libc::SYS_futex,
+    libc::SYS_set_robust_list,
+    libc::SYS_get_robust_list,
+    libc::SYS_set_tid_address,
+    libc::SYS_rseq,
+    libc::SYS_sched_yield,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_getparam,
+    libc::SYS_sched_getscheduler,
+    libc::SYS_getcpu,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_getppid,
+    libc::SYS_getuid,
+    libc::SYS_geteuid,
+    libc::SYS_getgid,
+    libc::SYS_getegid,
+    libc::SYS_getresuid,
+    libc::SYS_getresgid,
+    libc::SYS_getgroups,
+    libc::SYS_getrusage,
+    libc::SYS_uname,
+    libc::SYS_sysinfo,
+    libc::SYS_umask,
+    libc::SYS_getrandom,
+    libc::SYS_wait4,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    // The interpreter itself is started through this filter; what it becomes has the same sandbox.
+    SYS_execve,
+];
+
+/// Older forms of the same, which only this architecture has.
+#[cfg(target_arch = "x86_64")]
+const OLDER: &[c_long] = &[
+    libc::SYS_open,
+    libc::SYS_stat,
+    libc::SYS_lstat,
+    libc::SYS_access,
+    libc::SYS_readlink,
+    libc::SYS_dup2,
+    libc::SYS_pipe,
+    libc::SYS_poll,
+    libc::SYS_select,
+    libc::SYS_epoll_wait,
+    libc::SYS_time,
+    libc::SYS_alarm,
+    libc::SYS_getrlimit,
+    libc::SYS_getpgrp,
+    libc::SYS_arch_prctl,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER: &[c_long] = &[];
+
+/// What may be asked of an open file: whether it is a terminal, how much there is to read, whether a child inherits it.
+const REQUESTS: [u64; 5] = [0x5401, 0x541b, 0x5421, 0x5450, 0x5451];
+
+/// Puts the filter on this process, for good.
+pub(super) fn restrict() -> Result<(), seccompiler::Error> {
+    let arch = std::env::consts::ARCH.try_into()?;
+    let filter = SeccompFilter::new(rules()?, SeccompAction::Errno(libc::EPERM.cast_unsigned()), SeccompAction::Allow, arch)?;
+    apply_filter(&BpfProgram::try_from(filter)?)
+}
+
+fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().chain(OLDER).map(|&call| (call, Vec::new())).collect();
+    let only = |argument: u8, size: SeccompCmpArgLen, value: u64| {
+        SeccompRule::new(vec![SeccompCondition::new(argument, size, SeccompCmpOp::Eq, value)?])
+    };
+    let (word, pointer) = (|| SeccompCmpArgLen::Dword, || SeccompCmpArgLen::Qword);
+    // The number of the process stays the same when it becomes the interpreter.
+    let this = u64::from(std::process::id());
+    rules.insert(libc::SYS_kill, vec![only(0, word(), this)?]);
+    rules.insert(libc::SYS_tgkill, vec![only(0, word(), this)?]);
+    // Limits may be read, not changed.
+    rules.insert(libc::SYS_prlimit64, vec![only(2, pointer(), 0)?]);
+    // A name for memory, and for itself.
+    let prctl = [libc::PR_SET_VMA, libc::PR_SET_NAME, libc::PR_GET_NAME];
+    let prctl = prctl.map(|option| only(0, word(), u64::from(option.cast_unsigned())));
+    rules.insert(libc::SYS_prctl, prctl.into_iter().collect::<Result<_, _>>()?);
+    let ioctl = REQUESTS.map(|request| only(1, word(), request));
+    rules.insert(libc::SYS_ioctl, ioctl.into_iter().collect::<Result<_, _>>()?);
+    Ok(rules)
+}

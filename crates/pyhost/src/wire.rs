@@ -1,0 +1,219 @@
+//! The messages between Rhae and the process of a game, as docs/hosting.md describes them.
+//!
+//! A message is its length as four bytes, its kind as one, and its body; numbers are little-endian. Every request but CLOSE
+//! has one answer. Nothing is known here of processes: text in, text out, and whatever the other side sends is checked.
+
+use rhae_engine::{Action, ActionKind, ActionSet, CELLS, Frame, PlayState};
+
+/// The version of the protocol.
+pub const PROTOCOL: u16 = 1;
+/// The most frames that an answer may have: what the official engine gives at most.
+pub const MOST_FRAMES: usize = 1001;
+/// The longest message: a snapshot may be long, and every picture of an action at once is 4 MiB.
+pub(crate) const LONGEST: usize = 16 << 20;
+/// The bytes of an observation before its frames.
+const HEAD: usize = 7;
+
+/// What Rhae asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request<'a> {
+    Hello,
+    Open { play: u32, seed: u64 },
+    Act { play: u32, action: Action },
+    Fork { play: u32, new: u32 },
+    Save { play: u32 },
+    Load { play: u32, state: &'a [u8] },
+    Close { play: u32 },
+}
+
+impl Request<'_> {
+    /// The message, length included.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = vec![0; 4];
+        let mut put = |kind: u8, parts: &[&[u8]]| {
+            bytes.push(kind);
+            parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        };
+        match self {
+            Self::Hello => put(1, &[&PROTOCOL.to_le_bytes()]),
+            Self::Open { play, seed } => put(2, &[&play.to_le_bytes(), &seed.to_le_bytes()]),
+            Self::Act { play, action } => put(3, &[&play.to_le_bytes(), &action_bytes(action)]),
+            Self::Fork { play, new } => put(4, &[&play.to_le_bytes(), &new.to_le_bytes()]),
+            Self::Save { play } => put(5, &[&play.to_le_bytes()]),
+            Self::Load { play, state } => put(6, &[&play.to_le_bytes(), state]),
+            Self::Close { play } => put(7, &[&play.to_le_bytes()]),
+        }
+        let length = u32::try_from(bytes.len() - 4).expect("what is sent has been read from a message or is short");
+        bytes[..4].copy_from_slice(&length.to_le_bytes());
+        bytes
+    }
+}
+
+/// An action as three bytes: its id, and the cell of a click.
+pub(crate) const fn action_bytes(action: Action) -> [u8; 3] {
+    match action {
+        Action::Action6 { x, y } => [6, x, y],
+        other => [other.kind().id(), 0, 0],
+    }
+}
+
+/// The action of three bytes.
+pub(crate) fn action_from([id, x, y]: [u8; 3]) -> Option<Action> {
+    let kind = ActionKind::from_id(id)?;
+    kind.simple().or_else(|| Action::click(x, y))
+}
+
+/// What the game's process answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// It speaks this version, and calls itself this.
+    Ready(u16, String),
+    Observation(Sight),
+    Done,
+    Saved(Vec<u8>),
+    /// It cannot do that, and nothing has changed.
+    Impossible(String),
+    /// The play is over, and why.
+    Failed(String),
+}
+
+/// What a game shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sight {
+    pub(crate) state: PlayState,
+    pub(crate) levels_completed: u8,
+    pub(crate) win_levels: u8,
+    pub(crate) available: ActionSet,
+    pub(crate) full_reset: bool,
+    pub(crate) frames: Vec<Frame>,
+}
+
+impl Reply {
+    /// Reads a message without its length, or says what is wrong with it.
+    pub(crate) fn parse(message: &[u8]) -> Result<Self, String> {
+        let (&kind, body) = message.split_first().ok_or("an empty message")?;
+        let text = || clean(&String::from_utf8_lossy(body));
+        Ok(match kind {
+            0x81 => {
+                let (version, name) = body.split_first_chunk().ok_or("READY without a version")?;
+                Self::Ready(u16::from_le_bytes(*version), clean(&String::from_utf8_lossy(name)))
+            }
+            0x82 => Self::Observation(Sight::parse(body)?),
+            0x83 => Self::Done,
+            0x84 => Self::Saved(body.to_vec()),
+            0xfe => Self::Impossible(text()),
+            0xff => Self::Failed(text()),
+            other => return Err(format!("a message of the unknown kind {other}")),
+        })
+    }
+}
+
+impl Sight {
+    /// Reads an observation's body.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, String> {
+        let (head, cells) = body.split_first_chunk::<HEAD>().ok_or("an observation that is too short")?;
+        let &[state, levels_completed, win_levels, offered, full_reset, low, high] = head;
+        let state = match state {
+            0 => PlayState::NotFinished,
+            1 => PlayState::Win,
+            2 => PlayState::GameOver,
+            other => return Err(format!("an observation with the unknown state {other}")),
+        };
+        if levels_completed > 254 || win_levels > 254 {
+            return Err("an observation with more than 254 levels".to_owned());
+        }
+        let count = usize::from(u16::from_le_bytes([low, high]));
+        if !(1..=MOST_FRAMES).contains(&count) || cells.len() != count * CELLS {
+            let found = cells.len();
+            return Err(format!("an observation with {count} frames and {found} cells; expected 1 to {MOST_FRAMES} of {CELLS}"));
+        }
+        let (frames, _) = cells.as_chunks::<CELLS>();
+        Ok(Self {
+            state,
+            levels_completed,
+            win_levels,
+            available: ActionKind::ALL.into_iter().filter(|kind| offered >> kind.id() & 1 == 1).collect(),
+            full_reset: full_reset != 0,
+            frames: frames.iter().map(|cells| Frame::from_cells(*cells)).collect(),
+        })
+    }
+
+    /// The body that [`parse`](Self::parse) reads.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let state = match self.state {
+            PlayState::NotFinished => 0,
+            PlayState::Win => 1,
+            PlayState::GameOver => 2,
+        };
+        let offered = self.available.iter().fold(0, |bits, kind| bits | 1 << kind.id());
+        let count = u16::try_from(self.frames.len()).expect("a sight has as many frames as a message holds");
+        let mut bytes = vec![state, self.levels_completed, self.win_levels, offered, u8::from(self.full_reset)];
+        bytes.extend_from_slice(&count.to_le_bytes());
+        self.frames.iter().for_each(|frame| bytes.extend_from_slice(frame.cells()));
+        bytes
+    }
+}
+
+/// A text from outside, in one line and of bearable length.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(500).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sight(frames: Vec<Frame>) -> Sight {
+        Sight {
+            state: PlayState::GameOver,
+            levels_completed: 2,
+            win_levels: 254,
+            available: ActionSet::ARROWS.with(ActionKind::Action7),
+            full_reset: true,
+            frames,
+        }
+    }
+
+    #[test]
+    fn observations_come_back_and_others_are_refused() {
+        let seen = sight(vec![Frame::filled(3), Frame::filled(0x80)]);
+        let bytes = seen.to_bytes();
+        assert_eq!(Sight::parse(&bytes), Ok(seen));
+        let refused = |change: fn(&mut Vec<u8>)| {
+            let mut bytes = bytes.clone();
+            change(&mut bytes);
+            Sight::parse(&bytes).unwrap_err()
+        };
+        assert!(refused(|bytes| bytes[0] = 3).contains("unknown state 3"));
+        assert!(refused(|bytes| bytes[2] = 255).contains("254 levels"));
+        assert!(refused(|bytes| bytes[5] = 0).contains("0 frames"));
+        assert!(refused(|bytes| bytes.truncate(bytes.len() - 1)).contains("2 frames and 8191 cells"));
+        assert!(refused(|bytes| bytes.truncate(6)).contains("too short"));
+    }
+
+    #[test]
+    fn requests_have_their_documented_form() {
+        let act = Request::Act { play: 7, action: Action::Action6 { x: 3, y: 9 } };
+        assert_eq!(act.to_bytes(), [8, 0, 0, 0, 3, 7, 0, 0, 0, 6, 3, 9]);
+        assert_eq!(Request::Hello.to_bytes(), [3, 0, 0, 0, 1, 1, 0]);
+        assert_eq!(Request::Open { play: 1, seed: 2 }.to_bytes(), [13, 0, 0, 0, 2, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+        for action in [Action::Reset, Action::Action5, Action::Action6 { x: 63, y: 0 }, Action::Action7] {
+            assert_eq!(action_from(action_bytes(action)), Some(action));
+        }
+        assert_eq!((action_from([8, 0, 0]), action_from([6, 64, 0])), (None, None));
+    }
+
+    #[test]
+    fn what_a_game_says_cannot_steer_a_terminal() {
+        assert_eq!(Reply::parse(b"\xff\x1b[2Jboo\n\xff"), Ok(Reply::Failed("[2Jboo \u{fffd}".to_owned())));
+    }
+
+    proptest! {
+        #[test]
+        fn no_message_makes_the_parser_panic(message in proptest::collection::vec(any::<u8>(), 0..64)) {
+            drop(Reply::parse(&message));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The game in `examples/` that speaks the protocol itself.
+
+use rhae_engine::{Action, PlayState};
+use rhae_pyhost::Limits;
+use rhae_session::Catalog;
+
+use crate::{games, open, root};
+
+#[test]
+fn the_example_plays_forks_and_comes_back_from_a_snapshot() {
+    let Some(games) = games(&root().join("examples/protocol-game"), Limits::default()) else { return };
+    assert_eq!(games.source("nm33-v1").unwrap(), None, "a program has no Python source to download");
+    let mut play = open(&games, "nm33");
+    let step = |times: usize, play: &mut dyn rhae_engine::Environment| {
+        (0..times).for_each(|_| drop(play.act(Action::Action1).unwrap().clone()));
+    };
+    step(2, play.as_mut());
+    let snapshot = play.snapshot().unwrap().unwrap();
+    let mut fork = play.fork().unwrap();
+    play.act(Action::Action2).unwrap();
+    assert_eq!(fork.act(Action::Action1).unwrap().levels_completed, 1, "a fork is independent");
+    assert_eq!(play.observation().levels_completed, 0);
+    play.restore(&snapshot).unwrap();
+    assert_eq!(play.act(Action::Action1).unwrap().frames.frames().len(), 2);
+    step(5, play.as_mut());
+    assert_eq!(play.observation().state, PlayState::Win);
+    assert!(play.act(Action::Reset).unwrap().full_reset);
+    let mut other = games.open("nm33", 5).unwrap();
+    other.restore(&snapshot).unwrap();
+    step(1, other.as_mut());
+    assert_eq!(other.observation().levels_completed, 1);
+}

@@ -1,0 +1,54 @@
+//! Games from outside, in real processes in the real sandbox.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod example;
+mod hostile;
+mod playing;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rhae_engine::Environment;
+use rhae_pyhost::{Games, GamesOptions, Limits};
+use rhae_session::Catalog;
+
+/// The repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// The Python with the official packages; `None` if there is none and that was allowed.
+fn python() -> Option<PathBuf> {
+    let python = root().join("target/python/arc-agi-0.9.9/bin/python");
+    if python.is_file() {
+        return Some(python);
+    }
+    assert!(
+        std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
+        "this test needs the Python package arc-agi, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
+    );
+    eprintln!("left out: the Python package arc-agi is not installed, and RHAE_SKIP_MISSING=1 is set");
+    None
+}
+
+/// The games of a folder, run by the real launcher.
+fn games(folder: &Path, limits: Limits) -> Option<Games> {
+    let options = GamesOptions {
+        folders: vec![folder.to_owned()],
+        launcher: vec![env!("CARGO_BIN_EXE_rhae-sandboxed").into()],
+        python: Some(python()?),
+        unsafe_host: false,
+        limits,
+    };
+    Some(Games::load(options).unwrap())
+}
+
+/// The repository's own games, with time to spare on a busy machine.
+fn fixtures(folder: &str) -> Option<Games> {
+    games(&root().join("fixtures").join(folder), Limits { action: Duration::from_secs(60), ..Limits::default() })
+}
+
+fn open(games: &Games, name: &str) -> Box<dyn Environment> {
+    games.open(name, 0).unwrap_or_else(|error| panic!("{error}"))
+}

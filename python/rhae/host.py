@@ -1,0 +1,296 @@
+"""Hosts plays of one Python game for `rhae`, over a binary protocol on standard input and output (docs/hosting.md).
+
+The program `rhae` carries a copy of this file and hands it to the interpreter, so that games are hosted without this package
+being installed. Where it is installed, its engine is used; otherwise the official package `arcengine`.
+
+Usage: host.py FILE CLASS SECONDS [PATH...], PATH being what the interpreter searches besides its own folders.
+"""
+
+import copy
+import inspect
+import io
+import os
+import pickle
+import random
+import signal
+import struct
+import sys
+import types
+
+VERSION = 1
+HELLO, OPEN, ACT, FORK, SAVE, LOAD, CLOSE = range(1, 8)
+READY, OBSERVATION, DONE, SAVED, IMPOSSIBLE, FAILED = 0x81, 0x82, 0x83, 0x84, 0xFE, 0xFF
+SIZE = 64
+# The official engine's limit, which it checks late by one.
+MOST_FRAMES = 1001
+LONGEST_REASON = 2000
+
+
+class Impossible(Exception):
+    """What was asked for cannot be done; the play goes on."""
+
+
+class Refused(Exception):
+    """The game did something that no frame can show."""
+
+
+class Play:
+    """One play, with a module and random states of its own, so that plays do not influence each other."""
+
+    def __init__(self, game, module, randomness):
+        self.game = game
+        self.module = module
+        self.randomness = randomness
+
+
+class GameUnpickler(pickle.Unpickler):
+    """Finds the game's own classes in the module of the play that is being restored."""
+
+    def __init__(self, data, module):
+        super().__init__(io.BytesIO(data))
+        self.module = module
+
+    def find_class(self, module, name):
+        if not module.startswith(Host.MODULE):
+            return super().find_class(module, name)
+        found = self.module
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+
+
+class Host:
+    """The plays of one game."""
+
+    MODULE = "rhae_hosted_game_"
+
+    def __init__(self, file, class_name, seconds):
+        self.file, self.class_name, self.seconds = file, class_name, seconds
+        self.plays = {}
+        self.current = None
+        self.modules = 0
+        self.engine, self.name = load_engine()
+        self.actions = list(self.engine.GameAction)
+        import numpy
+
+        self.numpy = numpy
+        with open(file, encoding="utf-8") as source:
+            self.code = compile(source.read(), file, "exec")
+
+    # What each message does.
+
+    def open(self, play, seed):
+        self.leave()
+        self.current = None
+        random.seed(seed)
+        self.numpy.random.seed(seed % 2**32)
+        module = self.new_module()
+        game_class = getattr(module, self.class_name, None)
+        if not isinstance(game_class, type) or not issubclass(game_class, self.engine.ARCBaseGame):
+            raise Refused(f"there is no class `{self.class_name}` in it that extends ARCBaseGame")
+        arguments = {"seed": seed} if "seed" in inspect.signature(game_class).parameters else {}
+        self.plays[play] = Play(game_class(**arguments), module, None)
+        self.current = play
+        return self.act(play, 0, 0, 0)
+
+    def act(self, play, action, x, y):
+        game = self.enter(play).game
+        data = {"x": x, "y": y} if action == 6 else {}
+        order = self.engine.ActionInput(id=self.actions[action], data=data)
+        return self.observation(game.perform_action(order, raw=True))
+
+    def fork(self, play, other):
+        original = self.enter(play)
+        clone = getattr(original.game, "clone", None)
+        if not self.copies():
+            raise Impossible("the original engine's copies are not always independent")
+        try:
+            game = clone() if clone else copy.deepcopy(original.game)
+        except Exception as error:
+            raise Impossible(reason(error, self.file)) from error
+        self.plays[other] = Play(game, original.module, self.randomness())
+
+    def save(self, play):
+        game = self.enter(play).game
+        if not self.copies():
+            raise Impossible("the original engine's games cannot be pickled")
+        try:
+            return pickle.dumps((game, self.randomness()), protocol=5)
+        except Exception as error:
+            raise Impossible(reason(error, self.file)) from error
+
+    def load(self, play, data):
+        self.leave()
+        self.current = None
+        module = self.new_module()
+        game, randomness = GameUnpickler(data, module).load()
+        self.plays[play] = Play(game, module, randomness)
+
+    def close(self, play):
+        closed = self.plays.pop(play, None)
+        if self.current == play:
+            self.current = None
+        if closed is not None and all(other.module is not closed.module for other in self.plays.values()):
+            sys.modules.pop(closed.module.__name__, None)
+
+    # What they share.
+
+    def copies(self):
+        return self.name.startswith("rhae")
+
+    def new_module(self):
+        self.modules += 1
+        module = types.ModuleType(f"{self.MODULE}{self.modules}")
+        module.__file__ = self.file
+        # Data classes and pickles look for the module by its name.
+        sys.modules[module.__name__] = module
+        exec(self.code, module.__dict__)
+        return module
+
+    def randomness(self):
+        return random.getstate(), self.numpy.random.get_state()
+
+    def leave(self):
+        """Keeps the random states of the play that ran last."""
+        if self.current in self.plays:
+            self.plays[self.current].randomness = self.randomness()
+
+    def enter(self, play):
+        """Makes a play the one that runs; what is drawn at random continues where it left off."""
+        found = self.plays.get(play)
+        if found is None:
+            raise Refused(f"there is no play {play}")
+        if play != self.current:
+            self.leave()
+            ours, numpys = found.randomness
+            random.setstate(ours)
+            self.numpy.random.set_state(numpys)
+            self.current = play
+        return found
+
+    def observation(self, seen):
+        states = self.engine.GameState
+        state = {states.WIN: 1, states.GAME_OVER: 2}.get(seen.state, 0)
+        levels = (int(seen.levels_completed), int(seen.win_levels))
+        if not all(0 <= level <= 254 for level in levels):
+            raise Refused(f"{levels[0]} of {levels[1]} levels cannot be: expected 0 to 254")
+        frames = seen.frame
+        if not 1 <= len(frames) <= MOST_FRAMES:
+            raise Refused(f"{len(frames)} frames cannot be: expected 1 to {MOST_FRAMES}")
+        offered = 0
+        for action in seen.available_actions:
+            offered |= 1 << int(action) if 0 <= int(action) <= 7 else 0
+        head = struct.pack("<BBBBBH", state, *levels, offered, bool(seen.full_reset), len(frames))
+        return head + b"".join(self.cells(index, frame) for index, frame in enumerate(frames))
+
+    def cells(self, index, frame):
+        array = self.numpy.asarray(frame)
+        if array.shape != (SIZE, SIZE):
+            raise Refused(f"frame {index + 1} has the shape {array.shape}: expected 64 x 64")
+        if array.dtype != self.numpy.int8:
+            small = array.astype(self.numpy.int8)
+            if (small != array).any():
+                raise Refused(f"frame {index + 1} has cells outside -128 to 127")
+            array = small
+        return array.tobytes()
+
+    def answer(self, kind, body):
+        """One message's answer: its kind and body."""
+        if kind == HELLO:
+            return READY, struct.pack("<H", VERSION) + self.name.encode()
+        (play,) = struct.unpack_from("<I", body)
+        rest = body[4:]
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        try:
+            if kind == OPEN:
+                return OBSERVATION, self.open(play, *struct.unpack("<Q", rest))
+            if kind == ACT:
+                return OBSERVATION, self.act(play, *struct.unpack("<BBB", rest))
+            if kind == FORK:
+                self.fork(play, *struct.unpack("<I", rest))
+                return DONE, b""
+            if kind == SAVE:
+                return SAVED, self.save(play)
+            if kind == LOAD:
+                self.load(play, rest)
+                return DONE, b""
+            if kind == CLOSE:
+                self.close(play)
+                return None, b""
+            raise Refused(f"message {kind} is unknown")
+        except Impossible as error:
+            return IMPOSSIBLE, str(error).encode(errors="replace")[:LONGEST_REASON]
+        except BaseException as error:  # a game may raise anything, and only its own play ends
+            text = reason(error, self.file).encode(errors="replace")[:LONGEST_REASON]
+            self.close(play)
+            return FAILED, text
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def load_engine():
+    """Our engine if it is installed, else the official one."""
+    try:
+        import rhae.arcengine as ours
+    except ModuleNotFoundError as error:
+        if error.name not in ("rhae", "rhae.arcengine"):
+            raise
+    else:
+        ours.install()
+        return ours, "rhae.arcengine"
+    import arcengine
+
+    return arcengine, "arcengine"
+
+
+def reason(error, file):
+    """What went wrong, with the last line of the game's own code."""
+    if isinstance(error, Refused):
+        return str(error)
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            place = f" ({os.path.basename(file)}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    try:
+        text = f": {error}" if str(error) else ""
+    except Exception:
+        text = ""
+    return f"the game raised {type(error).__name__}{text}{place}"
+
+
+def read_exactly(stream, length):
+    data = stream.read(length)
+    if len(data) < length:
+        # The other side is gone, and nobody is left to tell.
+        os._exit(0)
+    return data
+
+
+def write_all(descriptor, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def main(arguments):
+    file, class_name, seconds, *paths = arguments
+    sys.path.extend(path for path in paths if path not in sys.path)
+    # The pipes are for messages alone: what a game prints goes to standard error, and what it reads is empty.
+    messages, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    empty, closed = os.pipe()
+    os.close(closed)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    host = Host(file, class_name, float(seconds))
+    while True:
+        (length,) = struct.unpack("<I", read_exactly(messages, 4))
+        message = read_exactly(messages, length)
+        kind, body = host.answer(message[0], message[1:])
+        if kind is not None:
+            write_all(answers, struct.pack("<IB", len(body) + 1, kind) + body)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
