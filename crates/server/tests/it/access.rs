@@ -138,6 +138,8 @@ fn requests(client: &Client, card: &str, guid: &str, id: &str) -> Vec<Answer> {
     }
     answers.push(client.get("/api/games"));
     answers.push(client.get(&format!("/api/scorecard/{card}")));
+    answers.push(client.get(&format!("/api/plays/{guid}")));
+    answers.push(client.get(&format!("/api/plays/{guid}/recording")));
     answers
 }
 
@@ -177,6 +179,8 @@ fn what_is_hidden_is_answered_like_what_does_not_exist() {
         assert_eq!(client.card(&card), before);
         client.act("ny40", &hidden, Action::Action1).refused(400, "SERVER_ERROR");
         client.get(&format!("/api/scorecard/{card}/ny40")).fine();
+        client.get(&format!("/api/plays/{hidden}")).refused(404, "SERVER_ERROR");
+        client.get(&format!("/api/plays/{hidden}/events")).refused(404, "SERVER_ERROR");
         answers.push(seen_here);
         drop(client);
         running.stop();
