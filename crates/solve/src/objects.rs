@@ -207,6 +207,6 @@ mod tests {
             [image(&["11..2", "1...2", "....2"]), image(&["2..11", "....1", "2...."]), image(&["1....", "11.22", "....."])];
         let outputs = [image(&["11", "1."]), image(&["11", ".1"])];
         let found = decisions(&inputs, &outputs);
-        assert!(found.iter().any(|answer| answer.fits == 2 && answer.foreseen == 2 && answer.image == image(&["1.", "11"])));
+        assert!(found.iter().any(|answer| answer.fits == 2 && answer.image == image(&["1.", "11"])));
     }
 }

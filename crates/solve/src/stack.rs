@@ -277,7 +277,7 @@ mod tests {
         let mut language = Language::new();
         language.add(true, &[Op::Symmetry(1)]);
         let mut graph = Graph::new(language, &frames, 10_000);
-        graph.add_root("input", inputs.to_vec());
+        graph.add_root("input", 0, inputs.to_vec());
         let never = || false;
         let mut meter = Meter::new(1_000_000, &never);
         graph.grow(1, &mut meter);

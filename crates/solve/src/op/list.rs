@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(parts.len(), 4);
         assert_eq!((parts[3].x, parts[3].y, parts[3].cells.as_slice()), (3, 3, &[0, 4][..]));
         assert_eq!(cut(&image(&["12", "21"])), None);
-        assert_eq!(cut(&image(&["1.2"])).unwrap().len(), 2);
+        assert_eq!(cut(&image(&["1.2", "2.1"])).unwrap().len(), 2);
     }
 
     #[test]
