@@ -7,10 +7,7 @@ use crate::image::Image;
 use crate::op::list::{by_color, cut};
 use crate::op::region::{Join, split};
 use crate::quality::{QUALITIES, measure};
-use crate::tree::{Samples, Tree};
-
-/// The class of an object that stays as it is.
-const UNCHANGED: u8 = 10;
+use crate::tree::{Samples, Tree, UNCHANGED};
 
 /// What a decision about objects gives.
 pub(crate) struct ObjectAnswer {
