@@ -63,12 +63,15 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// How often answers like this were right in the training set, from 0 to 1.
+    /// How often first attempts of this cost were right in the ARC-AGI-1 training set, rounded, from 0 to 1.
     pub fn confidence(&self) -> f64 {
-        match (self.fits == self.pairs, self.cost) {
-            (true, cost) if cost <= 2.6 => 0.8,
-            (true, _) => 0.2,
-            (false, _) => 0.05,
+        match self.cost {
+            _ if self.fits < self.pairs => 0.02,
+            cost if cost < 1.0 => 0.95,
+            cost if cost < 2.0 => 0.85,
+            cost if cost < 3.0 => 0.55,
+            cost if cost < 4.0 => 0.2,
+            _ => 0.02,
         }
     }
 }
