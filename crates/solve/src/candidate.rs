@@ -63,12 +63,15 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// How often answers like this were right in the training set, from 0 to 1.
+    /// How often first attempts of this cost were right in the ARC-AGI-1 training set, rounded, from 0 to 1.
     pub fn confidence(&self) -> f64 {
-        match (self.fits == self.pairs, self.cost) {
-            (true, cost) if cost <= 2.6 => 0.8,
-            (true, _) => 0.2,
-            (false, _) => 0.05,
+        match self.cost {
+            _ if self.fits < self.pairs => 0.02,
+            cost if cost < 1.0 => 0.95,
+            cost if cost < 2.0 => 0.85,
+            cost if cost < 3.0 => 0.55,
+            cost if cost < 4.0 => 0.2,
+            _ => 0.02,
         }
     }
 }
@@ -85,6 +88,9 @@ pub(crate) fn add(candidates: &mut Vec<Candidate>, new: Candidate) {
 fn rank(candidate: &Candidate) -> (usize, i64) {
     (candidate.pairs - candidate.fits, (candidate.cost * 1e6) as i64)
 }
+
+/// How much more the second attempt may cost for coming from another method, in millionths.
+const OTHER_METHOD: i64 = 1_000_000;
 
 /// All different answers, the best first; the second comes from another method if that has one that fits.
 pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
@@ -103,10 +109,15 @@ pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
     order.sort_by_key(|&index| key(index));
     let Some(&first) = order.first() else { return Vec::new() };
     let different = |index: &usize| candidates[*index].grid != candidates[first].grid;
-    let full = |index: &usize| candidates[*index].fits == candidates[*index].pairs;
-    let other_method = |index: &usize| candidates[*index].method != candidates[first].method && full(index);
     let rest: Vec<usize> = order.iter().copied().filter(different).collect();
-    let second = rest.iter().copied().find(|index| other_method(index)).or_else(|| rest.first().copied());
+    // Another method fails in other ways, so it may cost a little more.
+    let next_best = rest.first().map(|&index| key(index));
+    let near = |index: usize| {
+        let ((missed, cost), own) = (next_best.unwrap_or_default(), key(index));
+        own.0 == 0 && (missed > 0 || own.1 <= cost + OTHER_METHOD)
+    };
+    let other_method = |index: &usize| candidates[*index].method != candidates[first].method && near(*index);
+    let second = rest.iter().copied().find(|index| other_method(index));
     let mut chosen: Vec<usize> = vec![first];
     for index in second.into_iter().chain(rest) {
         if chosen.iter().all(|&other| candidates[other].grid != candidates[index].grid) {
@@ -130,10 +141,11 @@ mod tests {
         let chosen = choose(&[
             candidate(1, Method::Layers, 3, 1.0),
             candidate(2, Method::Layers, 3, 1.1),
-            candidate(3, Method::Cells, 3, 5.0),
+            candidate(3, Method::Cells, 3, 2.0),
+            candidate(5, Method::Objects, 3, 5.0),
             candidate(4, Method::Rule, 2, 0.0),
         ]);
-        assert_eq!(chosen.iter().map(|one| one.grid.cells()[0]).collect::<Vec<_>>(), [1, 3, 2, 4]);
+        assert_eq!(chosen.iter().map(|one| one.grid.cells()[0]).collect::<Vec<_>>(), [1, 3, 2, 5, 4]);
     }
 
     #[test]

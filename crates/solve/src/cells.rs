@@ -10,10 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::features::features;
 use crate::image::Image;
 use crate::meter::Meter;
-use crate::tree::{Samples, Tree};
-
-/// The class of a cell that keeps its colour.
-const UNCHANGED: u8 = 10;
+use crate::tree::{CLASSES, Samples, Tree, UNCHANGED};
 
 /// Trees of a forest.
 const TREES: u64 = 11;
@@ -140,9 +137,9 @@ impl CellTask {
         if let [tree] = trees {
             return classify(tree);
         }
-        let mut votes = [0_u8; 16];
+        let mut votes = [0_u8; CLASSES];
         trees.iter().for_each(|tree| votes[usize::from(classify(tree))] += 1);
-        (0..16_usize).rev().max_by_key(|&class| votes[class]).unwrap_or(0) as u8
+        (0..CLASSES).rev().max_by_key(|&class| votes[class]).unwrap_or(0) as u8
     }
 }
 

@@ -83,14 +83,14 @@ impl Graph {
         }
     }
 
-    /// Adds a start: a value for each pair.
-    pub(crate) fn add_root(&mut self, name: &'static str, images: Vec<Image>) {
+    /// Adds a start: a value for each pair. A start that is far-fetched counts as so many steps.
+    pub(crate) fn add_root(&mut self, name: &'static str, depth: u8, images: Vec<Image>) {
         debug_assert_eq!(images.len(), self.arenas.len());
         let tuple: Vec<ValueId> =
             images.into_iter().zip(&mut self.arenas).map(|(image, arena)| arena.intern(Value::One(image))).collect();
         self.roots.push(name);
         let step = (self.roots.len() - 1) as u16;
-        self.insert(&tuple, Node { parent: ROOT, step, depth: 0 }, true);
+        self.insert(&tuple, Node { parent: ROOT, step, depth }, true);
     }
 
     /// Walks all programs of up to `depth` steps, in the last of them only core steps if `core` says so.
@@ -218,7 +218,7 @@ mod tests {
         language.add(true, &[Op::Symmetry(1)]);
         language.add(true, &[Op::Symmetry(1), Op::Symmetry(1)]);
         let mut graph = Graph::new(language, &frames, 10_000);
-        graph.add_root("input", vec![image(&["12", "34"]), image(&["1234", "5678"])]);
+        graph.add_root("input", 0, vec![image(&["12", "34"]), image(&["1234", "5678"])]);
         let never = || false;
         graph.grow(2, &mut Meter::new(100_000, &never));
         let programs: Vec<String> = graph.pieces().iter().map(|&piece| graph.program(piece)).collect();
@@ -232,7 +232,7 @@ mod tests {
         let mut language = Language::new();
         (0..8).for_each(|which| language.add(true, &[Op::Symmetry(which)]));
         let mut graph = Graph::new(language, &[frame], 10_000);
-        graph.add_root("input", vec![image(&["12", "34"])]);
+        graph.add_root("input", 0, vec![image(&["12", "34"])]);
         let never = || false;
         graph.grow(3, &mut Meter::new(30, &never));
         assert!(graph.len() <= 8);

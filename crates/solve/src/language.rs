@@ -50,7 +50,7 @@ pub(crate) fn size_language(inputs: &[Image], outputs: &[Image]) -> Language {
 }
 
 fn colors(steps: &mut Language, inputs: &[Image], outputs: &[Image]) {
-    for color in 1..10 {
+    for color in 1..16 {
         let inside = inputs.iter().filter(|input| input.cells.contains(&color)).count();
         let outside = outputs.iter().filter(|output| output.cells.contains(&color)).count();
         if inside * 2 >= inputs.len() {

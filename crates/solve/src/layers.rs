@@ -105,7 +105,7 @@ pub(crate) fn sizes(task: &Renamed<'_>, most: usize, meter: &mut Meter<'_>) -> V
         return before.last().map(Image::size).into_iter().collect();
     }
     let mut graph = Graph::new(size_language(before, after), &frames(before, after, (1, 1)), 2_000_000);
-    graph.add_root("input", before.clone());
+    graph.add_root("input", 0, before.clone());
     let mut part = meter.share(20);
     graph.grow(2, &mut part);
     meter.settle(&part);
@@ -124,19 +124,19 @@ fn frames(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<Fram
 }
 
 fn roots(graph: &mut Graph, inputs: &[Image], outputs: &[Image], size: (usize, usize)) {
-    graph.add_root("input", inputs.to_vec());
+    graph.add_root("input", 0, inputs.to_vec());
     let blank = |pair: usize| {
         let (w, h) = outputs.get(pair).map_or(size, Image::size);
         Image::filled(w, h, 1)
     };
-    graph.add_root("canvas", (0..inputs.len()).map(blank).collect());
+    graph.add_root("canvas", 0, (0..inputs.len()).map(blank).collect());
     for start in 0..outputs.len() {
         let other = |pair: usize| {
             let from = if pair == start { (start + 1) % outputs.len() } else { start };
             outputs[from].clone()
         };
         if outputs.len() > 1 {
-            graph.add_root("output of another pair", (0..inputs.len()).map(other).collect());
+            graph.add_root("output of another pair", 1, (0..inputs.len()).map(other).collect());
         }
     }
 }

@@ -14,6 +14,8 @@ use crate::op::region::{Join, regions};
 pub(crate) struct Roles {
     /// For each pair, the tests last, the role of each colour.
     maps: Vec<[u8; 10]>,
+    /// The roles of colours that outputs have and their inputs do not: each means the same colour in all pairs.
+    new: Vec<(u8, u8)>,
     /// The number of roles, the ground included.
     count: u8,
 }
@@ -46,6 +48,9 @@ impl<'a> Renamed<'a> {
         self.before.iter().zip(&self.after).all(|(input, output)| input.size() == output.size())
     }
 }
+
+/// Images count sixteen colours.
+const HIGHEST_ROLE: usize = 15;
 
 /// How colours without an identity are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +110,22 @@ impl Roles {
     fn ordered(inputs: &[Image], outputs: &[Image], ground: Option<u8>, fixed: &[u8], order: Order) -> (Self, i32) {
         let mut maps = Vec::new();
         let mut ties = 0;
-        let mut highest = 0;
-        for (pair, input) in inputs.iter().enumerate() {
+        let has_role = |color: u8| Some(color) == ground || fixed.contains(&color);
+        let free = |image: &Image| -> Vec<u8> {
+            let counts = image.histogram();
+            (0..10_u8).filter(|&color| !has_role(color) && counts[usize::from(color)] > 0).collect()
+        };
+        let most_free = inputs.iter().map(|input| free(input).len()).max().unwrap_or(0);
+        let base = 1 + fixed.len() + most_free;
+        let is_new = |color: u8| {
+            inputs.iter().zip(outputs).any(|(input, output)| output.cells.contains(&color) && !input.cells.contains(&color))
+        };
+        let new: Vec<(u8, u8)> = (0..10_u8)
+            .filter(|&color| !has_role(color) && is_new(color))
+            .enumerate()
+            .map(|(index, color)| ((base + index).min(HIGHEST_ROLE) as u8, color))
+            .collect();
+        for input in inputs {
             let mut map = [u8::MAX; 10];
             let ground = ground.unwrap_or_else(|| most_frequent(input));
             map[usize::from(ground)] = 0;
@@ -117,34 +136,27 @@ impl Roles {
                 }
                 next += 1;
             }
-            let free = |map: &[u8; 10], image: &Image| -> Vec<u8> {
-                let counts = image.histogram();
-                (0..10).filter(|&color| map[color] == u8::MAX && counts[color] > 0).map(|color| color as u8).collect()
-            };
-            let mut colors: Vec<([i32; 3], u8)> =
-                free(&map, input).into_iter().map(|color| (order.key(input, color), color)).collect();
+            let mut colors: Vec<([i32; 3], u8)> = free(input)
+                .into_iter()
+                .filter(|&color| map[usize::from(color)] == u8::MAX)
+                .map(|color| (order.key(input, color), color))
+                .collect();
             colors.sort_by_key(|(key, _)| *key);
             ties += colors.windows(2).filter(|two| two[0].0[0] == two[1].0[0]).count() as i32;
             for (_, color) in colors {
                 map[usize::from(color)] = next;
                 next += 1;
             }
-            if let Some(output) = outputs.get(pair) {
-                for color in free(&map, output) {
-                    map[usize::from(color)] = next;
-                    next += 1;
+            for &(role, color) in &new {
+                if map[usize::from(color)] == u8::MAX {
+                    map[usize::from(color)] = role;
                 }
             }
-            highest = highest.max(next);
-            for role in &mut map {
-                if *role == u8::MAX {
-                    *role = next;
-                    next += 1;
-                }
-            }
+            // What is in no grid of the pair needs no role.
             maps.push(map);
         }
-        (Self { maps, count: highest.min(10) }, ties)
+        let count = (base + new.len()).min(HIGHEST_ROLE + 1) as u8;
+        (Self { maps, new, count }, ties)
     }
 
     /// How much the pairs agree about which roles an output has.
@@ -173,6 +185,9 @@ impl Roles {
     fn undo(&self, inputs: &[Image], image: &Image) -> Image {
         let last = self.maps.len() - 1;
         let color_of = |role: u8| {
+            if let Some((_, color)) = self.new.iter().find(|(new, _)| *new == role) {
+                return *color;
+            }
             let of = |pair: usize| self.maps[pair].iter().position(|&other| other == role).unwrap_or(0) as u8;
             let own = of(last);
             if inputs[last].cells.contains(&own) { own } else { of(0) }
@@ -268,6 +283,17 @@ mod tests {
         let test = roles.apply(2, &inputs[2]);
         assert_eq!(test, image(&["22.3", "...1"]));
         assert_eq!(roles.undo(&inputs, &test), inputs[2]);
+    }
+
+    #[test]
+    fn new_colors_keep_their_identity() {
+        let inputs = [image(&["1.1", "..."]), image(&["11.", "..."]), image(&["1..", "..1"])];
+        let outputs = [image(&["2.2", "..."]), image(&["33.", "..."])];
+        let roles = &Roles::variants(&inputs, &outputs)[0];
+        let (one, other) = (roles.apply(0, &outputs[0]), roles.apply(1, &outputs[1]));
+        assert_ne!(one.majority(), other.majority());
+        assert_eq!(roles.undo(&inputs, &one), outputs[0]);
+        assert_eq!(roles.undo(&inputs, &other), outputs[1]);
     }
 
     #[test]

@@ -137,7 +137,7 @@ mod tests {
             let mut language = Language::new();
             language.add(true, &[Op::Crop]);
             let mut graph = Graph::new(language, &frames, 10_000);
-            graph.add_root("input", inputs.to_vec());
+            graph.add_root("input", 0, inputs.to_vec());
             let never = || false;
             graph.grow(1, &mut Meter::new(100_000, &never));
             predict(&graph, &inputs, outputs, 1)[0]

@@ -10,6 +10,9 @@ use crate::meter::Meter;
 /// The most layers of a stack.
 const MOST_LAYERS: usize = 10;
 
+/// More pieces are not looked at; the simplest come first.
+const MOST_PIECES: usize = 100_000;
+
 /// Which cells of its image a layer paints, and in which colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
@@ -77,7 +80,7 @@ impl<'a> Stacker<'a> {
             (0..cells).filter(|&cell| is(cell)).for_each(|cell| bits[cell / 64] |= 1 << (cell % 64));
             bits
         };
-        let everywhere = |color: &u8| outputs.iter().filter(|output| output.cells.contains(color)).count() * 2 > outputs.len();
+        let everywhere = |color: &u8| outputs.iter().filter(|output| output.cells.contains(color)).count() * 2 >= outputs.len();
         let colored = (0..16).filter(everywhere).map(|color| (color, bits(&|cell| all[cell] == color))).collect();
         let mut spans = Vec::new();
         let mut start = 0;
@@ -87,7 +90,7 @@ impl<'a> Stacker<'a> {
             start = end;
         }
         let mut stacker = Self { graph, words, store: Vec::new(), pieces: Vec::new(), colored, spans, outputs };
-        for &node in graph.pieces() {
+        for &node in graph.pieces().iter().take(MOST_PIECES) {
             stacker.add(node);
             meter.charge(words * 8);
             if meter.is_over() {
@@ -145,7 +148,7 @@ impl<'a> Stacker<'a> {
             for (index, piece) in self.pieces.iter().enumerate().filter(|(_, piece)| piece.depth <= depth) {
                 self.best_use(index, piece, &open, focus, &mut best);
             }
-            meter.charge(self.pieces.len() * 4);
+            meter.charge(self.pieces.len() * 12);
             let Some((_, _, layer, index)) = best else { break };
             self.paint(&self.pieces[index], layer.used, &mut open);
             layers.push(layer);
@@ -277,7 +280,7 @@ mod tests {
         let mut language = Language::new();
         language.add(true, &[Op::Symmetry(1)]);
         let mut graph = Graph::new(language, &frames, 10_000);
-        graph.add_root("input", inputs.to_vec());
+        graph.add_root("input", 0, inputs.to_vec());
         let never = || false;
         let mut meter = Meter::new(1_000_000, &never);
         graph.grow(1, &mut meter);

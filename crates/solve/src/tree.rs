@@ -10,7 +10,10 @@ pub(crate) struct Samples {
 }
 
 /// There are fewer classes than this.
-pub(crate) const CLASSES: usize = 16;
+pub(crate) const CLASSES: usize = 17;
+
+/// The class of what stays as it is; the others are colours.
+pub(crate) const UNCHANGED: u8 = 16;
 
 /// How deep a tree grows.
 const DEEPEST: usize = 14;

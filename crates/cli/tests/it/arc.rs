@@ -357,3 +357,16 @@ fn the_public_sets_load_as_published() {
         assert_eq!((&manifest["candidates"], manifest["chosen"].as_array().unwrap().len()), (&json!(kept), 50));
     }
 }
+
+#[test]
+fn a_task_is_solved_and_explained() {
+    let file = fixture("solve/fall.json");
+    let solved = arc(&["solve", &file, "--json", "--work", "60"]).succeeded().json();
+    let attempts = solved["tests"][0]["attempts"].as_array().unwrap().clone();
+    assert!(attempts.iter().any(|attempt| attempt["right"] == true), "{attempts:?}");
+    assert_eq!(attempts[0]["pairs_fitted"], 3);
+    let explained = arc(&["solve", "fall", "--data", &fixture("solve"), "--work", "60", "--explain"]).succeeded();
+    assert!(explained.out.contains("layer 1 of 1: whole of `input; fall down`"), "{}", explained.out);
+    let refused = arc(&["solve", "fall"]);
+    assert!(refused.err.contains("--data"), "{}", refused.err);
+}

@@ -16,7 +16,7 @@ pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     let rows: Vec<Option<u8>> = (0..image.h).map(row_of).collect();
     let columns: Vec<Option<u8>> = (0..image.w).map(column_of).collect();
     let lines = |color: u8| rows.iter().chain(&columns).filter(|line| **line == Some(color)).count();
-    let color = (1..=10).rev().max_by_key(|&color| lines(color)).filter(|&color| lines(color) > 0).unwrap_or(0);
+    let color = (1..16).rev().max_by_key(|&color| lines(color)).filter(|&color| lines(color) > 0).unwrap_or(0);
     let gaps = |line: &[Option<u8>]| {
         let mut parts = Vec::new();
         let mut start = None;
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(parts.len(), 4);
         assert_eq!((parts[3].x, parts[3].y, parts[3].cells.as_slice()), (3, 3, &[0, 4][..]));
         assert_eq!(cut(&image(&["12", "21"])), None);
-        assert_eq!(cut(&image(&["1.2"])).unwrap().len(), 2);
+        assert_eq!(cut(&image(&["1.2", "2.1"])).unwrap().len(), 2);
     }
 
     #[test]
