@@ -20,7 +20,7 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// About two seconds of one core at most, a fifth of that for most tests, and less than 200 MB.
+    /// About a second of one core for most tests, and a few seconds at most.
     fn default() -> Self {
         Self { work: 300_000_000, cells: 80_000_000 }
     }
