@@ -257,7 +257,7 @@ fn hosted_games_are_in_sets_and_their_sources_need_a_scope() {
     let at = folder.path();
     fs::write(at.join("sets.toml"), "public = ['kq19', 'wk31']\nprivate = ['tl32-v1']").unwrap();
     let key = |more: &[&str]| {
-        let arguments: Vec<&str> = ["keys", "create", "--json"].into_iter().chain(more.iter().copied()).collect();
+        let arguments: Vec<&str> = ["keys", "create", "--json", "--name", "k"].into_iter().chain(more.iter().copied()).collect();
         rhae(at, &arguments).succeeded().json()["key"].as_str().unwrap().to_owned()
     };
     let (plain, trusted) = (key(&[]), key(&["--sources", "--sets", "public,private"]));
