@@ -12,7 +12,7 @@ pub(crate) enum Database {
     /// A file.
     Sqlite(PathBuf, Arc<SqliteStore>),
     /// A database server, which other servers may use too.
-    Postgres(PostgresAddress, Arc<PostgresStore>),
+    Postgres(Box<PostgresAddress>, Arc<PostgresStore>),
 }
 
 impl Database {
@@ -21,7 +21,7 @@ impl Database {
         if let Some(text) = db.to_str().filter(|text| PostgresAddress::is_one(text)) {
             let address: PostgresAddress = text.parse()?;
             let store = PostgresStore::open(&address).await.with_context(|| format!("cannot open the database {address}"))?;
-            return Ok(Self::Postgres(address, Arc::new(store)));
+            return Ok(Self::Postgres(Box::new(address), Arc::new(store)));
         }
         let store = SqliteStore::open(db, SqliteOptions::default()).await;
         let store = store.with_context(|| format!("cannot open the database `{}`", db.display()))?;
