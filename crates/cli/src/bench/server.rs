@@ -78,9 +78,9 @@ pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
     let ratio = peer.as_deref().and_then(|peer| Some(cost(&server)? / cost(peer)?));
     let bench = ServerBench { software: rhae_protocol::SOFTWARE, server, peer, ratio };
     if args.json {
-        output::print_json(&bench)?
+        output::print_json(&bench)?;
     } else {
-        show(&bench)?
+        show(&bench)?;
     }
     Ok(ExitCode::SUCCESS)
 }
