@@ -9,8 +9,8 @@ use rhae_engine::Frame;
 use rhae_explore::Graph;
 
 use crate::graph_text::kind;
-use rhae_protocol::base64;
 use crate::{PictureError, contact_sheet};
+use rhae_protocol::base64;
 
 /// What a picture of a graph is made from.
 pub struct DrawnGraph<'a> {

@@ -12,8 +12,7 @@ use crate::test::{Context, succeed};
 use crate::{python, root};
 
 /// What is installed beside the package. The folder's name changes with it.
-const PACKAGES: [&str; 5] =
-    ["arc-agi==0.9.9", "gymnasium==1.4.0", "maturin==1.16.0", "pytest==9.2.0", "hypothesis==6.170.15"];
+const PACKAGES: [&str; 5] = ["arc-agi==0.9.9", "gymnasium==1.4.0", "maturin==1.16.0", "pytest==9.2.0", "hypothesis==6.170.15"];
 const FOLDER: &str = "target/python/package-2";
 /// What the wheel is made of.
 const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];

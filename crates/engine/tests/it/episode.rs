@@ -193,7 +193,7 @@ fn added_and_undone(additions: usize, undos: usize) -> Native<Counter> {
     let wins = [Action::Action2; 4];
     let actions = wins.into_iter().chain([Action::Action1].repeat(additions)).chain([Action::Action7].repeat(undos));
     for action in actions {
-        play.act(action).unwrap();
+        play.act(action).expect("a native play does not fail");
     }
     play
 }

@@ -1,5 +1,7 @@
 //! Many plays at once answer as each of them would alone.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::num::NonZero;
 
 use rhae_engine::{Action, ActionKind, CELLS, LevelIndex, PlayState, Rng};
