@@ -23,7 +23,7 @@ const LARGEST: u64 = 16 << 20;
 pub(crate) struct FetchArgs {
     /// The folder to fetch into, which is made if it is missing
     dir: PathBuf,
-    /// The server, such as https://three.arcprize.org
+    /// The server, such as `https://three.arcprize.org`
     #[arg(long, value_name = "URL")]
     server: String,
     /// Your key [default: the variable ARC_API_KEY, else an anonymous key]
