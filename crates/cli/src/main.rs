@@ -9,6 +9,8 @@ mod db;
 mod explore;
 mod games;
 mod keys;
+mod llm;
+mod models;
 mod output;
 mod outside;
 mod play;
@@ -42,6 +44,7 @@ enum Command {
     Db(db::DbArgs),
     Explore(explore::ExploreArgs),
     Arc(arc::ArcArgs),
+    Llm(llm::LlmArgs),
     Bench(bench::BenchArgs),
     #[command(name = outside::SANDBOXED, hide = true, disable_help_flag = true)]
     Sandboxed(outside::SandboxedArgs),
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Db(args) => db::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Arc(args) => arc::run(&args),
+        Command::Llm(args) => llm::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Sandboxed(args) => return outside::run_sandboxed(args),
     };

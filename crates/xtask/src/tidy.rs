@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate: a crate depends only on crates of lower layers.
-const LAYERS: [(&str, u8); 20] = [
+const LAYERS: [(&str, u8); 21] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
@@ -19,6 +19,7 @@ const LAYERS: [(&str, u8); 20] = [
     ("rhae-explore", 1),
     ("rhae-solve", 1),
     ("rhae-protocol", 1),
+    ("rhae-llm", 1),
     ("rhae-session", 2),
     ("rhae-agents", 2),
     ("rhae-report", 2),

@@ -6,6 +6,7 @@ mod arc;
 mod db;
 mod explore;
 mod games;
+mod llm;
 mod outside;
 mod play;
 mod remote;

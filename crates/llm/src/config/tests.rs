@@ -1,0 +1,93 @@
+use super::*;
+
+const FILE: &str = r#"
+[models.big]
+provider = "openai-chat"
+model = "gpt-big"
+key_env = "MY_KEY"
+base_url = "https://example.org/v1/"
+stream = true
+headers = { X-Team = "secret-team" }
+
+[models.big.request]
+max_completion_tokens = 32000
+reasoning_effort = "high"
+
+[models.big.prices]
+date = "2026-11-01"
+input = 1.25
+cached_input = 0.125
+output = 10
+
+[models.big.limits]
+in_flight = 8
+requests_per_minute = 60
+
+[models.big.timeouts]
+read_s = 7200
+total_s = 86400
+
+[models.words]
+provider = "mock"
+replies = ["yes", "no"]
+"#;
+
+#[test]
+fn a_file_is_read() {
+    let models = Models::parse(FILE).unwrap();
+    assert_eq!(models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>(), ["big", "words"]);
+    let big = models.find("big").unwrap();
+    assert_eq!(big.base(), "https://example.org/v1");
+    assert_eq!(big.key_variable(), Some("MY_KEY"));
+    assert_eq!(big.request["max_completion_tokens"], 32000);
+    assert_eq!((big.timeouts.connect_s, big.timeouts.read_s), (10.0, 7200.0));
+    assert_eq!(models.find("words").unwrap().key_variable(), None);
+    let unknown = models.find("small").unwrap_err().to_string();
+    assert_eq!(unknown, "there is no model `small`; the file has `big`, `words`");
+}
+
+#[test]
+fn what_is_written_down_has_no_header_values_and_can_be_read() {
+    let models = Models::parse(FILE).unwrap();
+    let text = serde_json::to_string(models.find("big").unwrap()).unwrap();
+    assert!(text.contains("X-Team") && !text.contains("secret-team"), "{text}");
+    assert!(text.contains("\"date\":\"2026-11-01\""), "{text}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let wrong = |from: &str, to: &str| Models::parse(&FILE.replacen(from, to, 1)).unwrap_err().to_string();
+    let cases = [
+        ("openai-chat", "openai-chatter", "unknown variant `openai-chatter`"),
+        ("stream = true", "steam = true", "unknown field `steam`"),
+        ("model = \"gpt-big\"", "", "the provider `openai-chat` needs `model`"),
+        ("https://example.org", "ftp://example.org", "`base_url` must begin"),
+        ("https://example.org", "https://me:secret@example.org", "name or password"),
+        ("reasoning_effort", "messages", "`messages` in `request` is set by Rhae itself"),
+        ("read_s = 7200", "read_s = 0", "`timeouts.read_s` must be more than 0"),
+        ("total_s = 86400", "total_s = nan", "`timeouts.total_s` must be more than 0"),
+        ("in_flight = 8", "in_flight = 0", "`limits.in_flight` must be at least 1"),
+        ("2026-11-01", "last year", "`prices.date` must be a day"),
+        ("input = 1.25", "input = -1", "a price is at least 0"),
+        ("replies = [\"yes\", \"no\"]", "", "the provider `mock` needs `replies`"),
+        ("replies", "model = \"x\"\nreplies", "has no use for `model`"),
+        ("[models.words]", "[models.\"../words\"]", "a name has up to 64"),
+        ("[models.words]", "[models.words", "cannot be read"),
+    ];
+    for (from, to, expected) in cases {
+        let message = wrong(from, to);
+        assert!(message.contains(expected), "{to}: {message}");
+        assert!(!message.contains("secret@"), "{message}");
+    }
+}
+
+#[test]
+fn pauses_grow_up_to_a_bound_and_honour_the_server() {
+    let retries = Retries::default();
+    for (attempts, most) in [(1, 1.0), (2, 2.0), (4, 8.0), (7, 60.0), (4000, 60.0)] {
+        assert_eq!(retries.pause(attempts, None, 1.0), seconds(most));
+        assert_eq!(retries.pause(attempts, None, 0.0), seconds(most / 2.0));
+    }
+    assert_eq!(retries.pause(1, Some(Duration::from_secs(30)), 0.5), Duration::from_secs(30));
+    assert_eq!(retries.pause(1, Some(Duration::from_secs(1_000_000)), 0.5), seconds(retries.longest_asked_s));
+}

@@ -1,0 +1,97 @@
+//! How each provider puts a conversation and an answer into JSON.
+//!
+//! A stream is assembled into the form that the same provider gives without streaming, so that there is one reading of each.
+
+mod chat;
+
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, FailureKind};
+use crate::http::{TakeEvents, error_in};
+use crate::sse::Event;
+use crate::{ModelConfig, Provider, Reply, Request, Usage};
+
+/// A provider's form.
+pub(crate) trait Wire: Send + Sync {
+    /// Where requests go.
+    fn url(&self, model: &ModelConfig) -> String;
+
+    /// How the key is presented.
+    fn key_header(&self, key: &str) -> (&'static str, String);
+
+    /// Headers that the interface asks for.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The body of a request, without what the configuration passes on.
+    fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value>;
+
+    /// An empty answer to assemble a stream in.
+    fn assembly(&self) -> Box<dyn Assembly>;
+
+    /// Reads a whole answer.
+    fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure>;
+}
+
+/// An answer that arrives in pieces.
+pub(crate) trait Assembly: Send {
+    /// Takes in a piece; true if it was the last.
+    fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure>;
+
+    /// Told of the mark after the last piece; true if the answer is whole.
+    fn done(&mut self) -> bool {
+        false
+    }
+
+    /// What was assembled, in the form of a whole answer.
+    fn value(&self) -> Value;
+
+    /// What was consumed as far as it was said, when the stream breaks off.
+    fn usage(&self) -> Option<Usage>;
+}
+
+/// The form of a provider that is asked over HTTP.
+pub(crate) fn wire(provider: Provider) -> Option<&'static dyn Wire> {
+    match provider {
+        Provider::OpenaiChat => Some(&chat::Chat),
+        Provider::Mock | Provider::Replay | Provider::Record => None,
+    }
+}
+
+/// Takes events into an assembly.
+pub(crate) struct Assembling(pub(crate) Box<dyn Assembly>);
+
+impl TakeEvents for Assembling {
+    fn take(&mut self, event: &Event) -> Result<bool, Failure> {
+        if event.data == "[DONE]" {
+            return if self.0.done() { Ok(true) } else { Err(garbled("the stream says that it is done before the answer is")) };
+        }
+        let piece: Value =
+            serde_json::from_str(&event.data).map_err(|error| garbled(format!("a part of the stream is not JSON: {error}")))?;
+        match error_in(&piece) {
+            Some(failure) => Err(failure),
+            None => self.0.take(&event.name, &piece),
+        }
+    }
+}
+
+/// An answer that makes no sense.
+fn garbled(message: impl AsRef<str>) -> Failure {
+    Failure::new(FailureKind::Garbled, message)
+}
+
+/// A count that a provider may leave out or give as null.
+fn count(value: &Value) -> u64 {
+    value.as_u64().unwrap_or(0)
+}
+
+/// A text that may be absent.
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A text that is there and not empty.
+fn some_text(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}

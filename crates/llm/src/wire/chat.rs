@@ -1,0 +1,215 @@
+//! OpenAI's chat completions, which many others speak too.
+
+use serde_json::{Map, Value, json};
+
+use super::{Assembly, Wire, count, garbled, some_text, text};
+use crate::failure::Failure;
+use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
+
+/// Where servers put reasoning beside the content: as text, or as blocks that can be sent back.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+const BLOCKS: &str = "reasoning_details";
+
+pub(super) struct Chat;
+
+impl Wire for Chat {
+    fn url(&self, model: &ModelConfig) -> String {
+        format!("{}/chat/completions", model.base())
+    }
+
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        ("authorization", format!("Bearer {key}"))
+    }
+
+    fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {
+        let system = request.system.iter().map(|text| json!({"role": "system", "content": text}));
+        let messages: Vec<Value> = system.chain(request.turns.iter().map(message)).collect();
+        let mut body = Map::new();
+        body.insert("model".to_owned(), json!(model.model));
+        body.insert("messages".to_owned(), Value::Array(messages));
+        if model.stream {
+            body.insert("stream".to_owned(), json!(true));
+            body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+        }
+        body
+    }
+
+    fn assembly(&self) -> Box<dyn Assembly> {
+        Box::new(Pieces::default())
+    }
+
+    fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure> {
+        let choice = value["choices"].get(0).ok_or_else(|| garbled("the answer has no `choices`"))?;
+        let message = choice.get("message").filter(|message| message.is_object());
+        let message = message.ok_or_else(|| garbled("the answer's choice has no `message`"))?;
+        let refusal = some_text(&message["refusal"]);
+        let finish = match (refusal, choice["finish_reason"].as_str()) {
+            (Some(refusal), _) => Finish::Refused(refusal),
+            (None, Some("content_filter")) => Finish::Refused("the provider's filter".to_owned()),
+            (None, Some("length")) => Finish::Length,
+            (None, Some("stop" | "") | None) => Finish::Done,
+            (None, Some(other)) => Finish::Other(other.to_owned()),
+        };
+        Ok(Reply {
+            text: content(&message["content"]),
+            reasoning: REASONING.iter().find_map(|field| some_text(&message[*field])),
+            kept: if request.keep_reasoning { kept(message) } else { Vec::new() },
+            finish,
+            usage: usage(&value["usage"]),
+            model: text(&value["model"]),
+            id: text(&value["id"]),
+        })
+    }
+}
+
+fn message(turn: &Turn) -> Value {
+    let role = if turn.role == Role::User { "user" } else { "assistant" };
+    let mut message = Map::new();
+    message.insert("role".to_owned(), json!(role));
+    message.insert("content".to_owned(), parts(&turn.parts));
+    for kept in turn.kept.iter().filter_map(Value::as_object) {
+        message.extend(kept.clone());
+    }
+    Value::Object(message)
+}
+
+/// Text alone is sent as a plain string, which every server understands.
+fn parts(parts: &[Part]) -> Value {
+    if let [Part::Text { text }] = parts {
+        return json!(text);
+    }
+    let part = |part: &Part| match part {
+        Part::Text { text } => json!({"type": "text", "text": text}),
+        Part::Image { media_type, base64 } => {
+            json!({"type": "image_url", "image_url": {"url": format!("data:{media_type};base64,{base64}")}})
+        }
+    };
+    parts.iter().map(part).collect()
+}
+
+/// The content of a message: a text, nothing, or a list of texts.
+fn content(value: &Value) -> String {
+    match value.as_array() {
+        Some(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        None => text(value),
+    }
+}
+
+/// The reasoning in a form that can be put back into the message.
+fn kept(message: &Value) -> Vec<Value> {
+    if message[BLOCKS].as_array().is_some_and(|blocks| !blocks.is_empty()) {
+        return vec![json!({BLOCKS: message[BLOCKS]})];
+    }
+    let field = REASONING.iter().find(|field| some_text(&message[**field]).is_some());
+    field.map(|field| json!({*field: message[*field]})).into_iter().collect()
+}
+
+/// Most servers count reasoning as a part of the completion. Some count it beside, which shows in the total.
+fn usage(value: &Value) -> Option<Usage> {
+    value.as_object()?;
+    let input_tokens = count(&value["prompt_tokens"]);
+    let completion = count(&value["completion_tokens"]);
+    let beside = count(&value["total_tokens"]).saturating_sub(input_tokens.saturating_add(completion));
+    let details = &value["prompt_tokens_details"];
+    let cached = count(&details["cached_tokens"]).max(count(&value["prompt_cache_hit_tokens"]));
+    Some(Usage {
+        input_tokens,
+        cached_tokens: cached,
+        cache_write_tokens: count(&details["cache_write_tokens"]),
+        output_tokens: completion + beside,
+        reasoning_tokens: count(&value["completion_tokens_details"]["reasoning_tokens"]).max(beside),
+        reported_usd: value["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0),
+    })
+}
+
+/// A streamed answer so far.
+#[derive(Default)]
+struct Pieces {
+    content: String,
+    refusal: String,
+    /// Reasoning as text, and under which name.
+    reasoning: Option<(&'static str, String)>,
+    blocks: Vec<Value>,
+    finish_reason: Value,
+    usage: Value,
+    model: Value,
+    id: Value,
+}
+
+impl Assembly for Pieces {
+    fn take(&mut self, _name: &str, piece: &Value) -> Result<bool, Failure> {
+        if piece["usage"].is_object() {
+            self.usage = piece["usage"].clone();
+        }
+        for (field, place) in [("model", &mut self.model), ("id", &mut self.id)] {
+            if place.is_null() {
+                *place = piece[field].clone();
+            }
+        }
+        let choice = &piece["choices"][0];
+        let delta = &choice["delta"];
+        self.content.push_str(delta["content"].as_str().unwrap_or_default());
+        self.refusal.push_str(delta["refusal"].as_str().unwrap_or_default());
+        if let Some((field, said)) = REASONING.iter().find_map(|field| delta[*field].as_str().map(|said| (*field, said))) {
+            self.reasoning.get_or_insert_with(|| (field, String::new())).1.push_str(said);
+        }
+        self.blocks.extend(delta[BLOCKS].as_array().into_iter().flatten().cloned());
+        if choice["finish_reason"].is_string() {
+            self.finish_reason = choice["finish_reason"].clone();
+        }
+        // Usage comes after the last piece, so only the mark ends the stream.
+        Ok(false)
+    }
+
+    fn done(&mut self) -> bool {
+        self.finish_reason.is_string()
+    }
+
+    fn value(&self) -> Value {
+        let mut message = json!({"content": self.content, "refusal": self.refusal});
+        if let Some((field, said)) = &self.reasoning {
+            message[*field] = json!(said);
+        }
+        if !self.blocks.is_empty() {
+            message[BLOCKS] = json!(self.blocks);
+        }
+        let choice = json!({"message": message, "finish_reason": self.finish_reason});
+        json!({"id": self.id, "model": self.model, "choices": [choice], "usage": self.usage})
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        usage(&self.usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasoning_is_output_wherever_it_is_counted() {
+        let within = json!({"prompt_tokens": 10, "completion_tokens": 30, "total_tokens": 40,
+            "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 25}});
+        let within = usage(&within).unwrap();
+        assert_eq!((within.input_tokens, within.cached_tokens, within.output_tokens, within.reasoning_tokens), (10, 4, 30, 25));
+        let beside = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40,
+            "completion_tokens_details": {"reasoning_tokens": 25}});
+        let beside = usage(&beside).unwrap();
+        assert_eq!((beside.output_tokens, beside.reasoning_tokens), (30, 25));
+        assert_eq!(usage(&json!({"prompt_tokens": 1, "completion_tokens": 2, "cost": 0.5})).unwrap().reported_usd, Some(0.5));
+        assert_eq!(usage(&Value::Null), None);
+    }
+
+    #[test]
+    fn odd_answers_are_typed_failures() {
+        let request = Request::text("a");
+        for odd in [json!({}), json!({"choices": []}), json!({"choices": [{}]}), json!([]), json!("x"), json!({"choices": 3})] {
+            assert!(Chat.reply(&odd, &request).is_err(), "{odd}");
+        }
+        let empty = json!({"choices": [{"message": {"content": null}, "finish_reason": "length"}]});
+        let reply = Chat.reply(&empty, &request).unwrap();
+        assert_eq!((reply.text.as_str(), reply.finish, reply.usage), ("", Finish::Length, None));
+        let refused = json!({"choices": [{"message": {"content": null, "refusal": "no"}, "finish_reason": "stop"}]});
+        assert_eq!(Chat.reply(&refused, &request).unwrap().finish, Finish::Refused("no".to_owned()));
+    }
+}

@@ -1,0 +1,218 @@
+use std::time::{Duration, Instant};
+
+use rhae_llm::{Cancel, FailureKind, Finish, Part, Request, Turn};
+use rhae_testkit::Fault;
+use serde_json::json;
+
+use crate::setup::{Diary, FORMS, KEY, QUICK, hello, model, server};
+
+/// Every form, streamed and not.
+fn everywhere(test: impl Fn((&'static str, &'static str), String)) {
+    for form in FORMS {
+        for stream in [false, true] {
+            test(form, format!("stream = {stream}\n{QUICK}"));
+        }
+    }
+}
+
+#[test]
+fn a_good_answer_is_read_whole() {
+    everywhere(|form, more| {
+        let server = server([]);
+        let model = model(&server, form, &more);
+        let request = Request { system: Some("be kind".to_owned()), ..hello() };
+        let outcome = model.ask(&request, &Cancel::default(), None, &mut ());
+        let reply = outcome.reply.clone().unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
+        assert_eq!(reply.text, "you said hello there, model", "{form:?} {more}");
+        assert_eq!(reply.reasoning.as_deref(), Some("I thought about it."), "{form:?} {more}");
+        assert_eq!(reply.finish, Finish::Done);
+        assert_eq!(reply.model, "test-model");
+        assert_eq!(reply.id, "answer-0");
+        let served = &server.served()[0];
+        let usage = outcome.usage();
+        assert_eq!((usage.input_tokens, usage.output_tokens), (served.input_tokens, served.output_tokens), "{form:?} {more}");
+        assert!(usage.cached_tokens > 0 && served.head.contains(KEY));
+        assert_eq!(served.id.as_deref(), Some(outcome.attempts[0].id.as_str()));
+    });
+}
+
+#[test]
+fn what_may_pass_is_sent_again_and_counted() {
+    let faults = [
+        Fault::Status(408, None),
+        Fault::Status(409, None),
+        Fault::Status(429, Some("0.001")),
+        Fault::Status(500, None),
+        Fault::Status(503, None),
+        Fault::Status(529, None),
+        Fault::Close,
+        Fault::Cut,
+        Fault::Malformed,
+        Fault::ErrorInStream,
+    ];
+    for fault in faults {
+        everywhere(|form, more| {
+            let server = server([fault.clone(), fault.clone()]);
+            let model = model(&server, form, &more);
+            let mut diary = Diary::default();
+            let outcome = model.ask(&hello(), &Cancel::default(), None, &mut diary);
+            assert!(outcome.reply.is_ok(), "{fault:?} {form:?} {more}: {outcome:?}");
+            let served = server.served();
+            assert_eq!((served.len(), outcome.attempts.len()), (3, 3), "{fault:?} {form:?} {more}");
+            // Both sides' books name the same requests, and what is known of them is the same.
+            let known: Vec<_> = served.iter().map(|entry| entry.id.clone().unwrap()).collect();
+            assert_eq!(diary.sent.iter().map(|sent| sent.id.clone()).collect::<Vec<_>>(), known);
+            assert_eq!(diary.ended.iter().map(|(attempt, _)| attempt.id.clone()).collect::<Vec<_>>(), known);
+            assert!(diary.ended[2].1.is_some() && diary.ended[0].1.is_none());
+            // Of a connection that is closed without a word nobody knows whether the answer was paid for.
+            let unknown = fault.is_billed() || fault == Fault::Close;
+            assert_eq!(outcome.uncounted() > 0, unknown, "{fault:?} {form:?} {more}: {outcome:?}");
+        });
+    }
+}
+
+#[test]
+fn what_cannot_pass_is_sent_once() {
+    for status in [400, 401, 403, 404, 413, 422] {
+        everywhere(|form, more| {
+            let server = server([Fault::Status(status, None)]);
+            let outcome = model(&server, form, &more).ask(&hello(), &Cancel::default(), None, &mut ());
+            let failure = outcome.reply.unwrap_err();
+            assert_eq!((failure.kind, failure.status), (FailureKind::Status, Some(status)));
+            assert_eq!(server.served().len(), 1, "{form:?} {more}");
+        });
+    }
+}
+
+#[test]
+fn attempts_have_an_end() {
+    everywhere(|form, more| {
+        let server = server(std::iter::repeat_n(Fault::Status(500, None), 20));
+        let outcome = model(&server, form, &more).ask(&hello(), &Cancel::default(), None, &mut ());
+        assert_eq!(outcome.reply.unwrap_err().status, Some(500));
+        assert_eq!((outcome.attempts.len(), server.served().len()), (4, 4));
+    });
+}
+
+#[test]
+fn empty_answers_and_refusals_are_answers_and_cost() {
+    everywhere(|form, more| {
+        let server = server([Fault::Empty, Fault::Refuse]);
+        let prices = "prices = { date = \"2026-11-01\", input = 1000000, output = 1000000 }\n";
+        let model = model(&server, form, &format!("{more}{prices}"));
+        let empty = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        let reply = empty.reply.clone().unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
+        assert_eq!((reply.text.as_str(), &reply.finish), ("", &Finish::Done), "{form:?} {more}");
+        let refused = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        let reply = refused.reply.clone().unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
+        assert!(matches!(reply.finish, Finish::Refused(_)), "{form:?} {more}: {reply:?}");
+        for (outcome, served) in [empty, refused].iter().zip(server.served()) {
+            let billed = (served.input_tokens + served.output_tokens) as f64;
+            assert!((outcome.cost_usd() - billed).abs() < 1e-9, "{form:?} {more}: {outcome:?}");
+        }
+    });
+}
+
+#[test]
+fn slow_bytes_are_waited_for_and_silence_is_not() {
+    everywhere(|form, more| {
+        let server = server([Fault::Slow, Fault::Stall(Duration::from_secs(600))]);
+        let model = model(&server, form, &format!("{more}timeouts = {{ read_s = 0.5 }}\n"));
+        assert!(model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.is_ok());
+        // The stalled request is given up, and the next one is answered.
+        let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        assert!(outcome.reply.is_ok());
+        let first = outcome.attempts[0].failure.as_ref().unwrap();
+        assert_eq!(first.kind, FailureKind::Lost);
+        assert!(first.message.contains("read_s"), "{first}");
+    });
+}
+
+#[test]
+fn the_total_time_cuts_a_request() {
+    everywhere(|form, more| {
+        let server = server([Fault::Late(Duration::from_secs(600)), Fault::Late(Duration::from_secs(600))]);
+        let model = model(&server, form, &format!("{more}timeouts = {{ total_s = 0.3 }}\n"));
+        let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        assert_eq!(outcome.reply.as_ref().unwrap_err().kind, FailureKind::TimedOut);
+        assert_eq!((outcome.attempts.len(), outcome.uncounted()), (1, 1));
+        // The caller's deadline does the same.
+        let model = crate::setup::model(&server, form, &more);
+        let deadline = Instant::now() + Duration::from_millis(300);
+        let outcome = model.ask(&hello(), &Cancel::default(), Some(deadline), &mut ());
+        assert_eq!(outcome.reply.unwrap_err().kind, FailureKind::TimedOut);
+    });
+}
+
+#[test]
+fn long_thinking_is_a_matter_of_configuration() {
+    // An answer that is later than one read may take is fine if reads may take that long.
+    everywhere(|form, more| {
+        let server = server([Fault::Late(Duration::from_millis(700))]);
+        let model = model(&server, form, &format!("{more}timeouts = {{ read_s = 86400, total_s = 172800 }}\n"));
+        assert!(model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.is_ok());
+        assert_eq!(server.served().len(), 1);
+    });
+}
+
+#[test]
+fn a_server_that_is_not_there_is_said_to_be_unreachable() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let text = format!(
+        "[models.m]\nprovider = \"openai-chat\"\nmodel = \"x\"\nkey_env = \"\"\nbase_url = \"http://{}\"\n{QUICK}",
+        free.local_addr().unwrap()
+    );
+    drop(free);
+    let models = rhae_llm::Models::parse(&text).unwrap();
+    let model = rhae_llm::Model::open(&models, "m").unwrap();
+    let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
+    let failure = outcome.reply.as_ref().unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NotSent);
+    assert_eq!((outcome.attempts.len(), outcome.uncounted()), (4, 0));
+}
+
+#[test]
+fn no_key_leaves_but_in_its_header() {
+    everywhere(|form, more| {
+        let faults = [Fault::Echo(400), Fault::Echo(500), Fault::Status(429, None), Fault::Malformed, Fault::Close, Fault::None];
+        let server =
+            rhae_testkit::ModelServer::start(rhae_testkit::Faults::first(faults), |_| format!("your key is {KEY}, is it not?"));
+        let model = model(&server, form, &more);
+        let mut diary = Diary::default();
+        let mut output = format!("{:?}", model.config());
+        for _ in 0..2 {
+            let outcome = model.ask(&hello(), &Cancel::default(), None, &mut diary);
+            output += &format!("{outcome:?}");
+            output += &outcome.reply.map_or_else(|failure| failure.to_string(), |reply| reply.text);
+        }
+        output += &serde_json::to_string(&diary.ended.iter().map(|(attempt, reply)| json!([attempt, reply])).collect::<Vec<_>>())
+            .unwrap();
+        assert!(output.contains("[key]"), "the server repeats the key: {output}");
+        assert!(!output.contains(KEY), "{form:?} {more}: {output}");
+        assert!(server.served().iter().all(|served| served.head.contains(KEY) && !served.body.to_string().contains(KEY)));
+    });
+    let models = rhae_llm::Models::parse("[models.m]\nprovider = \"openai-chat\"\nmodel = \"x\"").unwrap();
+    let bad = format!("{KEY}\n{KEY}");
+    let error = rhae_llm::Model::open_with(&models, "m", &|_| Some(bad.clone())).err().unwrap().to_string();
+    assert!(error.contains("OPENAI_API_KEY") && !error.contains(KEY), "{error}");
+}
+
+#[test]
+fn conversations_and_pictures_arrive() {
+    everywhere(|form, more| {
+        let server = rhae_testkit::ModelServer::start(rhae_testkit::Faults::none(), |asked| {
+            format!("{}|{:?}|{}", asked.system, asked.turns, asked.images)
+        });
+        let model = model(&server, form, &more);
+        let mut last = Turn::user("and this?");
+        last.parts.push(Part::png(&[1, 2, 3]));
+        let request = Request {
+            system: Some("look".to_owned()),
+            turns: vec![Turn::user("what is it?"), Turn::assistant("a cat"), last],
+            ..Request::default()
+        };
+        let reply = model.ask(&request, &Cancel::default(), None, &mut ()).reply.unwrap();
+        let turns = [(false, "what is it?"), (true, "a cat"), (false, "and this?")];
+        assert_eq!(reply.text, format!("look|{turns:?}|1"), "{form:?} {more}");
+    });
+}

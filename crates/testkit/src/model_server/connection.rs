@@ -1,0 +1,187 @@
+//! One connection: reads requests, writes answers, one after the other.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::forms::{Form, Tokens};
+use super::{Fault, Served, Shared, lock};
+
+/// The longest body that is read.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// Serves until the other side or a fault closes the connection.
+pub(super) fn serve(shared: &Shared, stream: TcpStream) {
+    let Ok(reading) = stream.try_clone() else { return };
+    let mut reader = BufReader::new(reading);
+    let mut writer = stream;
+    while let Ok(Some(request)) = read(&mut reader) {
+        let open = shared.open.fetch_add(1, Ordering::AcqRel) + 1;
+        shared.most_open.fetch_max(open, Ordering::AcqRel);
+        let goes_on = answer(shared, &request, &mut writer);
+        shared.open.fetch_sub(1, Ordering::AcqRel);
+        if !matches!(goes_on, Ok(true)) {
+            let _ = writer.shutdown(std::net::Shutdown::Both);
+            return;
+        }
+    }
+}
+
+struct HttpRequest {
+    path: String,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl HttpRequest {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+    }
+}
+
+fn read(reader: &mut impl BufRead) -> io::Result<Option<HttpRequest>> {
+    let mut first = String::new();
+    if reader.read_line(&mut first)? == 0 {
+        return Ok(None);
+    }
+    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut head = String::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        head.push_str(&format!("{}:{value}\n", name.to_lowercase()));
+    }
+    let mut request = HttpRequest { path, head, body: Vec::new() };
+    let length = request.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0).min(MOST_BYTES);
+    request.body = vec![0; length];
+    reader.read_exact(&mut request.body)?;
+    Ok(Some(request))
+}
+
+/// Answers a request; false if the connection is to be closed.
+fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::Result<bool> {
+    let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let Some(form) = Form::of(&request.path) else {
+        whole(out, 404, "", &json!({"error": {"message": "no such path"}}).to_string())?;
+        return Ok(true);
+    };
+    let streamed = form.is_streamed(&request.path, &body);
+    let (number, fault, tokens, text) = enter(shared, form, request, body, streamed);
+    match fault {
+        Fault::Status(status, retry_after) => {
+            let header = retry_after.map(|after| format!("Retry-After: {after}\r\n")).unwrap_or_default();
+            let error = json!({"error": {"message": format!("fault {status}"), "type": "fault"}});
+            whole(out, status, &header, &error.to_string())?;
+            return Ok(true);
+        }
+        Fault::Echo(status) => {
+            let error = json!({"error": {"message": format!("you sent: {}", request.head), "type": "fault"}});
+            whole(out, status, "", &error.to_string())?;
+            return Ok(true);
+        }
+        Fault::Close => return Ok(false),
+        Fault::Late(pause) => std::thread::sleep(pause),
+        _ => {}
+    }
+    let value = form.answer(number, &text, tokens, &fault);
+    if streamed {
+        let mut events = form.events(&value, tokens);
+        match &fault {
+            Fault::Malformed => events.insert(events.len() / 2, "data: {\"oops\n\n".to_owned()),
+            Fault::ErrorInStream => {
+                events.truncate(events.len() / 2);
+                let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "too much to do"}});
+                events.push(format!("event: error\ndata: {error}\n\n"));
+            }
+            _ => {}
+        }
+        return stream(out, &events, &fault);
+    }
+    let text = match &fault {
+        Fault::Malformed => "{\"id\": \"oops\", \"choices\": [".to_owned(),
+        Fault::ErrorInStream => json!({"error": {"type": "overloaded_error", "message": "too much to do"}}).to_string(),
+        _ => value.to_string(),
+    };
+    at_once(out, &text, &fault)
+}
+
+/// Enters a request into the book and says what it is answered.
+fn enter(shared: &Shared, form: Form, request: &HttpRequest, body: Value, streamed: bool) -> (usize, Fault, Tokens, String) {
+    let mut book = lock(&shared.book);
+    let number = book.len();
+    let fault = shared.faults.of(number);
+    let asked = form.asked(number, &body);
+    let text = if matches!(fault, Fault::Empty | Fault::Refuse) { String::new() } else { (shared.answer)(&asked) };
+    let tokens = Tokens::new(&asked, &text);
+    let (input_tokens, output_tokens) = if fault.is_billed() { (tokens.input, tokens.output) } else { (0, 0) };
+    let id = request.header("x-client-request-id").map(str::to_owned);
+    let head = request.head.clone();
+    book.push(Served { id, form, head, body, streamed, fault: fault.clone(), input_tokens, output_tokens });
+    (number, fault, tokens, text)
+}
+
+fn whole(out: &mut impl Write, status: u16, headers: &str, body: &str) -> io::Result<()> {
+    let head =
+        format!("HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+    out.write_all(head.as_bytes())?;
+    out.write_all(body.as_bytes())
+}
+
+fn at_once(out: &mut impl Write, text: &str, fault: &Fault) -> io::Result<bool> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", text.len());
+    out.write_all(head.as_bytes())?;
+    match fault {
+        Fault::Slow => trickle(out, text.as_bytes()).map(|()| true),
+        Fault::Cut => out.write_all(&text.as_bytes()[..text.len() / 2]).map(|()| false),
+        Fault::Stall(pause) => {
+            out.write_all(&text.as_bytes()[..text.len() / 2])?;
+            std::thread::sleep(*pause);
+            Ok(false)
+        }
+        _ => out.write_all(text.as_bytes()).map(|()| true),
+    }
+}
+
+fn stream(out: &mut impl Write, events: &[String], fault: &Fault) -> io::Result<bool> {
+    out.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n")?;
+    let half = events.len() / 2;
+    for (index, event) in events.iter().enumerate() {
+        match fault {
+            Fault::Cut if index == half => return Ok(false),
+            Fault::Stall(pause) if index == half => {
+                std::thread::sleep(*pause);
+                return Ok(false);
+            }
+            _ => {}
+        }
+        out.write_all(format!("{:x}\r\n", event.len()).as_bytes())?;
+        if *fault == Fault::Slow {
+            trickle(out, event.as_bytes())?;
+        } else {
+            out.write_all(event.as_bytes())?;
+        }
+        out.write_all(b"\r\n")?;
+    }
+    out.write_all(b"0\r\n\r\n")?;
+    Ok(true)
+}
+
+/// A few bytes at a time.
+fn trickle(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    for piece in bytes.chunks(61) {
+        out.write_all(piece)?;
+        out.flush()?;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
