@@ -108,6 +108,12 @@ pub struct ModelConfig {
 pub enum Provider {
     /// The chat completions of OpenAI and of all who speak like it.
     OpenaiChat,
+    /// The responses of OpenAI.
+    OpenaiResponses,
+    /// The messages of Anthropic.
+    Anthropic,
+    /// Google's Gemini.
+    Gemini,
     /// Prepared answers.
     Mock,
     /// Answers out of a recording.
@@ -261,6 +267,14 @@ impl ModelConfig {
         asks(self.provider == Provider::Mock, !self.replies.is_empty(), "replies")?;
         asks(file, self.file.is_some(), "file")?;
         asks(self.provider == Provider::Record, self.of.is_some(), "of")?;
+        if self.provider == Provider::Anthropic && !self.request.contains_key("max_tokens") {
+            return Err("the provider `anthropic` needs `max_tokens` in `request`".to_owned());
+        }
+        // The name becomes a part of the address there.
+        let fine = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
+        if self.provider == Provider::Gemini && !self.model.chars().all(fine) {
+            return Err("the provider `gemini` takes only letters, digits, `-`, `_`, `.` and `/` in `model`".to_owned());
+        }
         if !http {
             asks(false, self.base_url.is_some(), "base_url")?;
             asks(false, self.key_env.is_some(), "key_env")?;
@@ -287,6 +301,9 @@ impl Provider {
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai-chat",
+            Self::OpenaiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
             Self::Mock => "mock",
             Self::Replay => "replay",
             Self::Record => "record",
@@ -299,14 +316,18 @@ impl Provider {
 
     const fn public_address(self) -> &'static str {
         match self {
-            Self::OpenaiChat => "https://api.openai.com/v1",
+            Self::OpenaiChat | Self::OpenaiResponses => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::Gemini => "https://generativelanguage.googleapis.com/v1beta",
             Self::Mock | Self::Replay | Self::Record => "",
         }
     }
 
     const fn usual_variable(self) -> Option<&'static str> {
         match self {
-            Self::OpenaiChat => Some("OPENAI_API_KEY"),
+            Self::OpenaiChat | Self::OpenaiResponses => Some("OPENAI_API_KEY"),
+            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
+            Self::Gemini => Some("GEMINI_API_KEY"),
             Self::Mock | Self::Replay | Self::Record => None,
         }
     }
@@ -315,6 +336,9 @@ impl Provider {
     const fn own_fields(self) -> &'static [&'static str] {
         match self {
             Self::OpenaiChat => &["messages", "model", "stream", "n"],
+            Self::OpenaiResponses => &["input", "model", "stream", "instructions", "background", "previous_response_id"],
+            Self::Anthropic => &["messages", "model", "stream", "system"],
+            Self::Gemini => &["contents", "systemInstruction", "model"],
             Self::Mock | Self::Replay | Self::Record => &[],
         }
     }

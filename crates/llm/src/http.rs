@@ -134,12 +134,8 @@ impl Link {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).map_err(|error| self.broken(error))?;
         let text = self.hide(&String::from_utf8_lossy(&bytes));
-        let value: Value = serde_json::from_str(&text)
-            .map_err(|error| Failure::new(FailureKind::Garbled, format!("the answer is not JSON: {error}")))?;
-        match error_in(&value) {
-            Some(failure) => Err(failure),
-            None => Ok(Received::Whole(value)),
-        }
+        let value = serde_json::from_str(&text);
+        value.map(Received::Whole).map_err(|error| Failure::new(FailureKind::Garbled, format!("the answer is not JSON: {error}")))
     }
 
     fn stream(&self, reader: impl Read, stream: &mut dyn TakeEvents) -> Result<Received, Failure> {

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::config::seconds;
 use crate::failure::{Failure, FailureKind};
 use crate::gate::Gate;
-use crate::http::{Link, Post, Received};
+use crate::http::{Link, Post, Received, error_in};
 use crate::recorded::{self, Recorder};
 use crate::watch::{Attempt, Halt, Outcome, Sending, Watch};
 use crate::wire::{Assembling, Wire, wire};
@@ -170,13 +170,16 @@ impl Model {
         let post = Post { url: &url, body: &body, id: &sending.id, total: left.max(Duration::from_millis(1)) };
         let mut stream = Assembling(wire.assembly());
         let received = link.post(&post, cancel, self.config.stream.then_some(&mut stream));
-        let reply = received.and_then(|received| match received {
-            Received::Whole(value) => wire.reply(&value, request),
-            Received::Streamed => wire.reply(&stream.0.value(), request),
-        });
-        let usage = match &reply {
-            Ok(reply) => reply.usage,
-            Err(_) => stream.0.usage(),
+        let (value, broken) = match received {
+            Ok(Received::Whole(value)) => (value, None),
+            Ok(Received::Streamed) => (stream.0.value(), None),
+            // What arrived before a stream broke off may say what was consumed.
+            Err(failure) => (stream.0.value(), Some(failure)),
+        };
+        let usage = wire.usage(&value);
+        let reply = match broken.or_else(|| error_in(&value)) {
+            Some(failure) => Err(failure),
+            None => wire.reply(&value, request),
         };
         // A key that arrived in two pieces of a stream was not seen before.
         (

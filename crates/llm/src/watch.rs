@@ -47,7 +47,7 @@ pub struct Attempt {
     pub number: u32,
     /// How long it took.
     pub ms: u64,
-    /// What it consumed, as far as the provider said so before the end; `None` if that is not known.
+    /// What it consumed, as far as the provider said so before the end; `None` if it said nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What that cost; `None` if that is not known.
@@ -78,10 +78,12 @@ impl Outcome {
         self.attempts.iter().filter_map(|attempt| attempt.cost_usd).sum()
     }
 
-    /// Requests that arrived or may have arrived, and of which nobody said what they consumed.
+    /// Requests that may have consumed more than is known: those without an answer that were not refused, and answers that do not say.
     pub fn uncounted(&self) -> usize {
-        let unknown =
-            |attempt: &&Attempt| attempt.usage.is_none() && attempt.failure.as_ref().is_none_or(Failure::may_have_consumed);
+        let unknown = |attempt: &&Attempt| match &attempt.failure {
+            Some(failure) => failure.may_have_consumed(),
+            None => attempt.usage.is_none(),
+        };
         self.attempts.iter().filter(unknown).count()
     }
 }

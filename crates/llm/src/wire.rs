@@ -2,7 +2,10 @@
 //!
 //! A stream is assembled into the form that the same provider gives without streaming, so that there is one reading of each.
 
+mod anthropic;
 mod chat;
+mod gemini;
+mod responses;
 
 use serde_json::{Map, Value};
 
@@ -30,6 +33,9 @@ pub(crate) trait Wire: Send + Sync {
     /// An empty answer to assemble a stream in.
     fn assembly(&self) -> Box<dyn Assembly>;
 
+    /// What a whole answer says that it consumed, be it an error.
+    fn usage(&self, value: &Value) -> Option<Usage>;
+
     /// Reads a whole answer.
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure>;
 }
@@ -44,17 +50,17 @@ pub(crate) trait Assembly: Send {
         false
     }
 
-    /// What was assembled, in the form of a whole answer.
+    /// What was assembled so far, in the form of a whole answer.
     fn value(&self) -> Value;
-
-    /// What was consumed as far as it was said, when the stream breaks off.
-    fn usage(&self) -> Option<Usage>;
 }
 
 /// The form of a provider that is asked over HTTP.
 pub(crate) fn wire(provider: Provider) -> Option<&'static dyn Wire> {
     match provider {
         Provider::OpenaiChat => Some(&chat::Chat),
+        Provider::OpenaiResponses => Some(&responses::Responses),
+        Provider::Anthropic => Some(&anthropic::Anthropic),
+        Provider::Gemini => Some(&gemini::Gemini),
         Provider::Mock | Provider::Replay | Provider::Record => None,
     }
 }

@@ -60,6 +60,14 @@ pub enum TasksError {
     /// A sample cannot be drawn as asked.
     #[error("cannot draw the sample: {0}")]
     Sample(String),
+    /// A prompt cannot be used.
+    #[error("the prompt `{name}` cannot be used: {reason}")]
+    Prompt {
+        /// Its name.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
     /// A text is not a submission.
     #[error("`{file}` is not a submission: {reason}")]
     Submission {

@@ -61,6 +61,8 @@ fn what_is_wrong_is_named() {
         ("openai-chat", "openai-chatter", "unknown variant `openai-chatter`"),
         ("stream = true", "steam = true", "unknown field `steam`"),
         ("model = \"gpt-big\"", "", "the provider `openai-chat` needs `model`"),
+        ("provider = \"openai-chat\"", "provider = \"anthropic\"", "needs `max_tokens` in `request`"),
+        ("provider = \"openai-chat\"\nmodel = \"gpt-big\"", "provider = \"gemini\"\nmodel = \"a?b\"", "takes only letters"),
         ("https://example.org", "ftp://example.org", "`base_url` must begin"),
         ("https://example.org", "https://me:secret@example.org", "name or password"),
         ("reasoning_effort", "messages", "`messages` in `request` is set by Rhae itself"),

@@ -38,6 +38,10 @@ impl Wire for Chat {
         Box::new(Pieces::default())
     }
 
+    fn usage(&self, value: &Value) -> Option<Usage> {
+        usage(&value["usage"])
+    }
+
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure> {
         let choice = value["choices"].get(0).ok_or_else(|| garbled("the answer has no `choices`"))?;
         let message = choice.get("message").filter(|message| message.is_object());
@@ -55,7 +59,7 @@ impl Wire for Chat {
             reasoning: REASONING.iter().find_map(|field| some_text(&message[*field])),
             kept: if request.keep_reasoning { kept(message) } else { Vec::new() },
             finish,
-            usage: usage(&value["usage"]),
+            usage: self.usage(value),
             model: text(&value["model"]),
             id: text(&value["id"]),
         })
@@ -175,10 +179,6 @@ impl Assembly for Pieces {
         }
         let choice = json!({"message": message, "finish_reason": self.finish_reason});
         json!({"id": self.id, "model": self.model, "choices": [choice], "usage": self.usage})
-    }
-
-    fn usage(&self) -> Option<Usage> {
-        usage(&self.usage)
     }
 }
 

@@ -216,3 +216,41 @@ fn conversations_and_pictures_arrive() {
         assert_eq!(reply.text, format!("look|{turns:?}|1"), "{form:?} {more}");
     });
 }
+
+#[test]
+fn reasoning_is_kept_and_sent_back_if_asked_for() {
+    everywhere(|form, more| {
+        let server = server([]);
+        let model = model(&server, form, &more);
+        let first = Request { keep_reasoning: true, ..hello() };
+        let reply = model.ask(&first, &Cancel::default(), None, &mut ()).reply.unwrap();
+        assert!(!reply.kept.is_empty(), "{form:?} {more}");
+        let said = Turn { kept: reply.kept.clone(), ..Turn::assistant(&reply.text) };
+        let second = Request { turns: vec![first.turns[0].clone(), said, Turn::user("go on")], ..first.clone() };
+        assert!(model.ask(&second, &Cancel::default(), None, &mut ()).reply.is_ok());
+        let served = server.served();
+        // The seal of the first answer, or the reasoning itself where there is no seal, is in the second request.
+        let seal = if form.0 == "openai-chat" { "I thought about it." } else { "sealed-0" };
+        assert!(served[1].body.to_string().contains(seal), "{form:?} {more}: {}", served[1].body);
+        assert!(!served[0].body.to_string().contains(seal));
+        let plain = model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.unwrap();
+        assert!(plain.kept.is_empty(), "{form:?} {more}");
+    });
+}
+
+#[test]
+fn parameters_are_passed_on() {
+    for form in FORMS {
+        let server = server([]);
+        let more =
+            if form.0 == "anthropic" { "" } else { "request = { temperature = 0.5, nested = { deep = [1, \"two\", true] } }\n" };
+        let outcome = model(&server, form, more).ask(&hello(), &Cancel::default(), None, &mut ());
+        assert!(outcome.reply.is_ok());
+        let body = &server.served()[0].body;
+        if form.0 == "anthropic" {
+            assert_eq!(body["max_tokens"], 500);
+        } else {
+            assert_eq!((&body["temperature"], &body["nested"]), (&json!(0.5), &json!({"deep": [1, "two", true]})));
+        }
+    }
+}

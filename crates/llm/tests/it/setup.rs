@@ -9,11 +9,13 @@ pub(crate) const KEY: &str = "sk-test-0123456789-do-not-print";
 pub(crate) const QUICK: &str = "retries = { attempts = 4, first_pause_s = 0.002, longest_pause_s = 0.01 }\n";
 
 /// Which provider, and what comes after the server's address.
-pub(crate) const FORMS: [(&str, &str); 1] = [("openai-chat", "/v1")];
+pub(crate) const FORMS: [(&str, &str); 4] =
+    [("openai-chat", "/v1"), ("openai-responses", "/v1"), ("anthropic", ""), ("gemini", "/v1beta")];
 
 /// A model `m` on a server. `more` goes into its table.
 pub(crate) fn model(server: &ModelServer, form: (&str, &str), more: &str) -> Model {
     let (provider, path) = form;
+    let more = if provider == "anthropic" { format!("request = {{ max_tokens = 500 }}\n{more}") } else { more.to_owned() };
     let text = format!(
         "[models.m]\nprovider = \"{provider}\"\nmodel = \"test-model\"\nkey_env = \"KEY\"\nbase_url = \"{}{path}\"\n{more}",
         server.url()

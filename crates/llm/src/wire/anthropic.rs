@@ -1,0 +1,182 @@
+//! Anthropic's messages.
+
+use serde_json::{Map, Value, json};
+
+use super::{Assembly, Wire, count, garbled, some_text, text};
+use crate::failure::Failure;
+use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
+
+/// The version of the interface that this is written for.
+const VERSION: &str = "2023-06-01";
+
+pub(super) struct Anthropic;
+
+impl Wire for Anthropic {
+    fn url(&self, model: &ModelConfig) -> String {
+        format!("{}/v1/messages", model.base())
+    }
+
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", VERSION)]
+    }
+
+    fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {
+        let mut body = Map::new();
+        body.insert("model".to_owned(), json!(model.model));
+        if let Some(system) = &request.system {
+            body.insert("system".to_owned(), json!(system));
+        }
+        body.insert("messages".to_owned(), request.turns.iter().map(message).collect());
+        if model.stream {
+            body.insert("stream".to_owned(), json!(true));
+        }
+        body
+    }
+
+    fn assembly(&self) -> Box<dyn Assembly> {
+        Box::new(Pieces::default())
+    }
+
+    /// Tokens out of and into a cache are counted beside the others here.
+    fn usage(&self, value: &Value) -> Option<Usage> {
+        let usage = &value["usage"];
+        usage.as_object()?;
+        let cached_tokens = count(&usage["cache_read_input_tokens"]);
+        let cache_write_tokens = count(&usage["cache_creation_input_tokens"]);
+        Some(Usage {
+            input_tokens: count(&usage["input_tokens"]).saturating_add(cached_tokens).saturating_add(cache_write_tokens),
+            cached_tokens,
+            cache_write_tokens,
+            output_tokens: count(&usage["output_tokens"]),
+            ..Usage::default()
+        })
+    }
+
+    fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure> {
+        let content = value["content"].as_array().ok_or_else(|| garbled("the answer has no `content`"))?;
+        let of = |kind: &'static str| content.iter().filter(move |block| block["type"] == kind);
+        let thoughts: Vec<&str> = of("thinking").filter_map(|block| block["thinking"].as_str()).collect();
+        let is_reasoning = |block: &&Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
+        let finish = match value["stop_reason"].as_str() {
+            Some("end_turn" | "stop_sequence") | None => Finish::Done,
+            Some("max_tokens") => Finish::Length,
+            Some("refusal") => Finish::Refused("the model or its provider".to_owned()),
+            Some(other) => Finish::Other(other.to_owned()),
+        };
+        Ok(Reply {
+            text: of("text").filter_map(|block| block["text"].as_str()).collect(),
+            reasoning: some_text(&json!(thoughts.join("\n\n"))),
+            kept: if request.keep_reasoning { content.iter().filter(is_reasoning).cloned().collect() } else { Vec::new() },
+            finish,
+            usage: self.usage(value),
+            model: text(&value["model"]),
+            id: text(&value["id"]),
+        })
+    }
+}
+
+fn message(turn: &Turn) -> Value {
+    let role = if turn.role == Role::User { "user" } else { "assistant" };
+    let part = |part: &Part| match part {
+        Part::Text { text } => json!({"type": "text", "text": text}),
+        Part::Image { media_type, base64 } => {
+            json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64}})
+        }
+    };
+    let content: Value = turn.kept.iter().cloned().chain(turn.parts.iter().map(part)).collect();
+    json!({"role": role, "content": content})
+}
+
+/// A streamed answer so far: the message with its blocks.
+#[derive(Default)]
+struct Pieces {
+    message: Map<String, Value>,
+    blocks: Vec<Value>,
+}
+
+impl Assembly for Pieces {
+    fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure> {
+        match piece["type"].as_str().unwrap_or(name) {
+            "message_start" => self.message = piece["message"].as_object().cloned().unwrap_or_default(),
+            "content_block_start" => self.blocks.push(piece["content_block"].clone()),
+            "content_block_delta" => self.add(&piece["delta"])?,
+            "message_delta" => {
+                self.message.insert("stop_reason".to_owned(), piece["delta"]["stop_reason"].clone());
+                let usage = self.message.entry("usage").or_insert_with(|| json!({}));
+                // Counts are of the whole answer so far, so they replace the earlier ones.
+                if let (Some(usage), Some(news)) = (usage.as_object_mut(), piece["usage"].as_object()) {
+                    usage.extend(
+                        news.iter().filter(|(_, count)| !count.is_null()).map(|(name, count)| (name.clone(), count.clone())),
+                    );
+                }
+            }
+            "message_stop" => return Ok(true),
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    fn value(&self) -> Value {
+        let mut message = self.message.clone();
+        message.insert("content".to_owned(), json!(self.blocks));
+        Value::Object(message)
+    }
+}
+
+impl Pieces {
+    /// Adds to the last block: blocks come one after the other.
+    fn add(&mut self, delta: &Value) -> Result<(), Failure> {
+        let block = self
+            .blocks
+            .last_mut()
+            .and_then(Value::as_object_mut)
+            .ok_or_else(|| garbled("a piece of the stream belongs to no block"))?;
+        for field in ["text", "thinking", "signature"] {
+            if let Some(more) = delta[field].as_str() {
+                match block.get_mut(field) {
+                    Some(Value::String(so_far)) => so_far.push_str(more),
+                    _ => drop(block.insert(field.to_owned(), json!(more))),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_are_a_part_of_the_input() {
+        let value = json!({"usage": {"input_tokens": 10, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 5, "output_tokens": 7}});
+        let usage = Anthropic.usage(&value).unwrap();
+        assert_eq!((usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens, usage.output_tokens), (45, 30, 5, 7));
+    }
+
+    #[test]
+    fn reasoning_is_kept_with_its_signature_if_asked_for() {
+        let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
+        let hidden = json!({"type": "redacted_thinking", "data": "x"});
+        let value = json!({"content": [thinking, hidden, {"type": "text", "text": "hi"}], "stop_reason": "end_turn"});
+        let keeping = Request { keep_reasoning: true, ..Request::text("a") };
+        let reply = Anthropic.reply(&value, &keeping).unwrap();
+        assert_eq!((reply.text.as_str(), reply.reasoning.as_deref()), ("hi", Some("hm")));
+        assert_eq!(reply.kept, [thinking.clone(), hidden.clone()]);
+        assert!(Anthropic.reply(&value, &Request::text("a")).unwrap().kept.is_empty());
+        let turn = Turn { kept: reply.kept, ..Turn::assistant("hi") };
+        assert_eq!(message(&turn)["content"], json!([thinking, hidden, {"type": "text", "text": "hi"}]));
+        assert!(Anthropic.reply(&json!({"content": "hi"}), &keeping).is_err());
+    }
+
+    #[test]
+    fn a_piece_without_a_block_is_an_error() {
+        let delta =
+            json!({"type": "content_block_delta", "index": 4_000_000_000_u64, "delta": {"type": "text_delta", "text": "x"}});
+        assert!(Pieces::default().take("", &delta).is_err());
+    }
+}
