@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyMappingProxy, PyString, PyTuple, PyType};
 
-use crate::raw::attributes;
+use crate::raw::{attributes, fields, number};
 
 /// The attributes of a sprite, which a subclass could turn into something that is computed.
 const FIELDS: [&str; 12] = [
@@ -27,9 +27,55 @@ const FIELDS: [&str; 12] = [
     "_tags",
 ];
 
+/// Where a sprite's attributes are in [`Fields`].
+pub(crate) mod at {
+    pub(crate) const PIXELS: usize = 0;
+    pub(crate) const NAME: usize = 1;
+    pub(crate) const X: usize = 2;
+    pub(crate) const Y: usize = 3;
+    pub(crate) const LAYER: usize = 4;
+    pub(crate) const ROTATION: usize = 5;
+    pub(crate) const MIRROR_UD: usize = 6;
+    pub(crate) const MIRROR_LR: usize = 7;
+    pub(crate) const BLOCKING: usize = 8;
+    pub(crate) const SCALE: usize = 9;
+    pub(crate) const INTERACTION: usize = 10;
+    pub(crate) const TAGS: usize = 11;
+}
+
+/// A sprite's attributes, not counted as in use: valid until Python code runs.
+pub(crate) struct Fields<'a, 'py>([Option<Borrowed<'a, 'py, PyAny>>; FIELDS.len()]);
+
+impl<'a, 'py> Fields<'a, 'py> {
+    /// An attribute by its place.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> Option<Borrowed<'a, 'py, PyAny>> {
+        self.0[place]
+    }
+
+    /// A whole number by its place.
+    #[inline]
+    pub(crate) fn number(&self, place: usize) -> Option<i64> {
+        number(self.0[place]?)
+    }
+}
+
 /// What a sprite does that a kernel does in its place. Kernels name them by index.
-const BEHAVIOUR: [&str; 12] =
-    ["render", "is_visible", "is_collidable", "collides_with", "layer", "x", "y", "width", "height", "blocking", "tags", "name"];
+const BEHAVIOUR: [&str; 13] = [
+    "render",
+    "is_visible",
+    "is_collidable",
+    "collides_with",
+    "layer",
+    "x",
+    "y",
+    "width",
+    "height",
+    "blocking",
+    "tags",
+    "name",
+    "clone",
+];
 
 /// What drawing uses, as indices into [`BEHAVIOUR`].
 pub(crate) const DRAWING: &[usize] = &[0, 1, 4, 5, 6];
@@ -45,6 +91,8 @@ pub(crate) const PLACING: &[usize] = &[0, 2, 5, 6, 7, 8, 9, 10];
 pub(crate) const TAGGING: &[usize] = &[10];
 /// What a query by name uses.
 pub(crate) const NAMING: &[usize] = &[11];
+/// What copying uses.
+pub(crate) const CLONING: &[usize] = &[12];
 
 /// How a sprite is seen and felt.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +116,7 @@ struct Classes {
     attributes: Py<PyMappingProxy>,
     names: Vec<Py<PyString>>,
     behaviour: Vec<Py<PyAny>>,
-    fields: Vec<Py<PyString>>,
+    fields: [Py<PyString>; FIELDS.len()],
     interactions: [Py<PyAny>; 4],
     blockings: [Py<PyAny>; 3],
 }
@@ -91,7 +139,7 @@ pub(crate) fn learn(
         behaviour: behaviour.collect::<PyResult<_>>()?,
         attributes: attributes.unbind(),
         names: BEHAVIOUR.iter().map(interned).collect(),
-        fields: FIELDS.iter().map(interned).collect(),
+        fields: FIELDS.map(|name| interned(&name)),
         interactions,
         blockings,
     };
@@ -115,9 +163,15 @@ impl<'py> Judge<'py> {
         Some(Self { py, classes, uses, plain: std::ptr::null() })
     }
 
-    /// The attributes of a plain sprite.
+    /// Reads the attributes of a plain sprite.
     #[inline]
-    pub(crate) fn fields(&mut self, sprite: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    pub(crate) fn read<'a>(&self, attributes: &'a Bound<'py, PyDict>) -> Fields<'a, 'py> {
+        Fields(fields(attributes, &self.classes.fields))
+    }
+
+    /// The attributes of a plain sprite, as a dictionary.
+    #[inline]
+    pub(crate) fn attributes(&mut self, sprite: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
         let class = sprite.get_type_ptr().cast_const();
         if class != self.plain {
             if !self.is_plain(&sprite.get_type()) {
@@ -150,14 +204,15 @@ impl<'py> Judge<'py> {
         class.mro().iter().filter(|between| !between.is(ours) && !between.is(&object)).all(|between| {
             let Ok(attributes) = between.getattr(pyo3::intern!(self.py, "__dict__")) else { return false };
             let has = |name: &Bound<'py, PyString>| attributes.contains(name).unwrap_or(true);
-            let replaces = known.names.iter().chain(&known.fields).any(|name| has(name.bind(self.py)));
+            let names = self.uses.iter().map(|&index| &known.names[index]);
+            let replaces = names.chain(&known.fields).any(|name| has(name.bind(self.py)));
             !replaces && !has(hook)
         })
     }
 
     fn is_overridden(&self, fields: &Bound<'py, PyDict>) -> Option<bool> {
         // Properties win over attributes of the same name; only methods can be replaced on one sprite.
-        for &index in self.uses.iter().filter(|&&index| index == 0 || index == 3) {
+        for &index in self.uses.iter().filter(|&&index| matches!(index, 0 | 3 | 12)) {
             if fields.contains(&self.classes.names[index]).ok()? {
                 return Some(true);
             }

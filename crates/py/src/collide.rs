@@ -7,19 +7,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::answer;
-use crate::classes::{Blocking, COLLIDING, Interaction, Judge, MEETING, items};
+use crate::classes::{Blocking, COLLIDING, Fields, Interaction, Judge, MEETING, at, items};
 use crate::look::Look;
-use crate::raw::{field, number};
 
 /// What `Sprite.collides_with` gives.
 #[pyfunction]
 pub(crate) fn collides<'py>(one: &Bound<'py, PyAny>, two: &Bound<'py, PyAny>, ignore_mode: bool) -> PyResult<Bound<'py, PyAny>> {
     let collides = || {
         let mut judge = Judge::new(one.py(), MEETING)?;
-        let fields = judge.fields(one)?;
-        let mut body = Body::new(&judge, fields)?;
-        let other = judge.fields(two)?;
-        if one.is(two) { Some(false) } else { body.meets(&judge, &other, ignore_mode) }
+        let fields = judge.attributes(one)?;
+        let mut body = Body::new(&judge, &fields)?;
+        let other = judge.attributes(two)?;
+        if one.is(two) { Some(false) } else { body.meets(&judge, &judge.read(&other), ignore_mode) }
     };
     answer(one.py(), collides())
 }
@@ -34,12 +33,12 @@ pub(crate) fn collisions<'py>(
     let py = one.py();
     let collisions = || {
         let mut judge = Judge::new(py, COLLIDING)?;
-        let fields = judge.fields(one)?;
-        let mut body = Body::new(&judge, fields)?;
+        let fields = judge.attributes(one)?;
+        let mut body = Body::new(&judge, &fields)?;
         let found = PyList::empty(py);
         for other in items(sprites)? {
-            let fields = judge.fields(&other)?;
-            if !one.is(&other) && body.meets(&judge, &fields, ignore_mode)? {
+            let fields = judge.attributes(&other)?;
+            if !one.is(&other) && body.meets(&judge, &judge.read(&fields), ignore_mode)? {
                 found.append(other).ok()?;
             }
         }
@@ -49,8 +48,8 @@ pub(crate) fn collisions<'py>(
 }
 
 /// A sprite that others are held against.
-struct Body<'py> {
-    fields: Bound<'py, PyDict>,
+struct Body<'a, 'py> {
+    fields: Fields<'a, 'py>,
     collidable: bool,
     blocking: Blocking,
     x: i64,
@@ -59,17 +58,17 @@ struct Body<'py> {
     look: Option<Look<'py>>,
 }
 
-impl<'py> Body<'py> {
-    fn new(judge: &Judge<'py>, fields: Bound<'py, PyDict>) -> Option<Self> {
-        let py = fields.py();
+impl<'a, 'py> Body<'a, 'py> {
+    fn new(judge: &Judge<'py>, attributes: &'a Bound<'py, PyDict>) -> Option<Self> {
+        let fields = judge.read(attributes);
         let collidable = is_collidable(judge, &fields)?;
-        let blocking = judge.blocking(field(&fields, pyo3::intern!(py, "_blocking"))?)?;
-        let (x, y) = place(&fields)?;
+        let blocking = judge.blocking(fields.get(at::BLOCKING)?)?;
+        let (x, y) = (fields.number(at::X)?, fields.number(at::Y)?);
         Some(Self { fields, collidable, blocking, x, y, look: None })
     }
 
-    fn meets(&mut self, judge: &Judge<'py>, other: &Bound<'py, PyDict>, ignore_mode: bool) -> Option<bool> {
-        let blocking = judge.blocking(field(other, pyo3::intern!(other.py(), "_blocking"))?)?;
+    fn meets(&mut self, judge: &Judge<'py>, other: &Fields<'_, 'py>, ignore_mode: bool) -> Option<bool> {
+        let blocking = judge.blocking(other.get(at::BLOCKING)?)?;
         if !ignore_mode {
             if !self.collidable || !is_collidable(judge, other)? {
                 return Some(false);
@@ -83,7 +82,7 @@ impl<'py> Body<'py> {
             empty => empty.insert(Look::read(&self.fields)?),
         };
         let theirs = Look::read(other)?;
-        let (x, y) = place(other)?;
+        let (x, y) = (other.number(at::X)?, other.number(at::Y)?);
         let columns = overlap(self.x, look.width, x, theirs.width)?;
         let rows = overlap(self.y, look.height, y, theirs.height)?;
         let (Some((from, their_from, width)), Some((above, their_above, height))) = (columns, rows) else {
@@ -114,12 +113,7 @@ fn overlap(one: i64, length: usize, two: i64, other_length: usize) -> Option<Opt
     Some(Some(((start - one) as usize, (start - two) as usize, span)))
 }
 
-fn is_collidable<'py>(judge: &Judge<'py>, fields: &Bound<'py, PyDict>) -> Option<bool> {
-    let interaction = judge.interaction(field(fields, pyo3::intern!(fields.py(), "_interaction"))?)?;
+fn is_collidable<'py>(judge: &Judge<'py>, fields: &Fields<'_, 'py>) -> Option<bool> {
+    let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
     Some(matches!(interaction, Interaction::Tangible | Interaction::Invisible))
-}
-
-fn place(fields: &Bound<'_, PyDict>) -> Option<(i64, i64)> {
-    let py = fields.py();
-    Some((number(fields, pyo3::intern!(py, "_x"))?, number(fields, pyo3::intern!(py, "_y"))?))
 }

@@ -5,15 +5,16 @@
 //! which asks this copier for whatever is inside: a `Copier` is the memo of `copy.deepcopy` too.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::mem;
+use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyKeyError, PyRecursionError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple, PyType};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::raw::{attributes, blank, bytes, copied};
+use crate::raw::{attributes, blank, copied, is_unshared, set};
 
 /// How deep a structure may be nested: four times what `copy.deepcopy` manages, and far from the end of any stack.
 const MOST_NESTED: usize = 1000;
@@ -47,22 +48,32 @@ enum Kind {
     Python,
 }
 
-struct State {
-    /// By the address of the original: it, kept alive so that its address stays its own, and its copy.
-    done: FxHashMap<usize, (Py<PyAny>, Py<PyAny>)>,
+/// A class, as far as copying its objects is concerned.
+struct Class {
+    /// Kept alive, so that its address stays its own.
+    _class: Py<PyType>,
+    kind: Kind,
+    /// Attributes that can be set on an object without reaching code of the class, by their names' addresses.
+    plain: RefCell<FxHashMap<usize, (Py<PyAny>, bool)>>,
 }
 
 thread_local! {
-    /// How each class is copied, by its address; the class is kept alive, so that the address stays its own. Games have few
-    /// classes, and judging one takes longer than copying a sprite.
-    static KINDS: RefCell<FxHashMap<usize, (Py<PyType>, Kind)>> = const { RefCell::new(FxHashMap::with_hasher(FxBuildHasher)) };
+    /// How each class is copied, by its address. Games have few classes, and judging one takes longer than copying a sprite.
+    static CLASSES: RefCell<FxHashMap<usize, Rc<Class>>> = const { RefCell::new(FxHashMap::with_hasher(FxBuildHasher)) };
+}
+
+/// What has been copied, by the address of the original: it, kept alive so that its address stays its own, and its copy.
+#[derive(Default)]
+struct Memo {
+    done: FxHashMap<usize, (Py<PyAny>, Py<PyAny>)>,
+    depth: usize,
 }
 
 /// One act of copying.
 #[pyclass(frozen, module = "rhae._native")]
 pub(crate) struct Copier {
-    state: Mutex<State>,
-    depth: AtomicUsize,
+    /// Empty while a copy is under way, but for the time that Python code runs in it.
+    memo: Mutex<Memo>,
     /// The memo of a `copy.deepcopy` that is under way around this one.
     outer: Py<PyDict>,
     /// Classes whose hooks are our own and stand for nothing else.
@@ -77,44 +88,35 @@ pub(crate) struct Copier {
 impl Copier {
     #[new]
     fn new(outer: Py<PyDict>, ours: Py<PyTuple>, handlers: Py<PyDict>, fallback: Py<PyAny>) -> Self {
-        let state = State { done: FxHashMap::with_capacity_and_hasher(1024, FxBuildHasher) };
-        Self { state: Mutex::new(state), depth: AtomicUsize::new(0), outer, ours, handlers, fallback }
+        let memo = Memo { done: FxHashMap::with_capacity_and_hasher(512, FxBuildHasher), depth: 0 };
+        Self { memo: Mutex::new(memo), outer, ours, handlers, fallback }
     }
 
     /// The copy of an object.
     #[pyo3(name = "copy")]
     fn copy<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let kind = this.get().kind(&object.get_type())?;
-        if kind == Kind::Atomic {
-            return Ok(object.clone());
-        }
-        if let Some(copy) = this.get().known(object)? {
-            return Ok(copy);
-        }
-        if this.get().depth.fetch_add(1, Ordering::Relaxed) > MOST_NESTED {
-            return Err(PyRecursionError::new_err(format!("nested more than {MOST_NESTED} deep")));
-        }
-        let copy = Self::make(this, object, kind)?;
-        this.get().depth.fetch_sub(1, Ordering::Relaxed);
-        Ok(copy)
+        let mut work = Work { copier: this, memo: mem::take(&mut *this.get().memo()), outer: this.get().outer.bind(this.py()) };
+        let copy = work.copy(object);
+        *this.get().memo() = work.memo;
+        copy
     }
 
     /// Remembers a copy before what is inside is copied, which may lead back to it.
     fn remember(&self, object: Bound<'_, PyAny>, copy: Bound<'_, PyAny>) {
-        self.state().done.insert(object.as_ptr().addr(), (object.unbind(), copy.unbind()));
+        self.memo().done.insert(object.as_ptr().addr(), (object.unbind(), copy.unbind()));
     }
 
     /// Tells the `copy.deepcopy` around this one what was copied.
     fn report(&self, py: Python<'_>) -> PyResult<()> {
         let outer = self.outer.bind(py);
-        let done: Vec<_> = self.state().done.iter().map(|(at, (_, copy))| (*at, copy.clone_ref(py))).collect();
+        let done: Vec<_> = self.memo().done.iter().map(|(at, (_, copy))| (*at, copy.clone_ref(py))).collect();
         done.into_iter().try_for_each(|(at, copy)| outer.set_item(at, copy))
     }
 
     /// As a memo: the copy of the object at an address.
     #[pyo3(signature = (address, default=None))]
     fn get(&self, py: Python<'_>, address: usize, default: Option<Py<PyAny>>) -> PyResult<Option<Py<PyAny>>> {
-        let known = self.state().done.get(&address).map(|(_, copy)| copy.clone_ref(py));
+        let known = self.memo().done.get(&address).map(|(_, copy)| copy.clone_ref(py));
         let outer = || Ok(self.outer.bind(py).get_item(address)?.map(Bound::unbind));
         Ok(known.map_or_else(outer, |copy| PyResult::Ok(Some(copy)))?.or(default))
     }
@@ -125,140 +127,222 @@ impl Copier {
 
     fn __setitem__(&self, py: Python<'_>, address: usize, copy: Py<PyAny>) -> PyResult<()> {
         // `copy.deepcopy` keeps originals alive itself, in the memo's own entry.
-        self.state().done.remove(&address);
+        self.memo().done.remove(&address);
         self.outer.bind(py).set_item(address, copy)
     }
 }
 
 impl Copier {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn memo(&self) -> MutexGuard<'_, Memo> {
+        self.memo.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A copy under way, with the memo in its hands.
+struct Work<'a, 'py> {
+    copier: &'a Bound<'py, Copier>,
+    memo: Memo,
+    outer: &'a Bound<'py, PyDict>,
+}
+
+impl<'py> Work<'_, 'py> {
+    fn copy(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if is_atom(object) {
+            return Ok(object.clone());
+        }
+        let class = self.class(&object.get_type())?;
+        if class.kind == Kind::Atomic {
+            return Ok(object.clone());
+        }
+        if let Some(copy) = self.known(object)? {
+            return Ok(copy);
+        }
+        self.memo.depth += 1;
+        if self.memo.depth > MOST_NESTED {
+            return Err(PyRecursionError::new_err(format!("nested more than {MOST_NESTED} deep")));
+        }
+        let copy = self.make(object, &class)?;
+        self.memo.depth -= 1;
+        Ok(copy)
     }
 
-    fn known<'py>(&self, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn known(&self, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, address) = (object.py(), object.as_ptr().addr());
-        if let Some((_, copy)) = self.state().done.get(&address) {
+        if let Some((_, copy)) = self.memo.done.get(&address) {
             return Ok(Some(copy.bind(py).clone()));
         }
-        let outer = self.outer.bind(py);
-        if outer.is_empty() { Ok(None) } else { outer.get_item(address) }
+        if self.outer.is_empty() { Ok(None) } else { self.outer.get_item(address) }
     }
 
-    fn make<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>, kind: Kind) -> PyResult<Bound<'py, PyAny>> {
+    fn remember(&mut self, object: &Bound<'py, PyAny>, copy: &Bound<'py, PyAny>) {
+        self.memo.done.insert(object.as_ptr().addr(), (object.clone().unbind(), copy.clone().unbind()));
+    }
+
+    /// Remembers the copy of something built-in, unless nobody else has the original, so that no way leads to it again.
+    fn remember_shared(&mut self, object: &Bound<'py, PyAny>, copy: &Bound<'py, PyAny>) {
+        if !is_unshared(object) {
+            self.remember(object, copy);
+        }
+    }
+
+    fn make(&mut self, object: &Bound<'py, PyAny>, class: &Class) -> PyResult<Bound<'py, PyAny>> {
         let py = object.py();
-        match kind {
+        match class.kind {
             Kind::Atomic => Ok(object.clone()),
-            Kind::Plain => Self::plain(this, object),
+            Kind::Plain => self.plain(object, class),
             Kind::List => {
                 let list = object.cast::<PyList>()?;
                 let copy = list.get_slice(0, list.len());
-                this.get().remember(object.clone(), copy.as_any().clone());
+                self.remember_shared(object, copy.as_any());
                 for (index, item) in list.iter().enumerate() {
-                    if this.get().kind(&item.get_type())? != Kind::Atomic {
-                        copy.set_item(index, Self::copy(this, &item)?)?;
+                    if !is_atom(&item) {
+                        copy.set_item(index, self.copy(&item)?)?;
                     }
                 }
                 Ok(copy.into_any())
             }
             Kind::Dict => {
-                let copy = PyDict::new(py);
-                this.get().remember(object.clone(), copy.as_any().clone());
-                Self::fill(this, object.cast::<PyDict>()?, &copy)?;
+                let dict = object.cast::<PyDict>()?;
+                let copy = dict.copy()?;
+                self.remember_shared(object, copy.as_any());
+                self.fill(dict, &copy)?;
                 Ok(copy.into_any())
             }
             Kind::Tuple => {
                 let items: Vec<_> = object.cast::<PyTuple>()?.iter().collect();
-                let copies = Self::each(this, &items)?;
-                Self::immutable(this, object, &items, &copies, || Ok(PyTuple::new(py, &copies)?.into_any()))
+                self.immutable(object, &items, |copies| Ok(PyTuple::new(py, copies)?.into_any()))
             }
             Kind::Set => {
-                let copy = PySet::empty(py)?;
-                this.get().remember(object.clone(), copy.as_any().clone());
                 let items: Vec<_> = object.cast::<PySet>()?.iter().collect();
+                if items.iter().all(is_atom) {
+                    let copy = PySet::new(py, &items)?.into_any();
+                    self.remember_shared(object, &copy);
+                    return Ok(copy);
+                }
+                let copy = PySet::empty(py)?;
+                self.remember(object, copy.as_any());
                 for item in items {
-                    copy.add(Self::copy(this, &item)?)?;
+                    copy.add(self.copy(&item)?)?;
                 }
                 Ok(copy.into_any())
             }
             Kind::FrozenSet => {
                 let items: Vec<_> = object.cast::<PyFrozenSet>()?.iter().collect();
-                let copies = Self::each(this, &items)?;
-                Self::immutable(this, object, &items, &copies, || Ok(PyFrozenSet::new(py, &copies)?.into_any()))
+                self.immutable(object, &items, |copies| Ok(PyFrozenSet::new(py, copies)?.into_any()))
             }
-            Kind::Array => match bytes(object).and_then(copied) {
+            Kind::Array => match copied(object, |base| self.copy(base))? {
                 Some(copy) => {
-                    this.get().remember(object.clone(), copy.clone());
+                    self.remember_shared(object, &copy);
                     Ok(copy)
                 }
-                None => Self::python(this, object),
+                None => self.python(object),
             },
-            Kind::Python => Self::python(this, object),
+            Kind::Python => self.python(object),
         }
-    }
-
-    fn each<'py>(this: &Bound<'py, Self>, items: &[Bound<'py, PyAny>]) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        items.iter().map(|item| Self::copy(this, item)).collect()
     }
 
     /// A container that cannot change is its own copy if nothing inside is copied, and may have been copied by a cycle
     /// through itself.
-    fn immutable<'py>(
-        this: &Bound<'py, Self>,
+    fn immutable(
+        &mut self,
         object: &Bound<'py, PyAny>,
         items: &[Bound<'py, PyAny>],
-        copies: &[Bound<'py, PyAny>],
-        build: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+        build: impl FnOnce(&[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(copy) = this.get().known(object)? {
+        if items.iter().all(is_atom) {
+            return Ok(object.clone());
+        }
+        let copies = items.iter().map(|item| self.copy(item)).collect::<PyResult<Vec<_>>>()?;
+        if let Some(copy) = self.known(object)? {
             return Ok(copy);
         }
-        let same = items.iter().zip(copies).all(|(item, copy)| item.is(copy));
-        let copy = if same { object.clone() } else { build()? };
-        this.get().remember(object.clone(), copy.clone());
+        let same = items.iter().zip(&copies).all(|(item, copy)| item.is(copy));
+        let copy = if same { object.clone() } else { build(&copies)? };
+        self.remember_shared(object, &copy);
         Ok(copy)
     }
 
-    fn plain<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let copy = blank(&object.get_type())?;
-        this.get().remember(object.clone(), copy.clone());
-        let (Some(from), Some(into)) = (attributes(object), attributes(&copy)) else { return Ok(copy) };
-        Self::fill(this, &from, &into)?;
-        Ok(copy)
-    }
-
-    /// Copies the entries of a dictionary into an empty one. Most entries are atomic and go over at once.
-    fn fill<'py>(this: &Bound<'py, Self>, from: &Bound<'py, PyDict>, into: &Bound<'py, PyDict>) -> PyResult<()> {
-        let mut others = Vec::new();
-        for (key, value) in from.iter() {
-            if !key.is_exact_instance_of::<PyString>() && this.get().kind(&key.get_type())? != Kind::Atomic {
-                let items: Vec<_> = from.iter().collect();
-                return items.iter().try_for_each(|(key, value)| into.set_item(Self::copy(this, key)?, Self::copy(this, value)?));
+    fn plain(&mut self, object: &Bound<'py, PyAny>, class: &Class) -> PyResult<Bound<'py, PyAny>> {
+        let kind = object.get_type();
+        let copy = blank(&kind)?;
+        self.remember(object, &copy);
+        let Some(from) = attributes(object) else { return Ok(copy) };
+        let items: Vec<_> = from.iter().collect();
+        if items.iter().any(|(key, _)| !class.is_plain(&kind, key)) {
+            if let Some(into) = attributes(&copy) {
+                into.update(from.as_mapping())?;
+                self.fill(&from, &into)?;
             }
-            if this.get().kind(&value.get_type())? != Kind::Atomic {
-                others.push((key, value));
-            }
+            return Ok(copy);
         }
-        into.update(from.as_mapping())?;
-        others.iter().try_for_each(|(key, value)| into.set_item(key, Self::copy(this, value)?))
+        for (key, value) in &items {
+            if is_atom(value) { set(&copy, key, value)? } else { set(&copy, key, &self.copy(value)?)? }
+        }
+        Ok(copy)
     }
 
-    fn python<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = object.py();
-        let handler = this.get().handlers.bind(py).get_item(object.get_type())?;
-        let function = handler.unwrap_or_else(|| this.get().fallback.bind(py).clone());
-        function.call1((object, this))
+    /// Replaces the entries of a shallow copy of a dictionary by copies. Most entries are atomic and stay.
+    fn fill(&mut self, from: &Bound<'py, PyDict>, into: &Bound<'py, PyDict>) -> PyResult<()> {
+        let items: Vec<_> = from.iter().filter(|(key, value)| !(is_atom(key) && is_atom(value))).collect();
+        if items.iter().any(|(key, _)| !is_atom(key)) {
+            into.clear();
+            let items: Vec<_> = from.iter().collect();
+            return items.iter().try_for_each(|(key, value)| into.set_item(self.copy(key)?, self.copy(value)?));
+        }
+        items.iter().try_for_each(|(key, value)| into.set_item(key, self.copy(value)?))
     }
 
-    fn kind(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
+    /// Lets Python copy something, which may ask the copier for parts of it.
+    fn python(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, copier) = (object.py(), self.copier.get());
+        let handler = copier.handlers.bind(py).get_item(object.get_type())?;
+        let function = handler.unwrap_or_else(|| copier.fallback.bind(py).clone());
+        *copier.memo() = mem::take(&mut self.memo);
+        let copy = function.call1((object, self.copier));
+        self.memo = mem::take(&mut *copier.memo());
+        copy
+    }
+
+    fn class(&self, class: &Bound<'py, PyType>) -> PyResult<Rc<Class>> {
         let address = class.as_ptr().addr();
-        if let Some(kind) = KINDS.with_borrow(|kinds| kinds.get(&address).map(|(_, kind)| *kind)) {
-            return Ok(kind);
+        if let Some(known) = CLASSES.with_borrow(|classes| classes.get(&address).cloned()) {
+            return Ok(known);
         }
-        let kind = self.judge(class)?;
-        KINDS.with_borrow_mut(|kinds| kinds.insert(address, (class.clone().unbind(), kind)));
-        Ok(kind)
+        let kind = self.copier.get().judge(class)?;
+        let judged = Rc::new(Class { _class: class.clone().unbind(), kind, plain: RefCell::default() });
+        CLASSES.with_borrow_mut(|classes| classes.insert(address, judged.clone()));
+        Ok(judged)
     }
+}
 
+impl Class {
+    /// Whether setting an attribute with this name sets it and nothing else: no property of the class, no slot.
+    fn is_plain(&self, class: &Bound<'_, PyType>, name: &Bound<'_, PyAny>) -> bool {
+        let address = name.as_ptr().addr();
+        if let Some((_, plain)) = self.plain.borrow().get(&address) {
+            return *plain;
+        }
+        let py = class.py();
+        let found = class.mro().iter().find_map(|base| base.getattr("__dict__").ok()?.get_item(name).ok());
+        let hooked = |hook: &Bound<'_, PyString>| found.as_ref().is_some_and(|found| found.get_type().hasattr(hook).unwrap_or(true));
+        let plain = name.is_exact_instance_of::<PyString>()
+            && !hooked(pyo3::intern!(py, "__set__"))
+            && !hooked(pyo3::intern!(py, "__delete__"));
+        self.plain.borrow_mut().insert(address, (name.clone().unbind(), plain));
+        plain
+    }
+}
+
+/// Whether an object is of the kinds that most attributes are, which never change.
+#[inline]
+fn is_atom(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyString>()
+        || object.is_exact_instance_of::<PyBool>()
+        || object.is_none()
+}
+
+impl Copier {
     fn judge(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
         let py = class.py();
         let builtin = [

@@ -2,24 +2,26 @@
 //!
 //! Invariant: sprites are drawn from the lowest layer up and within a layer in their order; cells below 0 are not drawn.
 
-use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use rhae_engine::{Camera, Frame, SIZE};
 
 use crate::answer;
-use crate::classes::{DRAWING, Interaction, Judge, RENDERING, items};
+use crate::classes::{DRAWING, Interaction, Judge, RENDERING, at, items};
 use crate::look::{Look, Pose};
 use crate::pixels::Cells;
-use crate::raw::{attributes, bytes, field, number};
+use crate::raw::{array, attributes, bytes, field, number, signed};
 
 /// The array that `Sprite.render` gives, if the sprite's cells are bytes.
 #[pyfunction]
 pub(crate) fn rendered<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let look = || {
-        let fields = Judge::new(sprite.py(), &[])?.fields(sprite)?;
+        let mut judge = Judge::new(sprite.py(), &[])?;
+        let attributes = judge.attributes(sprite)?;
+        let fields = judge.read(&attributes);
         // Arrays of wider numbers keep their type, which is for NumPy to do.
-        bytes(&field(&fields, pyo3::intern!(sprite.py(), "pixels"))?.to_owned())?;
+        bytes(&fields.get(at::PIXELS)?.to_owned())?;
         let look = Look::read(&fields)?;
         let mut cells = Vec::with_capacity(look.width.checked_mul(look.height)?);
         let mut scratch = Vec::new();
@@ -31,14 +33,48 @@ pub(crate) fn rendered<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, P
     answer(sprite.py(), look())
 }
 
+/// What `Sprite.color_remap` makes of an array of bytes in row order, for colours that are an `int` each.
+#[pyfunction]
+pub(crate) fn remapped<'py>(
+    pixels: &Bound<'py, PyAny>,
+    old: &Bound<'py, PyAny>,
+    new: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let remap = || {
+        let shape = bytes(pixels).filter(|cells| cells.is_c_contiguous())?.shape();
+        let (cells, new) = (Cells::read(pixels)?.0, byte(new)?);
+        let old = if old.is_none() { None } else { Some(old.cast_exact::<PyInt>().ok()?.extract::<i64>().ok()?) };
+        let replaced = |cell: i8| old.map_or(cell >= 0, |old| i64::from(cell) == old);
+        let cells: Vec<i8> = cells.get().iter().map(|&cell| if replaced(cell) { new } else { cell }).collect();
+        array(pixels.py(), shape[0], shape[1], &cells)
+    };
+    answer(pixels.py(), remap())
+}
+
+/// The rows and columns of the cells that are drawn of a sprite whose cells are bytes; of the first one only, if so wanted.
+#[pyfunction]
+pub(crate) fn drawn<'py>(sprite: &Bound<'py, PyAny>, every: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = sprite.py();
+    let drawn = || {
+        let mut judge = Judge::new(py, RENDERING)?;
+        let attributes = judge.attributes(sprite)?;
+        let look = Look::read(&judge.read(&attributes))?;
+        let places = (0..look.height).flat_map(|row| (0..look.width).map(move |column| (row, column)));
+        let drawn = places.filter(|&(row, column)| look.get(column, row) >= 0);
+        Some(if every { drawn.collect::<Vec<_>>() } else { drawn.take(1).collect() })
+    };
+    answer(py, drawn())
+}
+
 /// The columns and rows that `Sprite.render` of a plain sprite would have.
 #[pyfunction]
 pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = sprite.py();
     let size = || {
-        let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
-        let pixels = field(&fields, pyo3::intern!(py, "pixels"))?.to_owned();
-        let (_, rows, columns) = Cells::read(&pixels)?;
+        let mut judge = Judge::new(py, RENDERING)?;
+        let attributes = judge.attributes(sprite)?;
+        let fields = judge.read(&attributes);
+        let (_, rows, columns) = Cells::read(&fields.get(at::PIXELS)?.to_owned())?;
         Pose::read(&fields)?.size(rows, columns)
     };
     answer(py, size())
@@ -54,7 +90,7 @@ pub(crate) fn view<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>)
         window.draw(py, sprites, &mut frame)?;
         let mut cells = Vec::with_capacity(window.width * window.height);
         for row in frame.rows().take(window.height) {
-            cells.extend(row[..window.width].iter().map(|cell| cell.cast_signed()));
+            cells.extend_from_slice(signed(&row[..window.width]));
         }
         array(py, window.height, window.width, &cells)
     };
@@ -72,7 +108,7 @@ pub(crate) fn frame<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>
         let mut frame = Frame::filled(0);
         window.draw(py, sprites, &mut frame)?;
         camera.spread(&mut frame);
-        array(py, SIZE, SIZE, &frame.cells().map(u8::cast_signed))
+        array(py, SIZE, SIZE, signed(frame.cells()))
     };
     answer(py, frame())
 }
@@ -87,8 +123,9 @@ pub(crate) fn draw_sprite<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = display.py();
     let draw = || {
-        let fields = Judge::new(py, RENDERING)?.fields(sprite)?;
-        let look = Look::read(&fields)?;
+        let mut judge = Judge::new(py, RENDERING)?;
+        let attributes = judge.attributes(sprite)?;
+        let look = Look::read(&judge.read(&attributes))?;
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
         let target = bytes(display)?;
         if target.shape() != [SIZE, SIZE] || !target.is_c_contiguous() {
@@ -107,10 +144,14 @@ pub(crate) fn draw_sprite<'py>(
 pub(crate) fn stamp(view: &Bound<'_, PyAny>, sprite: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> bool {
     let draw = || {
         let py = sprite.py();
-        let fields = Judge::new(py, DRAWING)?.fields(sprite)?;
+        // Before the sprite is read, because a number may be of a class that runs Python code.
+        let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
+        let mut judge = Judge::new(py, DRAWING)?;
+        let attributes = judge.attributes(sprite)?;
+        let fields = judge.read(&attributes);
         let look = Look::read(&fields)?;
-        let x = number(&fields, pyo3::intern!(py, "_x"))?.checked_sub(x.extract().ok()?)?;
-        let y = number(&fields, pyo3::intern!(py, "_y"))?.checked_sub(y.extract().ok()?)?;
+        let x = fields.number(at::X)?.checked_sub(x)?;
+        let y = fields.number(at::Y)?.checked_sub(y)?;
         let target = bytes(view)?;
         let &[height, width] = target.shape() else { return None };
         let mut target = target.try_readwrite().ok()?;
@@ -161,10 +202,11 @@ struct Window {
 impl Window {
     fn read(camera: &Bound<'_, PyAny>) -> Option<Self> {
         let (fields, py) = (attributes(camera)?, camera.py());
-        let side = |name| usize::try_from(number(&fields, name)?).ok().filter(|side| (1..=SIZE).contains(side));
+        let number = |name| number(field(&fields, name)?);
+        let side = |name| usize::try_from(number(name)?).ok().filter(|side| (1..=SIZE).contains(side));
         Some(Self {
-            x: number(&fields, pyo3::intern!(py, "_x"))?,
-            y: number(&fields, pyo3::intern!(py, "_y"))?,
+            x: number(pyo3::intern!(py, "_x"))?,
+            y: number(pyo3::intern!(py, "_y"))?,
             width: side(pyo3::intern!(py, "_width"))?,
             height: side(pyo3::intern!(py, "_height"))?,
             background: byte(&fields.get_item(pyo3::intern!(py, "_background")).ok()??)?,
@@ -179,14 +221,15 @@ impl Window {
         let mut looks = Vec::with_capacity(sprites.len());
         let mut order = Vec::with_capacity(sprites.len());
         for sprite in &sprites {
-            let fields = judge.fields(sprite)?;
-            let interaction = judge.interaction(field(&fields, pyo3::intern!(py, "_interaction"))?)?;
+            let attributes = judge.attributes(sprite)?;
+            let fields = judge.read(&attributes);
+            let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
             if matches!(interaction, Interaction::Invisible | Interaction::Removed) {
                 continue;
             }
-            let x = number(&fields, pyo3::intern!(py, "_x"))?.checked_sub(self.x)?;
-            let y = number(&fields, pyo3::intern!(py, "_y"))?.checked_sub(self.y)?;
-            order.push((number(&fields, pyo3::intern!(py, "_layer"))?, looks.len()));
+            let x = fields.number(at::X)?.checked_sub(self.x)?;
+            let y = fields.number(at::Y)?.checked_sub(self.y)?;
+            order.push((fields.number(at::LAYER)?, looks.len()));
             looks.push((Look::read(&fields)?, x, y));
         }
         order.sort_unstable();
@@ -237,10 +280,4 @@ fn blit<T: Cell>(look: &Look<'_>, target: &mut [T], stride: usize, (x, y): (i64,
 /// A colour that fills an array of bytes; NumPy has its own words for one that does not fit.
 fn byte(value: &Bound<'_, PyAny>) -> Option<i8> {
     value.cast_exact::<PyInt>().ok()?.extract().ok()
-}
-
-fn array<'py>(py: Python<'py>, rows: usize, columns: usize, cells: &[i8]) -> Option<Bound<'py, PyArray2<i8>>> {
-    let array = PyArray2::<i8>::zeros(py, [rows, columns], false);
-    array.readwrite().as_slice_mut().ok()?.copy_from_slice(cells);
-    Some(array)
 }

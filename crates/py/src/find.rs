@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::answer;
-use crate::classes::{Blocking, Interaction, Judge, NAMING, PLACING, TAGGING};
+use crate::classes::{Blocking, Interaction, Judge, NAMING, PLACING, TAGGING, at};
 use crate::look::{Look, Pose};
 use crate::pixels::Cells;
-use crate::raw::{field, number};
+use crate::raw::field;
 
 /// What `Level.get_sprites_by_tag` gives.
 #[pyfunction]
@@ -44,7 +44,7 @@ pub(crate) fn named<'py>(sprites: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>) 
         let name = name.cast_exact::<PyString>().ok()?;
         let found = PyList::empty(py);
         for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-            let own = judge.fields(&sprite)?.get_item(pyo3::intern!(py, "_name")).ok()??;
+            let own = judge.attributes(&sprite)?.get_item(pyo3::intern!(py, "_name")).ok()??;
             if own.is(name) || own.cast_exact::<PyString>().ok()?.as_any().eq(name).ok()? {
                 found.append(sprite).ok()?;
             }
@@ -68,25 +68,25 @@ pub(crate) fn sprite_at<'py>(
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
         let mut judge = Judge::new(py, PLACING)?;
         for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-            let fields = judge.fields(&sprite)?;
-            let interaction = judge.interaction(field(&fields, pyo3::intern!(py, "_interaction"))?)?;
+            let attributes = judge.attributes(&sprite)?;
+            let fields = judge.read(&attributes);
+            let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
             if !ignore_collidable && matches!(interaction, Interaction::Intangible | Interaction::Removed) {
                 continue;
             }
-            let column = x.checked_sub(number(&fields, pyo3::intern!(py, "_x"))?)?;
-            let row = y.checked_sub(number(&fields, pyo3::intern!(py, "_y"))?)?;
+            let column = x.checked_sub(fields.number(at::X)?)?;
+            let row = y.checked_sub(fields.number(at::Y)?)?;
             let (Ok(column), Ok(row)) = (usize::try_from(column), usize::try_from(row)) else { continue };
-            let pixels = field(&fields, pyo3::intern!(py, "pixels"))?.to_owned();
-            let (_, rows, columns) = Cells::read(&pixels)?;
+            let (_, rows, columns) = Cells::read(&fields.get(at::PIXELS)?.to_owned())?;
             let (width, height) = Pose::read(&fields)?.size(rows, columns)?;
             if column >= width || row >= height {
                 continue;
             }
-            let blocking = judge.blocking(field(&fields, pyo3::intern!(py, "_blocking"))?)?;
+            let blocking = judge.blocking(fields.get(at::BLOCKING)?)?;
             if blocking == Blocking::PixelPerfect && Look::read(&fields)?.get(column, row) == -1 {
                 continue;
             }
-            if tag.is_none() || contains(&field(&fields, pyo3::intern!(py, "_tags"))?.to_owned(), tag)? {
+            if tag.is_none() || contains(&fields.get(at::TAGS)?.to_owned(), tag)? {
                 return Some(sprite);
             }
         }
@@ -100,7 +100,7 @@ fn tagged_by<'py>(sprites: &Bound<'py, PyAny>, fits: impl Fn(&Bound<'py, PyAny>)
     let mut judge = Judge::new(py, TAGGING)?;
     let found = PyList::empty(py);
     for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-        let fields = judge.fields(&sprite)?;
+        let fields = judge.attributes(&sprite)?;
         if fits(&field(&fields, pyo3::intern!(py, "_tags"))?.to_owned())? {
             found.append(sprite).ok()?;
         }

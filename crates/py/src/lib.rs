@@ -12,6 +12,7 @@ mod find;
 mod look;
 mod pixels;
 mod raw;
+mod twin;
 
 mod action;
 mod play;
@@ -32,13 +33,15 @@ mod _native {
     #[pymodule_export]
     use crate::copy::Copier;
     #[pymodule_export]
-    use crate::draw::{draw_sprite, enlarge, frame, rendered, size, stamp, view};
+    use crate::draw::{draw_sprite, drawn, enlarge, frame, remapped, rendered, size, stamp, view};
     #[pymodule_export]
     use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
     #[pymodule_export]
     use crate::play::Play;
     #[pymodule_export]
     use crate::results::{games, methods, palette, png, replayed, scorecard};
+    #[pymodule_export]
+    use crate::twin::{model, twins};
     #[pymodule_export]
     use crate::vector::{Snapshot, Vector};
 

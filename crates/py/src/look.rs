@@ -3,11 +3,11 @@
 //! Invariant: the cell at each place equals that of the array which `Sprite.render` returns.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::PyBool;
 use rhae_engine::{Picture, Rotation};
 
+use crate::classes::{Fields, at};
 use crate::pixels::Cells;
-use crate::raw::{field, number};
 
 /// A sprite's cells, read in a straight walk: from a corner, by one distance along a row and another one from row to row.
 pub(crate) struct Look<'py> {
@@ -35,17 +35,16 @@ pub(crate) struct Pose {
 impl Pose {
     /// The pose of a plain sprite, unless a number is none or a switch is no boolean.
     #[inline]
-    pub(crate) fn read(fields: &Bound<'_, PyDict>) -> Option<Self> {
-        let py = fields.py();
-        let switch = |name| Some(field(fields, name)?.cast::<PyBool>().ok()?.is_true());
-        let rotation = number(fields, pyo3::intern!(py, "rotation"))?;
+    pub(crate) fn read(fields: &Fields<'_, '_>) -> Option<Self> {
+        let switch = |place| Some(fields.get(place)?.cast::<PyBool>().ok()?.is_true());
+        let rotation = fields.number(at::ROTATION)?;
         Some(Self {
             // The official engine turns by whole quarters and drops what is left; from the negative angle, so that
             // what is left is dropped on the other side.
             turns: (4 - rotation.checked_neg()?.rem_euclid(360) / 90) as usize % 4,
-            mirror_ud: switch(pyo3::intern!(py, "_mirror_ud"))?,
-            mirror_lr: switch(pyo3::intern!(py, "_mirror_lr"))?,
-            scale: number(fields, pyo3::intern!(py, "_scale"))?,
+            mirror_ud: switch(at::MIRROR_UD)?,
+            mirror_lr: switch(at::MIRROR_LR)?,
+            scale: fields.number(at::SCALE)?,
         })
     }
 
@@ -60,9 +59,8 @@ impl Pose {
 impl<'py> Look<'py> {
     /// How a plain sprite looks, unless that is unusual.
     #[inline]
-    pub(crate) fn read(fields: &Bound<'py, PyDict>) -> Option<Self> {
-        let pixels = field(fields, pyo3::intern!(fields.py(), "pixels"))?.to_owned();
-        Self::of(&pixels, Pose::read(fields)?)
+    pub(crate) fn read(fields: &Fields<'_, 'py>) -> Option<Self> {
+        Self::of(&fields.get(at::PIXELS)?.to_owned(), Pose::read(fields)?)
     }
 
     fn of(pixels: &Bound<'py, PyAny>, pose: Pose) -> Option<Self> {

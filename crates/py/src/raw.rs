@@ -6,8 +6,10 @@
 
 use std::ptr;
 
-use numpy::npyffi::{NPY_ORDER, NPY_TYPES, PY_ARRAY_API, PyArrayObject};
-use numpy::{PyArray2, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::npyffi::{
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_ORDER, NPY_TYPES, PY_ARRAY_API, PyArrayObject,
+};
+use numpy::{PyArray2, PyArrayMethods, PyUntypedArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use pyo3::{Borrowed, ffi};
@@ -31,11 +33,43 @@ pub(crate) fn field<'a, 'py>(fields: &'a Bound<'py, PyDict>, name: &Bound<'py, P
     unsafe { Borrowed::from_ptr_or_opt(fields.py(), ffi::PyDict_GetItemWithError(fields.as_ptr(), name.as_ptr())) }
 }
 
-/// A whole number, if the attribute is one: an `int`, or what NumPy and others count with.
+/// The attributes with these names, in their order, none of them counted as in use: to be looked at before any Python code runs.
+///
+/// Objects of one class mostly get their attributes in one order, so a walk finds them without hashing a name.
 #[inline]
-pub(crate) fn number<'py>(fields: &Bound<'py, PyDict>, name: &Bound<'py, PyString>) -> Option<i64> {
-    let value = field(fields, name)?;
-    if value.is_exact_instance_of::<pyo3::types::PyInt>() { value.extract().ok() } else { value.to_owned().extract().ok() }
+pub(crate) fn fields<'a, 'py, const N: usize>(
+    attributes: &'a Bound<'py, PyDict>,
+    names: &[Py<PyString>; N],
+) -> [Option<Borrowed<'a, 'py, PyAny>>; N] {
+    let (mut found, mut next, mut position) = ([const { None }; N], 0, 0);
+    let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the dictionary is alive and keeps what it has; nothing changes it during the walk.
+    unsafe {
+        while next < N && ffi::PyDict_Next(attributes.as_ptr(), &raw mut position, &raw mut key, &raw mut value) != 0 {
+            if key == names[next].as_ptr() {
+                found[next] = Borrowed::from_ptr_or_opt(attributes.py(), value);
+                next += 1;
+            }
+        }
+    }
+    for (found, name) in found.iter_mut().zip(names).skip(next) {
+        *found = field(attributes, name.bind(attributes.py()));
+    }
+    found
+}
+
+/// A whole number: an `int`, or what NumPy counts with. What a class of Python counts with would run its code.
+#[inline]
+pub(crate) fn number(value: Borrowed<'_, '_, PyAny>) -> Option<i64> {
+    // SAFETY: the value is alive. An error of the conversion is taken.
+    unsafe {
+        let class = ffi::Py_TYPE(value.as_ptr());
+        if class != &raw mut ffi::PyLong_Type && ffi::PyType_GetFlags(class) & ffi::Py_TPFLAGS_HEAPTYPE != 0 {
+            return None;
+        }
+        let number = ffi::PyLong_AsLongLong(value.as_ptr());
+        if number == -1 && PyErr::take(value.py()).is_some() { None } else { Some(number) }
+    }
 }
 
 /// The array, if it is one of bytes in two dimensions and of no subclass (masked arrays, matrices), which have rules of
@@ -54,17 +88,97 @@ pub(crate) fn bytes<'a, 'py>(array: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'
     }
 }
 
-/// A copy in the same order, of an array that owns its cells; `None` for a view.
-pub(crate) fn copied<'py>(array: &Bound<'py, PyArray2<i8>>) -> Option<Bound<'py, PyAny>> {
+/// A copy of an array of numbers in the same order; a view of another array becomes the same view of what `copy` makes of that
+/// one. `None` for anything else: what holds objects or records, views of what is no array or lies scattered.
+pub(crate) fn copied<'py>(
+    array: &Bound<'py, PyAny>,
+    copy: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let head = array.as_array_ptr();
-    // SAFETY: the head is an array's. The function returns a new reference, or null with an error set, which is taken.
+    let Some(head) = numbers(array) else { return Ok(None) };
+    // SAFETY: `numbers` says that the head is an array's. Functions of NumPy return a new reference, or null with an error set.
+    let base = unsafe { Bound::from_borrowed_ptr_or_opt(py, (*head).fields.base) };
+    let Some(base) = base else {
+        // SAFETY: as above.
+        return unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_NewCopy(py, head, NPY_ORDER::NPY_KEEPORDER)) }.map(Some);
+    };
+    let Some(whole) = numbers(&base).filter(|&whole| is_dense(whole)) else { return Ok(None) };
+    let twin = copy(&base)?;
+    let Some(new) = numbers(&twin).filter(|&new| is_dense(new)) else { return Ok(None) };
+    // SAFETY: both heads are arrays' and alive; a dense copy in the same order has the same cells at the same distance from
+    // its start, so the view lies as far inside the copy as the old one does. The base is kept by the view that needs it.
     unsafe {
-        if !(*head).fields.base.is_null() {
-            return None;
+        let (old, new) = (&(*whole).fields, &(*new).fields);
+        let same = |one: *mut isize, two: *mut isize, axis| *one.add(axis) == *two.add(axis);
+        let alike = |axis| same(old.strides, new.strides, axis) && same(old.dimensions, new.dimensions, axis);
+        if old.nd != new.nd || (*old.descr).fields.type_num != (*new.descr).fields.type_num || !(0..old.nd as usize).all(alike) {
+            return Ok(None);
         }
-        let copy = PY_ARRAY_API.PyArray_NewCopy(py, head, NPY_ORDER::NPY_KEEPORDER);
-        Bound::from_owned_ptr_or_err(py, copy).ok()
+        let fields = &(*head).fields;
+        let start = fields.data.offset_from(old.data);
+        let flags = fields.flags & NPY_ARRAY_WRITEABLE;
+        ffi::Py_INCREF(fields.descr.cast());
+        let class = ffi::Py_TYPE(array.as_ptr());
+        let data = new.data.offset(start).cast();
+        let none = ptr::null_mut();
+        let view =
+            PY_ARRAY_API.PyArray_NewFromDescr(py, class, fields.descr, fields.nd, fields.dimensions, fields.strides, data, flags, none);
+        let view = Bound::from_owned_ptr_or_err(py, view)?;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, view.as_ptr().cast(), twin.into_ptr()) < 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(Some(view))
+    }
+}
+
+/// The head of an array of plain numbers that is of no subclass.
+fn numbers(array: &Bound<'_, PyAny>) -> Option<*mut PyArrayObject> {
+    if !array.is_exact_instance_of::<PyUntypedArray>() {
+        return None;
+    }
+    let head = array.as_ptr().cast::<PyArrayObject>();
+    // SAFETY: it is an array; see `bytes`.
+    let kind = unsafe { (*(*head).fields.descr).fields.type_num };
+    (kind < NPY_TYPES::NPY_OBJECT as i32).then_some(head)
+}
+
+/// Whether an array's cells lie side by side, in either order.
+fn is_dense(head: *mut PyArrayObject) -> bool {
+    // SAFETY: callers have the head from `numbers`.
+    unsafe { (*head).fields.flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS) != 0 }
+}
+
+/// A new array of these cells.
+pub(crate) fn array<'py>(py: Python<'py>, rows: usize, columns: usize, cells: &[i8]) -> Option<Bound<'py, PyArray2<i8>>> {
+    if rows.checked_mul(columns)? != cells.len() {
+        return None;
+    }
+    // SAFETY: the array is new, of this many bytes in row order, and all of them are written before anyone sees it.
+    unsafe {
+        let array = PyArray2::<i8>::new(py, [rows, columns], false);
+        ptr::copy_nonoverlapping(cells.as_ptr(), array.data(), cells.len());
+        Some(array)
+    }
+}
+
+/// The same bytes with a sign.
+pub(crate) fn signed(cells: &[u8]) -> &[i8] {
+    // SAFETY: the two types have one size and every value of one is a value of the other.
+    unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
+}
+
+/// Whether nobody but the place where it was found, and the caller, has this object.
+pub(crate) fn is_unshared(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object is alive.
+    unsafe { ffi::Py_REFCNT(object.as_ptr()) <= 2 }
+}
+
+/// Sets an attribute as `object.__setattr__` does, which keeps an object's attributes where reading them is fast.
+pub(crate) fn set<'py>(object: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+    // SAFETY: all three are alive. The function gives -1 with an error set, or 0.
+    match unsafe { ffi::PyObject_GenericSetAttr(object.as_ptr(), name.as_ptr(), value.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(object.py())),
     }
 }
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from abc import ABC
-from collections.abc import Iterator
 from typing import Any, final
 
 import numpy as np
@@ -21,27 +21,25 @@ from .sprites import Sprite
 #: An action that has not ended after this many frames, and one more, is taken for endless.
 MAX_FRAME_PER_ACTION: int = 1000
 
-_new = object.__new__
-_set = object.__setattr__
 _RESET = GameAction.RESET
+_CLICK = GameAction.ACTION6
 _GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
 
 
-def _drawn(sprite: Sprite) -> Iterator[tuple[int, int]]:
-    """The rows and columns of the cells that are drawn."""
-    for row, cells in enumerate(sprite.render().tolist()):
-        for column, cell in enumerate(cells):
-            if cell >= 0:
-                yield row, column
+def _drawn(sprite: Sprite, every: bool) -> list[tuple[int, int]]:
+    """The rows and columns of the cells that are drawn, or of the first of them."""
+    places: list[tuple[int, int]] = _native.drawn(sprite, every)
+    if places is NotImplemented:
+        rows = enumerate(sprite.render().tolist())
+        found = ((row, column) for row, cells in rows for column, cell in enumerate(cells) if cell >= 0)
+        return list(found if every else itertools.islice(found, 1))
+    return places
 
 
-def _click(place: dict[str, Any]) -> ActionInput:
-    """A click, made as pydantic would make it from data that need no check."""
-    action = _new(ActionInput)
-    _set(action, "__dict__", {"id": GameAction.ACTION6, "data": place, "reasoning": None})
-    _set(action, "__pydantic_fields_set__", {"id", "data"})
-    _set(action, "__pydantic_extra__", None)
-    _set(action, "__pydantic_private__", None)
+def _made(action_id: GameAction, data: dict[str, Any], given: set[str]) -> ActionInput:
+    """An action, made as pydantic would make it from data that need no check."""
+    values = {"id": action_id, "data": data, "reasoning": None}
+    action: ActionInput = _native.model(ActionInput, values, given, None)
     return action
 
 
@@ -211,7 +209,6 @@ class ARCBaseGame(ABC):
 
     def _raw_data(self, action_input: ActionInput, frames: list[ndarray]) -> FrameDataRaw:
         # What the model's own constructor and setters would leave, which check nothing and take ten times as long.
-        data = _new(FrameDataRaw)
         values = {
             "game_id": self._game_id,
             "state": self._state,
@@ -222,10 +219,7 @@ class ARCBaseGame(ABC):
             "full_reset": self._full_reset,
             "available_actions": self._available_actions,
         }
-        _set(data, "__dict__", values)
-        _set(data, "__pydantic_fields_set__", _GIVEN.copy())
-        _set(data, "__pydantic_extra__", None)
-        _set(data, "__pydantic_private__", {"_frame": frames})
+        data: FrameDataRaw = _native.model(FrameDataRaw, values, _GIVEN.copy(), {"_frame": frames})
         return data
 
     def _data(self, action_input: ActionInput, frames: list[list[list[int]]]) -> FrameData:
@@ -371,7 +365,7 @@ class ARCBaseGame(ABC):
         valid: list[ActionInput] = []
         for action in self._available_actions:
             if action in (1, 2, 3, 4, 5):
-                valid.append(ActionInput(id=GameAction.from_id(action)))
+                valid.append(_made(GameAction.from_id(action), {}, {"id"}))
             elif action == 6:
                 valid.extend(
                     self._get_valid_placeble_actions() if self._placeable_sprite else self._get_valid_clickable_actions()
@@ -382,7 +376,7 @@ class ARCBaseGame(ABC):
         """A click for every place of the placeable areas."""
         zoom, left, top = self.camera._calculate_scale_and_offset()
         return [
-            _click({"x": x * zoom + left, "y": y * zoom + top})
+            _made(_CLICK, {"x": x * zoom + left, "y": y * zoom + top}, {"id", "data"})
             for area in self.current_level.placeable_areas
             for y in range(area.y, area.y + area.height, area.y_scale)
             for x in range(area.x, area.x + area.width, area.x_scale)
@@ -399,11 +393,9 @@ class ARCBaseGame(ABC):
             if not self._is_sprite_clickable_now(sprite):
                 continue
             every = "sys_every_pixel" in sprite._tags
-            for row, column in _drawn(sprite):
+            for row, column in _drawn(sprite, every):
                 place = {"x": (sprite._x + column) * zoom + left, "y": (sprite._y + row) * zoom + top}
-                valid.append(_click(place))
-                if not every:
-                    break
+                valid.append(_made(_CLICK, place, {"id", "data"}))
         return valid
 
     def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:

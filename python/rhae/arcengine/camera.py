@@ -197,6 +197,8 @@ class Camera:
 _RAW_RENDER: Any = Camera._raw_render
 _SCALE: Any = Camera._calculate_scale_and_offset
 _FIELDS = ("_x", "_y", "_width", "_height", "_background", "_letter_box", "_interfaces")
+_NAMES = frozenset(_FIELDS)
+_GETATTRIBUTE: Any = object.__getattribute__
 _METHODS = ("_raw_render", "_calculate_scale_and_offset", "MAX_DIMENSION")
 
 
@@ -205,8 +207,9 @@ def _reads_fields(camera: Camera) -> bool:
     cls = type(camera)
     if cls is Camera:
         return True
-    replaced = any(name in vars(base) for base in cls.__mro__ if base is not Camera for name in _FIELDS)
-    return not replaced and cls.__getattribute__ is object.__getattribute__
+    if cls.__getattribute__ is not _GETATTRIBUTE:
+        return False
+    return all(base is Camera or base is object or _NAMES.isdisjoint(vars(base)) for base in cls.__mro__)
 
 
 def _renders_plainly(camera: Camera) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from rhae import _native
 
 from .enums import BlockingMode, PlaceableArea
-from .sprites import Sprite
+from .sprites import Sprite, clones
 
 _layer = operator.attrgetter("layer")
 
@@ -47,6 +47,8 @@ class Level:
     def _merge_sys_static_pixel_perfect_on_init(self) -> None:
         """Merges what never moves: such sprites come last, one for each layer, in the order of the layers' first ones."""
         if not self._sprites:
+            return
+        if _native.tagged(self._sprites, "sys_static") == []:
             return
         moving: list[Sprite] = []
         static: dict[int, list[Sprite]] = {}
@@ -168,7 +170,7 @@ class Level:
 
     def clone(self) -> Level:
         """A copy with its own sprites and data; the areas are shared. Always a plain level, as in the original."""
-        sprites = [sprite.clone() for sprite in self._sprites]
+        sprites = clones(self._sprites)
         data = {} if type(self._data) is dict and not self._data else copy.deepcopy(self._data)
         return Level(
             name=self._name,

@@ -17,6 +17,8 @@ from .enums import BlockingMode, InteractionMode
 
 _INT8 = np.dtype(np.int8)
 _new = object.__new__
+_array = np.array
+_ROWS = frozenset((list,))
 
 
 def _downscale_mode(arr: ndarray, factor: int) -> ndarray:
@@ -90,7 +92,9 @@ class Sprite:
         if isinstance(pixels, ndarray):
             if pixels.ndim != 2:
                 raise ValueError("Pixels must be a 2D array 111")
-            cells = pixels if pixels.dtype == np.int8 else pixels.astype(np.int8, copy=False)
+            cells = pixels if pixels.dtype is _INT8 or pixels.dtype == np.int8 else pixels.astype(np.int8, copy=False)
+        elif isinstance(pixels, list) and _ROWS.issuperset(map(type, pixels)):
+            cells = _array(pixels, _INT8)
         elif isinstance(pixels, list) and all(isinstance(row, list) for row in pixels):
             cells = np.array(pixels, dtype=np.int8)
         else:
@@ -129,21 +133,21 @@ class Sprite:
             or Sprite.__init__ is not _INIT
         ):
             return self._clone_anew(new_name)
-        twin = _new(Sprite)
-        twin.pixels = pixels.copy()
         name = self._name if new_name is None else new_name
-        twin._name = str(uuid.uuid4()) if name is None else name
-        twin._x = self._x
-        twin._y = self._y
-        twin._layer = self._layer
-        twin.rotation = rotation
-        twin._mirror_ud = self._mirror_ud
-        twin._mirror_lr = self._mirror_lr
-        twin._blocking = self._blocking
-        twin._scale = scale
-        twin._interaction = interaction
-        twin._tags = self._tags.copy()
-        return twin
+        return _twin(
+            pixels.copy(),
+            str(uuid.uuid4()) if name is None else name,
+            self._x,
+            self._y,
+            self._layer,
+            rotation,
+            self._mirror_ud,
+            self._mirror_lr,
+            self._blocking,
+            scale,
+            interaction,
+            self._tags.copy(),
+        )
 
     def _clone_anew(self, new_name: str | None) -> Sprite:
         """A copy through the constructor, which checks what a game may have set behind its back."""
@@ -391,8 +395,11 @@ class Sprite:
 
     def color_remap(self, old_color: int | None, new_color: int) -> Sprite:
         """Replaces one kind of cell, or every colour if none is named. The array is a new one, its type NumPy's choice."""
-        replaced = self.pixels >= 0 if old_color is None else self.pixels == old_color
-        self.pixels = np.where(replaced, new_color, self.pixels)
+        pixels = _native.remapped(self.pixels, old_color, new_color)
+        if pixels is NotImplemented:
+            replaced = self.pixels >= 0 if old_color is None else self.pixels == old_color
+            pixels = np.where(replaced, new_color, self.pixels)
+        self.pixels = pixels
         return self
 
     def merge(self, other: Sprite) -> Sprite:
@@ -428,6 +435,43 @@ class Sprite:
             interaction=interaction,
             tags=list(set(self._tags + other._tags)),
         )
+
+
+def _twin(
+    pixels: ndarray,
+    name: str,
+    x: int,
+    y: int,
+    layer: int,
+    rotation: int,
+    mirror_ud: bool,
+    mirror_lr: bool,
+    blocking: BlockingMode,
+    scale: int,
+    interaction: InteractionMode,
+    tags: list[str],
+) -> Sprite:
+    """A sprite with these attributes, as the constructor would leave them, in its order."""
+    twin: Sprite = _new(Sprite)
+    twin.pixels = pixels
+    twin._name = name
+    twin._x = x
+    twin._y = y
+    twin._layer = layer
+    twin.rotation = rotation
+    twin._mirror_ud = mirror_ud
+    twin._mirror_lr = mirror_lr
+    twin._blocking = blocking
+    twin._scale = scale
+    twin._interaction = interaction
+    twin._tags = tags
+    return twin
+
+
+def clones(sprites: list[Sprite]) -> list[Sprite]:
+    """What `clone` of each sprite gives."""
+    made: list[Sprite] = _native.twins(sprites, _twin) if Sprite.__init__ is _INIT else NotImplemented
+    return [sprite.clone() for sprite in sprites] if made is NotImplemented else made
 
 
 _TANGIBLE = InteractionMode.TANGIBLE
