@@ -1,9 +1,8 @@
 """How much faster games are on `rhae.arcengine` than on the installed `arcengine`: `python -m rhae.bench --help`.
 
 Both engines play the same actions in one process, in turns, and CPU time is compared, so that a busy machine slows both.
-How much of the original's time is the game's own code is sampled: the innermost Python frame that belongs to the game or
-to the engine says whose the time is. If that share is f, no engine can give more than 1/f, and one that is ten times
-faster gives 1 / (f + (1 - f) / 10).
+How much of the original's time is the game's own code is sampled; see `rhae._sampling`. If that share is f, no engine can
+give more than 1/f, and one that is ten times faster gives 1 / (f + (1 - f) / 10).
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ import copy
 import importlib
 import json
 import random
-import signal
 import statistics
 import sys
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import rhae.arcengine as ours
+from rhae import _sampling
 
 Action = tuple[int, dict[str, int]]
 _PARTS = ("base_game", "camera", "enums", "interfaces", "level", "sprites")
@@ -60,7 +59,10 @@ def load(path: Path, engine: types.ModuleType) -> Any:
     module = types.ModuleType(f"games_on_{engine.__name__.replace('.', '_')}.{path.stem}")
     with named(engine):
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
-    return module.__dict__["Game"]
+    space = module.__dict__
+    # The last class of a file that names none is its game.
+    games = [value for value in space.values() if isinstance(value, type) and issubclass(value, engine.ARCBaseGame)]
+    return space.get("Game") or games[-1]
 
 
 def actions(rng: random.Random, count: int) -> list[Action]:
@@ -93,42 +95,37 @@ class Player:
             game.perform_action(reset if game._state.value in _ENDED else action, raw=True)
         self.seconds += time.process_time() - begun
 
-    def own_share(self, rng: random.Random, seconds: float) -> float:
-        """The share of the time that is spent in the game's own code."""
-        engine = str(Path(self.engine.__file__ or "").parent)
-        counts = [0, 0]
 
-        def sample(_number: int, frame: types.FrameType | None) -> None:
-            while frame is not None:
-                name = frame.f_code.co_filename
-                if name == self.file or name.startswith(engine):
-                    counts[name == self.file] += 1
-                    return
-                frame = frame.f_back
+def own_share(path: Path, seconds: float) -> float:
+    """The share of the original's time that is spent in the game's own code."""
+    program = _sampling.sampler()
+    if program is not None:
+        return _sampling.from_outside(program, path, seconds)
+    player, rng = Player(path, original()), random.Random(1)
 
-        before = signal.signal(signal.SIGPROF, sample)
-        end = self.seconds + seconds
-        try:
-            while self.seconds < end:
-                moves = actions(rng, 60)
-                signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
-                self.play(moves)
-                signal.setitimer(signal.ITIMER_PROF, 0)
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, before)
-        return counts[1] / max(1, sum(counts))
+    def play() -> bool:
+        player.play(actions(rng, 60))
+        return player.seconds > seconds
+
+    return _sampling.from_inside(str(path), str(Path(original().__file__ or "").parent), play)
 
 
-def seconds_of(work: Any, least: float) -> float:
-    """The CPU time that a piece of work takes: the median over batches, which are longer than the clock's steps."""
-    taken: list[float] = []
-    while sum(taken) * 10 < least or len(taken) < 5:
-        begun = time.process_time()
-        for _ in range(10):
-            work()
-        taken.append((time.process_time() - begun) / 10)
-    return statistics.median(taken)
+def _timed(work: Callable[[], Any], times: int) -> float:
+    begun = time.process_time()
+    for _ in range(times):
+        work()
+    return (time.process_time() - begun) / times
+
+
+def copying(theirs: Any, mine: Any, seconds: float) -> tuple[float, float, float]:
+    """The CPU time of the original's `copy.deepcopy` and of `clone`, and their ratio: medians over rounds in turns."""
+    slow: list[float] = []
+    fast: list[float] = []
+    while sum(slow) * 2 < seconds or len(slow) < 9:
+        slow.append(_timed(lambda: copy.deepcopy(theirs), 2))
+        fast.append(_timed(mine.clone, 20))
+    ratio = statistics.median(one / other for one, other in zip(slow, fast, strict=True))
+    return statistics.median(slow), statistics.median(fast), ratio
 
 
 def measure(path: Path, seconds: float) -> dict[str, Any]:
@@ -147,10 +144,9 @@ def measure(path: Path, seconds: float) -> dict[str, Any]:
         mine.play(moves)
         rounds.append((theirs.seconds - before[0]) / (mine.seconds - before[1]))
         taken += len(moves)
-    share = Player(path, original()).own_share(rng, seconds)
+    share = own_share(path, seconds)
     ratio = statistics.median(rounds)
-    slow = seconds_of(lambda: copy.deepcopy(theirs.game), seconds / 4)
-    fast = seconds_of(mine.game.clone, seconds / 40)
+    slow, fast, clone_ratio = copying(theirs.game, mine.game, seconds / 4)
     return {
         "game": path.stem,
         "sprites": len(theirs.game.current_level._sprites),
@@ -161,8 +157,22 @@ def measure(path: Path, seconds: float) -> dict[str, Any]:
         "ratio_if_engine_ten_times_faster": 1 / (share + (1 - share) / 10),
         "part_of_possible_gain": (1 - 1 / ratio) / (1 - share) if share < 1 else None,
         "clone_ms": {"original_deepcopy": slow * 1000, "rhae": fast * 1000},
-        "clone_ratio": slow / fast,
+        "clone_ratio": clone_ratio,
     }
+
+
+def vector(path: Path, seconds: float) -> dict[str, Any]:
+    """The native vector's numbers, beside the same game as a Python file on the original engine."""
+    from rhae import _vector_bench  # it needs Gymnasium
+
+    player = Player(path, original())
+
+    def play(moves: list[Action]) -> float:
+        before = player.seconds
+        player.play(moves)
+        return player.seconds - before
+
+    return _vector_bench.measure(play, seconds)
 
 
 def main() -> None:
@@ -172,13 +182,21 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of games")
     parser.add_argument("--seconds", type=float, default=2.0, help="CPU seconds of the original for each game")
     parser.add_argument("--table", action="store_true", help="a table instead of JSON")
+    parser.add_argument("--pair", type=Path, help="the file of the environment bx20, to measure the native vector beside it")
+    parser.add_argument("--play", type=Path, help="only play this game on the original engine, for that many seconds")
     args = parser.parse_args()
+    if args.play is not None:
+        player, rng = Player(args.play, original()), random.Random(1)
+        while player.seconds < args.seconds:
+            player.play(actions(rng, 60))
+        return
     paths = sorted(path for path in args.games.glob("*.py") if not args.only or path.stem in args.only)
     if not paths:
         parser.error(f"there are no game files in {args.games}")
     results = [measure(path, args.seconds) for path in paths]
+    plays = None if args.pair is None else vector(args.pair, args.seconds)
     if not args.table:
-        json.dump({"games": results}, sys.stdout, indent=2)
+        json.dump({"games": results, "sampled_by": _sampler_name(), "vector": plays}, sys.stdout, indent=2)
         print()
         return
     print("| game | sprites | ratio | own code | ten times | reached | clone |")
@@ -188,6 +206,16 @@ def main() -> None:
             f"| {row['game']} | {row['sprites']} | {row['ratio']:.1f} | {row['own_share']:.0%} "
             f"| {row['ratio_if_engine_ten_times_faster']:.1f} | {row['part_of_possible_gain']:.0%} | {row['clone_ratio']:.0f} |"
         )
+    if plays is not None:
+        print(
+            f"\n{plays['environment']}: {plays['steps_per_second'] / 1e6:.2f} million steps a second of {plays['plays']} plays "
+            f"on {plays['threads']} threads, {plays['ratio']:.0f} times the Python file on the original engine "
+            f"({plays['ratio_per_core']:.0f} times per core)"
+        )
+
+
+def _sampler_name() -> str:
+    return "signals" if _sampling.sampler() is None else "py-spy"
 
 
 if __name__ == "__main__":

@@ -16,12 +16,31 @@ class Border(RenderableUserDisplay):
         return frame.copy() if self.at % 2 else frame
 
 
+class Histogram(RenderableUserDisplay):
+    """How often each colour is on the board, as bars along the left edge."""
+
+    def __init__(self, board):
+        self.board = board
+
+    def render_interface(self, frame):
+        counts = [0] * 16
+        for row in self.board.tolist():
+            for cell in row:
+                counts[cell % 16] += 1
+        most = max(counts)
+        for color, count in enumerate(counts):
+            length = count * 6 // most
+            if length:
+                frame[color * 4 + 1 : color * 4 + 3, :length] = color
+        return frame
+
+
 class Canvas(ARCBaseGame):
     def __init__(self, seed=0):
         self.board = np.zeros((24, 24), dtype=np.int8)
         self.board[::3, :] = 4
         level = Level([Sprite([[7, 7], [7, 7]], name="dot", x=20, y=20, layer=9)], grid_size=(32, 32))
-        super().__init__("canvas", [level, level], Camera(0, 0, 32, 32, 1, 0, [Border()]), seed=seed)
+        super().__init__("canvas", [level, level], Camera(0, 0, 32, 32, 1, 0, [Border(), Histogram(self.board)]), seed=seed)
 
     def on_set_level(self, level):
         board = self.board

@@ -3,10 +3,32 @@
 import random
 
 import numpy as np
-from arcengine import ARCBaseGame, BlockingMode, Camera, Level, Sprite
+from arcengine import ARCBaseGame, BlockingMode, Camera, Level, RenderableUserDisplay, Sprite
 
 ON, OFF = 11, 3
 LAMP = [[-1, ON, ON, -1], [ON, ON, ON, ON], [ON, ON, ON, ON], [-1, ON, ON, -1]]
+
+
+FONT = ["757", "262", "717", "717", "571", "747", "747", "711", "757", "757"]
+
+
+class Counter(RenderableUserDisplay):
+    """The lamps that are lit as a bar, and the clicks so far as a number."""
+
+    def __init__(self):
+        self.clicks = 0
+        self.lit = 0
+        self.all = 1
+
+    def render_interface(self, frame):
+        for x in range(64):
+            frame[0, x] = 11 if x * self.all < self.lit * 64 else 4
+        for place, digit in enumerate(str(self.clicks % 1000)):
+            for y, row in enumerate(FONT[int(digit)]):
+                for x in range(3):
+                    if int(row) & (4 >> x):
+                        frame[60 + y, 2 + place * 4 + x] = 15
+        return frame
 
 
 def level(side, presses):
@@ -23,9 +45,9 @@ def level(side, presses):
 class Lights(ARCBaseGame):
     def __init__(self, seed=0):
         self.random = random.Random(seed)
-        super().__init__(
-            "lights", [level(2, 1), level(3, 2), level(6, 9)], Camera(background=1, letter_box=5), available_actions=[6]
-        )
+        self.counter = Counter()
+        camera = Camera(background=1, letter_box=5, interfaces=[self.counter])
+        super().__init__("lights", [level(2, 1), level(3, 2), level(6, 9)], camera, available_actions=[6])
 
     def on_set_level(self, level):
         self.lamps = {(s.x // 5, s.y // 5): s for s in level.get_sprites_by_tag("lamp")}
@@ -59,9 +81,22 @@ class Lights(ARCBaseGame):
                     self.press(lamp.x // 5, lamp.y // 5)
                 elif plate is not None:
                     plate.pixels[place[1] % plate.height, place[0] % plate.width] ^= 1
+        self.counter.clicks += 1
+        self.count()
         if not self.lit:
             self.next_level()
         self.complete_action()
+
+    def count(self):
+        """Counts what is lit by what is seen, and which presses are left if every lit lamp were pressed once."""
+        lit = {place for place, lamp in self.lamps.items() if lamp.pixels[1, 1] == ON}
+        parity = {}
+        for x, y in lit:
+            for place in ((x, y), (x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)):
+                if place in self.lamps:
+                    parity[place] = not parity.get(place, False)
+        self.counter.lit = len(lit) + sum(parity.values()) % 2
+        self.counter.all = len(self.lamps) + 1
 
 
 Game = Lights

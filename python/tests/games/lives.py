@@ -16,13 +16,24 @@ HOLE = Sprite([[4, -1, 4], [4, 4, 4], [-1, 4, -1]], name="hole", tags=["life"])
 
 
 class Frame(RenderableUserDisplay):
+    """A rim along which a light runs, and how near the nearest mine is."""
+
+    def __init__(self):
+        self.at = 0
+        self.near = 0
+
     def render_interface(self, frame):
         frame[0] = frame[-1] = 9
+        self.at = (self.at + 1) % 64
+        for y in range(1, 63):
+            frame[y, 0] = 15 if (y + self.at) % 8 < 2 else 9
+            frame[y, 63] = 8 if 62 - y < self.near * 4 else 9
         return frame
 
 
 class Lives(ARCBaseGame):
     def __init__(self, seed=0):
+        self.rim = Frame()
         pairs = [(HEART.clone().set_position(2 + i * 5, 2), HOLE.clone().set_position(2 + i * 5, 2)) for i in range(5)]
         self.lives = ToggleableUserDisplay(pairs)
         target = Sprite([[14, 14], [14, -1]], name="target", x=5, y=5, tags=["sys_click", "sys_every_pixel"])
@@ -33,25 +44,38 @@ class Lives(ARCBaseGame):
             Level([target, *mines[:4]], (14, 14), {"goal": 2}, "easy", areas),
             Level([target, *mines], (14, 12), {"goal": 3}, "hard", areas),
         ]
-        super().__init__("lives", levels, Camera(interfaces=[Frame(), self.lives]), available_actions=[5, 6], seed=seed)
+        super().__init__("lives", levels, Camera(interfaces=[self.rim, self.lives]), available_actions=[5, 6], seed=seed)
 
     def on_set_level(self, level):
         for index in range(5):
             self.lives.enable(index)
         self.found = 0
 
+    def measure(self, level):
+        """Finds how near a mine is to the target."""
+        target = level.get_sprites_by_name("target")[0]
+        x, y = target.x, target.y
+        nearest = 99
+        for mine in level.get_sprites_by_tag("mine"):
+            far = abs(mine._x - x) + abs(mine._y - y)
+            if far < nearest:
+                nearest = far
+        self.rim.near = max(0, 14 - nearest)
+
     def step(self):
         level = self.current_level
-        valid = [action for action in self._get_valid_actions() if action.data]
+        self.measure(level)
         if self.action.id == GameAction.ACTION5:
             on = self._placeable_sprite is None
             self.set_placeable_sprite(level.get_sprites_by_name("target")[0] if on else None)
             if self._action_count % 4 == 0:
                 self.lives.enable_first_by_tag("life")
-        elif self.action.id == GameAction.ACTION6 and valid:
-            # Half of the clicks are taken for the nearest that matters, so that random play gets somewhere.
-            chosen = valid[(self.action.data["x"] + self.action.data["y"]) % len(valid)].data
-            data = chosen if self.action.data["x"] % 2 else self.action.data
+        elif self.action.id == GameAction.ACTION6:
+            data = self.action.data
+            if data["x"] % 2:
+                # Half of the clicks are taken for one that matters, so that random play gets somewhere.
+                valid = [action.data for action in self._get_valid_actions() if action.data]
+                data = valid[(data["x"] + data["y"]) % len(valid)] if valid else data
             place = self.camera.display_to_grid(data["x"], data["y"])
             sprite = level.get_sprite_at(*place) if place else None
             if sprite is None:

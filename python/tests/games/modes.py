@@ -30,6 +30,17 @@ class Modes(ARCBaseGame):
         self.hits = 0
         super().__init__("modes", levels, Camera(0, 0, 24, 20, 0, 15), win_score=2, seed=seed)
 
+    @staticmethod
+    def closest(places):
+        """Finds the least distance between two sprites that are not at one place."""
+        least = 99
+        for index, (x, y) in enumerate(places):
+            for other_x, other_y in places[:index]:
+                far = abs(x - other_x) + abs(y - other_y)
+                if 0 < far < least:
+                    least = far
+        return least
+
     def step(self):
         level = self.current_level
         sprites = level.get_sprites()
@@ -54,6 +65,7 @@ class Modes(ARCBaseGame):
                 self.hits += 1
                 found.set_position(self.hits % 20, self.hits % 17)
         self.hits += len(level.collides_with(one)) + len(level.collides_with(one, ignoreMode=True))
+        self.hits += self.closest([(sprite.x, sprite.y) for sprite in sprites])
         one.pixels[0, 0] = self.hits % 16
         if self.hits % 41 == 0:
             self.next_level()

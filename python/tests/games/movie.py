@@ -1,6 +1,6 @@
 """Sprites that turn, mirror and scale over several frames of one action."""
 
-from arcengine import ARCBaseGame, Camera, GameAction, InteractionMode, Level, Sprite
+from arcengine import ARCBaseGame, Camera, GameAction, InteractionMode, Level, RenderableUserDisplay, Sprite
 
 ARROW = [
     [-1, -1, 8, -1, -1, -1],
@@ -10,6 +10,25 @@ ARROW = [
     [-1, -1, 8, -1, -1, 7],
     [-1, -1, 8, 6, 6, 7],
 ]
+
+
+class Sparks(RenderableUserDisplay):
+    """Sparks that fly over the picture and bounce off its rim."""
+
+    def __init__(self):
+        self.sparks = [[x * 7 % 64, x * 13 % 64, x % 3 + 1, x % 5 - 2] for x in range(60)]
+
+    def render_interface(self, frame):
+        for number, spark in enumerate(self.sparks):
+            x, y, dx, dy = spark
+            if not 0 <= x + dx < 64:
+                dx = spark[2] = -dx
+            if not 0 <= y + dy < 64:
+                dy = spark[3] = -dy
+            spark[0] = x = x + dx
+            spark[1] = y = y + dy
+            frame[y, x] = number % 16
+        return frame
 
 
 def level(count):
@@ -23,13 +42,15 @@ def level(count):
 class Movie(ARCBaseGame):
     def __init__(self, seed=0):
         self.shown = 0
-        super().__init__("movie", [level(4), level(12), level(30)], Camera(0, 0, 60, 50, 0, 2), seed=seed)
+        super().__init__("movie", [level(4), level(12), level(30)], Camera(0, 0, 60, 50, 0, 2, [Sparks()]), seed=seed)
 
     def step(self):
         self.shown += 1
         sprites = self.current_level.get_sprites()
         kind = self.action.id
         for index, sprite in enumerate(sprites):
+            # The arrows glow in turns.
+            sprite.pixels[sprite.pixels == 7 + index % 2] = 7 + (index + self.shown) % 2
             if (index + self._action_count) % 3:
                 continue
             if kind == GameAction.ACTION1:

@@ -1,6 +1,28 @@
 """A game that reaches into the engine: private names read and written, levels swapped, counts changed."""
 
-from arcengine import ARCBaseGame, BlockingMode, Camera, GameAction, InteractionMode, Level, Sprite
+from arcengine import (
+    ARCBaseGame,
+    BlockingMode,
+    Camera,
+    GameAction,
+    InteractionMode,
+    Level,
+    RenderableUserDisplay,
+    Sprite,
+)
+
+
+class Map(RenderableUserDisplay):
+    """A small map in a corner: how many sprites cover each cell."""
+
+    def __init__(self):
+        self.covered = {}
+
+    def render_interface(self, frame):
+        for y in range(12):
+            for x in range(16):
+                frame[y, 48 + x] = min(15, self.covered.get((x, y), 0) * 3)
+        return frame
 
 
 def level(color, count):
@@ -11,7 +33,9 @@ def level(color, count):
 class Privates(ARCBaseGame):
     def __init__(self, seed=0):
         self.keys_before = 0
-        super().__init__("privates", [level(c, 4 + 4 * c) for c in range(1, 5)], Camera(0, 0, 16, 12, 0, 6), seed=seed)
+        self.map = Map()
+        camera = Camera(0, 0, 16, 12, 0, 6, [self.map])
+        super().__init__("privates", [level(c, 4 + 4 * c) for c in range(1, 5)], camera, seed=seed)
         self._available_actions = [1, 2, 3, 4, 5, 6]
         self.keys_before = len(self.__dict__)
 
@@ -35,6 +59,12 @@ class Privates(ARCBaseGame):
             elif kind == 5:
                 sprite.rotation = (sprite.rotation + 90) % 360
                 sprite._mirror_lr = not sprite._mirror_lr
+        covered = self.map.covered = {}
+        for sprite in level._sprites:
+            rows, columns = sprite.pixels.shape
+            for y in range(sprite._y, sprite._y + rows):
+                for x in range(sprite._x, sprite._x + columns):
+                    covered[x, y] = covered.get((x, y), 0) + 1
         if kind == 6:
             self._camera._background = (self._camera._background + 1) % 16
             self._camera._x = (self._camera._x + 1) % 3

@@ -13,11 +13,14 @@ FOOD = Sprite([[-1, 8], [8, 8]], name="food", tags=["food"])
 class Score(RenderableUserDisplay):
     def __init__(self):
         self.length = 0
+        self.far = 0
         self.paint = lambda frame: frame[60:64].fill(self.length % 16)
 
     def render_interface(self, frame):
         if self.length > 4:
             self.paint(frame)
+        for column in range(min(64, self.far * 2)):
+            frame[0, column] = 11
         return frame
 
 
@@ -50,6 +53,23 @@ class Snake(ARCBaseGame):
         for _ in range(6):
             level.add_sprite(FOOD.clone().set_position(self.rng.randrange(16) * 2, self.rng.randrange(15) * 2))
 
+    def look(self, level):
+        """Finds how many moves away the nearest food is."""
+        body = {(part.x, part.y) for part in self.body}
+        food = {(sprite.x, sprite.y) for sprite in level.get_sprites_by_tag("food")}
+        edge = deque([(self.body[0].x, self.body[0].y, 0)])
+        seen = set(body)
+        while edge:
+            x, y, far = edge.popleft()
+            if (x, y) in food:
+                return far
+            for dx, dy in ((2, 0), (-2, 0), (0, 2), (0, -2)):
+                place = (x + dx) % 32, (y + dy) % 30
+                if place not in seen:
+                    seen.add(place)
+                    edge.append((*place, far + 1))
+        return 0
+
     def step(self):
         level = self.current_level
         ways = {1: (0, -2), 2: (0, 2), 3: (-2, 0), 4: (2, 0)}
@@ -65,6 +85,7 @@ class Snake(ARCBaseGame):
         else:
             level.remove_sprite(self.body.pop())
             self.score.length = len(self.body)
+        self.score.far = self.look(level)
         cells = np.array([(part.x, part.y) for part in self.body])
         if (cells[1:] == cells[0]).all(axis=1).any():
             self.lose()

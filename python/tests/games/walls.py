@@ -52,6 +52,8 @@ class Bar(RenderableUserDisplay):
         frame[63, : max(0, left)] = 11
         if left < 5:
             frame[0:2, 0:64:3] = 8
+        for index in range(len(self.game.reached)):
+            frame[61 - index // 32, index % 32 * 2] = 14
         return frame
 
 
@@ -59,6 +61,7 @@ class Walls(ARCBaseGame):
     def __init__(self, seed=0):
         self.left = 40
         self.past = []
+        self.reached = set()
         camera = Camera(0, 0, 32, 24, background=0, letter_box=4, interfaces=[Bar(self)])
         levels = [level(rows, f"level {index}") for index, rows in enumerate(MAPS)]
         super().__init__("walls", levels, camera, available_actions=[1, 2, 3, 4, 7], seed=seed)
@@ -67,6 +70,23 @@ class Walls(ARCBaseGame):
         self.left = level.get_data("steps")
         self.past = []
         self.player = level.get_sprites_by_name("player")[0]
+        self.floor = {
+            (x, y) for y, row in enumerate(level.get_data("rows")) for x, cell in enumerate(row) if cell != "#"
+        }
+        self.walk([])
+
+    def walk(self, boxes):
+        """Finds the cells that the player can walk to."""
+        blocked = {(box.x // 4, box.y // 4) for box in boxes}
+        start = (self.player.x // 4, self.player.y // 4)
+        self.reached = {start}
+        edge = [start]
+        while edge:
+            x, y = edge.pop()
+            for place in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
+                if place in self.floor and place not in blocked and place not in self.reached:
+                    self.reached.add(place)
+                    edge.append(place)
 
     def step(self):
         if self.action.id == GameAction.ACTION7:
@@ -83,6 +103,7 @@ class Walls(ARCBaseGame):
                 self.player.move(dx, dy)
         marks = self.current_level.get_sprites_by_tags(["mark"])
         boxes = self.current_level.get_sprites_by_any_tag(["heavy", "none"])
+        self.walk(boxes)
         if all(any((m.x, m.y) == (b.x, b.y) for b in boxes) for m in marks):
             for mark in marks:
                 mark.set_interaction(InteractionMode.REMOVED)
