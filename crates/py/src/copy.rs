@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple, PyType};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::raw::{attributes, blank, copied, is_unshared, set};
+use crate::raw::{NoCollecting, attributes, blank, copied, is_unshared, set};
 
 /// How deep a structure may be nested: four times what `copy.deepcopy` manages, and far from the end of any stack.
 const MOST_NESTED: usize = 1000;
@@ -55,6 +55,8 @@ struct Class {
     kind: Kind,
     /// Attributes that can be set on an object without reaching code of the class, by their names' addresses.
     plain: RefCell<FxHashMap<usize, (Py<PyAny>, bool)>>,
+    /// The attributes of the last object that had only such, in their order.
+    last: RefCell<Vec<usize>>,
 }
 
 thread_local! {
@@ -95,6 +97,7 @@ impl Copier {
     /// The copy of an object.
     #[pyo3(name = "copy")]
     fn copy<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let _making = NoCollecting::begin(this.py());
         let mut work = Work { copier: this, memo: mem::take(&mut *this.get().memo()), outer: this.get().outer.bind(this.py()) };
         let copy = work.copy(object);
         *this.get().memo() = work.memo;
@@ -210,12 +213,12 @@ impl<'py> Work<'_, 'py> {
             }
             Kind::Tuple => {
                 let items: Vec<_> = object.cast::<PyTuple>()?.iter().collect();
-                self.immutable(object, &items, |copies| Ok(PyTuple::new(py, copies)?.into_any()))
+                self.immutable(object, items, |copies| Ok(PyTuple::new(py, copies)?.into_any()))
             }
             Kind::Set => {
                 let items: Vec<_> = object.cast::<PySet>()?.iter().collect();
                 if items.iter().all(is_atom) {
-                    let copy = PySet::new(py, &items)?.into_any();
+                    let copy = object.call_method0(pyo3::intern!(py, "copy"))?;
                     self.remember_shared(object, &copy);
                     return Ok(copy);
                 }
@@ -228,7 +231,7 @@ impl<'py> Work<'_, 'py> {
             }
             Kind::FrozenSet => {
                 let items: Vec<_> = object.cast::<PyFrozenSet>()?.iter().collect();
-                self.immutable(object, &items, |copies| Ok(PyFrozenSet::new(py, copies)?.into_any()))
+                self.immutable(object, items, |copies| Ok(PyFrozenSet::new(py, copies)?.into_any()))
             }
             Kind::Array => match copied(object, |base| self.copy(base))? {
                 Some(copy) => {
@@ -246,19 +249,25 @@ impl<'py> Work<'_, 'py> {
     fn immutable(
         &mut self,
         object: &Bound<'py, PyAny>,
-        items: &[Bound<'py, PyAny>],
+        mut items: Vec<Bound<'py, PyAny>>,
         build: impl FnOnce(&[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if items.iter().all(is_atom) {
-            return Ok(object.clone());
+        let mut same = true;
+        for item in &mut items {
+            if !is_atom(item) {
+                let copy = self.copy(item)?;
+                same &= copy.is(&*item);
+                *item = copy;
+            }
         }
-        let copies = items.iter().map(|item| self.copy(item)).collect::<PyResult<Vec<_>>>()?;
-        if let Some(copy) = self.known(object)? {
+        let shared = !is_unshared(object);
+        if shared && let Some(copy) = self.known(object)? {
             return Ok(copy);
         }
-        let same = items.iter().zip(&copies).all(|(item, copy)| item.is(copy));
-        let copy = if same { object.clone() } else { build(&copies)? };
-        self.remember_shared(object, &copy);
+        let copy = if same { object.clone() } else { build(&items)? };
+        if shared {
+            self.remember(object, &copy);
+        }
         Ok(copy)
     }
 
@@ -268,7 +277,7 @@ impl<'py> Work<'_, 'py> {
         self.remember(object, &copy);
         let Some(from) = attributes(object) else { return Ok(copy) };
         let items: Vec<_> = from.iter().collect();
-        if items.iter().any(|(key, _)| !class.is_plain(&kind, key)) {
+        if !class.has_plain(&kind, &items) {
             if let Some(into) = attributes(&copy) {
                 into.update(from.as_mapping())?;
                 self.fill(&from, &into)?;
@@ -309,13 +318,26 @@ impl<'py> Work<'_, 'py> {
             return Ok(known);
         }
         let kind = self.copier.get().judge(class)?;
-        let judged = Rc::new(Class { _class: class.clone().unbind(), kind, plain: RefCell::default() });
+        let judged = Rc::new(Class { _class: class.clone().unbind(), kind, plain: RefCell::default(), last: RefCell::default() });
         CLASSES.with_borrow_mut(|classes| classes.insert(address, judged.clone()));
         Ok(judged)
     }
 }
 
 impl Class {
+    /// Whether all attributes of an object can be set one by one.
+    fn has_plain<'py>(&self, class: &Bound<'py, PyType>, items: &[(Bound<'py, PyAny>, Bound<'py, PyAny>)]) -> bool {
+        let names = items.iter().map(|(name, _)| name.as_ptr().addr());
+        if names.clone().eq(self.last.borrow().iter().copied()) {
+            return true;
+        }
+        let plain = items.iter().all(|(name, _)| self.is_plain(class, name));
+        if plain {
+            *self.last.borrow_mut() = names.collect();
+        }
+        plain
+    }
+
     /// Whether setting an attribute with this name sets it and nothing else: no property of the class, no slot.
     fn is_plain(&self, class: &Bound<'_, PyType>, name: &Bound<'_, PyAny>) -> bool {
         let address = name.as_ptr().addr();
@@ -324,7 +346,8 @@ impl Class {
         }
         let py = class.py();
         let found = class.mro().iter().find_map(|base| base.getattr("__dict__").ok()?.get_item(name).ok());
-        let hooked = |hook: &Bound<'_, PyString>| found.as_ref().is_some_and(|found| found.get_type().hasattr(hook).unwrap_or(true));
+        let hooked =
+            |hook: &Bound<'_, PyString>| found.as_ref().is_some_and(|found| found.get_type().hasattr(hook).unwrap_or(true));
         let plain = name.is_exact_instance_of::<PyString>()
             && !hooked(pyo3::intern!(py, "__set__"))
             && !hooked(pyo3::intern!(py, "__delete__"));
@@ -333,9 +356,14 @@ impl Class {
     }
 }
 
-/// Whether an object is of the kinds that most attributes are, which never change.
+/// Whether an object is of the kinds that most attributes are, which never change: a number, a text, a place.
 #[inline]
 fn is_atom(object: &Bound<'_, PyAny>) -> bool {
+    is_single(object) || object.cast_exact::<PyTuple>().is_ok_and(|tuple| tuple.iter_borrowed().all(|item| is_single(&item)))
+}
+
+#[inline]
+fn is_single(object: &Bound<'_, PyAny>) -> bool {
     object.is_exact_instance_of::<PyInt>()
         || object.is_exact_instance_of::<PyString>()
         || object.is_exact_instance_of::<PyBool>()

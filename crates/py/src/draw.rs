@@ -161,33 +161,35 @@ pub(crate) fn stamp(view: &Bound<'_, PyAny>, sprite: &Bound<'_, PyAny>, x: &Boun
     draw().is_some()
 }
 
-/// Puts a view onto a frame, each cell as a square of `zoom` cells, its upper left corner at a place; gives whether it did.
+/// A frame of the letter-box's colour with a view on it, each cell as a square of `zoom` cells, its upper left corner at a place.
 #[pyfunction]
-pub(crate) fn enlarge(frame: &Bound<'_, PyAny>, view: &Bound<'_, PyAny>, zoom: usize, left: usize, top: usize) -> bool {
-    let draw = || {
-        let (target, (cells, rows, columns)) = (bytes(frame)?, Cells::read(view)?);
-        let &[height, width] = target.shape() else { return None };
-        let fits =
-            |start: usize, length: usize, limit: usize| start.checked_add(length.checked_mul(zoom)?).filter(|&end| end <= limit);
-        let right = fits(left, columns, width)?;
-        fits(top, rows, height)?;
-        if zoom == 0 || columns == 0 {
-            return None;
-        }
-        let mut target = target.try_readwrite().ok()?;
-        let target = target.as_slice_mut().ok()?;
-        for (row, cells) in cells.get().chunks_exact(columns).enumerate() {
-            let first = (top + row * zoom) * width;
-            for (square, &cell) in target[first + left..first + right].chunks_exact_mut(zoom).zip(cells) {
+pub(crate) fn enlarged<'py>(
+    letter_box: &Bound<'py, PyAny>,
+    view: &Bound<'py, PyAny>,
+    zoom: &Bound<'py, PyAny>,
+    left: &Bound<'py, PyAny>,
+    top: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let frame = || {
+        let whole = |value: &Bound<'py, PyAny>| value.cast_exact::<PyInt>().ok()?.extract::<usize>().ok();
+        let (zoom, left, top) = (whole(zoom).filter(|&zoom| zoom > 0)?, whole(left)?, whole(top)?);
+        let (cells, rows, columns) = Cells::read(bytes(view)?)?;
+        let fits = |start: usize, length: usize| start.checked_add(length.checked_mul(zoom)?).filter(|&end| end <= SIZE);
+        let right = fits(left, columns)?;
+        fits(top, rows)?;
+        let mut frame = [byte(letter_box)?; SIZE * SIZE];
+        for (row, cells) in cells.get().chunks_exact(columns.max(1)).enumerate() {
+            let first = (top + row * zoom) * SIZE;
+            for (square, &cell) in frame[first + left..first + right].chunks_exact_mut(zoom).zip(cells) {
                 square.fill(cell);
             }
-            for line in 1..zoom {
-                target.copy_within(first + left..first + right, first + line * width + left);
+            for copy in 1..zoom {
+                frame.copy_within(first + left..first + right, first + copy * SIZE + left);
             }
         }
-        Some(())
+        array(view.py(), SIZE, SIZE, &frame)
     };
-    draw().is_some()
+    answer(view.py(), frame())
 }
 
 /// The part of a level that a camera sees.

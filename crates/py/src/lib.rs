@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use crate::copy::Copier;
     #[pymodule_export]
-    use crate::draw::{draw_sprite, drawn, enlarge, frame, remapped, rendered, size, stamp, view};
+    use crate::draw::{draw_sprite, drawn, enlarged, frame, remapped, rendered, size, stamp, view};
     #[pymodule_export]
     use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
     #[pymodule_export]

@@ -100,7 +100,10 @@ pub(crate) fn copied<'py>(
     let base = unsafe { Bound::from_borrowed_ptr_or_opt(py, (*head).fields.base) };
     let Some(base) = base else {
         // SAFETY: as above.
-        return unsafe { Bound::from_owned_ptr_or_err(py, PY_ARRAY_API.PyArray_NewCopy(py, head, NPY_ORDER::NPY_KEEPORDER)) }.map(Some);
+        let copy =
+            unsafe { bytes_copied(py, head).unwrap_or_else(|| PY_ARRAY_API.PyArray_NewCopy(py, head, NPY_ORDER::NPY_KEEPORDER)) };
+        // SAFETY: as above.
+        return unsafe { Bound::from_owned_ptr_or_err(py, copy) }.map(Some);
     };
     let Some(whole) = numbers(&base).filter(|&whole| is_dense(whole)) else { return Ok(None) };
     let twin = copy(&base)?;
@@ -121,13 +124,77 @@ pub(crate) fn copied<'py>(
         let class = ffi::Py_TYPE(array.as_ptr());
         let data = new.data.offset(start).cast();
         let none = ptr::null_mut();
-        let view =
-            PY_ARRAY_API.PyArray_NewFromDescr(py, class, fields.descr, fields.nd, fields.dimensions, fields.strides, data, flags, none);
+        let view = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            class,
+            fields.descr,
+            fields.nd,
+            fields.dimensions,
+            fields.strides,
+            data,
+            flags,
+            none,
+        );
         let view = Bound::from_owned_ptr_or_err(py, view)?;
         if PY_ARRAY_API.PyArray_SetBaseObject(py, view.as_ptr().cast(), twin.into_ptr()) < 0 {
             return Err(PyErr::fetch(py));
         }
         Ok(Some(view))
+    }
+}
+
+/// A copy of an array of bytes in row order, in half the time of NumPy's own, which is made for any array.
+///
+/// # Safety
+///
+/// The head is an array's.
+unsafe fn bytes_copied(py: Python<'_>, head: *mut PyArrayObject) -> Option<*mut ffi::PyObject> {
+    // SAFETY: the caller's. The new array has the same type and shape in row order, so as many bytes, all of them written here.
+    unsafe {
+        let fields = &(*head).fields;
+        if fields.flags & NPY_ARRAY_C_CONTIGUOUS == 0 || (*fields.descr).fields.type_num != NPY_TYPES::NPY_BYTE as i32 {
+            return None;
+        }
+        ffi::Py_INCREF(fields.descr.cast());
+        let (class, none) = (ffi::Py_TYPE(head.cast()), ptr::null_mut());
+        let copy = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            class,
+            fields.descr,
+            fields.nd,
+            fields.dimensions,
+            ptr::null_mut(),
+            ptr::null_mut(),
+            0,
+            none,
+        );
+        if !copy.is_null() {
+            let count = (0..fields.nd as usize).map(|axis| *fields.dimensions.add(axis) as usize).product();
+            ptr::copy_nonoverlapping(fields.data, (*copy.cast::<PyArrayObject>()).fields.data, count);
+        }
+        Some(copy)
+    }
+}
+
+/// Keeps the collector of cycles from looking through objects while many are made, which all stay.
+pub(crate) struct NoCollecting {
+    was_on: bool,
+}
+
+impl NoCollecting {
+    /// Until this is dropped.
+    pub(crate) fn begin(_: Python<'_>) -> Self {
+        // SAFETY: the thread is attached to the interpreter.
+        Self { was_on: unsafe { ffi::PyGC_Disable() } != 0 }
+    }
+}
+
+impl Drop for NoCollecting {
+    fn drop(&mut self) {
+        if self.was_on {
+            // SAFETY: a value lives within one call of the interpreter, so the thread is still attached.
+            unsafe { ffi::PyGC_Enable() };
+        }
     }
 }
 

@@ -153,10 +153,9 @@ def _random(generator: random.Random, copier: Any) -> random.Random:
 
 
 def _action_input(action: ActionInput, copier: Any) -> ActionInput:
-    made = ActionInput.__new__(ActionInput)
+    made: ActionInput = _native.model(ActionInput, {}, set(action.__pydantic_fields_set__), copier.copy(action.__pydantic_private__))
     copier.remember(action, made)
-    for name in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
-        object.__setattr__(made, name, copier.copy(getattr(action, name)))
+    made.__dict__.update(copier.copy(action.__dict__))
     return made
 
 

@@ -12,14 +12,25 @@ from typing import Any
 MOST_ACTIONS = 100_000
 
 
+class _Reference(weakref.ref[Any]):
+    """A weak reference that knows what it is filed under."""
+
+    __slots__ = ("key",)
+    key: int
+
+
+def _forget(reference: Any) -> None:
+    _HISTORIES.pop(reference.key, None)
+
+
 class History:
     """How a game came about."""
 
     __slots__ = ("args", "count", "game", "kwargs", "log")
 
     def __init__(self, game: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        key = id(game)
-        self.game = weakref.ref(game, lambda _: _HISTORIES.pop(key, None))
+        self.game = _Reference(game, _forget)
+        self.game.key = id(game)
         self.args = args
         self.kwargs = kwargs
         #: Actions with their data, of which the first `count` are this game's: copies share the list until one of them

@@ -165,11 +165,17 @@ class Camera:
         return frame
 
     def _render_anew(self, sprites: list[Sprite]) -> ndarray:
-        frame = np.full((self.MAX_DIMENSION, self.MAX_DIMENSION), self._letter_box, dtype=np.int8)
+        side, letter_box = self.MAX_DIMENSION, self._letter_box
+        plain = side == 64 and type(letter_box) is int and -128 <= letter_box < 128
+        # What `full` refuses, it refuses before anything is drawn.
+        frame = None if plain else np.full((side, side), letter_box, dtype=np.int8)
         view = self._raw_render(sprites)
         zoom, left, top = self._calculate_scale_and_offset()
-        if zoom > 0 and min(left, top) >= 0 and _native.enlarge(frame, view, zoom, left, top):
-            return frame
+        if frame is None:
+            drawn: ndarray = _native.enlarged(letter_box, view, zoom, left, top)
+            if drawn is not NotImplemented:
+                return drawn
+            frame = np.full((side, side), letter_box, dtype=np.int8)
         if zoom > 1:
             view = view.repeat(zoom, axis=0).repeat(zoom, axis=1)
         frame[top : top + view.shape[0], left : left + view.shape[1]] = view
@@ -209,7 +215,10 @@ def _reads_fields(camera: Camera) -> bool:
         return True
     if cls.__getattribute__ is not _GETATTRIBUTE:
         return False
-    return all(base is Camera or base is object or _NAMES.isdisjoint(vars(base)) for base in cls.__mro__)
+    for base in cls.__mro__:
+        if base is not Camera and base is not object and not _NAMES.isdisjoint(vars(base)):
+            return False
+    return True
 
 
 def _renders_plainly(camera: Camera) -> bool:

@@ -30,3 +30,11 @@ fn the_example_plays_forks_and_comes_back_from_a_snapshot() {
     step(1, other.as_mut());
     assert_eq!(other.observation().levels_completed, 1);
 }
+
+#[test]
+fn the_example_in_the_documentation_is_this_game_and_short() {
+    let game = std::fs::read_to_string(root().join("examples/protocol-game/nm33/v1/game.py")).unwrap();
+    let page = std::fs::read_to_string(root().join("docs/hosting.md")).unwrap();
+    assert!(page.contains(&format!("```python\n{game}```\n")), "docs/hosting.md shows another game");
+    assert!(game.lines().count() <= 50, "the example is to be read at a glance");
+}
