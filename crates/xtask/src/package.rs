@@ -1,4 +1,4 @@
-//! The Python package: built, installed beside the official one, and tested there.
+//! The Python package: built, installed beside the official one, and tested there, with the program that hosts its games.
 //!
 //! Invariant: what is tested is the wheel that a user gets, of the sources as they are; it is built again only if they changed.
 
@@ -29,9 +29,11 @@ pub(crate) fn run(context: &Context) -> Result<()> {
         Ok(()) => {}
     }
     install(&python)?;
+    succeed(context.cargo().args(["build", "--quiet", "--release", "-p", "rhae-cli"]))?;
     let mut tests = Command::new(&python);
     tests.args(["-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]).current_dir(root().join("python"));
     context.surround(&mut tests);
+    tests.env("RHAE_PROGRAM", root().join("target/release/rhae"));
     // Tests import the installed package, not the sources beside them, which have no extension module.
     let output = tests.stdout(Stdio::piped()).output().context("cannot run pytest")?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! `rhae bench python`: the Python package's engine beside the official one.
+//! `rhae bench python`: the Python package's engine and its vector beside the official engine.
 //!
 //! The measuring is done by the package's own module `rhae.bench`, in the Python that has both engines; this asks it and shows
 //! what it says.
@@ -12,15 +12,21 @@ use serde_json::Value;
 
 use crate::output;
 
-/// Measure games on the Python package's drop-in engine against the official `arcengine`, in CPU time.
+/// Measure games on the Python package's drop-in engine against the official `arcengine`, in CPU time, and the native vector
+/// against the same game as a Python file.
+///
+/// The share of a game's own code is sampled by py-spy, if it is installed beside that Python.
 #[derive(Args)]
 pub(crate) struct PythonArgs {
-    /// A Python in which `rhae` and `arcengine` are installed
+    /// A Python in which `rhae`, `arcengine` and `gymnasium` are installed
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
     /// A folder of game files
     #[arg(long, value_name = "DIR", default_value = "python/tests/games")]
     games: PathBuf,
+    /// The Python file of the environment `bx20`, beside which the native vector is measured
+    #[arg(long, value_name = "FILE", default_value = "python/bench/bx20.py")]
+    pair: PathBuf,
     /// CPU seconds of the official engine for each game
     #[arg(long, default_value_t = 2)]
     seconds: u32,
@@ -32,6 +38,7 @@ pub(crate) struct PythonArgs {
 pub(crate) fn run(args: &PythonArgs) -> Result<ExitCode> {
     let mut command = Command::new(&args.python);
     command.args(["-P", "-m", "rhae.bench", "--games"]).arg(&args.games).args(["--seconds", &args.seconds.to_string()]);
+    command.arg("--pair").arg(&args.pair);
     if !args.json {
         command.arg("--table");
     }

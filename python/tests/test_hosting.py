@@ -1,0 +1,133 @@
+"""Python games in the program `rhae`, which hosts them on the drop-in, and in the official client, on either engine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from program import EXAMPLES, FIXTURES, hosting, program, rhae, rhae_json, serving
+
+#: The shortest wins of the example's levels, one after another.
+WIN = [2, 2, 2, 4, 4, *[2, 4, 4, 2, 2, 2, 3], *[4, 4, 1, 4, 2, 3, 1, 1, 3, 1, 1]]
+
+
+def test_the_example_game_is_run_won_and_verified(tmp_path: Path) -> None:
+    moves = " ".join(map(str, WIN))
+    agent = f"for action in {moves}; do read line; echo \"{{\\\"action\\\": $action}}\"; done; read line"
+    arguments = ["--games", "rv52", "--agent-cmd", agent, "--budget", "none", "--out", "run"]
+    summary = rhae_json(tmp_path, "run", *arguments, *hosting(EXAMPLES))
+    assert summary["failed_plays"] == 0
+    (recording,) = (tmp_path / "run" / "recordings").glob("*.jsonl")
+    verified = rhae(tmp_path, "replay", "verify", str(recording), *hosting(EXAMPLES))
+    assert ": verified" in verified and "23 actions, 3 of 3 levels, WIN" in verified
+    card = rhae_json(tmp_path, "score", "recording", str(recording), *hosting(EXAMPLES))
+    (environment,) = card["environments"]
+    assert (environment["id"], environment["completed"], environment["actions"]) == ("rv52-v1", True, len(WIN))
+    assert environment["score"] == pytest.approx(100)
+
+
+def test_the_host_uses_the_drop_in(tmp_path: Path) -> None:
+    """A game that shows which engine it runs on, in the colour of its one sprite."""
+    folder = tmp_path / "games" / "en31" / "v1"
+    folder.mkdir(parents=True)
+    (folder / "metadata.json").write_text(json.dumps({"game_id": "en31-v1", "class_name": "En31", "baseline_actions": [1]}))
+    (folder / "en31.py").write_text(
+        "import arcengine\n"
+        "from arcengine import ARCBaseGame, Level, Sprite\n"
+        "class En31(ARCBaseGame):\n"
+        "    def __init__(self, seed=0):\n"
+        "        color = 14 if arcengine.__name__ == 'rhae.arcengine' else 8\n"
+        "        super().__init__('en31', [Level([Sprite([[color]], name='one')], (1, 1))], available_actions=[1])\n"
+        "    def step(self):\n"
+        "        if self.action.id.value:\n"
+        "            self.next_level()\n"
+        "        self.complete_action()\n"
+    )
+    with serving(tmp_path, tmp_path / "games") as url:
+        seen = official(url, "ONLINE", "theirs", tmp_path, "en31", [1])
+    assert seen["color"] == 14
+    assert seen["state"] == "WIN"
+
+
+#: The official client: standard input says what to play, the last line of standard output what came of it.
+CLIENT = """
+import json, logging, sys
+order = json.load(sys.stdin)
+if order["engine"] == "ours":
+    import rhae.arcengine
+    rhae.arcengine.install()
+import arcengine
+from arc_agi import Arcade, OperationMode
+arcade = Arcade(
+    arc_base_url=order["url"],
+    operation_mode=OperationMode[order["mode"]],
+    environments_dir=order["folder"],
+    logger=logging.getLogger("quiet"),
+)
+card = arcade.open_scorecard(tags=["conformance"])
+environment = arcade.make(order["game"], scorecard_id=card)
+frames = []
+for action in order["actions"]:
+    frame = environment.step(arcengine.GameAction.from_id(action))
+    frames.append([picture.tolist() for picture in frame.frame])
+closed = json.loads(arcade.close_scorecard(card).model_dump_json())
+print()
+print(json.dumps({
+    "engine": arcengine.__name__, "state": frame.state.name, "card": closed, "frames": frames, "color": frames[-1][-1][32][32],
+}))
+"""
+
+
+def official(url: str, mode: str, engine: str, home: Path, game: str, actions: list[int]) -> dict[str, Any]:
+    """Plays a game with the official client on one of the engines and gives the scorecard and the frames."""
+    order = {"url": url, "mode": mode, "engine": engine, "folder": str(home), "game": game, "actions": actions}
+    client = [sys.executable, "-P", "-c", CLIENT]
+    done = subprocess.run(client, input=json.dumps(order), cwd=home, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def essence(seen: dict[str, Any]) -> list[Any]:
+    """What scorecards of the same play must agree on, wherever it took place."""
+    environment = seen["card"]["environments"][0]
+    run = environment["runs"][0]
+    same = ("levels_completed", "actions", "resets", "state", "completed", "level_actions", "level_baseline_actions")
+    scores = [seen["card"]["score"], run["score"], *run["level_scores"]]
+    return [seen["state"], environment["id"], [run[name] for name in same], [round(score, 9) for score in scores]]
+
+
+def whole(seen: dict[str, Any]) -> dict[str, Any]:
+    """A scorecard without the names that are made anew for each."""
+    text = json.dumps(seen["card"])
+    for name in (seen["card"]["card_id"], seen["card"]["environments"][0]["runs"][0]["guid"]):
+        text = text.replace(name, "")
+    return json.loads(text)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the official toolkit needs Python 3.12")
+def test_the_official_client_at_home_on_either_engine_gives_equal_scorecards(tmp_path: Path) -> None:
+    detour = [2, 0, *[4] * 5, *[2] * 5, *[4] * 5, *[2] * 3, *[4] * 3, *[1] * 3, *[4] * 2]
+    seen = {}
+    with serving(tmp_path, FIXTURES) as url:
+        for mode, engine in (("ONLINE", "theirs"), ("NORMAL", "theirs"), ("NORMAL", "ours")):
+            home = tmp_path / f"{mode} {engine}"
+            home.mkdir()
+            seen[mode, engine] = official(url, mode, engine, home, "wk31", detour)
+            assert (home / "wk31/v1/wk31.py").is_file() == (mode == "NORMAL"), "at home it runs the source that it downloaded"
+    online, theirs, ours = seen.values()
+    assert (theirs["engine"], ours["engine"]) == ("arcengine", "rhae.arcengine")
+    assert online["state"] == "WIN"
+    assert whole(theirs) == whole(ours)
+    assert essence(online) == essence(ours)
+    assert online["frames"] == theirs["frames"] == ours["frames"]
+
+
+def test_a_python_game_is_listed_like_any_other(tmp_path: Path) -> None:
+    listed = rhae_json(tmp_path, "games", "list", "--games-dir", str(EXAMPLES))
+    (game,) = [game for game in listed if game["game_id"] == "rv52-v1"]
+    assert game["baseline_actions"] == [5, 7, 11]
+    assert program().is_file()
