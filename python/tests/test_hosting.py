@@ -17,7 +17,7 @@ WIN = [2, 2, 2, 4, 4, *[2, 4, 4, 2, 2, 2, 3], *[4, 4, 1, 4, 2, 3, 1, 1, 3, 1, 1]
 
 def test_the_example_game_is_run_won_and_verified(tmp_path: Path) -> None:
     moves = " ".join(map(str, WIN))
-    agent = f"for action in {moves}; do read line; echo \"{{\\\"action\\\": $action}}\"; done; read line"
+    agent = f'for action in {moves}; do read line; echo "{{\\"action\\": $action}}"; done; read line'
     arguments = ["--games", "rv52", "--agent-cmd", agent, "--budget", "none", "--out", "run"]
     summary = rhae_json(tmp_path, "run", *arguments, *hosting(EXAMPLES))
     assert summary["failed_plays"] == 0

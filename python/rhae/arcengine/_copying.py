@@ -153,7 +153,9 @@ def _random(generator: random.Random, copier: Any) -> random.Random:
 
 
 def _action_input(action: ActionInput, copier: Any) -> ActionInput:
-    made: ActionInput = _native.model(ActionInput, {}, set(action.__pydantic_fields_set__), copier.copy(action.__pydantic_private__))
+    made: ActionInput = _native.model(
+        ActionInput, {}, set(action.__pydantic_fields_set__), copier.copy(action.__pydantic_private__)
+    )
     copier.remember(action, made)
     made.__dict__.update(copier.copy(action.__dict__))
     return made

@@ -70,9 +70,7 @@ class Walls(ARCBaseGame):
         self.left = level.get_data("steps")
         self.past = []
         self.player = level.get_sprites_by_name("player")[0]
-        self.floor = {
-            (x, y) for y, row in enumerate(level.get_data("rows")) for x, cell in enumerate(row) if cell != "#"
-        }
+        self.floor = {(x, y) for y, row in enumerate(level.get_data("rows")) for x, cell in enumerate(row) if cell != "#"}
         self.walk([])
 
     def walk(self, boxes):
