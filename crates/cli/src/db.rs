@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use rhae_store::{SqliteOptions, SqliteStore};
 
 use crate::output;
 use crate::outside::OutsideArgs;
+use crate::serve::database::Database;
 
 /// Look after the database of `rhae serve`.
 #[derive(Args)]
@@ -27,15 +27,16 @@ enum DbCommand {
 
 /// Verify a database by playing every play again.
 ///
-/// Compares every hash, count and snapshot with what the replay gives. Nothing is written; a server may go on using the file. The exit code is 1 if
+/// Compares every hash, count and snapshot with what the replay gives. Nothing is written; servers may go on using the database. The exit code is 1 if
 /// anything is wrong.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae db check
-  rhae db check --db /var/lib/rhae/rhae.db --json")]
+  rhae db check --db /var/lib/rhae/rhae.db --json
+  rhae db check --db postgres://rhae@db.example.org/rhae")]
 struct CheckArgs {
-    /// The database file
-    #[arg(long, default_value = "rhae.db")]
+    /// The database: a file or postgres://user:password@host/database
+    #[arg(long, env = "RHAE_DB", default_value = "rhae.db", value_name = "FILE|URL", hide_env_values = true)]
     db: PathBuf,
     /// Print the result as JSON
     #[arg(long)]
@@ -49,20 +50,18 @@ pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
     let games = args.outside.games()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a thread")?;
     let report = runtime.block_on(async {
-        let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
-        let store = SqliteStore::open(&args.db, options).await;
-        let store = store.with_context(|| format!("cannot read the database `{}`", args.db.display()))?;
+        let database = Database::open_to_read(&args.db).await?;
         let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let report = check::check(&store, &games, |done, total, entries| {
+        let report = check::check(database.store().as_ref(), &games, |done, total, entries| {
             bar.set_length(total.max(done));
             bar.set_position(done);
             bar.set_message(entries.to_string());
         });
         let report = report.await?;
         bar.finish_and_clear();
-        store.close().await;
+        database.close().await;
         anyhow::Ok(report)
     })?;
     if args.json {

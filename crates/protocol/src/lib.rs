@@ -26,7 +26,7 @@ pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
     ToolkitLine,
 };
-pub use rest::{FrameAnswer, GameListing};
+pub use rest::{ActionBody, FrameAnswer, FrameBody, GameListing};
 pub use run::{
     CardRecord, JournalLine, LevelOutcome, PlayOutcome, PlayRecord, PlayResult, RunConfig, RunSummary, ServerRecord,
     SummaryEnvironment,

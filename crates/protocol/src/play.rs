@@ -2,11 +2,12 @@
 
 use rhae_engine::{Action, PlayState};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{Packer, Shown, base64, rfc3339_utc};
 
 /// A play and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PlayListing {
     /// The play.
     pub guid: String,
@@ -42,7 +43,7 @@ pub fn level_of(levels_completed: u8, win_levels: u8) -> u8 {
 }
 
 /// One command of a play, for somebody who watches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PlayEvent {
     /// Which entry of the log it is, from 0.
     pub index: u32,

@@ -6,11 +6,12 @@
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameInfo, PlayState, SIZE};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::level_of;
 
 /// An environment as it stands in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct GameListing {
     /// The id with its version.
     pub game_id: String,
@@ -41,6 +42,42 @@ impl From<&GameInfo> for GameListing {
             class_name: info.class_name.clone(),
         }
     }
+}
+
+/// The answer to a command on the wire, as clients are told of it; [`FrameAnswer`] writes it.
+#[derive(ToSchema)]
+pub struct FrameBody {
+    /// The environment as the client named it.
+    pub game_id: String,
+    /// The play.
+    pub guid: String,
+    /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
+    pub state: String,
+    /// Levels completed.
+    pub levels_completed: u8,
+    /// All levels.
+    pub win_levels: u8,
+    /// The level being played, from 1.
+    pub level: u8,
+    /// Whether the game was started anew.
+    pub full_reset: bool,
+    /// The numbers of the actions that are offered.
+    pub available_actions: Vec<u8>,
+    /// The command that is answered.
+    pub action_input: ActionBody,
+    /// The frames that are shown, one after the other: rows of cells from 0 to 15.
+    pub frame: Vec<Vec<Vec<i8>>>,
+}
+
+/// A command, told again in its answer.
+#[derive(ToSchema)]
+pub struct ActionBody {
+    /// 0 for RESET, 1 to 7 for the actions.
+    pub id: u8,
+    /// The environment and, of a click, its column and row.
+    pub data: Value,
+    /// What the player added to the command.
+    pub reasoning: Option<Value>,
 }
 
 /// What a command led to.
@@ -216,6 +253,17 @@ mod tests {
         odd.set(6, 6, 255);
         let frames = [Frame::from_cells(cells), Frame::filled(15), odd, Frame::filled(0)];
         assert_eq!(answer(&frames, None)["frame"], serde_json::to_value(frames_to_wire(&frames)).unwrap());
+    }
+
+    #[test]
+    fn an_answer_has_the_fields_that_clients_are_told_of() {
+        use utoipa::PartialSchema;
+        let described = |schema| serde_json::to_value(schema).unwrap()["properties"].as_object().unwrap().len();
+        let answer = answer(&[Frame::filled(1)], None);
+        let schema = serde_json::to_value(FrameBody::schema()).unwrap();
+        assert_eq!(described(FrameBody::schema()), answer.as_object().unwrap().len());
+        assert!(answer.as_object().unwrap().keys().all(|field| schema["properties"].get(field).is_some()), "{schema}");
+        assert_eq!(described(ActionBody::schema()), answer["action_input"].as_object().unwrap().len());
     }
 
     #[test]

@@ -6,9 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// The result of a set of plays.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Scorecard {
     /// The card's id.
     pub card_id: String,
@@ -48,7 +49,7 @@ pub struct Scorecard {
 }
 
 /// One environment on a card.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EnvironmentScore {
     /// The environment with its version.
     pub id: String,
@@ -72,7 +73,7 @@ pub struct EnvironmentScore {
 }
 
 /// One run of an environment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunScore {
     /// The environment with its version.
     pub id: String,
@@ -112,7 +113,7 @@ pub struct RunScore {
 }
 
 /// The part of a card that concerns the environments with one tag.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TagScore {
     /// The tag.
     pub id: String,

@@ -14,22 +14,33 @@ use rhae_protocol::Scorecard;
 use rhae_scoring::Method;
 use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
 use rhae_store::{Card, CardId, NewCard, StoreError};
-use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::body::Fields;
 use crate::once::once;
+use crate::openapi::{Always, Bodied, CardBody, ErrorBody, Named, OpeningBody};
 use crate::{ApiError, Server};
 
 type Body = Result<Bytes, BytesRejection>;
 
+/// Opens a scorecard.
+#[utoipa::path(
+    post,
+    path = "/api/scorecard/open",
+    tag = "scorecards",
+    params(("Idempotency-Key" = Option<String>, Header, description = "A request with the same key, path and body is carried out once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
+    request_body = Option<OpeningBody>,
+    responses((status = OK, body = CardBody, description = "The new card"),
+        (status = CONFLICT, body = ErrorBody, description = "As many cards are open as may be"),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key belongs to another request"), Always, Bodied)
+)]
 pub(crate) async fn open(
     State(server): State<Arc<Server>>,
     caller: Caller,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<CardBody>, ApiError> {
     let once = once(&headers, caller.owner, "scorecard/open", &body)?;
     let fields = Fields::read_optional(&headers, body)?;
     let mut tags = fields.texts("tags")?;
@@ -57,21 +68,37 @@ pub(crate) async fn open(
         Err(StoreError::TooManyCards(most)) => server.card_again(once, ApiError::TooManyCards(most)).await?,
         Err(error) => server.card_again(once, error.into()).await?,
     };
-    Ok(Json(json!({"card_id": id.to_string()})))
+    Ok(Json(CardBody { card_id: id.to_string() }))
 }
 
+/// Keeps a scorecard open, and changes nothing.
+#[utoipa::path(
+    post,
+    path = "/api/scorecard/heartbeat",
+    tag = "scorecards",
+    request_body = CardBody,
+    responses((status = OK, body = CardBody, description = "The card is open"), Always, Bodied, Named)
+)]
 pub(crate) async fn heartbeat(
     State(server): State<Arc<Server>>,
     caller: Caller,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<CardBody>, ApiError> {
     let fields = Fields::read(&headers, body)?;
     let card = server.open_card(&caller, fields.required("card_id")?).await?;
     server.store.touch_card(card.key, server.clock.now_ms()).await.map_err(|error| not_open(error, card.id))?;
-    Ok(Json(json!({"card_id": card.id.to_string()})))
+    Ok(Json(CardBody { card_id: card.id.to_string() }))
 }
 
+/// Closes a scorecard. Plays on it take no further commands.
+#[utoipa::path(
+    post,
+    path = "/api/scorecard/close",
+    tag = "scorecards",
+    request_body = CardBody,
+    responses((status = OK, body = Scorecard, description = "The result"), Always, Bodied, Named)
+)]
 pub(crate) async fn close(
     State(server): State<Arc<Server>>,
     caller: Caller,
@@ -84,6 +111,15 @@ pub(crate) async fn close(
     server.scorecard(&card).await.map(Json)
 }
 
+/// A scorecard, open or closed.
+#[utoipa::path(
+    get,
+    path = "/api/scorecard/{card_id}",
+    tag = "scorecards",
+    params(("card_id" = String, Path, description = "The scorecard")),
+    responses((status = OK, body = Scorecard, description = "The result so far"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A competition's card is not read before it is closed"), Always, Named)
+)]
 pub(crate) async fn read(
     State(server): State<Arc<Server>>,
     caller: Caller,
@@ -93,6 +129,16 @@ pub(crate) async fn read(
     server.scorecard(&card).await.map(Json)
 }
 
+/// One environment of a scorecard.
+#[utoipa::path(
+    get,
+    path = "/api/scorecard/{card_id}/{game_id}",
+    tag = "scorecards",
+    params(("card_id" = String, Path, description = "The scorecard"),
+        ("game_id" = String, Path, description = "Four characters, or with the version")),
+    responses((status = OK, body = Scorecard, description = "The result so far, of this environment"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A competition's card is not read before it is closed"), Always, Named)
+)]
 pub(crate) async fn read_game(
     State(server): State<Arc<Server>>,
     caller: Caller,

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use rhae_engine::{Action, ActionKind};
-use rhae_protocol::{Details, ResetRule};
+use rhae_protocol::{Details, FrameBody, ResetRule};
 use rhae_session::Play;
 use rhae_store::{NewPlay, Once, Play as StoredPlay, PlayId, StoreError};
 use tracing::Instrument;
@@ -18,13 +18,28 @@ use crate::access::Caller;
 use crate::body::Fields;
 use crate::live::{Command, Live, frame_answer};
 use crate::once::once;
+use crate::openapi::{Always, Bodied, CommandBody, CommandName, ErrorBody, Named};
 use crate::plays::{Place, Stage};
 use crate::rebuild::blocking;
+use crate::to_its_end::ToItsEnd;
 use crate::{ApiError, Server};
 
 /// Plays of the API are of the canonical game.
 const SEED: u64 = 0;
 
+/// Carries out a command: RESET opens a play or goes back in one, an action goes on with one.
+#[utoipa::path(
+    post,
+    path = "/api/cmd/{name}",
+    tag = "commands",
+    params(
+        ("name" = inline(CommandName), Path, description = "The command"),
+        ("Idempotency-Key" = Option<String>, Header, description = "A request with the same key, path and body is carried out once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
+    request_body = CommandBody,
+    responses((status = OK, body = FrameBody, description = "What is seen now"),
+        (status = CONFLICT, body = ErrorBody, description = "The play is frozen, or the card has as many plays as it may have"),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key belongs to another request"), Always, Bodied, Named)
+)]
 pub(crate) async fn command(
     State(server): State<Arc<Server>>,
     caller: Caller,
@@ -46,7 +61,6 @@ pub(crate) async fn command(
     };
     let guid = fields.text("guid")?.map(str::to_owned);
     let card = fields.text("card_id")?.map(str::to_owned);
-    // A client that hangs up must not leave a command half done, so the work is not part of the connection.
     let work = async move {
         let done = match guid {
             Some(guid) => match server.place(&caller, &command.game_id, &guid).await {
@@ -61,7 +75,7 @@ pub(crate) async fn command(
             done => done,
         }
     };
-    let json = tokio::spawn(work.in_current_span()).await.map_err(|error| ApiError::Failed(error.to_string()))??;
+    let json = ToItsEnd::new(work.in_current_span()).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], json).into_response())
 }
 

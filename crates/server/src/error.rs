@@ -3,10 +3,12 @@
 //! Codes and statuses are the official ones where the official server has them. A thing of another owner is answered
 //! exactly like one that does not exist.
 
+use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rhae_store::StoreError;
-use serde_json::json;
+
+use crate::openapi::ErrorBody;
 
 /// What an error is called in its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,27 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code.
+    pub const ALL: [Self; 17] = [
+        Self::Validation,
+        Self::GameNotAvailable,
+        Self::GameNotStarted,
+        Self::Server,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::PayloadTooLarge,
+        Self::UnsupportedMediaType,
+        Self::PlayFrozen,
+        Self::KeyReused,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::RateLimit,
+        Self::LimitReached,
+        Self::RequestTimeout,
+        Self::Unavailable,
+        Self::Unknown,
+    ];
+
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
@@ -246,8 +269,8 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (code, status) = self.kind();
-        let body = json!({"error": code.name(), "message": self.to_string()}).to_string();
-        let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        let body = ErrorBody { error: code.name(), message: self.to_string() };
+        let mut response = (status, Json(body)).into_response();
         let (name, value) = match self {
             Self::Unavailable(_) => (header::RETRY_AFTER, HeaderValue::from_static("1")),
             Self::RateLimit { retry_seconds, .. } => (header::RETRY_AFTER, HeaderValue::from(retry_seconds)),

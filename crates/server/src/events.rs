@@ -20,6 +20,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::access::Caller;
 use crate::listeners::Listening;
+use crate::openapi::{Always, ErrorBody, Named};
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
@@ -30,6 +31,19 @@ const WAITING: usize = 16;
 /// How long a client may take nothing.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The play while it goes on, as server-sent events: `action`, `end`, `frozen`.
+#[utoipa::path(
+    get,
+    path = "/api/plays/{guid}/events",
+    tag = "plays",
+    params(
+        ("guid" = String, Path, description = "The play"),
+        ("from" = Option<u32>, Query, description = "The first entry that is sent; the last one if absent"),
+        ("Last-Event-ID" = Option<u32>, Header, description = "The last entry that was received")),
+    responses((status = OK, body = String, content_type = "text/event-stream", description = "Events until the card is closed; the data of `action` is a `PlayEvent`"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A play of a competition is not shown before its card is closed"),
+        (status = CONFLICT, body = ErrorBody, description = "The play is frozen"), Always, Named)
+)]
 pub(crate) async fn events(
     State(server): State<Arc<Server>>,
     Path(guid): Path<String>,

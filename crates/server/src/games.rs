@@ -7,17 +7,32 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use rhae_protocol::GameListing;
-use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::access::Caller;
+use crate::openapi::{Always, ErrorBody, KeyBody, Named};
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
+/// The environments.
+#[utoipa::path(
+    get,
+    path = "/api/games",
+    tag = "environments",
+    responses((status = OK, body = Vec<GameListing>, description = "All that the key may see"), Always)
+)]
 pub(crate) async fn list(State(server): State<Arc<Server>>, caller: Caller) -> Json<Vec<GameListing>> {
     Json(server.games(&caller).map(GameListing::from).collect())
 }
 
+/// One environment.
+#[utoipa::path(
+    get,
+    path = "/api/games/{id}",
+    tag = "environments",
+    params(("id" = String, Path, description = "Four characters, or with the version")),
+    responses((status = OK, body = GameListing, description = "The newest version, unless one was named"), Always, Named)
+)]
 pub(crate) async fn details(
     State(server): State<Arc<Server>>,
     caller: Caller,
@@ -27,6 +42,14 @@ pub(crate) async fn details(
 }
 
 /// The source that the official client runs itself. Native environments have none.
+#[utoipa::path(
+    get,
+    path = "/api/games/{id}/source",
+    tag = "environments",
+    params(("id" = String, Path, description = "Four characters, or with the version")),
+    responses((status = OK, body = String, content_type = "text/x-python", description = "The Python source; native environments have none"),
+        (status = FORBIDDEN, body = ErrorBody, description = "The key may not download sources"), Always, Named)
+)]
 pub(crate) async fn source(
     State(server): State<Arc<Server>>,
     caller: Caller,
@@ -44,9 +67,17 @@ pub(crate) async fn source(
 
 /// With open access any key will do; a new one has cards of its own. Where keys matter, one that everybody may have would let everybody
 /// have as many as they like, and with them as many requests.
-pub(crate) async fn anonymous_key(State(server): State<Arc<Server>>) -> Result<Json<Value>, ApiError> {
+#[utoipa::path(
+    get,
+    path = "/api/games/anonkey",
+    tag = "server",
+    responses((status = OK, body = KeyBody, description = "A new key"),
+        (status = FORBIDDEN, body = ErrorBody, description = "Keys are given out by people here"), Always),
+    security(())
+)]
+pub(crate) async fn anonymous_key(State(server): State<Arc<Server>>) -> Result<Json<KeyBody>, ApiError> {
     if server.keys.is_some() {
         return Err(ApiError::NoAnonymousKeys);
     }
-    Ok(Json(json!({"api_key": Uuid::new_v4().to_string()})))
+    Ok(Json(KeyBody { api_key: Uuid::new_v4().to_string() }))
 }

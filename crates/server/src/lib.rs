@@ -25,6 +25,7 @@ mod listeners;
 mod live;
 mod metrics;
 mod once;
+mod openapi;
 mod play_api;
 mod plays;
 mod rate;
@@ -32,6 +33,7 @@ mod rebuild;
 mod routes;
 mod server;
 mod tls;
+mod to_its_end;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{ApiError, Code};

@@ -18,6 +18,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use crate::access::Caller;
 use crate::events::PATIENCE;
 use crate::listeners::Listening;
+use crate::openapi::{Always, ErrorBody, Named};
 use crate::plays::Stage;
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
@@ -27,6 +28,15 @@ const PART: u32 = 64;
 /// Text is handed over when it has reached this length, so that a recording never stands in memory.
 const CHUNK: usize = 256 * 1024;
 
+/// A play and where it stands.
+#[utoipa::path(
+    get,
+    path = "/api/plays/{guid}",
+    tag = "plays",
+    params(("guid" = String, Path, description = "The play")),
+    responses((status = OK, body = PlayListing, description = "The play"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A play of a competition is not shown before its card is closed"), Always, Named)
+)]
 pub(crate) async fn facts(
     State(server): State<Arc<Server>>,
     Path(guid): Path<String>,
@@ -57,6 +67,16 @@ pub(crate) async fn facts(
     }))
 }
 
+/// The play as a recording, made by replaying it.
+#[utoipa::path(
+    get,
+    path = "/api/plays/{guid}/recording",
+    tag = "plays",
+    params(("guid" = String, Path, description = "The play")),
+    responses((status = OK, body = String, content_type = "application/x-ndjson", description = "A line for each command, as the official toolkit writes them"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A play of a competition is not shown before its card is closed"),
+        (status = CONFLICT, body = ErrorBody, description = "The play is frozen"), Always, Named)
+)]
 pub(crate) async fn recording(
     State(server): State<Arc<Server>>,
     Path(guid): Path<String>,

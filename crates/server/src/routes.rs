@@ -3,35 +3,45 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::{ApiError, Server, cards, commands, events, games, gate, play_api};
+use crate::openapi::Document;
+use crate::{ApiError, Server, cards, commands, events, games, gate, openapi, play_api};
 
 /// How the server calls itself.
 const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
 
 /// The routes of a server.
 pub fn router(server: Arc<Server>) -> Router {
-    Router::new()
-        .route("/api/games", get(games::list))
-        .route("/api/games/anonkey", get(games::anonymous_key))
-        .route("/api/games/{id}", get(games::details))
-        .route("/api/games/{id}/source", get(games::source))
-        .route("/api/scorecard/open", post(cards::open))
-        .route("/api/scorecard/close", post(cards::close))
-        .route("/api/scorecard/heartbeat", post(cards::heartbeat))
-        .route("/api/scorecard/{card_id}", get(cards::read))
-        .route("/api/scorecard/{card_id}/{game_id}", get(cards::read_game))
-        .route("/api/cmd/{name}", post(commands::command))
-        .route("/api/plays/{guid}", get(play_api::facts))
-        .route("/api/plays/{guid}/recording", get(play_api::recording))
-        .route("/api/plays/{guid}/events", get(events::events))
-        .route("/api/healthcheck", get(|| async { "okay" }))
+    let (router, document) = OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(games::list))
+        .routes(routes!(games::anonymous_key))
+        .routes(routes!(games::details))
+        .routes(routes!(games::source))
+        .routes(routes!(cards::open))
+        .routes(routes!(cards::close))
+        .routes(routes!(cards::heartbeat))
+        .routes(routes!(cards::read))
+        .routes(routes!(cards::read_game))
+        .routes(routes!(commands::command))
+        .routes(routes!(play_api::facts))
+        .routes(routes!(play_api::recording))
+        .routes(routes!(events::events))
+        .routes(routes!(openapi::healthcheck))
+        .split_for_parts();
+    let described = Bytes::from(document.to_pretty_json().expect("a description can be written to memory"));
+    let described = move || async { ([(header::CONTENT_TYPE, "application/json")], described) };
+    router
+        .route("/api/openapi.json", get(described))
         .fallback(|| async { ApiError::NoSuchPath })
         .method_not_allowed_fallback(|| async { ApiError::Method })
         // The gate has the body's limits.

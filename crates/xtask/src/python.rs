@@ -5,15 +5,18 @@ use std::process::{Command, Stdio};
 
 use crate::root;
 
-/// What is installed, and the folder's name, which tests know too.
-const PACKAGE: &str = "arc-agi==0.9.9";
-const FOLDER: &str = "target/python/arc-agi-0.9.9";
+/// What is installed: the folder's name, which tests know too, the package, and how to see that it is there.
+const PACKAGES: [(&str, &str, &str); 2] = [
+    ("target/python/arc-agi-0.9.9", "arc-agi==0.9.9", "import arc_agi"),
+    ("target/python/schemathesis-4.32.5", "schemathesis==4.32.5", "import schemathesis"),
+];
 /// The oldest Python that the packages run on.
 const OLDEST: &str = "(3, 12)";
 
-/// Makes the environment unless it is there, or says why that is not possible.
-pub(crate) fn provide() -> Result<(), String> {
-    venv(&root().join(FOLDER), &[PACKAGE], "import arc_agi")
+/// Makes the environments that are not there, and gives a line about each that cannot be made.
+pub(crate) fn provide() -> Vec<String> {
+    let provided = PACKAGES.map(|(folder, package, check)| venv(&root().join(folder), &[package], check));
+    provided.into_iter().filter_map(Result::err).collect()
 }
 
 /// Makes a virtual environment with these packages unless it is there and the check succeeds in it.

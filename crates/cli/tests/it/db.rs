@@ -20,7 +20,7 @@ fn spoil(folder: &Path, statement: &'static str) {
 #[test]
 fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    rhae(folder.path(), &["db", "check"]).failed_with("cannot read the database `rhae.db`");
+    rhae(folder.path(), &["db", "check"]).failed_with("cannot open the database `rhae.db`");
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &["--snapshot-every", "20"]);
     let remote = serving.remote();
     let guids = [(); 4].map(|()| {

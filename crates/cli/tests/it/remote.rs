@@ -89,9 +89,10 @@ fn the_key_is_written_nowhere() {
 fn every_action_is_played_once_whatever_the_network_does() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let proxy = Proxy::start(serving.address(), |command| match command {
+    let proxy = Proxy::without_keys(serving.address(), |command| match command {
         12 => Fault::CutBefore,
         25 => Fault::Unavailable,
+        33 => Fault::Limited,
         40 => Fault::Gateway,
         command if command % 9 == 0 => Fault::Delay(Duration::from_millis(20)),
         _ => Fault::None,
@@ -106,10 +107,31 @@ fn every_action_is_played_once_whatever_the_network_does() {
 }
 
 #[test]
+fn with_keys_an_answer_that_is_lost_is_asked_for_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let proxy = Proxy::start(serving.address(), |command| match command {
+        // The first answer that is lost is lost again.
+        10 | 11 | 30 | 55 => Fault::CutAfter,
+        20 => Fault::CutBefore,
+        40 => Fault::Gateway,
+        _ => Fault::None,
+    });
+    let run = play(folder.path(), &proxy.url, &["--agent", "random", "--games", "kq19,ym39", "--budget", "30", "--jobs", "1", "--json"]).succeeded();
+    assert_eq!((run.json()["failed_plays"].as_u64(), run.err.as_str()), (Some(0), ""));
+    let card = card(folder.path(), &serving);
+    let actions: Vec<&Value> = card["environments"].as_array().unwrap().iter().map(|one| &one["actions"]).collect();
+    assert_eq!(actions, [30, 30]);
+    assert_eq!(read(folder.path(), "server.json")["cards"][0]["differences"], json!([]));
+    // Two plays were opened, and six attempts came to nothing that the client could see.
+    assert_eq!(proxy.seen().iter().filter(|head| head.starts_with("POST /api/cmd/")).count(), 2 + 60 + 6);
+}
+
+#[test]
 fn an_answer_that_is_lost_ends_its_play_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let proxy = Proxy::start(serving.address(), |command| if command == 10 { Fault::CutAfter } else { Fault::None });
+    let proxy = Proxy::without_keys(serving.address(), |command| if command == 10 { Fault::CutAfter } else { Fault::None });
     let more = ["--agent", "random", "--games", "kq19,ny40", "--budget", "30", "--jobs", "1", "--json"];
     let run = play(folder.path(), &proxy.url, &more).succeeded();
     assert_eq!(run.json()["environments"][0]["endings"], json!(["failed"]));
@@ -124,7 +146,7 @@ fn a_slow_server_is_not_the_agents_fault() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
     let slow = Duration::from_millis(900);
-    let proxy = Proxy::start(serving.address(), move |command| if command == 3 { Fault::Delay(slow) } else { Fault::None });
+    let proxy = Proxy::without_keys(serving.address(), move |command| if command == 3 { Fault::Delay(slow) } else { Fault::None });
     let more = ["--games", "kq19", "--budget", "12", "--step-timeout", "0.4", "--json"];
     let run = play(folder.path(), &proxy.url, &more).succeeded();
     assert_eq!(run.json()["environments"][0]["endings"], json!(["budget"]));
@@ -134,7 +156,7 @@ fn a_slow_server_is_not_the_agents_fault() {
 fn an_interrupted_run_closes_its_card_and_goes_on_with_another() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let proxy = Proxy::start(serving.address(), |command| if command == 20 { Fault::Hang } else { Fault::None });
+    let proxy = Proxy::without_keys(serving.address(), |command| if command == 20 { Fault::Hang } else { Fault::None });
     let arguments = ["run", "--server", &proxy.url, "--games", "kq19", "--budget", "40", "--out", "out"];
     let child = command(folder.path(), &arguments).env("ARC_API_KEY", KEY).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let child = child.unwrap();
@@ -214,7 +236,7 @@ fn the_official_server_counts_as_we_do() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let official = Official::start(&python, folder.path());
-    let proxy = Proxy::start(&official.address, |command| if command == 7 { Fault::CutBefore } else { Fault::None });
+    let proxy = Proxy::without_keys(&official.address, |command| if command == 7 { Fault::CutBefore } else { Fault::None });
     play(folder.path(), &proxy.url, &[]).failed_with("tells no baselines for `pk10-v1`");
     // Right and down, round the walls, to the goal of the first level, with a reset on the way.
     let plan = "4 4 0 ".to_owned() + &"4 ".repeat(12) + &"2 ".repeat(12) + "1";

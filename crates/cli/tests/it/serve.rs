@@ -2,6 +2,7 @@
 
 mod crash;
 pub(crate) mod official;
+mod openapi;
 mod operating;
 pub(crate) mod process;
 mod shared;

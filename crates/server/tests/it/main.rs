@@ -12,6 +12,7 @@ mod contract;
 mod limits;
 mod long_plays;
 mod once;
+mod openapi;
 mod operation;
 mod running;
 mod sharing;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rhae_store::{PostgresAddress, PostgresStore, SqliteOptions, SqliteStore, Store};
+use rhae_store::{KeyStore, PostgresAddress, PostgresStore, SqliteOptions, SqliteStore, Store};
 use rhae_testkit::Postgres;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor};
@@ -12,6 +12,7 @@ use tempfile::TempDir;
 /// A store and what is under it.
 pub(crate) struct Bench {
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) keys: Arc<dyn KeyStore>,
     commits: Box<dyn Fn() -> u64>,
     base: Base,
 }
@@ -25,8 +26,8 @@ impl Bench {
     pub(crate) async fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(&folder).await);
-        let commits = Arc::clone(&store);
-        Self { store, commits: Box::new(move || commits.commits()), base: Base::Sqlite(folder) }
+        let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
+        Self { store, keys, commits: Box::new(move || commits.commits()), base: Base::Sqlite(folder) }
     }
 
     /// A PostgreSQL whose clock the test sets; `None` if it is missing and may be.
@@ -36,8 +37,8 @@ impl Bench {
         let clock = "CREATE TABLE public.clock (ms bigint NOT NULL); INSERT INTO public.clock VALUES (0);
                      CREATE OR REPLACE FUNCTION rhae.now_ms() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT ms FROM public.clock'";
         sql(&server, clock).await;
-        let commits = Arc::clone(&store);
-        Some(Self { store, commits: Box::new(move || commits.commits()), base: Base::Postgres(server) })
+        let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
+        Some(Self { store, keys, commits: Box::new(move || commits.commits()), base: Base::Postgres(server) })
     }
 
     /// Transactions of entries so far.
@@ -58,6 +59,22 @@ impl Bench {
         match &self.base {
             Base::Sqlite(folder) => Arc::new(open(folder).await),
             Base::Postgres(server) => Arc::new(PostgresStore::open(&address(server)).await.unwrap()),
+        }
+    }
+
+    /// The keys of the same database, as another program sees them.
+    pub(crate) async fn other_keys(&self) -> Arc<dyn KeyStore> {
+        match &self.base {
+            Base::Sqlite(folder) => Arc::new(open(folder).await),
+            Base::Postgres(server) => Arc::new(PostgresStore::open(&address(server)).await.unwrap()),
+        }
+    }
+
+    /// Runs a statement as other hands would.
+    pub(crate) async fn sql(&self, statement: &str) {
+        match &self.base {
+            Base::Sqlite(folder) => crate::files::sql(&folder.path().join("rhae.db"), statement).await,
+            Base::Postgres(server) => sql(server, &format!("SET search_path TO rhae; {statement}")).await,
         }
     }
 }

@@ -43,10 +43,10 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
 }
 
 /// Runs a statement on a file, as another program would.
-pub(crate) async fn sql(path: &std::path::Path, statement: &'static str) {
+pub(crate) async fn sql(path: &std::path::Path, statement: &str) {
     use sqlx::{ConnectOptions, Connection};
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let mut connection = options.connect().await.unwrap();
-    sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statement.to_owned())).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
 }

@@ -1,6 +1,10 @@
-use rhae_store::{GameSet, GameSets, Key, KeyId, KeyStore, Scopes, StoreError};
+//! Keys of the API.
 
-use crate::open;
+use rhae_store::{GameSet, GameSets, Key, KeyId, Scopes, StoreError};
+
+use crate::bench::{Bench, on_both_stores};
+
+on_both_stores!(keys_are_stored_found_and_revoked_once, a_key_is_seen_by_other_processes_at_once);
 
 fn key(id: u64) -> Key {
     let sets = GameSets::from_iter([GameSet::Public, GameSet::Private]);
@@ -14,11 +18,8 @@ fn key(id: u64) -> Key {
     }
 }
 
-#[tokio::test]
-async fn keys_are_stored_found_and_revoked_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("rhae.db");
-    let store = open(&path).await;
+async fn keys_are_stored_found_and_revoked_once(bench: &Bench) {
+    let store = bench.keys.as_ref();
     let none = Key { scopes: Scopes { sets: GameSets::default(), sources: false, admin: true }, ..key(1) };
     for key in [key(u64::MAX), none.clone()] {
         store.create_key(key).await.unwrap();
@@ -28,18 +29,14 @@ async fn keys_are_stored_found_and_revoked_once() {
     assert!(store.revoke_key(KeyId(1), 7_000).await.unwrap());
     assert!(!store.revoke_key(KeyId(1), 8_000).await.unwrap());
     assert!(!store.revoke_key(KeyId(5), 8_000).await.unwrap());
-    store.close().await;
-    let store = open(&path).await;
+    let store = bench.other_keys().await;
     assert_eq!(store.key(KeyId(1)).await.unwrap().unwrap().revoked_ms, Some(7_000));
     assert_eq!(store.key(KeyId(u64::MAX)).await.unwrap(), Some(key(u64::MAX)));
     assert_eq!(store.key(KeyId(5)).await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn a_key_is_seen_by_other_processes_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("rhae.db");
-    let (server, operator) = (open(&path).await, open(&path).await);
+async fn a_key_is_seen_by_other_processes_at_once(bench: &Bench) {
+    let (server, operator) = (bench.keys.as_ref(), bench.other_keys().await);
     assert_eq!(server.key(KeyId(3)).await.unwrap(), None);
     operator.create_key(key(3)).await.unwrap();
     assert_eq!(server.key(KeyId(3)).await.unwrap(), Some(key(3)));

@@ -1,10 +1,23 @@
+//! The counts of plays beside their logs.
+
+use std::sync::Arc;
+
+use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use rhae_engine::{Action, PlayState};
 use rhae_protocol::{Entry, PlayOutcome};
-use rhae_store::{RunCounts, SqliteStore, Store};
+use rhae_store::{CardKey, RunCounts, Store};
 
-use crate::files::sql;
-use crate::{card_with_play, entry, open};
+use crate::bench::{Bench, on_both_stores};
+use crate::{card_with_play, entry};
+
+on_both_stores!(
+    counts_beside_a_log_are_those_of_the_log,
+    counts_spoilt_by_other_hands_hold_nobody_up,
+    the_facts_of_a_play_are_those_of_its_log,
+);
 
 /// What a log says is to be counted, counted as plainly as it can be.
 fn counted(log: &[Entry]) -> Vec<PlayOutcome> {
@@ -41,69 +54,55 @@ fn entries() -> impl Strategy<Value = Entry> {
     )
 }
 
-async fn stored(store: &SqliteStore, card: rhae_store::CardKey) -> Vec<PlayOutcome> {
+async fn stored(store: &dyn Store, card: CardKey) -> Vec<PlayOutcome> {
     store.card_runs(card).await.unwrap().pop().unwrap().runs
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// Whether the writer remembers the play, reads its row, or has to count the log of an older file.
-    #[test]
-    fn counts_beside_a_log_are_those_of_the_log(first in prop::collection::vec(entries(), 0..30), second in prop::collection::vec(entries(), 1..30), forgotten in 0..3) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("rhae.db");
-            let mut store = open(&path).await;
-            let (card, play) = card_with_play(&store).await;
-            for (index, entry) in (1..).zip(first.clone()) {
-                store.append(play, card, index, entry, 3_000).await.unwrap();
+/// Whether the writer remembers the play, reads its row, or has to count the log of an older database.
+async fn counts_beside_a_log_are_those_of_the_log(bench: &Bench) {
+    let logs = (vec(entries(), 0..30), vec(entries(), 1..30));
+    let mut runner = TestRunner::deterministic();
+    for case in 0..24 {
+        let (first, second) = logs.new_tree(&mut runner).unwrap().current();
+        let mut store = Arc::clone(&bench.store);
+        let (card, play) = card_with_play(store.as_ref()).await;
+        for (index, entry) in (1..).zip(first.clone()) {
+            store.append(play, card, index, entry, 3_000).await.unwrap();
+        }
+        let mut log = std::vec![entry(Action::Reset)];
+        log.extend(first);
+        assert_eq!(stored(store.as_ref(), card).await, counted(&log));
+        if case % 3 > 0 {
+            if case % 3 == 2 {
+                bench.sql("DELETE FROM runs").await;
             }
-            let mut log = vec![entry(Action::Reset)];
-            log.extend(first);
-            assert_eq!(stored(&store, card).await, counted(&log));
-            if forgotten > 0 {
-                store.close().await;
-                if forgotten == 2 {
-                    sql(&path, "DELETE FROM runs").await;
-                }
-                store = open(&path).await;
-                assert_eq!(stored(&store, card).await, counted(&log));
-            }
-            for (index, entry) in (log.len() as u32..).zip(second.clone()) {
-                store.append(play, card, index, entry, 3_000).await.unwrap();
-            }
-            log.extend(second);
-            let found = stored(&store, card).await;
-            assert_eq!(found, counted(&log));
-            assert_eq!(found, RunCounts::outcomes(RunCounts::of_log(&log)));
-            assert_eq!(store.runs(play).await.unwrap(), RunCounts::of_log(&log));
-            store.close().await;
-        });
+            store = bench.another().await;
+            assert_eq!(stored(store.as_ref(), card).await, counted(&log));
+        }
+        for (index, entry) in (log.len() as u32..).zip(second.clone()) {
+            store.append(play, card, index, entry, 3_000).await.unwrap();
+        }
+        log.extend(second);
+        let found = stored(store.as_ref(), card).await;
+        assert_eq!(found, counted(&log));
+        assert_eq!(found, RunCounts::outcomes(RunCounts::of_log(&log)));
+        assert_eq!(store.runs(play).await.unwrap(), RunCounts::of_log(&log));
     }
 }
 
-#[tokio::test]
-async fn counts_spoilt_by_other_hands_hold_nobody_up() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("rhae.db");
-    let store = open(&path).await;
-    let (card, play) = card_with_play(&store).await;
-    store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
-    store.close().await;
-    sql(&path, "UPDATE runs SET levels = 'nonsense'").await;
-    let store = open(&path).await;
+async fn counts_spoilt_by_other_hands_hold_nobody_up(bench: &Bench) {
+    let (card, play) = card_with_play(bench.store.as_ref()).await;
+    bench.store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
+    bench.sql("UPDATE runs SET levels = 'nonsense'").await;
+    let store = bench.another().await;
     assert!(store.card_runs(card).await.is_err());
     store.append(play, card, 2, entry(Action::Action1), 3_000).await.unwrap();
-    assert_eq!(stored(&store, card).await[0].levels.iter().map(|level| level.actions).sum::<u32>(), 2);
+    assert_eq!(stored(store.as_ref(), card).await[0].levels.iter().map(|level| level.actions).sum::<u32>(), 2);
 }
 
-#[tokio::test]
-async fn the_facts_of_a_play_are_those_of_its_log() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(&folder.path().join("rhae.db")).await;
-    let (card, play) = card_with_play(&store).await;
+async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
+    let store = bench.store.as_ref();
+    let (card, play) = card_with_play(store).await;
     for index in 1..=4 {
         let entry = Entry { state: PlayState::GameOver, counted: index != 2, ..entry(Action::Action1) };
         store.append(play, card, index, entry, 3_000 + u64::from(index)).await.unwrap();

@@ -19,10 +19,21 @@ pub(crate) enum Fault {
     Unavailable,
     /// It does not reach the server, and a gateway says so without saying what happened.
     Gateway,
+    /// It does not reach the server, which is said to have had too many.
+    Limited,
     /// It reaches the server late.
     Delay(Duration),
     /// It is never answered.
     Hang,
+}
+
+/// What a client may know of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// All that the server says.
+    Everything,
+    /// Not that it takes idempotency keys.
+    NoKeys,
 }
 
 /// A proxy on this machine. What is sent through it is kept.
@@ -34,6 +45,15 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// A proxy before a server. `fault` is asked for each command, counted from 1.
     pub(crate) fn start(server: &str, fault: impl Fn(usize) -> Fault + Send + Sync + 'static) -> Self {
+        Self::begin(server, Told::Everything, fault)
+    }
+
+    /// As [`Proxy::start`], before a server that seems to know nothing of idempotency keys.
+    pub(crate) fn without_keys(server: &str, fault: impl Fn(usize) -> Fault + Send + Sync + 'static) -> Self {
+        Self::begin(server, Told::NoKeys, fault)
+    }
+
+    fn begin(server: &str, told: Told, fault: impl Fn(usize) -> Fault + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -44,7 +64,7 @@ impl Proxy {
             for client in listener.incoming().map_while(Result::ok) {
                 let (server, fault, kept, commands) =
                     (server.clone(), Arc::clone(&fault), Arc::clone(&kept), Arc::clone(&commands));
-                std::thread::spawn(move || serve(client, &server, &*fault, &kept, &commands));
+                std::thread::spawn(move || serve(client, &server, told, &*fault, &kept, &commands));
             }
         });
         Self { url, seen }
@@ -60,6 +80,7 @@ impl Proxy {
 fn serve(
     mut client: TcpStream,
     server: &str,
+    told: Told,
     fault: &dyn Fn(usize) -> Fault,
     seen: &Mutex<Vec<String>>,
     commands: &AtomicUsize,
@@ -79,6 +100,11 @@ fn serve(
                 answer(&mut client, "503 Service Unavailable", "{\"error\":\"SERVICE_UNAVAILABLE\",\"message\":\"test\"}").ok()?;
                 continue;
             }
+            Fault::Limited => {
+                let body = "{\"error\":\"RATE_LIMIT_EXCEEDED\",\"message\":\"test\"}";
+                answer(&mut client, "429 Too Many Requests\r\nRetry-After: 1", body).ok()?;
+                continue;
+            }
             Fault::Gateway => {
                 answer(&mut client, "502 Bad Gateway", "<html>").ok()?;
                 continue;
@@ -92,8 +118,7 @@ fn serve(
         if fault == Fault::CutAfter {
             return None;
         }
-        // As a server that knows nothing of idempotency keys.
-        let kept = |line: &&str| !line.to_ascii_lowercase().starts_with("idempotency-supported");
+        let kept = |line: &&str| told == Told::Everything || !line.to_ascii_lowercase().starts_with("idempotency-supported");
         let head: Vec<&str> = head.split("\r\n").filter(kept).collect();
         client.write_all(head.join("\r\n").as_bytes()).ok()?;
         client.write_all(&body).ok()?;

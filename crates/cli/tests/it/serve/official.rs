@@ -15,16 +15,21 @@ const SCRIPT: &str = include_str!("official_client.py");
 
 /// The Python with the official packages; `None` if there is none and that was allowed.
 pub(crate) fn python() -> Option<PathBuf> {
+    program("arc-agi-0.9.9", "python")
+}
+
+/// A program of the virtual environment with a package; `None` if there is none and that was allowed.
+pub(crate) fn program(package: &str, name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let python = root.join("target/python/arc-agi-0.9.9/bin/python");
-    if python.is_file() {
-        return Some(python);
+    let program = root.join("target/python").join(package).join("bin").join(name);
+    if program.is_file() {
+        return Some(program);
     }
     assert!(
         std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-        "this test needs the Python package arc-agi, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
+        "this test needs the Python package {package}, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
     );
-    eprintln!("left out: the Python package arc-agi is not installed, and RHAE_SKIP_MISSING=1 is set");
+    eprintln!("left out: the Python package {package} is not installed, and RHAE_SKIP_MISSING=1 is set");
     None
 }
 

@@ -101,6 +101,8 @@ fn clients_hop_between_servers_that_are_killed_and_nothing_is_lost_or_done_twice
         assert_eq!(cards[0]["total_actions"], told.hashes.len() - 1);
     }
     drop(servers);
+    let checked = rhae(folder.path(), &["db", "check", "--json", "--db", &database]).succeeded().json();
+    assert_eq!((checked["plays"].as_u64(), &checked["findings"]), (Some(told.len() as u64), &json!([])));
     let told: Vec<Told> = told.into_iter().map(|(_, told)| told).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
