@@ -3,6 +3,8 @@
 //! **Invariant:** a route is described where it is handled, so that none is served without being described. Bodies that come in are
 //! described here, because they are read field by field, more leniently than a type could.
 
+#![allow(unused_qualifications, reason = "the macro qualifies what it is given")]
+
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
