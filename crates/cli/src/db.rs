@@ -54,13 +54,15 @@ pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
         let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let report = check::check(database.store().as_ref(), &games, |done, total, entries| {
+        let store = database.store();
+        let report = check::check(store.as_ref(), &games, |done, total, entries| {
             bar.set_length(total.max(done));
             bar.set_position(done);
             bar.set_message(entries.to_string());
         });
         let report = report.await?;
         bar.finish_and_clear();
+        drop(store);
         database.close().await;
         anyhow::Ok(report)
     })?;
