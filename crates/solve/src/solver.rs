@@ -22,7 +22,7 @@ pub struct Budget {
 impl Default for Budget {
     /// About a second of one core for most tests, and a few seconds at most.
     fn default() -> Self {
-        Self { work: 300_000_000, cells: 80_000_000 }
+        Self { work: 200_000_000, cells: 80_000_000 }
     }
 }
 
