@@ -1,4 +1,4 @@
-//! Every serialised form, with its version: recordings, scorecards, run folders, and the lines spoken with an agent's process.
+//! Every serialised form, with its version: recordings, scorecards, folders of runs and evaluations, and the lines spoken with an agent's process.
 //!
 //! **Boundary:** types of the engine are not serialised; what goes to a file or over a wire is defined here and converted.
 //! Text comes in as untrusted input: every parser gives a typed error that names the line and the reason, and never panics.
@@ -8,6 +8,7 @@
 mod action;
 mod agent;
 mod counts;
+mod eval;
 mod frames;
 mod packed;
 mod play;
@@ -19,6 +20,7 @@ mod time;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use counts::Seen;
+pub use eval::{EVAL_VERSION, EvalAnswer, EvalAsked, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet, EvalSpent};
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use packed::{PACKED_VERSION, Packer, Shown, base64};
 pub use play::{PlayEvent, PlayListing, level_of};

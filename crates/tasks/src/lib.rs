@@ -26,7 +26,7 @@ pub use compare::{Comparison, Difference, McNemar, compare};
 pub use error::TasksError;
 pub use grid::{Cells, Fault, Grid, LARGEST_SIDE};
 pub use interval::{Interval, IntervalKind, clopper_pearson_95, wilson_95};
-pub use load::{Loaded, SourceFile, load};
+pub use load::{FETCHED_FORMAT, Loaded, SourceFile, load};
 pub use prompt::{PROMPTS, Prompt};
 pub use sample::{Chosen, MANIFEST_FORMAT, Manifest, NejumiRule, Reference, sample};
 pub use score::{FailureShare, Measure, Outcome, Rules, Score, TaskScore, TestScore, Warning, score};

@@ -15,6 +15,9 @@ use crate::sample::MANIFEST_FORMAT;
 use crate::set::TaskSet;
 use crate::task::{Pair, Task, TaskId, Test};
 
+/// The format of the file that says where data came from; it stands beside them and holds no tasks.
+pub const FETCHED_FORMAT: &str = "rhae-fetched";
+
 /// A file: its name, with `/` between folders, and its text.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
@@ -144,6 +147,9 @@ fn content(file: &SourceFile) -> Result<Content, TasksError> {
     let field = |wanted: &str| entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value);
     if field("format").and_then(Value::as_str) == Some(MANIFEST_FORMAT) {
         return Ok(Content::Aside("the manifest of a sample"));
+    }
+    if field("format").and_then(Value::as_str) == Some(FETCHED_FORMAT) {
+        return Ok(Content::Aside("the record of where data came from"));
     }
     if let (Some(train @ Value::Array(_)), Some(test)) = (field("train"), field("test")) {
         return Ok(Content::Task(task(&file.name, "", train, test)?));

@@ -70,6 +70,8 @@ pub enum Reply {
     Json(Value),
     /// A text that a grid is to be found in.
     Text(String),
+    /// Known to be without a grid, with the kind of fault: a request that failed, a whole task's answer of another number of grids.
+    Failed(&'static str),
 }
 
 impl Submission {

@@ -147,7 +147,10 @@ impl Judge {
     /// What became of a test, and whether the first attempt solved it.
     fn test(&mut self, solution: &Grid, attempts: &[Reply]) -> (Outcome, bool) {
         let counted = &attempts[..attempts.len().min(self.rules.attempts)];
-        if counted.len() > 1 && counted[0] != Reply::Nothing && counted.iter().all(|reply| *reply == counted[0]) {
+        if counted.len() > 1
+            && !matches!(counted[0], Reply::Nothing | Reply::Failed(_))
+            && counted.iter().all(|reply| *reply == counted[0])
+        {
             self.identical += 1;
         }
         let outcomes: Vec<Outcome> =
@@ -159,6 +162,7 @@ impl Judge {
     fn attempt(&self, solution: &Grid, reply: &Reply, attempt: usize) -> Outcome {
         let grid = match reply {
             Reply::Nothing => return Outcome::NoAnswer,
+            Reply::Failed(reason) => Err(*reason),
             Reply::Json(value) => Grid::from_json(value, self.rules.parser.cells()).map_err(|fault| fault.kind()),
             Reply::Text(text) => match parse(self.rules.parser, text) {
                 Ok(answer) => answer.grids.into_iter().next().ok_or("empty"),

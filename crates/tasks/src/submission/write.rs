@@ -88,7 +88,7 @@ impl Submission {
 
 fn grid(reply: &Reply, parser: Parser) -> Option<Grid> {
     match reply {
-        Reply::Nothing => None,
+        Reply::Nothing | Reply::Failed(_) => None,
         Reply::Json(value) => Grid::from_json(value, parser.cells()).ok(),
         Reply::Text(text) => parse(parser, text).ok().and_then(|answer| answer.grids.into_iter().next()),
     }
