@@ -8,6 +8,7 @@
 //!
 //! What this crate deliberately does not know: files, how a recording is replayed, how a score is computed.
 
+mod arc_page;
 mod film;
 mod gif;
 mod graph_page;
@@ -20,9 +21,12 @@ mod plot;
 mod replay_page;
 mod result;
 mod run_page;
+mod score_plot;
 mod table;
 mod task_picture;
+mod task_scene;
 
+pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
 pub use film::{Film, LevelTally, Moment};
 pub use gif::{GifOptions, animated_gif};
 pub use graph_page::{GraphPage, LevelGraph, graph_page};
@@ -34,5 +38,7 @@ pub use plot::{actions_plot, completion_plot};
 pub use replay_page::{PLAYER_SCRIPT, replay_page};
 pub use rhae_protocol::PACKED_VERSION;
 pub use run_page::{PlayFilm, RunReport, run_page};
+pub use score_plot::{CostOf, score_plot};
 pub use table::{PROVISIONAL, card_table, wrapped};
-pub use task_picture::{TASK_COLORS, task_picture};
+pub use task_picture::{TASK_COLORS, scene_picture, scene_svg, task_picture};
+pub use task_scene::{Panel, SceneAttempt, SceneRow, task_scene, wrong_cells};

@@ -1,42 +1,72 @@
-//! Static tasks as PNG pictures: a line for each pair, the input on the left, the output on the right.
+//! Static tasks as PNG and SVG pictures: a row for each pair and each test.
 //!
-//! Invariant: a cell is a square of whole pixels in exactly its colour; what stands between grids is in no cell's colour.
+//! Invariant: a cell is a square of whole pixels in exactly its colour; what stands between grids is in no cell's colour. Wrong cells
+//! of an attempt are outlined in black and white, which shows on every colour; where an attempt has another size, a dashed frame
+//! shows the expected one.
 
+use std::fmt::Write as _;
+
+use rhae_engine::PALETTE;
 use rhae_tasks::{Grid, Task};
 
+use crate::html::Text;
 use crate::picture::{GAP, PictureError, encode};
+use crate::task_scene::{Panel, SceneRow, task_scene, wrong_cells};
 
 /// For each colour of a static task the entry of the sixteen-colour palette that looks the same: all ten are among the sixteen.
 pub const TASK_COLORS: [u8; 10] = [5, 9, 8, 14, 11, 2, 6, 12, 10, 13];
 
+const WHITE: u8 = 0;
+const BLACK: u8 = 5;
+
 /// A PNG of a task, each cell `zoom` pixels wide; tests that have no solution show their input alone.
 pub fn task_picture(task: &Task, zoom: usize) -> Result<Vec<u8>, PictureError> {
+    scene_picture(&task_scene(task, &[]), zoom)
+}
+
+/// A PNG of rows of grids.
+pub fn scene_picture(rows: &[SceneRow<'_>], zoom: usize) -> Result<Vec<u8>, PictureError> {
     let zoom = zoom.clamp(1, 64);
-    let train = task.train.iter().map(|pair| (&pair.input, Some(&pair.output)));
-    let lines: Vec<(&Grid, Option<&Grid>)> =
-        train.chain(task.test.iter().map(|test| (&test.input, test.output.as_ref()))).collect();
-    if lines.is_empty() {
+    if rows.iter().all(|row| row.panels.is_empty()) {
         return Err(PictureError::Empty);
     }
-    let height_of = |(input, output): &(&Grid, Option<&Grid>)| input.height().max(output.map_or(0, Grid::height));
-    let left = lines.iter().map(|(input, _)| input.width()).max().unwrap_or(0);
-    let right = lines.iter().filter_map(|(_, output)| output.map(Grid::width)).max().unwrap_or(0);
-    // A cell's width around everything, two between input and output, one more above the tests.
-    let width = (1 + left + if right > 0 { 2 + right } else { 0 } + 1) * zoom;
-    let height = (lines.iter().map(|line| height_of(line) + 1).sum::<usize>() + 2) * zoom;
+    let columns = widths(rows);
+    // A cell's width around everything, two between grids, one more above the tests.
+    let width = (2 + columns.iter().sum::<usize>() + 2 * (columns.len() - 1)) * zoom;
+    let tests = usize::from(rows.iter().any(|row| row.is_test));
+    let height = (rows.iter().map(|row| tallest(row) + 1).sum::<usize>() + 1 + tests) * zoom;
     let mut canvas = Canvas { pixels: vec![GAP; width * height], width, zoom };
-    let mut top = 1;
-    for (index, line) in lines.iter().enumerate() {
-        if index == task.train.len() {
-            top += 1;
+    let (mut top, mut in_tests) = (1, false);
+    for row in rows {
+        if row.is_test && !in_tests {
+            (top, in_tests) = (top + 1, true);
         }
-        canvas.draw(line.0, 1, top);
-        if let Some(output) = line.1 {
-            canvas.draw(output, 1 + left + 2, top);
+        let mut left = 1;
+        for (panel, column) in row.panels.iter().zip(&columns) {
+            canvas.panel(panel, left, top);
+            left += column + 2;
         }
-        top += height_of(line) + 1;
+        top += tallest(row) + 1;
     }
     encode(&canvas.pixels, width, height)
+}
+
+/// How many cells wide each column is.
+fn widths(rows: &[SceneRow<'_>]) -> Vec<usize> {
+    let columns = rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
+    let widest = |index: usize| rows.iter().filter_map(|row| row.panels.get(index)).map(|panel| size(panel).0).max().unwrap_or(0);
+    (0..columns).map(widest).collect()
+}
+
+fn tallest(row: &SceneRow<'_>) -> usize {
+    row.panels.iter().map(|panel| size(panel).1).max().unwrap_or(0)
+}
+
+/// Width and height in cells, the expected frame included.
+fn size(panel: &Panel<'_>) -> (usize, usize) {
+    let of = |grid: Option<&Grid>| grid.map_or((0, 0), |grid| (grid.width(), grid.height()));
+    let ((width, height), (wide, high)) = (of(panel.grid), of(panel.expected));
+    (width.max(wide), height.max(high))
 }
 
 struct Canvas {
@@ -46,17 +76,157 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// Draws a grid with its corner at a place counted in cells.
-    fn draw(&mut self, grid: &Grid, left: usize, top: usize) {
+    /// Draws a panel with its corner at a place counted in cells.
+    fn panel(&mut self, panel: &Panel<'_>, left: usize, top: usize) {
+        let Some(grid) = panel.grid else { return };
         for (y, row) in grid.rows().enumerate() {
-            for line in (top + y) * self.zoom..(top + y + 1) * self.zoom {
-                for (x, &cell) in row.iter().enumerate() {
-                    let first = line * self.width + (left + x) * self.zoom;
-                    self.pixels[first..first + self.zoom].fill(TASK_COLORS[usize::from(cell)]);
-                }
+            for (x, &cell) in row.iter().enumerate() {
+                let (x, y, zoom) = ((left + x) * self.zoom, (top + y) * self.zoom, self.zoom);
+                self.fill(x, y, zoom, zoom, TASK_COLORS[usize::from(cell)]);
             }
         }
+        let Some(expected) = panel.expected else { return };
+        for (x, y) in wrong_cells(grid, expected) {
+            self.outline(left + x, top + y);
+        }
+        if !grid.same_size(expected) {
+            self.frame(left, top, expected.width(), expected.height());
+        }
     }
+
+    fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, color: u8) {
+        for line in y..y + height {
+            self.pixels[line * self.width + x..line * self.width + x + width].fill(color);
+        }
+    }
+
+    /// A white ring with a black one inside it, all within the cell.
+    fn outline(&mut self, x: usize, y: usize) {
+        let (x, y, zoom) = (x * self.zoom, y * self.zoom, self.zoom);
+        let thick = zoom.div_ceil(8);
+        for (inset, color) in [(0, WHITE), (thick, BLACK)] {
+            if zoom < 2 * (inset + thick) + 1 {
+                return;
+            }
+            let side = zoom - 2 * inset;
+            let (x, y) = (x + inset, y + inset);
+            self.fill(x, y, side, thick, color);
+            self.fill(x, y + side - thick, side, thick, color);
+            self.fill(x, y, thick, side, color);
+            self.fill(x + side - thick, y, thick, side, color);
+        }
+    }
+
+    /// A dashed frame around so many cells.
+    fn frame(&mut self, left: usize, top: usize, width: usize, height: usize) {
+        let (x, y, zoom) = (left * self.zoom, top * self.zoom, self.zoom);
+        let (wide, high) = (width * zoom, height * zoom);
+        let dash = |place: usize| if (place / zoom.div_ceil(3).max(2)).is_multiple_of(2) { WHITE } else { BLACK };
+        for step in 0..wide {
+            self.fill(x + step, y, 1, 1, dash(step));
+            self.fill(x + step, y + high - 1, 1, 1, dash(step));
+        }
+        for step in 0..high {
+            self.fill(x, y + step, 1, 1, dash(step));
+            self.fill(x + wide - 1, y + step, 1, 1, dash(step));
+        }
+    }
+}
+
+/// An SVG of rows of grids with their titles, each cell `zoom` wide; it looks alike on light and dark pages.
+pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
+    let zoom = zoom.clamp(1, 64) as f64;
+    let (margin, line) = (16.0, 18.0);
+    // Titles are about seven wide a letter, and no grid stands under another's.
+    let wide = |panel: &Panel<'_>| (size(panel).0 as f64 * zoom).max(7.0 * panel.title.chars().count() as f64);
+    let count = rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
+    let column = |index: usize| rows.iter().filter_map(|row| row.panels.get(index)).map(wide).fold(0.0, f64::max) + 2.0 * margin;
+    let columns: Vec<f64> = (0..count).map(column).collect();
+    let width = columns.iter().sum::<f64>() + margin;
+    let full = |row: &SceneRow<'_>| tallest(row) as f64 * zoom + 2.0 * line + margin;
+    let total = rows.iter().map(full).sum::<f64>() + margin;
+    let mut svg = format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {total:.0}" width="{width:.0}" height="{total:.0}" font-family="system-ui, sans-serif" font-size="12"><rect width="100%" height="100%" fill="#505866"/>"##
+    );
+    let mut y = margin;
+    for row in rows {
+        let _ =
+            write!(svg, r##"<text x="{margin}" y="{:.1}" fill="#fff" font-weight="600">{}</text>"##, y + 10.0, Text(&row.title));
+        let mut x = margin;
+        for (panel, column) in row.panels.iter().zip(&columns) {
+            let top = y + 2.0 * line;
+            let _ = write!(svg, r##"<text x="{x:.1}" y="{:.1}" fill="#e4e6ea">{}</text>"##, top - 8.0, Text(&panel.title));
+            let _ = write!(svg, r#"<g transform="translate({x:.1} {top:.1}) scale({zoom})">"#);
+            cells(&mut svg, panel);
+            svg.push_str("</g>");
+            x += column;
+        }
+        y += full(row);
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// The cells of a panel, runs of one colour as one rectangle, and its marks; a cell is one wide.
+fn cells(svg: &mut String, panel: &Panel<'_>) {
+    let Some(grid) = panel.grid else { return };
+    for (y, row) in grid.rows().enumerate() {
+        let mut x = 0;
+        for run in row.chunk_by(|a, b| a == b) {
+            let [red, green, blue] = PALETTE[usize::from(TASK_COLORS[usize::from(run[0])])];
+            let wide = run.len();
+            let _ = write!(svg, r##"<rect x="{x}" y="{y}" width="{wide}" height="1" fill="#{red:02x}{green:02x}{blue:02x}"/>"##);
+            x += wide;
+        }
+    }
+    let (width, height) = (grid.width(), grid.height());
+    let across: String = (1..height).map(|y| format!("M0 {y}H{width}")).collect();
+    let down: String = (1..width).map(|x| format!("M{x} 0V{height}")).collect();
+    let _ = write!(svg, r##"<path d="{across}{down}" stroke="#505866" stroke-width="0.04"/>"##);
+    if let Some(expected) = panel.expected {
+        svg.push_str(&marks(grid, expected));
+    }
+}
+
+/// The marks of an attempt, in units of cells: outlines around wrong cells, and a frame of the expected size where it differs.
+pub(crate) fn marks(grid: &Grid, expected: &Grid) -> String {
+    let mut svg = String::new();
+    let outline = outline(&wrong_cells(grid, expected));
+    if !outline.is_empty() {
+        let _ = write!(
+            svg,
+            r##"<path d="{outline}" fill="none" stroke="#fff" stroke-width="0.3"/><path d="{outline}" fill="none" stroke="#000" stroke-width="0.12"/>"##
+        );
+    }
+    if !grid.same_size(expected) {
+        let (width, height) = (expected.width(), expected.height());
+        let _ = write!(
+            svg,
+            r##"<rect width="{width}" height="{height}" fill="none" stroke="#000" stroke-width="0.2"/><rect width="{width}" height="{height}" fill="none" stroke="#fff" stroke-width="0.2" stroke-dasharray="0.5"/>"##
+        );
+    }
+    svg
+}
+
+/// The border between these cells and the others, as a path.
+fn outline(cells: &[(usize, usize)]) -> String {
+    let has = |x: Option<usize>, y: Option<usize>| x.zip(y).is_some_and(|cell| cells.contains(&cell));
+    let mut path = String::new();
+    for &(x, y) in cells {
+        if !has(Some(x), y.checked_sub(1)) {
+            let _ = write!(path, "M{x} {y}h1");
+        }
+        if !has(Some(x), Some(y + 1)) {
+            let _ = write!(path, "M{x} {}h1", y + 1);
+        }
+        if !has(x.checked_sub(1), Some(y)) {
+            let _ = write!(path, "M{x} {y}v1");
+        }
+        if !has(Some(x + 1), Some(y)) {
+            let _ = write!(path, "M{} {y}v1", x + 1);
+        }
+    }
+    path
 }
 
 #[cfg(test)]
@@ -64,22 +234,63 @@ mod tests {
     use rhae_tasks::{Pair, Test};
 
     use super::*;
+    use crate::task_scene::SceneAttempt;
+
+    fn grid(rows: &[&[u8]]) -> Grid {
+        Grid::new(&rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn pixels(file: Vec<u8>) -> (usize, usize, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        (info.width as usize, info.height as usize, pixels)
+    }
 
     #[test]
     fn every_cell_is_where_it_belongs() {
-        let grid = |rows: &[&[u8]]| Grid::new(&rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>()).unwrap();
         let task = Task {
             train: vec![Pair { input: grid(&[&[1, 2]]), output: grid(&[&[3], &[4]]) }],
             test: vec![Test { input: grid(&[&[9]]), output: None }],
         };
-        let file = task_picture(&task, 2).unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
+        let (width, height, pixels) = pixels(task_picture(&task, 2).unwrap());
         // One, two, two and one cells across; below the margin two, a gap of two, one, and the margin.
-        assert_eq!((info.width, info.height), (2 * 7, 2 * 7));
+        assert_eq!((width, height), (2 * 7, 2 * 7));
         let cell = |x: usize, y: usize| pixels[2 * y * 14 + 2 * x];
         assert_eq!([cell(1, 1), cell(2, 1), cell(5, 1), cell(5, 2), cell(1, 5)], [1, 2, 3, 4, 9].map(|color| TASK_COLORS[color]));
         assert_eq!([cell(0, 0), cell(3, 1), cell(1, 2), cell(5, 5)], [GAP; 4]);
+    }
+
+    #[test]
+    fn wrong_cells_and_other_sizes_are_marked() {
+        let (right, wrong, small) = (grid(&[&[1, 2], &[3, 4]]), grid(&[&[1, 2], &[3, 5]]), grid(&[&[1]]));
+        let task = Task {
+            train: vec![Pair { input: right.clone(), output: right.clone() }],
+            test: vec![Test { input: right.clone(), output: Some(right.clone()) }],
+        };
+        let attempts = [&wrong, &small, &right].map(Ok).into_iter().enumerate();
+        let attempts: Vec<SceneAttempt<'_>> =
+            attempts.map(|(index, grid)| SceneAttempt { test: 0, attempt: index + 1, grid }).collect();
+        let scene = task_scene(&task, &attempts);
+        let titles: Vec<&str> = scene[1].panels.iter().skip(2).map(|panel| panel.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            ["attempt 1, 2 × 2, 1 wrong cell", "attempt 2, 1 × 1, wrong size, 2 × 2 expected", "attempt 3, 2 × 2, right"]
+        );
+        let (width, _, pixels) = pixels(scene_picture(&scene, 8).unwrap());
+        // Tests begin at row 5; the first attempt's column at cell 9, the second's at 13.
+        let at = |x: usize, y: usize| pixels[y * width + x];
+        let (left, top) = (8 * 9, 8 * 5);
+        assert_eq!([at(left + 8, top + 8), at(left + 9, top + 9)], [WHITE, BLACK], "the wrong cell has rings");
+        assert_eq!(at(left, top), TASK_COLORS[1], "a right cell has none");
+        assert!([WHITE, BLACK].contains(&at(8 * 13 + 15, top + 12)), "a frame shows the expected size");
+        let svg = scene_svg(&scene, 10);
+        assert_eq!(svg.matches("stroke-dasharray").count(), 1);
+        assert!(svg.contains("M1 1h1") && svg.contains("1 wrong cell"));
+    }
+
+    #[test]
+    fn borders_are_drawn_once() {
+        assert_eq!(outline(&[(0, 0), (1, 0)]).matches('M').count(), 6);
     }
 }

@@ -1,0 +1,132 @@
+//! The score against what it costs, as SVG: how much of the score tasks of up to a certain cost account for.
+//!
+//! Invariant: the curve ends at the mean of the scores. Colours are those of the text, as in the other plots.
+
+use std::fmt::Write as _;
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 52.0;
+const RIGHT: f64 = 640.0;
+const TOP: f64 = 16.0;
+const BOTTOM: f64 = 256.0;
+
+/// What costs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostOf {
+    /// US dollars.
+    Money,
+    /// Seconds.
+    Time,
+}
+
+/// The plot of tasks as pairs of cost and score; nothing if no task costs anything.
+pub fn score_plot(tasks: &[(f64, f64)], of: CostOf) -> Option<String> {
+    let mut tasks: Vec<(f64, f64)> = tasks.to_vec();
+    tasks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let least = tasks.iter().map(|task| task.0).find(|&cost| cost > 0.0)?;
+    let most = tasks.last()?.0;
+    let (first, last) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.0001).log10().ceil()));
+    let across = (last / first).log10().max(1.0);
+    let x = |cost: f64| LEFT + (RIGHT - LEFT) * ((cost.max(first) / first).log10() / across).clamp(0.0, 1.0);
+    let count = tasks.len() as f64;
+    let total = tasks.iter().map(|task| task.1).sum::<f64>() / count;
+    let (end, step) = axis(total);
+    let y = |share: f64| BOTTOM - (BOTTOM - TOP) * share / end;
+    let mut svg = format!(
+        "<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Score of tasks up to a cost\">\n<style>.plot text{{font:12px system-ui,sans-serif;fill:currentColor}}\
+         .plot .quiet{{opacity:.65}}.plot .mid{{text-anchor:middle}}.plot .end{{text-anchor:end}}.plot .grid{{stroke:currentColor;opacity:.14;fill:none}}\
+         .plot .curve{{stroke:currentColor;stroke-width:2;fill:none}}.plot .dot{{fill:currentColor}}</style>\n"
+    );
+    let mut share = 0.0;
+    while share <= end + 1e-9 {
+        let _ = writeln!(
+            svg,
+            r#"<path class="grid" d="M{LEFT} {0:.1}H{RIGHT}"/><text class="quiet end" x="{1:.1}" y="{2:.1}">{3:.0} %</text>"#,
+            y(share),
+            LEFT - 8.0,
+            y(share) + 4.0,
+            100.0 * share
+        );
+        share += step;
+    }
+    let mut tick = first;
+    while tick <= last * 1.0001 {
+        let _ = writeln!(
+            svg,
+            r#"<path class="grid" d="M{0:.1} {TOP}V{BOTTOM}"/><text class="quiet mid" x="{0:.1}" y="{1:.1}">{2}</text>"#,
+            x(tick),
+            BOTTOM + 18.0,
+            label(tick, of)
+        );
+        tick *= 10.0;
+    }
+    let what = if of == CostOf::Money { "US dollars a task" } else { "seconds a task" };
+    let _ = writeln!(svg, r#"<text class="quiet mid" x="{:.1}" y="{:.1}">{what}</text>"#, (LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
+    let mut path = format!("M{LEFT:.1} {:.1}", y(0.0));
+    let mut sum = 0.0;
+    for (cost, score) in &tasks {
+        if *score > 0.0 {
+            sum += score;
+            let _ = write!(path, "H{:.1}V{:.1}", x(*cost), y(sum / count));
+        }
+    }
+    let _ = write!(path, "H{:.1}", x(most));
+    let _ = writeln!(svg, r#"<path class="curve" d="{path}"/>"#);
+    let mean = tasks.iter().map(|task| task.0).sum::<f64>() / count;
+    let _ = writeln!(
+        svg,
+        r#"<circle class="dot" cx="{:.1}" cy="{:.1}" r="4"/><text x="{:.1}" y="{:.1}">{:.1} %</text><text class="quiet" x="{:.1}" y="{:.1}">mean {}</text>"#,
+        x(most),
+        y(total),
+        x(most) + 9.0,
+        y(total) + 4.0,
+        100.0 * total,
+        x(most) + 9.0,
+        y(total) + 20.0,
+        label(mean, of)
+    );
+    svg.push_str("</svg>\n");
+    Some(svg)
+}
+
+/// Where the axis ends, and its steps.
+fn axis(total: f64) -> (f64, f64) {
+    for (end, step) in [(0.05, 0.01), (0.1, 0.02), (0.2, 0.05), (0.4, 0.1), (0.6, 0.1), (0.8, 0.2)] {
+        if total <= end {
+            return (end, step);
+        }
+    }
+    (1.0, 0.2)
+}
+
+fn label(cost: f64, of: CostOf) -> String {
+    let digits = if cost >= 10.0 { 0 } else { (1.0 - cost.log10().floor()).clamp(0.0, 8.0) as usize };
+    let mut number = format!("{cost:.digits$}");
+    if number.contains('.') {
+        number = number.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    if of == CostOf::Money { format!("${number}") } else { format!("{number} s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_ends_at_the_mean() {
+        let svg = score_plot(&[(0.5, 1.0), (2.0, 0.0), (0.1, 0.5), (40.0, 0.0)], CostOf::Time).unwrap();
+        assert!(svg.contains(">37.5 %<") && svg.contains(">100 s<"), "{svg}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        assert!(score_plot(&[(0.0, 1.0)], CostOf::Money).is_none() && score_plot(&[], CostOf::Money).is_none());
+        assert!(score_plot(&[(0.001, 0.0)], CostOf::Money).is_some());
+    }
+
+    #[test]
+    fn costs_have_short_names() {
+        assert_eq!(
+            [0.001, 0.25, 1.0, 10.0, 120.0].map(|cost| label(cost, CostOf::Money)),
+            ["$0.001", "$0.25", "$1", "$10", "$120"]
+        );
+    }
+}
