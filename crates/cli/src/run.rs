@@ -293,7 +293,7 @@ fn default_folder(agent: &AgentSpec) -> PathBuf {
 }
 
 /// A flag that Ctrl-C or a request to end raises; a second one ends the process at once.
-fn interrupt_flag() -> Result<Arc<AtomicBool>> {
+pub(crate) fn interrupt_flag() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // The order matters: the first signal finds the flag down and raises it, the second finds it up.

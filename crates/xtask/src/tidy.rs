@@ -27,6 +27,7 @@ const LAYERS: [(&str, u8); 21] = [
     ("rhae-client", 3),
     ("rhae-store", 3),
     ("rhae-pyhost", 3),
+    ("rhae-eval", 4),
     ("rhae-harness", 4),
     ("rhae-server", 4),
     ("rhae-cli", 5),

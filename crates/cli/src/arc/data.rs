@@ -31,9 +31,9 @@ pub(super) struct SelectArgs {
     /// Only the first so many tasks, in order of their ids
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_tasks: Option<u32>,
-    /// Only the tests of a sample that `rhae arc sample` wrote
+    /// Only the tests of a sample that `rhae arc sample` wrote; one for each set
     #[arg(long, value_name = "FILE", conflicts_with_all = ["selected_problems", "max_tasks"])]
-    manifest: Option<PathBuf>,
+    manifest: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -56,6 +56,19 @@ impl DataArgs {
     /// For commands that need data in some cases only.
     pub(super) fn new(data: Vec<String>, set: Vec<String>) -> Self {
         Self { data, set }
+    }
+
+    /// The paths as they can be used from any folder.
+    pub(super) fn absolute(&self) -> Result<Vec<String>> {
+        let absolute = |path: &str| -> Result<String> {
+            let path = Path::new(path).canonicalize().with_context(|| format!("cannot read `{path}`"))?;
+            Ok(path.display().to_string())
+        };
+        let one = |given: &String| match given.split_once('=') {
+            Some((name, path)) if !Path::new(given).exists() => Ok(format!("{name}={}", absolute(path)?)),
+            _ => absolute(given),
+        };
+        self.data.iter().map(one).collect()
     }
 
     /// Everything that the paths hold.
@@ -115,9 +128,12 @@ impl DataArgs {
 
 impl SelectArgs {
     pub(super) fn selection(&self, set: &TaskSet) -> Result<Selection> {
-        if let Some(path) = &self.manifest {
-            let manifest = Manifest::parse(&path.display().to_string(), &read(path)?)?;
-            return Ok(manifest.selection(set)?);
+        if !self.manifest.is_empty() {
+            let read = |path: &PathBuf| -> Result<Manifest> { Ok(Manifest::parse(&path.display().to_string(), &read(path)?)?) };
+            let mut manifests = self.manifest.iter().map(read).collect::<Result<Vec<_>>>()?;
+            let revision = set.revision();
+            let index = manifests.iter().position(|manifest| manifest.revision == revision).unwrap_or(0);
+            return Ok(manifests.swap_remove(index).selection(set)?);
         }
         let named: Vec<TaskId> =
             self.selected_problems.iter().map(|id| TaskId::from_problem(id.trim())).collect::<Result<_, _>>()?;
@@ -128,7 +144,10 @@ impl SelectArgs {
 /// A submission: a file, or a folder with a file for each task.
 pub(super) fn submission(path: &Path) -> Result<Submission> {
     let mut files = Vec::new();
-    if path.is_dir() {
+    let of_a_run = path.join("submission.json");
+    if path.join("journal.jsonl").is_file() && of_a_run.is_file() {
+        files.push(source(&of_a_run)?);
+    } else if path.is_dir() {
         collect(path, 1, &mut files)?;
         ensure!(!files.is_empty(), "there are no JSON files in `{}`", path.display());
     } else {

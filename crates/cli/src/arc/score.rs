@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use clap::{Args, ValueEnum};
-use rhae_tasks::{Measure, Parser, Rules, Score, score};
+use clap::Args;
+use rhae_tasks::{Parser, Score, score};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::data::{DataArgs, SelectArgs, submission};
+use super::protocol::{Failures, Protocol};
 use crate::output;
 
 /// How many warnings of a kind are printed in full.
@@ -53,51 +54,6 @@ pub(super) struct ScoreArgs {
     /// Print the scores as JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Protocol {
-    /// Two attempts, our parser, the mean task score
-    Standard,
-    /// Two attempts, the official harness's parser, the mean task score
-    Official,
-    /// Two attempts, Nejumi's parser, the mean task score
-    Nejumi,
-    /// One attempt, the harness plan's parser and ids, tasks solved
-    Plan,
-}
-
-impl Protocol {
-    fn rules(self) -> Rules {
-        match self {
-            Self::Standard => Rules::default(),
-            Self::Official => Rules { attempts: 2, parser: Parser::Official },
-            Self::Nejumi => Rules { attempts: 2, parser: Parser::Nejumi },
-            Self::Plan => Rules { attempts: 1, parser: Parser::Plan },
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Official => "official",
-            Self::Nejumi => "nejumi",
-            Self::Plan => "plan",
-        }
-    }
-
-    fn headline(self) -> (&'static str, fn(&Score) -> Measure) {
-        match self {
-            Self::Plan => ("tasks_solved", |score| score.tasks_solved),
-            _ => ("mean_task_score", |score| score.mean_task_score),
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Failures {
-    Soft,
-    Hard,
 }
 
 /// One score, flat; several stand in a list with their average.
@@ -187,6 +143,21 @@ fn table(args: &ScoreArgs, score: &Score) -> String {
         score.attempts,
         score.parser
     );
+    text += &measures(score, headline);
+    if args.tasks {
+        text.push_str("\ntask              score %  tests\n");
+        for result in &score.results {
+            let tests: Vec<&str> = result.tests.iter().map(|test| test.outcome.name()).collect();
+            let id = if args.protocol == Protocol::Plan { result.task.problem() } else { result.task.to_string() };
+            let _ = writeln!(text, "{id:<16}  {:>7.2}  {}", 100.0 * result.score, tests.join(", "));
+        }
+    }
+    text + &warnings(score)
+}
+
+/// The numbers with their intervals, and why tests were not solved.
+pub(super) fn measures(score: &Score, headline: &str) -> String {
+    let mut text = String::new();
     for (key, name, measure) in [
         ("mean_task_score", "mean task score", score.mean_task_score),
         ("tasks_solved", "tasks solved", score.tasks_solved),
@@ -206,15 +177,7 @@ fn table(args: &ScoreArgs, score: &Score) -> String {
             let _ = writeln!(text, "  {:<18}  {:>5}  {:>6.2} %", failure.reason, failure.count, 100.0 * failure.share);
         }
     }
-    if args.tasks {
-        text.push_str("\ntask              score %  tests\n");
-        for result in &score.results {
-            let tests: Vec<&str> = result.tests.iter().map(|test| test.outcome.name()).collect();
-            let id = if args.protocol == Protocol::Plan { result.task.problem() } else { result.task.to_string() };
-            let _ = writeln!(text, "{id:<16}  {:>7.2}  {}", 100.0 * result.score, tests.join(", "));
-        }
-    }
-    text + &warnings(score)
+    text
 }
 
 /// The warnings, a few of each kind in full.

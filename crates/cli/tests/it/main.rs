@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod arc;
+mod arc_eval;
+mod arc_fetch;
 mod db;
 mod explore;
 mod games;

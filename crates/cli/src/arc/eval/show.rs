@@ -1,0 +1,181 @@
+//! What a run shows: an estimate before, a bar meanwhile, results in the end.
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use rhae_eval::{Estimate, EvalFolder, EvalResults, Ledger, Plan, Progress};
+use rhae_protocol::EvalConfig;
+use rhae_tasks::Score;
+use serde_json::{Map, Value, json};
+
+use crate::arc::score::{measures, warnings};
+use crate::output;
+
+/// Says what is about to be asked, and what it costs at least.
+pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder: &EvalFolder) {
+    let tasks: usize = plan.sets.iter().map(|set| set.selection.len()).sum();
+    let tests: usize = plan.sets.iter().map(rhae_eval::PlannedSet::tests).sum();
+    let done = plan.requests() - estimate.requests;
+    let mut text = format!(
+        "{tasks} tasks, {tests} test inputs, {} attempts each: {} requests{}\n",
+        plan.attempts,
+        estimate.requests,
+        if done > 0 { format!(", {done} are done already") } else { String::new() }
+    );
+    if let Some(foreseen) = &estimate.foreseen {
+        text += &format!(
+            "at least {} tokens in ({:.2} USD) and {} out ({:.2} USD), without any thinking\n",
+            foreseen.input_tokens, foreseen.input_usd, foreseen.answer_tokens, foreseen.answer_usd
+        );
+    }
+    let lost = ledger.in_flight().count();
+    if lost > 0 {
+        text += &format!("{lost} requests were in flight when a process ended; they are made again\n");
+    }
+    eprint!("{}folder: {}\n", output::plain(&text), output::plain(&folder.path().display().to_string()));
+}
+
+/// A bar on a terminal.
+pub(super) struct Bar(ProgressBar);
+
+impl Bar {
+    pub(super) fn new(json: bool) -> Self {
+        if json || !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        let style = ProgressStyle::with_template("{bar:20} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        Self(ProgressBar::new(0).with_style(style))
+    }
+
+    pub(super) fn show(&self, progress: &Progress) {
+        if self.0.length() == Some(0) {
+            // What earlier processes did says nothing about this one's speed.
+            self.0.set_length(progress.total as u64);
+            self.0.set_position(progress.done as u64);
+            self.0.reset_eta();
+        }
+        self.0.set_position(progress.done as u64);
+        let Progress { done, total, solved, tasks_done, spent, in_flight, .. } = progress;
+        let cost = if spent.cost_usd > 0.0 { format!(", {:.2} USD", spent.cost_usd) } else { String::new() };
+        let left = if *done > 0 { format!(", about {} s left", self.0.eta().as_secs()) } else { String::new() };
+        self.0.set_message(format!(
+            "{done}/{total} requests, {in_flight} under way, {solved} solved of {tasks_done} tasks{cost}, {} s{left}",
+            self.0.elapsed().as_secs()
+        ));
+    }
+
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The results as JSON: one set's score is flat, as `rhae arc score` has it.
+pub(super) fn value(config: &EvalConfig, results: &EvalResults) -> Result<Value> {
+    let mut value = serde_json::to_value(results)?;
+    let Value::Object(fields) = &mut value else { return Ok(value) };
+    let mut all = Map::new();
+    let plan = config.protocol == "plan";
+    let headline = if plan { "tasks_solved" } else { "mean_task_score" };
+    all.insert("headline".to_owned(), json!(headline));
+    let flat = |score: &Score| -> Result<Value> {
+        let mut value = serde_json::to_value(score)?;
+        if plan && let Some(tasks) = value["results"].as_array_mut() {
+            for (task, result) in tasks.iter_mut().zip(&score.results) {
+                task["task"] = Value::from(result.task.problem());
+            }
+        }
+        Ok(value)
+    };
+    match results.sets.as_slice() {
+        [one] => {
+            match &one.score {
+                Some(score) => {
+                    if let Value::Object(score) = flat(score)? {
+                        all.extend(score);
+                    }
+                }
+                None => {
+                    let facts = json!({"set": one.set, "revision": one.revision, "tasks": one.tasks, "test_inputs": one.test_inputs, "scored": false});
+                    all.extend(facts.as_object().cloned().unwrap_or_default());
+                }
+            }
+            fields.remove("sets");
+        }
+        sets => {
+            all.insert("average".to_owned(), json!(results.average()));
+            let scores = sets.iter().map(|set| set.score.as_ref().map_or(Ok(Value::Null), flat)).collect::<Result<Value>>()?;
+            all.insert("scores".to_owned(), scores);
+            fields.remove("sets");
+        }
+    }
+    for (key, field) in std::mem::take(fields) {
+        all.entry(key).or_insert(field);
+    }
+    Ok(Value::Object(all))
+}
+
+/// Shows what came of a run.
+pub(super) fn results(config: &EvalConfig, results: &EvalResults, folder: &EvalFolder, json: bool) -> Result<ExitCode> {
+    if json {
+        let mut value = value(config, results)?;
+        value["folder"] = json!(folder.path().display().to_string());
+        output::print_json(&value)?;
+    } else {
+        output::print(&output::plain(&text(config, results)))?;
+        output::print(&output::plain(&format!("results: {}", folder.path().display())))?;
+    }
+    if !results.finished {
+        let why = results.ended.as_deref().unwrap_or("interrupted");
+        eprintln!(
+            "not finished ({}): what is missing counts as not solved; go on with `rhae arc eval --resume {}`",
+            output::plain(why),
+            output::plain(&folder.path().display().to_string())
+        );
+        return Ok(ExitCode::from(if why == "interrupted" { 130 } else { 1 }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(config: &EvalConfig, results: &EvalResults) -> String {
+    let mut text = String::new();
+    for set in &results.sets {
+        text += &format!(
+            "{}, revision {}, {} tasks, {} test inputs, {} attempts, parser {}\n\n",
+            set.set,
+            &set.revision[..12],
+            set.tasks,
+            set.test_inputs,
+            results.attempts,
+            results.parser
+        );
+        match &set.score {
+            Some(score) => {
+                let headline = if config.protocol == "plan" { "tasks_solved" } else { "mean_task_score" };
+                text += &measures(score, headline);
+                text += &warnings(score);
+            }
+            None => text.push_str("solutions are not known, so nothing is scored\n"),
+        }
+        text.push('\n');
+    }
+    if results.sets.len() > 1
+        && let Some(average) = results.average()
+    {
+        text += &format!("average of the {} sets {:.2} %\n\n", results.sets.len(), 100.0 * average);
+    }
+    text += &format!(
+        "{:.1} s, a task {:.2} s in the median and {:.2} s at most",
+        results.seconds, results.task_seconds.median, results.task_seconds.most
+    );
+    let spent = &results.spent;
+    if spent.tokens() > 0 {
+        text += &format!("; {} tokens in, {} out, {:.4} USD", spent.input_tokens, spent.output_tokens, spent.cost_usd);
+    }
+    let failed = results.tries.iter().filter(|one| one.request.is_some() && one.grid.is_err()).count();
+    if failed > 0 {
+        text += &format!("; {failed} of {} attempts have no grid", results.tries.len());
+    }
+    text
+}

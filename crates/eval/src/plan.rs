@@ -1,0 +1,206 @@
+//! What is to be asked: the tests that count, cut into requests.
+//!
+//! Invariant: what solvers get to see of a task has no solutions.
+
+use std::collections::BTreeMap;
+
+use rhae_protocol::{EvalAsked, EvalSet};
+use rhae_tasks::{Selection, Task, TaskId, TaskSet};
+
+use crate::EvalError;
+use crate::ledger::Ledger;
+use crate::solver::Unit;
+
+/// A set with the tests of it that count.
+#[derive(Clone, Debug)]
+pub struct PlannedSet {
+    /// The set, solutions included where they are known.
+    pub set: TaskSet,
+    /// Its tests that count.
+    pub selection: Selection,
+}
+
+impl PlannedSet {
+    /// As a configuration holds it.
+    pub fn record(&self) -> EvalSet {
+        EvalSet {
+            name: self.set.name.clone(),
+            revision: self.set.revision(),
+            tests: self.selection.iter().map(|(id, tests)| (id.to_string(), tests.clone())).collect(),
+        }
+    }
+
+    /// The set of a configuration among loaded ones, if it is of the same revision.
+    pub fn of_record(record: &EvalSet, sets: &[TaskSet]) -> Result<Self, EvalError> {
+        let set = sets
+            .iter()
+            .find(|set| set.name == record.name)
+            .ok_or_else(|| EvalError::Config(format!("the data no longer have the set `{}`", record.name)))?;
+        let found = set.revision();
+        if found != record.revision {
+            return Err(EvalError::OtherData { set: record.name.clone(), expected: record.revision.clone(), found });
+        }
+        let mut selection = Selection::new();
+        for (id, tests) in &record.tests {
+            selection.insert(id.parse()?, tests.clone());
+        }
+        set.select(&selection)?;
+        Ok(Self { set: set.clone(), selection })
+    }
+
+    /// How many tests count.
+    pub fn tests(&self) -> usize {
+        self.selection.values().map(Vec::len).sum()
+    }
+
+    /// Whether the solutions of all tests that count are known.
+    pub fn is_solved(&self) -> bool {
+        self.selection.iter().all(|(id, tests)| {
+            let known = |&test: &usize| self.set.tasks.get(id).and_then(|task| task.test.get(test)?.output.as_ref()).is_some();
+            tests.iter().all(known)
+        })
+    }
+}
+
+/// Keeps one part of the tasks of all sets: every `parts`-th, beginning with number `part`, from 1.
+pub fn shard(sets: &mut [PlannedSet], part: usize, parts: usize) -> Result<(), EvalError> {
+    if part == 0 || part > parts {
+        return Err(EvalError::Config(format!("there is no part {part} of {parts}")));
+    }
+    let mut number = 0;
+    for planned in sets {
+        planned.selection.retain(|_, _| {
+            number += 1;
+            (number - 1) % parts == part - 1
+        });
+    }
+    Ok(())
+}
+
+/// The requests of a run.
+#[derive(Debug)]
+pub struct Plan {
+    /// The sets, with solutions.
+    pub sets: Vec<PlannedSet>,
+    /// The tasks as solvers see them, in the order of `sets`.
+    blind: Vec<BTreeMap<TaskId, Task>>,
+    /// All requests, task by task.
+    pub(crate) jobs: Vec<Job>,
+    /// Attempts at each test.
+    pub attempts: usize,
+}
+
+/// A request to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    /// Which set.
+    pub(crate) set: usize,
+    /// The task.
+    pub(crate) id: TaskId,
+    /// In the journal's form.
+    pub(crate) asked: EvalAsked,
+}
+
+impl Plan {
+    /// Cuts what counts into requests of the solver's size.
+    pub fn new(sets: Vec<PlannedSet>, attempts: usize, unit: Unit) -> Self {
+        let mut jobs = Vec::new();
+        let mut blind = Vec::new();
+        for (index, planned) in sets.iter().enumerate() {
+            let mut tasks = BTreeMap::new();
+            for (id, tests) in &planned.selection {
+                let Some(task) = planned.set.tasks.get(id) else { continue };
+                let mut task = task.clone();
+                task.test.iter_mut().for_each(|test| test.output = None);
+                tasks.insert(id.clone(), task);
+                let mut job = |tests: Vec<usize>, attempts: Vec<usize>| {
+                    let asked = EvalAsked { set: planned.set.name.clone(), task: id.to_string(), tests, attempts };
+                    jobs.push(Job { set: index, id: id.clone(), asked });
+                };
+                match unit {
+                    Unit::Attempt => {
+                        for attempt in 1..=attempts {
+                            tests.iter().for_each(|&test| job(vec![test], vec![attempt]));
+                        }
+                    }
+                    Unit::Test => tests.iter().for_each(|&test| job(vec![test], (1..=attempts).collect())),
+                    Unit::Task => (1..=attempts).for_each(|attempt| job(tests.clone(), vec![attempt])),
+                }
+            }
+            blind.push(tasks);
+        }
+        Self { sets, blind, jobs, attempts }
+    }
+
+    /// The task of a request, without solutions.
+    pub(crate) fn task(&self, job: &Job) -> &Task {
+        &self.blind[job.set][&job.id]
+    }
+
+    /// How many requests there are.
+    pub fn requests(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// The requests that a journal leaves open.
+    pub(crate) fn open(&self, ledger: &Ledger, retry_failed: bool) -> Vec<Job> {
+        let open = |job: &&Job| {
+            let slots = job.asked.tests.iter().flat_map(|&test| job.asked.attempts.iter().map(move |&attempt| (test, attempt)));
+            slots.into_iter().any(|(test, attempt)| !ledger.is_done(&job.asked, test, attempt, retry_failed))
+        };
+        self.jobs.iter().filter(open).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhae_tasks::{Grid, Pair, Test};
+
+    use super::*;
+
+    fn planned(tests: &[usize]) -> PlannedSet {
+        let grid = Grid::new(&[vec![1]]).unwrap();
+        let task = |tests: usize| Task {
+            train: vec![Pair { input: grid.clone(), output: grid.clone() }],
+            test: vec![Test { input: grid.clone(), output: Some(grid.clone()) }; tests],
+        };
+        let tasks = tests.iter().enumerate().map(|(index, &tests)| (format!("t{index}").parse().unwrap(), task(tests))).collect();
+        let set = TaskSet { name: "s".to_owned(), tasks };
+        PlannedSet { selection: set.everything(), set }
+    }
+
+    #[test]
+    fn requests_are_of_the_solvers_size_and_show_no_solution() {
+        for (unit, requests) in [(Unit::Attempt, 8), (Unit::Test, 4), (Unit::Task, 4)] {
+            let plan = Plan::new(vec![planned(&[1, 3])], 2, unit);
+            assert_eq!(plan.requests(), requests, "{unit:?}");
+            let mut slots: Vec<(String, usize, usize)> = Vec::new();
+            for job in &plan.jobs {
+                assert!(plan.task(job).test.iter().all(|test| test.output.is_none()));
+                for &test in &job.asked.tests {
+                    slots.extend(job.asked.attempts.iter().map(|&attempt| (job.asked.task.clone(), test, attempt)));
+                }
+            }
+            slots.sort();
+            slots.dedup();
+            assert_eq!(slots.len(), 8);
+        }
+    }
+
+    #[test]
+    fn shards_are_disjoint_and_whole() {
+        let mut seen = Vec::new();
+        for part in 1..=3 {
+            let mut sets = vec![planned(&[1; 5]), planned(&[1; 2])];
+            shard(&mut sets, part, 3).unwrap();
+            for (index, set) in sets.iter().enumerate() {
+                seen.extend(set.selection.keys().map(|id| (index, id.clone())));
+            }
+        }
+        seen.sort();
+        assert_eq!(seen.len(), 7);
+        seen.dedup();
+        assert_eq!(seen.len(), 7);
+        assert!(shard(&mut [], 4, 3).is_err() && shard(&mut [], 0, 3).is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! Results as CSV and Markdown.
+
+use std::fmt::Write as _;
+
+use rhae_tasks::{Measure, Score};
+
+use crate::results::{AttemptResult, EvalResults};
+
+/// One line for each attempt.
+pub fn csv(results: &EvalResults) -> String {
+    let mut text = String::from(
+        "set,task,test,attempt,request,outcome,right,seconds,input_tokens,cached_tokens,output_tokens,reasoning_tokens,cost_usd,how\n",
+    );
+    for one in &results.tries {
+        let right = one.right.map_or("", |right| if right { "true" } else { "false" });
+        let spent = &one.spent;
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{},{right},{:.3},{},{},{},{},{},{}",
+            field(&one.set),
+            one.task,
+            one.test + 1,
+            one.attempt,
+            one.request.map_or_else(String::new, |request| request.to_string()),
+            outcome(one),
+            one.ms as f64 / 1000.0,
+            spent.input_tokens,
+            spent.cached_tokens,
+            spent.output_tokens,
+            spent.reasoning_tokens,
+            spent.cost_usd,
+            field(one.how.as_deref().unwrap_or_default()),
+        );
+    }
+    text
+}
+
+fn outcome(one: &AttemptResult) -> &'static str {
+    match (&one.grid, one.right) {
+        (Ok(_), Some(true)) => "solved",
+        (Ok(_), Some(false)) => "wrong",
+        (Ok(_), None) => "answered",
+        (Err((kind, _)), _) => kind,
+    }
+}
+
+/// A field of a CSV file. What a spreadsheet would take for a formula is marked as text.
+fn field(text: &str) -> String {
+    let flat: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let flat = if flat.starts_with(['=', '+', '-', '@']) { format!("'{flat}") } else { flat };
+    if flat.contains([',', '"']) { format!("\"{}\"", flat.replace('"', "\"\"")) } else { flat }
+}
+
+/// The results for people.
+pub fn markdown(results: &EvalResults) -> String {
+    let mut text = format!("# {}\n", line(&results.solver));
+    if !results.finished {
+        let why = results.ended.as_deref().unwrap_or("its process was killed");
+        let _ = writeln!(text, "\n**The run is not finished** ({}): what is missing counts as not solved.", line(why));
+    }
+    for set in &results.sets {
+        let _ = writeln!(
+            text,
+            "\n## {}\n\nRevision `{}`, {} tasks, {} test inputs, {} attempts, parser {}.\n",
+            line(&set.set),
+            set.revision,
+            set.tasks,
+            set.test_inputs,
+            results.attempts,
+            results.parser
+        );
+        match &set.score {
+            Some(score) => text += &scores(score),
+            None => text.push_str("Solutions are not known, so nothing is scored.\n"),
+        }
+    }
+    if results.sets.len() > 1
+        && let Some(average) = results.average()
+    {
+        let _ = writeln!(text, "\nAverage of the {} sets: **{:.2} %**", results.sets.len(), 100.0 * average);
+    }
+    let spent = &results.spent;
+    let _ = writeln!(
+        text,
+        "\n## Cost\n\n| | |\n| --- | ---: |\n| seconds | {:.1} |\n| seconds a task, one request after the other: median, mean, most | {:.2}, {:.2}, {:.2} |\n\
+         | requests | {} |\n| requests lost in flight | {} |\n| tokens in, of these cached | {}, {} |\n| tokens out, of these thinking | {}, {} |\n| USD | {:.4} |\n",
+        results.seconds,
+        results.task_seconds.median,
+        results.task_seconds.mean,
+        results.task_seconds.most,
+        results.requests,
+        results.lost_in_flight,
+        spent.input_tokens,
+        spent.cached_tokens,
+        spent.output_tokens,
+        spent.reasoning_tokens,
+        spent.cost_usd
+    );
+    if spent.unmeasured > 0 {
+        let _ = writeln!(
+            text,
+            "{} transmissions broke off before their tokens were known; they are not in these numbers.\n",
+            spent.unmeasured
+        );
+    }
+    let _ = writeln!(text, "Made by {}, run {}.", line(&results.software), line(&results.run_id));
+    text
+}
+
+fn scores(score: &Score) -> String {
+    let mut text = String::from("| | % | 95 % interval | |\n| --- | ---: | :---: | ---: |\n");
+    for (name, measure) in [
+        ("mean task score", score.mean_task_score),
+        ("tasks solved", score.tasks_solved),
+        ("test inputs solved", score.test_inputs_solved),
+        ("pass@1", score.pass_at_1),
+    ] {
+        let Measure { value, count, of, interval } = measure;
+        let count = count.map_or_else(String::new, |count| format!("{count}/{of}"));
+        let (low, high) = (100.0 * interval.low, 100.0 * interval.high);
+        let _ = writeln!(text, "| {name} | {:.2} | {low:.2} – {high:.2} | {count} |", 100.0 * value);
+    }
+    if !score.failures.is_empty() {
+        text.push_str("\n| not solved because | tests | % |\n| --- | ---: | ---: |\n");
+        for failure in &score.failures {
+            let _ = writeln!(text, "| {} | {} | {:.2} |", failure.reason, failure.count, 100.0 * failure.share);
+        }
+    }
+    text
+}
+
+/// A text from outside on one line, without what Markdown would take for markup.
+fn line(text: &str) -> String {
+    let mut flat = String::new();
+    for letter in text.chars() {
+        match letter {
+            _ if letter.is_control() => flat.push(' '),
+            '<' | '>' | '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '#' | '!' => {
+                flat.push('\\');
+                flat.push(letter);
+            }
+            _ => flat.push(letter),
+        }
+    }
+    flat
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_safe() {
+        assert_eq!(field("plain"), "plain");
+        assert_eq!(field("a,b \"c\"\n"), "\"a,b \"\"c\"\" \"");
+        assert_eq!(field("=1+1"), "'=1+1");
+        assert_eq!(line("<b> a|b\n"), "\\<b\\> a\\|b ");
+    }
+}
