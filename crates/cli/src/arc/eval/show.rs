@@ -34,7 +34,7 @@ pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder
     if lost > 0 {
         text += &format!("{lost} requests were in flight when a process ended; they are made again\n");
     }
-    eprint!("{}folder: {}\n", output::plain(&text), output::plain(&folder.path().display().to_string()));
+    eprintln!("{}folder: {}", output::plain(&text), output::plain(&folder.path().display().to_string()));
 }
 
 /// A bar on a terminal.
