@@ -42,7 +42,7 @@ enum What {
     Show(show::ShowArgs),
     Convert(convert::ConvertArgs),
     Solve(solve::SolveArgs),
-    Eval(eval::EvalArgs),
+    Eval(Box<eval::EvalArgs>),
     Fetch(fetch::FetchArgs),
 }
 

@@ -9,7 +9,7 @@ use rhae_tasks::{Selection, Task, TaskId, TaskSet};
 
 use crate::EvalError;
 use crate::ledger::Ledger;
-use crate::solver::Unit;
+use crate::solver::{Question, Solver, Unit};
 
 /// A set with the tests of it that count.
 #[derive(Clone, Debug)]
@@ -135,6 +135,17 @@ impl Plan {
     /// The task of a request, without solutions.
     pub(crate) fn task(&self, job: &Job) -> &Task {
         &self.blind[job.set][&job.id]
+    }
+
+    /// What a solver would ask in its first attempts, task by task: the task's id, the tests and the text.
+    pub fn prompts<'a>(&'a self, solver: &'a dyn Solver) -> impl Iterator<Item = (&'a EvalAsked, String)> {
+        let first = self.jobs.iter().filter(|job| job.asked.attempts.first() == Some(&1));
+        first.filter_map(|job| {
+            let asked = &job.asked;
+            let question =
+                Question { set: &asked.set, id: &job.id, task: self.task(job), tests: &asked.tests, attempts: &asked.attempts };
+            Some((asked, solver.prompt(&question)?))
+        })
     }
 
     /// How many requests there are.

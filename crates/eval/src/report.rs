@@ -117,7 +117,8 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
         add("Tokens out", results.spent.output_tokens.to_string());
         add("Cost", format!("{:.4} USD", results.spent.cost_usd));
     }
-    for (name, value) in &config.solver_settings {
+    // A model's whole configuration is in config.json.
+    for (name, value) in config.solver_settings.iter().filter(|(_, value)| !value.is_object()) {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         // The configuration has hashes in full.
         let short = if name.ends_with("sha256") { text.chars().take(12).collect() } else { text };

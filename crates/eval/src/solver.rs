@@ -1,5 +1,6 @@
-//! Who answers: the interface, and the solvers that need no model.
+//! Who answers: the interface, and the solvers.
 
+mod model;
 mod random;
 mod replay;
 mod search;
@@ -10,6 +11,7 @@ use std::time::Instant;
 use rhae_protocol::{EvalAnswer, EvalSpent};
 use rhae_tasks::{Task, TaskId};
 
+pub use model::Ask;
 pub use random::Random;
 pub use replay::Replay;
 pub use search::Search;
@@ -133,6 +135,11 @@ pub trait Solver: Sync {
     /// Whether answers cost money or a server's time, so that one under way is waited for when a run stops.
     fn costs(&self) -> bool {
         false
+    }
+
+    /// What is asked, in words; nothing for solvers that read none.
+    fn prompt(&self, _question: &Question<'_>) -> Option<String> {
+        None
     }
 
     /// About how much a request costs, before it is sent; nothing for solvers that send none.

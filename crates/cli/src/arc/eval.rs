@@ -2,7 +2,9 @@
 
 mod limits;
 mod order;
+mod prompts;
 mod show;
+mod solvers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +18,7 @@ use rhae_tasks::Parser;
 use self::limits::LimitArgs;
 use super::data::SelectArgs;
 use super::protocol::{Failures, Protocol};
+use crate::models::ModelsArgs;
 use crate::run::interrupt_flag;
 
 /// Let a solver answer tasks; gives a folder with journal, scores, costs and a report.
@@ -26,10 +29,11 @@ use crate::run::interrupt_flag;
 #[command(after_help = "Examples:
   rhae arc eval --solver search --data data/arc --set arc-agi-1-evaluation
   rhae arc eval --solver search --data data/arc --set arc-agi-2-evaluation --shard 1/4 --out runs/part1
+  rhae arc eval --solver model:my-model --data data/arc --set arc-agi-2-evaluation --concurrency 32 --spend-limit 50
   rhae arc eval --solver replay:submission.json --data data/arc --set arc-agi-1-evaluation --parser official
   rhae arc eval --resume runs/part1")]
 pub(super) struct EvalArgs {
-    /// Who answers: search, random, or replay:FILE with a submission or the folder of another run
+    /// Who answers: search, random, model:NAME, or replay:FILE with a submission or the folder of another run; several are separated by commas
     #[arg(long, required_unless_present = "resume", conflicts_with = "resume")]
     solver: Option<String>,
     /// The tasks: a task file, a file with many tasks, or a folder of either; NAME=PATH gives a set a name. May be repeated
@@ -61,6 +65,14 @@ pub(super) struct EvalArgs {
     /// For `random`: the seed
     #[arg(long, conflicts_with = "resume")]
     seed: Option<u64>,
+    /// For models: official, text-grid, nejumi-ja, whole-task, or a template file [default: the protocol's]
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "resume")]
+    prompt: Option<String>,
+    #[command(flatten)]
+    models: ModelsArgs,
+    /// Write what a model would be asked into a folder, or with `-` to standard output, and ask nothing
+    #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
+    dump_prompts: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
     /// The folder of the run, which must not exist or be empty [default: runs/TIME-arc-SOLVER]
@@ -78,6 +90,9 @@ pub(super) struct EvalArgs {
 }
 
 pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
+    if let Some(folder) = &args.dump_prompts {
+        return prompts::dump(args, folder);
+    }
     let prepared = order::prepare(args)?;
     let order::Prepared { folder, config, sets, solver, limits } = &prepared;
     let parser: Parser = config.parser.parse().context("the folder's configuration names a parser")?;

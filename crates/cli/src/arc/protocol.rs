@@ -34,6 +34,15 @@ impl Protocol {
         }
     }
 
+    /// The prompt that models get.
+    pub(super) fn prompt(self) -> &'static str {
+        match self {
+            Self::Standard | Self::Official => "official",
+            Self::Nejumi => "nejumi-ja",
+            Self::Plan => "whole-task",
+        }
+    }
+
     pub(super) fn headline(self) -> (&'static str, fn(&Score) -> Measure) {
         match self {
             Self::Plan => ("tasks_solved", |score| score.tasks_solved),

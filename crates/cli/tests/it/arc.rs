@@ -158,6 +158,22 @@ fn a_damaged_file_among_good_ones_costs_its_task_only() {
 }
 
 #[test]
+fn an_answer_listed_twice_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for id in ["fill0002", "flip0001", "tile0003"] {
+        let text = fs::read_to_string(fixture(&format!("submissions/official/{id}.json"))).unwrap();
+        let mut answers: Vec<Value> = serde_json::from_str(&text).unwrap();
+        // The answer to the first test again: in addition where there is one test, and in place of the second where there are two.
+        answers.truncate(1);
+        answers.push(answers[0].clone());
+        fs::write(folder.path().join(format!("{id}.json")), json!(answers).to_string()).unwrap();
+    }
+    let score = arc(&["score", &folder.path().display().to_string(), "--data", &fixture("tasks"), "--json"]).succeeded().json();
+    assert_eq!((percent(&score), &score["test_inputs_solved"]["count"]), (83, &json!(3)));
+    assert_eq!(kinds(&score).iter().filter(|kind| **kind == "duplicate-answer").count(), 3);
+}
+
+#[test]
 fn protocols_set_parser_attempts_and_headline() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("whole.json");

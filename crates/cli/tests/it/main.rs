@@ -5,6 +5,7 @@
 mod arc;
 mod arc_eval;
 mod arc_fetch;
+mod arc_model;
 mod db;
 mod explore;
 mod games;

@@ -33,6 +33,16 @@ impl Replay {
         Self { answers, unit: if whole { Unit::Task } else { Unit::Attempt } }
     }
 
+    /// Adds the answers of another recording, as of another part of the tasks. Where both have one, the first counts.
+    pub fn join(&mut self, other: Self) {
+        for (key, answer) in other.answers {
+            self.answers.entry(key).or_insert(answer);
+        }
+        if other.unit == Unit::Task {
+            self.unit = Unit::Task;
+        }
+    }
+
     /// The answers of a submission.
     pub fn of_submission(submission: &Submission) -> Self {
         let mut answers = BTreeMap::new();

@@ -165,7 +165,7 @@ mod tests {
         let good = tar(&[("a", b'0', &[1; 700])]);
         assert!(Archive::read(&good[..600]).is_err());
         assert!(Archive::read(&good[..good.len() - 2 * BLOCK]).is_err());
-        let mut bad = good.clone();
+        let mut bad = good;
         bad[10] ^= 1;
         assert!(Archive::read(&bad).is_err());
         assert!(Archive::read(b"").is_err());
