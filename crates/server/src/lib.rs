@@ -34,6 +34,7 @@ mod routes;
 mod server;
 mod tls;
 mod to_its_end;
+mod web;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{ApiError, Code};
@@ -41,5 +42,5 @@ pub use key::ApiKey;
 pub use limits::Limits;
 pub use listen::{serve, serve_metrics, serve_tls};
 pub use routes::router;
-pub use server::{Config, Server};
+pub use server::{Config, Server, Visitors};
 pub use tls::{Tls, TlsError};

@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::openapi::Document;
-use crate::{ApiError, Server, cards, commands, events, games, gate, openapi, play_api};
+use crate::{ApiError, Server, cards, commands, events, games, gate, openapi, play_api, web};
 
 /// How the server calls itself.
 const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
@@ -42,6 +42,7 @@ pub fn router(server: Arc<Server>) -> Router {
     let described = move || async { ([(header::CONTENT_TYPE, "application/json")], described) };
     router
         .route("/api/openapi.json", get(described))
+        .merge(web::routes(&server))
         .fallback(|| async { ApiError::NoSuchPath })
         .method_not_allowed_fallback(|| async { ApiError::Method })
         // The gate has the body's limits.
@@ -78,8 +79,9 @@ async fn in_common(response: Response) -> Response {
 /// What the HTTP layer refuses by itself it refuses in text.
 fn errors_as_json(response: Response) -> Response {
     let status = response.status();
-    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    if is_json || !(status.is_client_error() || status.is_server_error()) {
+    let kind = response.headers().get(header::CONTENT_TYPE).map(|kind| kind.as_bytes());
+    let is_ours = kind.is_some_and(|kind| kind == b"application/json" || kind.starts_with(b"text/html"));
+    if is_ours || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
     match status {

@@ -19,4 +19,5 @@ mod sharing;
 mod slow;
 mod tls;
 mod trouble;
+mod visitors;
 mod watching;
