@@ -51,6 +51,14 @@ pub enum AgentError {
     /// It broke: the play ends as `failed`.
     #[error("{0}")]
     Failed(String),
+    /// Something outside keeps it from going on: the play is left, and can be gone on with later.
+    #[error("{reason}")]
+    Interrupted {
+        /// What keeps it.
+        reason: String,
+        /// Whether it keeps every other play from going on as well.
+        all: bool,
+    },
 }
 
 /// Ends an agent that hangs, from another thread.
@@ -60,6 +68,11 @@ pub type Stopper = Box<dyn Fn() + Send + Sync>;
 pub trait Agent: Send {
     /// The next action, given what the last one led to.
     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError>;
+
+    /// What it consumed since its last decision; asked for when there is no further one.
+    fn leftover(&mut self) -> Details {
+        Details::default()
+    }
 
     /// Told once when the play is over, with the reason.
     fn end(&mut self, _reason: &str) {}

@@ -6,6 +6,7 @@
 
 mod agent;
 mod explorer;
+mod model;
 mod process;
 mod random;
 mod replay;
@@ -13,6 +14,7 @@ mod spec;
 
 pub use agent::{Agent, AgentError, Decision, Stopper, View};
 pub use explorer::Explorer;
+pub use model::{CONTEXT_TOKENS, LOG_ENDING, ModelAgent, ModelPlayer, Purse, SYSTEM_PROMPT, log_path, spent_in};
 pub use process::ProcessAgent;
 pub use random::RandomAgent;
 pub use replay::ReplayAgent;

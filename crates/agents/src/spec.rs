@@ -1,11 +1,12 @@
 //! Agents by name.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
 use rhae_protocol::Recording;
 
-use crate::{Agent, AgentError, Explorer, ProcessAgent, RandomAgent, ReplayAgent};
+use crate::{Agent, AgentError, Explorer, ModelAgent, ModelPlayer, ProcessAgent, RandomAgent, ReplayAgent};
 
 /// The built-in agents' names with a line about each.
 pub const BUILT_IN: [(&str, &str); 2] = [
@@ -24,12 +25,14 @@ pub enum AgentSpec {
     Replay(Arc<Recording>),
     /// [`ProcessAgent`] with its command.
     Command(String),
+    /// [`ModelAgent`] with what its plays share.
+    Model(Arc<ModelPlayer>),
 }
 
 /// No built-in agent has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no agent `{0}`: expected `explorer`, `random` or `replay:FILE`; a program of your own goes into `--agent-cmd \"python3 my_agent.py\"`"
+    "there is no agent `{0}`: expected `explorer`, `random`, `model:NAME` or `replay:FILE`; a program of your own goes into `--agent-cmd \"python3 my_agent.py\"`"
 )]
 pub struct UnknownAgent(String);
 
@@ -50,16 +53,18 @@ impl AgentSpec {
             Self::Explorer => "explorer".to_owned(),
             Self::Replay(_) => "replay".to_owned(),
             Self::Command(command) => command.clone(),
+            Self::Model(player) => format!("model:{}", player.model.name()),
         }
     }
 
-    /// A fresh agent for one play. What a process writes to its standard error goes to `errors`.
-    pub fn build(&self, seed: u64, errors: Stdio) -> Result<Box<dyn Agent>, AgentError> {
+    /// A fresh agent for one play. What a process writes to its standard error goes to `errors`, what a model answers to `log`.
+    pub fn build(&self, seed: u64, errors: Stdio, log: &Path) -> Result<Box<dyn Agent>, AgentError> {
         Ok(match self {
             Self::Random => Box::new(RandomAgent::new(seed)),
             Self::Explorer => Box::new(Explorer::new(seed)),
             Self::Replay(recording) => Box::new(ReplayAgent::new(recording)),
             Self::Command(command) => Box::new(ProcessAgent::start(command, seed, errors)?),
+            Self::Model(player) => Box::new(ModelAgent::start(player, seed, log)?),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! `rhae run`: an agent on environments, here or on a server, to a scorecard and a report.
 
+mod model;
 mod remote;
 
 use std::collections::BTreeMap;
@@ -43,10 +44,11 @@ use crate::run::remote::RemoteArena;
   rhae run --games-dir environment_files --games ls20
   rhae run --agent-cmd \"python my_agent.py\" --out runs/mine
   rhae run --resume runs/mine
+  rhae run --agent model:big --games kq19 --max-cost 20
   ARC_API_KEY=… rhae run --server https://three.arcprize.org --games ls20 --budget 200"
 )]
 pub(crate) struct RunArgs {
-    /// A built-in agent: explorer, random, or replay:FILE
+    /// A built-in agent: explorer, random, model:NAME (a language model of docs/models.md), or replay:FILE
     #[arg(long, default_value = "explorer", conflicts_with = "agent_cmd")]
     agent: String,
     /// A shell command that speaks JSON lines (see docs/agents.md)
@@ -73,9 +75,9 @@ pub(crate) struct RunArgs {
     /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
     #[arg(long, default_value = Method::DEFAULT.name())]
     method: Method,
-    /// Seconds an agent may take for one action
-    #[arg(long, default_value_t = 60.0)]
-    step_timeout: f64,
+    /// Seconds an agent may take for one action [default: 60; for a model what its table says]
+    #[arg(long)]
+    step_timeout: Option<f64>,
     /// The run folder, which must not exist or be empty [default: runs/TIME-AGENT]
     #[arg(long)]
     out: Option<PathBuf>,
@@ -88,15 +90,20 @@ pub(crate) struct RunArgs {
     /// Open the server's scorecards in competition mode
     #[arg(long, requires = "server")]
     competition: bool,
-    /// Go on with an interrupted run; everything but --jobs and --key comes from its folder
-    #[arg(long, conflicts_with_all = ["agent", "agent_cmd", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "server", "competition"])]
+    /// Go on with an interrupted run; everything but --jobs, --key, --models and --max-cost comes from its folder
+    #[arg(long, conflicts_with_all = ["agent", "agent_cmd", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "server", "competition", "keep_reasoning", "context_tokens"])]
     resume: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     outside: OutsideArgs,
+    #[command(flatten)]
+    model: model::ModelArgs,
 }
+
+/// The longest time for one action.
+const LONGEST_STEP_S: f64 = 1e6;
 
 /// Where a run takes place.
 enum Place {
@@ -134,7 +141,11 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
                 Some(url) => reach(url, config.competition)?,
                 None => Place::Here(args.outside.games_of_run(&config.games_dirs)?),
             };
-            (RunOrder { agent: agent_of(&config)?, config, folder, jobs, resumed: true }, place)
+            let (agent, config) = match &config.model {
+                Some(_) => args.model.resume(config, &folder)?,
+                None => (agent_of(&config)?, config),
+            };
+            (RunOrder { agent, config, folder, jobs, resumed: true }, place)
         }
         None => {
             ensure!(
@@ -167,8 +178,11 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
         output::print(&card_table(&results.cards, &results.summary, output::width()))?;
         output::print(&format!("report: {}", results.summary.report))?;
     }
-    for reason in failures(&results.cards) {
+    for reason in reasons(&results.cards, "failed") {
         eprintln!("failed: {}", output::plain(&reason));
+    }
+    for reason in reasons(&results.cards, "interrupted") {
+        eprintln!("left: {}", output::plain(&reason));
     }
     if !results.summary.finished {
         eprintln!("interrupted: what there is has been written; go on with `rhae run --resume {}`", results.summary.folder);
@@ -179,12 +193,15 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
     Ok(if all_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Why plays failed, each reason once with how many plays it concerns.
-fn failures(cards: &[Scorecard]) -> Vec<String> {
+/// Why plays ended so, each reason once with how many plays it concerns.
+fn reasons(cards: &[Scorecard], ending: &str) -> Vec<String> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
     let runs = cards.iter().flat_map(|card| &card.environments).flat_map(|environment| &environment.runs);
-    for run in runs.filter(|run| run.ending.as_deref() == Some("failed")) {
-        *reasons.entry(run.message.as_deref().unwrap_or("no reason was given")).or_default() += 1;
+    for run in runs.filter(|run| run.ending.as_deref() == Some(ending)) {
+        // Who interrupts a run knows why.
+        if let Some(reason) = run.message.as_deref().or((ending == "failed").then_some("no reason was given")) {
+            *reasons.entry(reason).or_default() += 1;
+        }
     }
     let line = |(reason, count)| format!("{reason} ({count} {})", if count == 1 { "play" } else { "plays" });
     reasons.into_iter().map(line).collect()
@@ -197,10 +214,17 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
     if let Some(file) = args.agent.strip_prefix("replay:") {
         (args.agent, args.games, args.env_seed) = replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
     }
+    let plays_model = args.agent_cmd.is_none() && args.agent.starts_with("model:");
+    // A model has time-outs of its own, which may be hours.
+    let step_timeout = args.step_timeout.unwrap_or(if plays_model { LONGEST_STEP_S } else { 60.0 });
     ensure!(
-        args.step_timeout > 0.0 && args.step_timeout <= 1e6,
+        step_timeout > 0.0 && step_timeout <= LONGEST_STEP_S,
         "--step-timeout must be more than 0 and at most 1,000,000 seconds"
     );
+    let player = match args.agent.strip_prefix("model:") {
+        Some(name) if plays_model => Some(args.model.open(name)?),
+        _ => args.model.check_unused().map(|()| None)?,
+    };
     let config = RunConfig {
         version: CONFIG_VERSION,
         software: SOFTWARE.to_owned(),
@@ -213,16 +237,20 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
         repeat: args.repeat,
         budget: args.budget.to_string(),
         method: args.method.name().to_owned(),
-        step_timeout_ms: (args.step_timeout * 1000.0).ceil() as u64,
+        step_timeout_ms: (step_timeout * 1000.0).ceil() as u64,
         generator: Rng::NAME.to_owned(),
         server: remote.map(|remote| remote.address().to_owned()),
         competition: args.competition,
         games_dirs: args.outside.recorded()?,
+        model: player.as_ref().map(|(_, run)| run.clone()),
     };
     if let Some(remote) = remote {
         remote.check(&config)?;
     }
-    let agent = agent_of(&config)?;
+    let agent = match player {
+        Some((player, _)) => AgentSpec::Model(Arc::new(player)),
+        None => agent_of(&config)?,
+    };
     if let Budget::PerPlay(actions) = args.budget
         && actions < 10
     {
@@ -284,7 +312,7 @@ pub(crate) fn read_recording(path: &Path) -> Result<Recording> {
 
 fn default_folder(agent: &AgentSpec) -> PathBuf {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    let player = if matches!(agent, AgentSpec::Command(_)) { "command".to_owned() } else { agent.name() };
+    let player = if matches!(agent, AgentSpec::Command(_)) { "command".to_owned() } else { agent.name().replace(':', "-") };
     let name = format!("{}-{player}", compact_utc(now_ms));
     let numbered = |number: u32| {
         if number == 1 { PathBuf::from(format!("runs/{name}")) } else { PathBuf::from(format!("runs/{name}-{number}")) }

@@ -13,9 +13,9 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use rhae_agents::{Agent, AgentError, AgentSpec, Decision, Stopper, View};
+use rhae_agents::{Agent, AgentError, AgentSpec, Decision, Stopper, View, log_path};
 use rhae_engine::{Action, Frame, PlayState};
-use rhae_protocol::{Details, Ending, Entry, Header, PlayOutcome, PlayResult, RecordingWriter, ResetRule, SOFTWARE};
+use rhae_protocol::{Details, Ending, Entry, Header, PlayOutcome, PlayResult, RecordingWriter, ResetRule, SOFTWARE, Spent};
 use rhae_session::{Answer, Catalog, Play, Tally};
 
 use crate::{Budget, HarnessError};
@@ -57,6 +57,8 @@ const NOT_ASKED: u64 = u64::MAX;
 struct Stage {
     /// What was counted so far, as the play's thread last left it.
     tally: Tally,
+    /// What the player said that it consumed, level by level.
+    spent: Vec<Spent>,
     writer: Writer,
     stopper: Option<Stopper>,
 }
@@ -79,8 +81,21 @@ impl Stage {
     }
 }
 
-/// How a play came out, or why its recording could not be written.
-pub(crate) type Finished = Result<PlayResult, HarnessError>;
+/// How a play came out.
+pub(crate) enum Finished {
+    /// It has ended, and its recording is complete.
+    Ended(PlayResult),
+    /// It was left, and can be gone on with; `all` says that no other play can go on either.
+    Left { result: PlayResult, all: bool },
+    /// Its recording could not be written.
+    Unwritable(HarnessError),
+}
+
+/// Why a play does not come to its end.
+enum Stop {
+    Interrupted { reason: String, all: bool },
+    Unwritable(HarnessError),
+}
 
 impl RunningPlay {
     /// Starts the play's thread, which opens the environment and reports when the play ends.
@@ -90,7 +105,7 @@ impl RunningPlay {
         done: Sender<(usize, Finished)>,
         index: usize,
     ) -> Result<Arc<Self>, HarnessError> {
-        let stage = Mutex::new(Stage { tally: Tally::default(), writer: Writer::Awaited, stopper: None });
+        let stage = Mutex::new(Stage { tally: Tally::default(), spent: Vec::new(), writer: Writer::Awaited, stopper: None });
         let (asked_ms, left) = (AtomicU64::new(NOT_ASKED), AtomicBool::new(false));
         let running = Arc::new(Self { begun: Instant::now(), order, asked_ms, left, stage });
         let own = Arc::clone(&running);
@@ -153,7 +168,7 @@ impl RunningPlay {
             // What cannot be flushed is played again anyway.
             let _ = writer.flush();
         }
-        self.result(&stage.tally, "interrupted", None)
+        self.result(&stage, "interrupted", None)
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
@@ -178,7 +193,7 @@ impl RunningPlay {
         match self.begin_recording(&play) {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => return report(Err(error)),
+            Err(error) => return report(Finished::Unwritable(error)),
         }
         let errors = match &self.order.agent {
             AgentSpec::Command(_) => File::create(&self.order.errors_path).map_or_else(|_| Stdio::null(), Stdio::from),
@@ -186,7 +201,7 @@ impl RunningPlay {
         };
         // An agent that never gets ready gives no action either.
         self.asked_ms.store(self.now_ms(), Ordering::Relaxed);
-        let mut agent = match self.order.agent.build(self.order.agent_seed, errors) {
+        let mut agent = match self.order.agent.build(self.order.agent_seed, errors, &log_path(&self.order.recording_path)) {
             Ok(agent) => agent,
             Err(error) => return self.finish(&mut self.stage(), &ending_of(error)).into_iter().for_each(report),
         };
@@ -201,9 +216,10 @@ impl RunningPlay {
         let ending = match self.play_with(&mut play, agent.as_mut()) {
             Ok(Some(ending)) => ending,
             Ok(None) => return,
-            Err(error) => {
+            Err(Stop::Interrupted { reason, all }) => return self.leave(reason, all).into_iter().for_each(report),
+            Err(Stop::Unwritable(error)) => {
                 self.stage().writer = Writer::Taken;
-                return report(Err(error));
+                return report(Finished::Unwritable(error));
             }
         };
         self.finish(&mut self.stage(), &ending).into_iter().for_each(report);
@@ -228,14 +244,21 @@ impl RunningPlay {
     }
 
     /// Plays until something ends it. `None` if the play was given up meanwhile.
-    fn play_with(&self, play: &mut Play, agent: &mut dyn Agent) -> Result<Option<Ending>, HarnessError> {
+    fn play_with(&self, play: &mut Play, agent: &mut dyn Agent) -> Result<Option<Ending>, Stop> {
         let mut sight = Sight::of(&play.opening());
         let mut uncounted = 0;
         loop {
             self.asked_ms.store(self.now_ms(), Ordering::Relaxed);
             let decision = match catch_unwind(AssertUnwindSafe(|| agent.act(&sight.view()))) {
                 Ok(Ok(decision)) => decision,
-                Ok(Err(error)) => return Ok(Some(ending_of(error))),
+                Ok(Err(error)) => {
+                    let mut stage = self.stage();
+                    charge(&mut stage.spent, play.tally().level(), &agent.leftover());
+                    return match error {
+                        AgentError::Interrupted { reason, all } => Err(Stop::Interrupted { reason, all }),
+                        error => Ok(Some(ending_of(error))),
+                    };
+                }
                 Err(panic) => return Ok(Some(panicked(panic.as_ref()))),
             };
             self.asked_ms.store(NOT_ASKED, Ordering::Relaxed);
@@ -244,9 +267,10 @@ impl RunningPlay {
                 return Ok(None);
             }
             let Decision { action, mut details } = decision;
-            if matches!(self.order.agent, AgentSpec::Command(_)) {
+            if matches!(self.order.agent, AgentSpec::Command(_) | AgentSpec::Model(_)) {
                 details.t_ms = Some(self.now_ms());
             }
+            charge(&mut self.stage().spent, play.tally().level(), &details);
             let answer = match play.command(action) {
                 Ok(answer) => answer,
                 Err(error) => return Ok(Some(Ending::Failed(error.to_string()))),
@@ -254,7 +278,7 @@ impl RunningPlay {
             let seen = answer.seen;
             let entry = answer.entry(action, details);
             sight = Sight::of(&answer);
-            if !self.take_down(&entry, play.tally())? {
+            if !self.take_down(&entry, play.tally()).map_err(Stop::Unwritable)? {
                 return Ok(None);
             }
             uncounted = if seen.counted { 0 } else { uncounted + 1 };
@@ -292,8 +316,22 @@ impl RunningPlay {
             Writer::Open(writer) => writer.end(ending).and_then(|out| out.get_ref().sync_all()),
         };
         let message = if let Ending::Failed(message) = ending { Some(message.clone()) } else { None };
-        let result = self.result(&stage.tally, ending.name(), message);
-        Some(closed.map(|()| result).map_err(|error| self.unwritable(error)))
+        let result = self.result(stage, ending.name(), message);
+        Some(match closed {
+            Ok(()) => Finished::Ended(result),
+            Err(error) => Finished::Unwritable(self.unwritable(error)),
+        })
+    }
+
+    /// Leaves the play unfinished because its player cannot go on now; `None` if it was closed before.
+    fn leave(&self, reason: String, all: bool) -> Option<Finished> {
+        let mut stage = self.stage();
+        let Writer::Open(mut writer) = std::mem::replace(&mut stage.writer, Writer::Taken) else {
+            return None;
+        };
+        // What cannot be flushed is played again anyway.
+        let _ = writer.flush();
+        Some(Finished::Left { result: self.result(&stage, "interrupted", Some(reason)), all })
     }
 
     /// A failure with the last line that the agent's process wrote to its standard error, which often says why.
@@ -317,13 +355,17 @@ impl RunningPlay {
     }
 
     /// The counts with their ending. A play whose environment was never opened has one run without an action.
-    fn result(&self, tally: &Tally, ending: &str, message: Option<String>) -> PlayResult {
-        let mut tally = tally.clone();
+    fn result(&self, stage: &Stage, ending: &str, message: Option<String>) -> PlayResult {
+        let mut tally = stage.tally.clone();
         tally.end(ending, message.clone());
         let mut runs = tally.runs().to_vec();
         if runs.is_empty() {
             let state = PlayState::NotFinished.name().to_owned();
             runs.push(PlayOutcome { state, ending: ending.to_owned(), message, ..PlayOutcome::default() });
+        }
+        // Runs restart the whole game, which a run of the harness does not do by itself: all belongs to the one there is.
+        if let Some(run) = runs.last_mut() {
+            run.spent.clone_from(&stage.spent);
         }
         PlayResult {
             repeat: self.order.repeat,
@@ -384,10 +426,20 @@ fn header(order: &PlayOrder, play: &Play) -> Header {
     }
 }
 
+/// Adds what a player consumed to what it has consumed on the level.
+fn charge(spent: &mut Vec<Spent>, level: usize, details: &Details) {
+    if let Some(news) = Spent::of(details) {
+        if spent.len() <= level {
+            spent.resize(level + 1, Spent::default());
+        }
+        spent[level] += news;
+    }
+}
+
 fn ending_of(error: AgentError) -> Ending {
     match error {
         AgentError::Stopped => Ending::Stopped,
-        AgentError::Failed(reason) => Ending::Failed(reason),
+        AgentError::Failed(reason) | AgentError::Interrupted { reason, .. } => Ending::Failed(reason),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From the journal's counts to cards and a summary.
 
 use rhae_engine::GameInfo;
-use rhae_protocol::{PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, SummaryEnvironment};
+use rhae_protocol::{PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, Spent, SummaryEnvironment};
 use rhae_scoring::{Method, mean_interval};
 use rhae_session::{CardFacts, Catalog, EnvironmentRuns, scorecard};
 
@@ -56,6 +56,7 @@ pub fn assemble(config: &RunConfig, method: Method, catalog: &dyn Catalog, plays
         folder: String::new(),
         report: String::new(),
         seconds: 0.0,
+        spent: Spent::total(cards.iter().filter_map(|card| card.spent)),
     };
     Ok(Results { cards, summary })
 }
@@ -77,6 +78,7 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
         baseline_actions: info.baselines.iter().map(|baseline| baseline.actions).collect(),
         baseline_source: info.baselines.iter().map(|baseline| baseline.source.name().to_owned()).collect(),
         endings: on_cards.iter().map(ending).collect(),
+        spent: Spent::total(on_cards.iter().filter_map(|environment| environment.spent)),
     }
 }
 

@@ -124,6 +124,8 @@ struct Plays<'a> {
     done: Vec<PlayResult>,
     total: usize,
     started: usize,
+    /// Whether something keeps all plays from going on.
+    halted: bool,
     /// Where plays report, with their number, when they end.
     reports: Reports,
 }
@@ -148,13 +150,15 @@ impl<'a> Plays<'a> {
             done,
             total,
             started: 0,
+            halted: false,
             reports: channel(),
         })
     }
 
     fn play_all(&mut self, interrupt: &AtomicBool, progress: &mut dyn FnMut(Progress)) -> Result<(), HarnessError> {
         while !interrupt.load(Ordering::Relaxed) {
-            while self.running.len() < self.order.jobs.max(1)
+            while !self.halted
+                && self.running.len() < self.order.jobs.max(1)
                 && let Some((repeat, id)) = self.waiting.pop_front()
             {
                 self.start(repeat, &id)?;
@@ -205,8 +209,18 @@ impl<'a> Plays<'a> {
     }
 
     fn enter(&mut self, finished: Finished) -> Result<(), HarnessError> {
-        let result = finished?;
-        self.journal.append(&JournalLine::Play { at_ms: now_ms(), result: result.clone() })?;
+        let result = match finished {
+            Finished::Ended(result) => {
+                self.journal.append(&JournalLine::Play { at_ms: now_ms(), result: result.clone() })?;
+                result
+            }
+            // It is not in the journal, so that it is gone on with when the run is.
+            Finished::Left { result, all } => {
+                self.halted |= all;
+                result
+            }
+            Finished::Unwritable(error) => return Err(error),
+        };
         self.done.push(result);
         Ok(())
     }

@@ -16,6 +16,7 @@ mod recording;
 mod rest;
 mod run;
 mod scorecard;
+mod spent;
 mod time;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
@@ -30,10 +31,11 @@ pub use recording::{
 };
 pub use rest::{ActionBody, FrameAnswer, FrameBody, GameListing};
 pub use run::{
-    CardRecord, JournalLine, LevelOutcome, PlayOutcome, PlayRecord, PlayResult, RunConfig, RunSummary, ServerRecord,
+    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayOutcome, PlayRecord, PlayResult, RunConfig, RunSummary, ServerRecord,
     SummaryEnvironment,
 };
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
+pub use spent::Spent;
 pub use time::{compact_utc, rfc3339_utc};
 
 /// The name and version that results carry.

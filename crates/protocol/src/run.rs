@@ -1,6 +1,9 @@
 //! What a run folder holds: the effective configuration, the journal, the summary.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Spent;
 
 /// What was asked for, after defaults: written first, read by `--resume`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +45,25 @@ pub struct RunConfig {
     /// The folders of games from outside, as absolute paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub games_dirs: Vec<String>,
+    /// The model that plays, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelRun>,
+}
+
+/// How a model plays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelRun {
+    /// Its table in the file of models; no key is in it.
+    pub config: Value,
+    /// The system prompt.
+    pub system_prompt: String,
+    /// Whether the provider's reasoning is sent back with the conversation.
+    pub keep_reasoning: bool,
+    /// How long a conversation may be, in tokens.
+    pub context_tokens: u64,
+    /// What may be spent, in US dollars; not limited if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<f64>,
 }
 
 /// What a run did on a server: `server.json` in its folder.
@@ -135,6 +157,9 @@ pub struct PlayOutcome {
     /// What went wrong, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What the player said that it consumed, level by level; empty if nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spent: Vec<Spent>,
 }
 
 /// What one level took.
@@ -184,6 +209,9 @@ pub struct RunSummary {
     pub report: String,
     /// How long the run took, the parts before an interruption not included.
     pub seconds: f64,
+    /// What models consumed, over all cards; absent if no player said that it consumed anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
 }
 
 /// One environment in a run's summary.
@@ -205,4 +233,7 @@ pub struct SummaryEnvironment {
     pub baseline_source: Vec<String>,
     /// How the plays ended, card by card.
     pub endings: Vec<String>,
+    /// What models consumed, over all cards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
 }

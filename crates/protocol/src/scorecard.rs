@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::Spent;
+
 /// The result of a set of plays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Scorecard {
@@ -46,6 +48,9 @@ pub struct Scorecard {
     pub total_levels: u32,
     /// Actions of all runs.
     pub total_actions: u64,
+    /// What models consumed, in all runs; absent if no player said that it consumed anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
 }
 
 /// One environment on a card.
@@ -70,6 +75,9 @@ pub struct EnvironmentScore {
     /// Where the baselines come from, level by level.
     #[serde(default)]
     pub baseline_source: Vec<String>,
+    /// What models consumed, in all runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
 }
 
 /// One run of an environment.
@@ -110,6 +118,9 @@ pub struct RunScore {
     /// What went wrong, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What a model consumed on each level.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub level_spent: Vec<Spent>,
 }
 
 /// The part of a card that concerns the environments with one tag.

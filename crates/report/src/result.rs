@@ -2,7 +2,7 @@
 //!
 //! Invariant: a play that is missing or failed stays in the denominator, because the means are those of the summary.
 
-use rhae_protocol::{EnvironmentScore, RunScore, RunSummary, Scorecard};
+use rhae_protocol::{EnvironmentScore, RunScore, RunSummary, Scorecard, Spent};
 
 /// One environment over all cards.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +74,39 @@ pub(crate) fn count(number: f64, cards: usize) -> String {
     if cards > 1 { format!("{number:.1}") } else { format!("{number:.0}") }
 }
 
+/// What models consumed, in words.
+pub(crate) fn spent_words(spent: &Spent) -> String {
+    let cost = spent.cost_usd.map_or_else(|| "cost not known".to_owned(), |_| dollars(spent));
+    let calls = if spent.calls == 1 { "1 call".to_owned() } else { format!("{} calls", grouped(spent.calls)) };
+    let uncounted = match spent.uncounted {
+        0 => String::new(),
+        number => format!(", {number} of them uncounted because they broke off"),
+    };
+    format!("{cost}, {calls}{uncounted}, {} tokens in, {} out", grouped(spent.input_tokens), grouped(spent.output_tokens))
+}
+
+/// What models cost; a dash if that is not known.
+pub(crate) fn dollars(spent: &Spent) -> String {
+    match spent.cost_usd {
+        None => "–".to_owned(),
+        Some(usd) if usd > 0.0 && usd < 1.0 => format!("${usd:.4}"),
+        Some(usd) => format!("${usd:.2}"),
+    }
+}
+
+/// A number with its thousands apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Different endings with how often each occurred, in the order of their first occurrence: `won`, or `won 3 · budget 2`.
 pub(crate) fn tally(endings: &[String]) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
@@ -115,6 +148,19 @@ mod tests {
     fn only_means_have_decimals() {
         assert_eq!([0.0, 12.0, 1999.0].map(|number| count(number, 1)), ["0", "12", "1999"]);
         assert_eq!([0.0, 12.0, 1.0 / 3.0].map(|number| count(number, 3)), ["0.0", "12.0", "0.3"]);
+    }
+
+    #[test]
+    fn money_is_shown_as_finely_as_it_matters() {
+        let spent = |cost_usd| Spent { calls: 1200, input_tokens: 12_345_678, output_tokens: 999, cost_usd, ..Spent::default() };
+        assert_eq!(spent_words(&spent(Some(12.345))), "$12.35, 1,200 calls, 12,345,678 tokens in, 999 out");
+        assert_eq!(dollars(&spent(Some(0.01234))), "$0.0123");
+        assert_eq!(dollars(&spent(Some(0.0))), "$0.00");
+        let broken = Spent { uncounted: 2, ..spent(None) };
+        assert_eq!(
+            spent_words(&broken),
+            "cost not known, 1,200 calls, 2 of them uncounted because they broke off, 12,345,678 tokens in, 999 out"
+        );
     }
 
     #[test]

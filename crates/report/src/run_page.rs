@@ -8,10 +8,10 @@ mod play;
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{RunConfig, RunSummary, Scorecard};
+use rhae_protocol::{RunConfig, RunSummary, Scorecard, Spent};
 
 use crate::html::{Text, page};
-use crate::result::{Row, count, rows, tally, total};
+use crate::result::{Row, count, dollars, rows, spent_words, tally, total};
 use crate::table::PROVISIONAL;
 use crate::{Film, actions_plot, completion_plot};
 
@@ -86,12 +86,15 @@ fn headline(body: &mut String, report: &RunReport) {
         ("Software", Text(&summary.software).to_string()),
         ("Run", Text(&summary.run_id).to_string()),
     ];
+    if let Some(spent) = &summary.spent {
+        facts.push(("Spent", Text(&spent_words(spent)).to_string()));
+    }
     if let Some(command) = &config.agent_cmd {
         facts.push(("Command", format!("<code>{}</code>", Text(command))));
     }
     body.push_str("<dl class=\"facts\">\n");
     for (name, value) in facts {
-        let class = if matches!(name, "Run" | "Command") { " class=\"line\"" } else { "" };
+        let class = if matches!(name, "Run" | "Command" | "Spent") { " class=\"line\"" } else { "" };
         let _ = writeln!(body, "<div{class}><dt>{name}</dt><dd>{value}</dd></div>");
     }
     body.push_str("</dl>\n</header>\n");
@@ -136,26 +139,35 @@ fn environments(body: &mut String, report: &RunReport) {
     }
     let means = if cards.len() > 1 { " <small>means over the repeats</small>" } else { "" };
     let _ = writeln!(body, "<section>\n<h2>Environments{means}</h2>\n<div class=\"wide\"><table>");
-    body.push_str(
+    // Costs are sums over the repeats: nobody pays a mean.
+    let cost = |spent: Option<&Spent>| {
+        spent.map_or_else(|| "<td class=\"num\">–</td>".to_owned(), |spent| format!("<td class=\"num\">{}</td>", dollars(spent)))
+    };
+    let cost = |spent: Option<&Spent>| if summary.spent.is_some() { cost(spent) } else { String::new() };
+    let head = if summary.spent.is_some() { "<th class=\"num\" title=\"Over all repeats\">Cost</th>" } else { "" };
+    let _ = writeln!(
+        body,
         "<thead><tr><th>Environment</th><th class=\"num\">Score %</th><th class=\"num\">Levels</th><th class=\"num\">Actions</th>\
-         <th class=\"num\" title=\"Sum over the completed levels\">Baseline</th><th>Ended</th></tr></thead>\n<tbody>\n",
+         <th class=\"num\" title=\"Sum over the completed levels\">Baseline</th>{head}<th>Ended</th></tr></thead>\n<tbody>",
     );
     let rows = rows(cards, summary);
-    for row in &rows {
+    for (row, environment) in rows.iter().zip(&summary.environments) {
         let _ = writeln!(
             body,
-            "<tr><td><code>{}</code></td><td class=\"num\">{:.2}</td>{}<td>{}</td></tr>",
+            "<tr><td><code>{}</code></td><td class=\"num\">{:.2}</td>{}{}<td>{}</td></tr>",
             Text(&row.name),
             row.score,
             counts(row, cards.len()),
+            cost(environment.spent.as_ref()),
             Text(&tally(&row.endings)),
         );
     }
     let _ = writeln!(
         body,
-        "</tbody>\n<tfoot><tr><td>All</td><td class=\"num\">{:.2}</td>{}<td></td></tr></tfoot>\n</table></div>",
+        "</tbody>\n<tfoot><tr><td>All</td><td class=\"num\">{:.2}</td>{}{}<td></td></tr></tfoot>\n</table></div>",
         summary.score,
         counts(&total(&rows), cards.len()),
+        cost(summary.spent.as_ref()),
     );
     body.push_str("<p class=\"quiet note\">The baseline is summed over the completed levels.</p>\n</section>\n");
 }

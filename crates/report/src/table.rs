@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use rhae_protocol::{RunSummary, Scorecard};
 
-use crate::result::{Row, count, rows, tally, total};
+use crate::result::{Row, count, rows, spent_words, tally, total};
 
 /// The narrowest table that still holds every column.
 const LEAST_WIDTH: usize = 56;
@@ -74,6 +74,9 @@ fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
         let interval =
             summary.score_half_width.map_or_else(String::new, |half| format!(" ± {half:.2} (95 % interval of the mean)"));
         notes.push(format!("Score {:.2} %{interval} over {} repeats; all numbers are means.", summary.score, cards.len()));
+    }
+    if let Some(spent) = &summary.spent {
+        notes.push(format!("Spent: {}.", spent_words(spent)));
     }
     if !summary.finished {
         notes.push("The run did not finish: some plays are missing or cut short.".to_owned());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rhae_engine::{Baseline, GameInfo};
-use rhae_protocol::{EnvironmentScore, PlayOutcome, RunScore, SOFTWARE, Scorecard, TagScore};
+use rhae_protocol::{EnvironmentScore, PlayOutcome, RunScore, SOFTWARE, Scorecard, Spent, TagScore};
 use rhae_scoring::{LevelCount, LevelResult, Method, Unscored, best_run, card_score, score_game};
 use serde_json::Value;
 
@@ -51,6 +51,7 @@ pub fn scorecard(facts: CardFacts, method: Method, environments: &[EnvironmentRu
         total_levels_completed: sum(&scored, |environment| environment.levels_completed),
         total_levels: sum(&scored, |environment| environment.level_count),
         total_actions: scored.iter().map(|environment| environment.actions).sum(),
+        spent: Spent::total(scored.iter().filter_map(|environment| environment.spent)),
         environments: scored,
     }
 }
@@ -76,6 +77,7 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
         completed: scored.iter().any(|run| run.completed),
         level_count: scored.iter().map(|run| run.number_of_levels).max().unwrap_or(0),
         resets: scored.iter().map(|run| run.resets).sum(),
+        spent: Spent::total(scored.iter().flat_map(|run| run.level_spent.iter().copied())),
         baseline_source: info.baselines.iter().map(|baseline| baseline.source.name().to_owned()).collect(),
         runs: scored,
     }
@@ -118,6 +120,7 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &PlayOutcome) -> 
         number_of_environments: 1,
         ending: (!run.ending.is_empty()).then(|| run.ending.clone()),
         message: run.message.clone().or(problem),
+        level_spent: run.spent.clone(),
     }
 }
 

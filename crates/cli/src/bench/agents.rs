@@ -88,6 +88,7 @@ fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
         server: None,
         competition: false,
         games_dirs: Vec::new(),
+        model: None,
     };
     let folder = RunFolder::create(&parent, &config)?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

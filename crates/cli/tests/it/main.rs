@@ -10,6 +10,7 @@ mod db;
 mod explore;
 mod games;
 mod llm;
+mod model_agent;
 mod outside;
 mod play;
 mod remote;

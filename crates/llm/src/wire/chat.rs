@@ -120,7 +120,7 @@ fn usage(value: &Value) -> Option<Usage> {
         input_tokens,
         cached_tokens: cached,
         cache_write_tokens: count(&details["cache_write_tokens"]),
-        output_tokens: completion + beside,
+        output_tokens: completion.saturating_add(beside),
         reasoning_tokens: count(&value["completion_tokens_details"]["reasoning_tokens"]).max(beside),
         reported_usd: value["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0),
     })

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{EnvironmentScore, RunScore, Scorecard};
+use rhae_protocol::{EnvironmentScore, RunScore, Scorecard, Spent};
 
 use super::{PlayFilm, RunReport};
 use crate::html::Text;
 use crate::replay_page::player;
-use crate::result::{best_index, find};
+use crate::result::{best_index, dollars, find, grouped};
 
 /// A play that ended because the agent failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +60,12 @@ pub(super) fn levels(body: &mut String, report: &RunReport) {
 }
 
 fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scorecard) {
-    body.push_str(
+    let head = if card.spent.is_some() { "<th class=\"num\">Tokens</th><th class=\"num\">Cost</th>" } else { "" };
+    let _ = writeln!(
+        body,
         "<div class=\"wide\"><table class=\"levels\">\n<thead><tr><th>Environment</th><th class=\"num\">Level</th><th class=\"num\">Actions</th>\
          <th class=\"num\" title=\"Actions that changed nothing\">Unchanged</th><th class=\"num\">Baseline</th><th>Source</th>\
-         <th class=\"num\">Score %</th></tr></thead>\n",
+         <th class=\"num\">Score %</th>{head}</tr></thead>",
     );
     for environment in &card.environments {
         let Some(best) = best_index(environment) else { continue };
@@ -72,14 +74,25 @@ fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scor
         body.push_str("<tbody>\n");
         for level in 0..environment.level_count as usize {
             let unchanged = unchanged.and_then(|levels| levels.get(level)).map(|tally| tally.unchanged);
-            level_row(body, environment, best, level, unchanged);
+            let spent = environment.runs[best].level_spent.get(level).filter(|spent| spent.calls > 0);
+            level_row(body, environment, best, level, unchanged, &spent_cells(card, spent));
         }
         body.push_str("</tbody>\n");
     }
     body.push_str("</table></div>\n");
 }
 
-fn level_row(body: &mut String, environment: &EnvironmentScore, best: usize, level: usize, unchanged: Option<u64>) {
+/// What a model consumed on a level, in cells; none if no model played.
+fn spent_cells(card: &Scorecard, spent: Option<&Spent>) -> String {
+    let cells = |tokens: &str, cost: &str| format!("<td class=\"num\">{tokens}</td><td class=\"num\">{cost}</td>");
+    match (card.spent, spent) {
+        (None, _) => String::new(),
+        (Some(_), None) => cells("–", "–"),
+        (Some(_), Some(spent)) => cells(&grouped(spent.input_tokens.saturating_add(spent.output_tokens)), &dollars(spent)),
+    }
+}
+
+fn level_row(body: &mut String, environment: &EnvironmentScore, best: usize, level: usize, unchanged: Option<u64>, spent: &str) {
     let run = &environment.runs[best];
     let completed = level < run.levels_completed as usize;
     let actions = run.level_actions.get(level).copied().unwrap_or(0);
@@ -102,7 +115,7 @@ fn level_row(body: &mut String, environment: &EnvironmentScore, best: usize, lev
     let _ = writeln!(
         body,
         "<tr{}><td>{name}</td><td class=\"num\">{}</td><td class=\"num\">{actions}</td><td class=\"num\">{unchanged}</td>\
-         <td class=\"num\">{baseline}</td><td>{}</td><td class=\"num\">{score}</td></tr>",
+         <td class=\"num\">{baseline}</td><td>{}</td><td class=\"num\">{score}</td>{spent}</tr>",
         if reached { "" } else { " class=\"faint\"" },
         level + 1,
         Text(source),

@@ -1,4 +1,4 @@
-use rhae_protocol::{EnvironmentScore, RunScore, SummaryEnvironment};
+use rhae_protocol::{EnvironmentScore, RunScore, Spent, SummaryEnvironment};
 
 use super::*;
 use crate::film::tests::walking_square;
@@ -23,6 +23,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         number_of_environments: 1,
         ending: Some(if completed == 5 { "won" } else { "budget" }.to_owned()),
         message: None,
+        level_spent: Vec::new(),
     };
     let environment = |run: RunScore| EnvironmentScore {
         id: run.id.clone(),
@@ -33,6 +34,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         level_count: 5,
         resets: 0,
         baseline_source: vec!["solver".to_owned(); 5],
+        spent: None,
         runs: vec![run],
     };
     let card = |repeat: u32| Scorecard {
@@ -51,6 +53,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         total_levels_completed: 7,
         total_levels: 10,
         total_actions: 70,
+        spent: None,
     };
     let cards: Vec<Scorecard> = (1..=repeats).map(card).collect();
     let summary_of = |index: usize, ending: &str| {
@@ -66,6 +69,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
             baseline_actions: vec![5, 8, 10, 14, 22],
             baseline_source: vec!["solver".to_owned(); 5],
             endings: vec![ending.to_owned(); repeats as usize],
+            spent: None,
         }
     };
     let summary = RunSummary {
@@ -85,6 +89,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         folder: "runs/x".to_owned(),
         report: "runs/x/report.html".to_owned(),
         seconds: 83.4,
+        spent: None,
     };
     let config = RunConfig {
         version: 1,
@@ -103,6 +108,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         server: None,
         competition: false,
         games_dirs: Vec::new(),
+        model: None,
     };
     let play = |repeat: u32, game: &str| PlayFilm {
         repeat,
@@ -193,4 +199,21 @@ fn hostile_text_stays_text_everywhere() {
     assert!(!page.contains("=x onerror=alert(1)>\""));
     // One for each recording and one for the player.
     assert_eq!(page.matches("</script>").count(), report.films.len() + 1);
+}
+
+#[test]
+fn what_models_consumed_is_shown_by_level_and_environment() {
+    let mut report = report(1);
+    assert!(!run_page(&report).contains(">Cost<"), "no model, no cost");
+    let spent = Spent { calls: 3, input_tokens: 40_000, output_tokens: 2_345, cost_usd: Some(0.125), ..Spent::default() };
+    report.cards[0].environments[0].runs[0].level_spent = vec![Spent::default(), spent];
+    for place in [&mut report.cards[0].spent, &mut report.cards[0].environments[0].spent] {
+        *place = Some(spent);
+    }
+    (report.summary.spent, report.summary.environments[0].spent) = (Some(spent), Some(spent));
+    let page = run_page(&report);
+    assert!(page.contains("<dd>$0.1250, 3 calls, 40,000 tokens in, 2,345 out</dd>"));
+    assert!(page.contains("<td class=\"num\">42,345</td><td class=\"num\">$0.1250</td></tr>"));
+    assert_eq!(page.matches("$0.1250</td><td>").count(), 2, "the environment and the sum of all");
+    assert!(page.contains("<td class=\"num\">–</td><td class=\"num\">–</td></tr>"), "a level without calls");
 }
