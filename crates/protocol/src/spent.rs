@@ -4,12 +4,13 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::Details;
 
 /// What models consumed, by the word of their providers. Input includes what came out of or went into a cache, output includes
 /// reasoning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Spent {
     /// Requests that were sent, failed ones too.

@@ -65,6 +65,13 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_is_waited_for_gives_its_result() {
-        assert_eq!(ToItsEnd::new(async { tokio::task::yield_now().await; 7 }).await, 7);
+        assert_eq!(
+            ToItsEnd::new(async {
+                tokio::task::yield_now().await;
+                7
+            })
+            .await,
+            7
+        );
     }
 }

@@ -117,7 +117,9 @@ fn with_keys_an_answer_that_is_lost_is_asked_for_again() {
         40 => Fault::Gateway,
         _ => Fault::None,
     });
-    let run = play(folder.path(), &proxy.url, &["--agent", "random", "--games", "kq19,ym39", "--budget", "30", "--jobs", "1", "--json"]).succeeded();
+    let run =
+        play(folder.path(), &proxy.url, &["--agent", "random", "--games", "kq19,ym39", "--budget", "30", "--jobs", "1", "--json"])
+            .succeeded();
     assert_eq!((run.json()["failed_plays"].as_u64(), run.err.as_str()), (Some(0), ""));
     let card = card(folder.path(), &serving);
     let actions: Vec<&Value> = card["environments"].as_array().unwrap().iter().map(|one| &one["actions"]).collect();
