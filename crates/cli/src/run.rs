@@ -141,10 +141,8 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
                 Some(url) => reach(url, config.competition)?,
                 None => Place::Here(args.outside.games_of_run(&config.games_dirs)?),
             };
-            let (agent, config) = match &config.model {
-                Some(_) => args.model.resume(config, &folder)?,
-                None => (agent_of(&config)?, config),
-            };
+            let (agent, config) =
+                if config.model.is_some() { args.model.resume(config, &folder)? } else { (agent_of(&config)?, config) };
             (RunOrder { agent, config, folder, jobs, resumed: true }, place)
         }
         None => {

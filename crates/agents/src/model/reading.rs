@@ -63,7 +63,9 @@ mod tests {
 
     use super::*;
 
-    const ALL: Offer = Offer { actions: ActionSet::of(&ActionKind::ALL[1..]), reset: true };
+    fn everything() -> Offer {
+        Offer { actions: ActionSet::of(&ActionKind::ALL[1..]), reset: true }
+    }
 
     #[test]
     fn the_last_action_counts() {
@@ -88,7 +90,7 @@ mod tests {
             ("I würde ÄCTION5 sagen: ACTION5 ✓", Some(Action::Action5)),
         ];
         for (reply, expected) in cases {
-            assert_eq!(action(reply, ALL), expected, "{reply}");
+            assert_eq!(action(reply, everything()), expected, "{reply}");
         }
     }
 

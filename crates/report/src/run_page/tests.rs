@@ -207,9 +207,8 @@ fn what_models_consumed_is_shown_by_level_and_environment() {
     assert!(!run_page(&report).contains(">Cost<"), "no model, no cost");
     let spent = Spent { calls: 3, input_tokens: 40_000, output_tokens: 2_345, cost_usd: Some(0.125), ..Spent::default() };
     report.cards[0].environments[0].runs[0].level_spent = vec![Spent::default(), spent];
-    for place in [&mut report.cards[0].spent, &mut report.cards[0].environments[0].spent] {
-        *place = Some(spent);
-    }
+    report.cards[0].spent = Some(spent);
+    report.cards[0].environments[0].spent = Some(spent);
     (report.summary.spent, report.summary.environments[0].spent) = (Some(spent), Some(spent));
     let page = run_page(&report);
     assert!(page.contains("<dd>$0.1250, 3 calls, 40,000 tokens in, 2,345 out</dd>"));
