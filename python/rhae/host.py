@@ -7,19 +7,22 @@ Usage: host.py FILE CLASS SECONDS [PATH...], PATH being what the interpreter sea
 """
 
 import copy
+import enum
+import hashlib
 import inspect
 import io
 import os
 import pickle
 import random
+import re
 import signal
 import struct
 import sys
 import types
 
 VERSION = 1
-HELLO, OPEN, ACT, FORK, SAVE, LOAD, CLOSE = range(1, 8)
-READY, OBSERVATION, DONE, SAVED, IMPOSSIBLE, FAILED = 0x81, 0x82, 0x83, 0x84, 0xFE, 0xFF
+HELLO, OPEN, ACT, FORK, SAVE, LOAD, CLOSE, STATE = range(1, 9)
+READY, OBSERVATION, DONE, SAVED, STATED, IMPOSSIBLE, FAILED = 0x81, 0x82, 0x83, 0x84, 0x85, 0xFE, 0xFF
 SIZE = 64
 # The official engine's limit, which it checks late by one.
 MOST_FRAMES = 1001
@@ -126,6 +129,27 @@ class Host:
         game, randomness = GameUnpickler(data, module).load()
         self.plays[play] = Play(game, module, randomness)
 
+    def state(self, play, deep):
+        """What tells this state apart beside its picture, and the clicks that may matter in it."""
+        game = self.enter(play).game
+        base = self.engine.ARCBaseGame
+        try:
+            if deep:
+                known, key = 1, Digest(self.numpy).of((game, self.randomness()))
+            else:
+                known = int(type(game)._get_hidden_state is not base._get_hidden_state)
+                key = Digest(self.numpy).of(self.numpy.asarray(game._get_hidden_state()))
+            valid = game._get_valid_actions() if 6 in game._available_actions else []
+            clicks = [(int(order.data["x"]), int(order.data["y"])) for order in valid if int(order.id.value) == 6]
+        except Exception as error:
+            raise Impossible(reason(error, self.file)) from error
+        clicks = [(x, y) for x, y in clicks if 0 <= x < SIZE and 0 <= y < SIZE]
+        lists = ("_get_valid_actions", "_get_valid_clickable_actions")
+        own = any(getattr(type(game), name) is not getattr(base, name) for name in lists)
+        # An empty list of a game that says nothing about clicks is no list.
+        listed = int(own or bool(clicks))
+        return struct.pack("<B16sBH", known, key, listed, len(clicks)) + bytes(part for click in clicks for part in click)
+
     def close(self, play):
         closed = self.plays.pop(play, None)
         if self.current == play:
@@ -214,6 +238,8 @@ class Host:
             if kind == LOAD:
                 self.load(play, rest)
                 return DONE, b""
+            if kind == STATE:
+                return STATED, self.state(play, *struct.unpack("<B", rest))
             if kind == CLOSE:
                 self.close(play)
                 return None, b""
@@ -226,6 +252,87 @@ class Host:
             return FAILED, text
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+class Digest:
+    """A fingerprint of Python objects by what they hold: generated names count by the order in which they appear, and what the
+    engine counts or remembers of the last action does not count."""
+
+    GENERATED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+    LEFT_OUT = {"_action", "_action_count", "_action_complete", "_full_reset"}
+
+    def __init__(self, numpy):
+        self.numpy = numpy
+        self.hash = hashlib.blake2b(digest_size=16)
+        self.seen = {}
+        self.names = {}
+
+    def of(self, value):
+        self.add(value)
+        return self.hash.digest()
+
+    def put(self, tag, text=""):
+        self.hash.update(f"{tag}{len(text)}:{text}".encode())
+
+    def add(self, value):
+        if value is None or isinstance(value, (bool, int, float, complex)) and not isinstance(value, enum.Enum):
+            self.put("v", repr(value))
+        elif isinstance(value, enum.Enum):
+            self.put("e", f"{type(value).__qualname__}.{value.name}")
+        elif isinstance(value, str):
+            if self.GENERATED.fullmatch(value):
+                self.put("g", str(self.names.setdefault(value, len(self.names))))
+            else:
+                self.put("s", value)
+        elif isinstance(value, bytes):
+            self.put("b", value.hex())
+        elif id(value) in self.seen:
+            self.put("r", str(self.seen[id(value)][0]))
+        else:
+            # The object is kept, so that no other one gets its address meanwhile.
+            self.seen[id(value)] = (len(self.seen), value)
+            self.add_new(value)
+
+    def add_new(self, value):
+        if isinstance(value, self.numpy.ndarray) and value.dtype != object:
+            self.put("a", f"{value.dtype}{value.shape}")
+            self.hash.update(self.numpy.ascontiguousarray(value).tobytes())
+        elif isinstance(value, self.numpy.generic):
+            self.put("n", f"{value.dtype}{value!r}")
+        elif isinstance(value, (list, tuple)) or isinstance(value, self.numpy.ndarray):
+            self.put("l", f"{type(value).__qualname__}{len(value)}")
+            for item in value:
+                self.add(item)
+        elif isinstance(value, (set, frozenset)):
+            # Order is no part of a set.
+            self.put("t", str(len(value)))
+            for item in sorted(Digest(self.numpy).of(item) for item in value):
+                self.hash.update(item)
+        elif isinstance(value, dict):
+            self.put("d", str(len(value)))
+            for key, item in value.items():
+                self.add(key)
+                self.add(item)
+        elif isinstance(value, random.Random):
+            self.put("m")
+            self.add(value.getstate())
+        elif isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
+            self.put("c", getattr(value, "__qualname__", value.__name__))
+        elif isinstance(value, types.MethodType):
+            self.put("f", value.__qualname__)
+            self.add(value.__self__)
+        elif isinstance(value, types.FunctionType):
+            self.put("f", value.__qualname__)
+            self.add([cell.cell_contents for cell in value.__closure__ or ()])
+        else:
+            self.put("o", type(value).__qualname__)
+            slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ()) if isinstance(name, str)]
+            held = {name: getattr(value, name) for name in slots if hasattr(value, name) and not name.startswith("__")}
+            held.update(getattr(value, "__dict__", {}))
+            for name in sorted(held):
+                if name not in self.LEFT_OUT:
+                    self.put("k", name)
+                    self.add(held[name])
 
 
 def load_engine():

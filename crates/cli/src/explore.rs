@@ -11,10 +11,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use rhae_engine::LevelIndex;
-use rhae_explore::{Limits, Search};
+use rhae_explore::{Identity, Limits, Search};
+use rhae_session::Catalog;
+use rhae_validate::{GraphLimits, Subject};
 
 use crate::output;
-use level::ExploreLevel;
+use crate::outside::OutsideArgs;
+use crate::validate::hosted_subject;
+use level::{ExploreLevel, explore_hosted};
 use output_files::Files;
 
 /// Search all states of a level: its graph, its shortest win, and the proved chance that random play wins it.
@@ -24,6 +28,7 @@ use output_files::Files;
   rhae explore ny40 --level all --picture ny40.html
   rhae explore ny40 --level 2 --json
   rhae explore ym39 --level 1 --all-clicks
+  rhae explore ls20 --games-dir environment_files --nodes 5000
   rhae explore ny40 --level 3 --recording shortest.jsonl --export graph.graphml")]
 pub(crate) struct ExploreArgs {
     /// The environment; four characters name the newest version
@@ -70,9 +75,14 @@ pub(crate) struct ExploreArgs {
     /// Write the shortest win as a recording, which `rhae replay` verifies
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
+    /// Tell states of a game from outside apart by its whole Python state, not by frame and what it reports as hidden
+    #[arg(long)]
+    deep: bool,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    outside: OutsideArgs,
 }
 
 /// What the flags mean.
@@ -83,11 +93,21 @@ struct Plan {
     patience: Duration,
     checks: u32,
     quiet: bool,
+    /// What tells states of games from outside apart.
+    identity: Identity,
 }
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
-    let entry = rhae_games::find(&args.id)?;
-    let levels = levels(&args.level, entry.facts.level_count())?;
+    let games = args.outside.games()?;
+    let info = games.find(&args.id)?;
+    let identity = if args.deep { Identity::Deep } else { Identity::FrameAndHidden };
+    // How far to look for the wins that lead to a level whose solutions are not stored.
+    let search =
+        GraphLimits { nodes: args.nodes as usize, bytes: args.memory.saturating_mul(1 << 20), checks: 0, ..GraphLimits::default() };
+    let is_hosted = games.folders().any(|folder| folder.metadata.id == info.id);
+    let hosted = is_hosted.then(|| hosted_subject(&games, &info, args.seed, search, identity)).transpose()?;
+    let count = hosted.as_ref().map_or(info.baselines.len(), |subject| usize::from(subject.levels()));
+    let levels = levels(&args.level, count)?;
     ensure!(args.seconds > 0.0 && args.seconds <= 1e6, "--seconds must be above 0 and at most 1000000");
     let files = Files::new(args.export.as_deref(), args.picture.as_deref(), args.recording.as_deref(), levels.len())?;
     let limits = Limits {
@@ -103,23 +123,27 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         patience: Duration::from_secs_f64(args.seconds),
         checks: args.checks,
         quiet: args.json,
+        identity,
     };
     let mut reports = Vec::new();
     let mut pictures = Vec::new();
     for &index in &levels {
-        let explored = rhae_games::visit(entry.facts.id, ExploreLevel { plan: &plan, index, files: &files })
-            .context("the registry lists it")??;
+        let explored = match &hosted {
+            Some(subject) => explore_hosted(&plan, &games, index, &files, subject)?,
+            None => rhae_games::visit(info.id.as_str(), ExploreLevel { plan: &plan, games: &games, index, files: &files })
+                .context("the registry lists it")??,
+        };
         if !args.json && levels.len() == 1 {
             output::print(&report::text(&explored.report))?;
         }
         reports.push(explored.report);
         pictures.extend(explored.picture);
     }
-    files.write_picture(entry.facts.id, args.seed, &reports, pictures)?;
+    files.write_picture(info.id.as_str(), args.seed, &reports, pictures)?;
     match &reports[..] {
         [one] if args.json => output::print_json(one)?,
         [_] => {}
-        all if args.json => output::print_json(&serde_json::json!({ "game_id": entry.facts.id, "levels": all }))?,
+        all if args.json => output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?,
         all => output::print(&report::table(all))?,
     }
     Ok(ExitCode::SUCCESS)

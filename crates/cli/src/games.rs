@@ -2,6 +2,7 @@
 
 mod fetch;
 mod new;
+mod novelty;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ use crate::outside::OutsideArgs;
   rhae games info kq19 --json
   rhae games list --games-dir environment_files
   rhae games fetch environment_files --server https://three.arcprize.org
+  rhae games novelty --html novelty.html
   rhae games new ab12")]
 pub(crate) struct GamesArgs {
     #[command(subcommand)]
@@ -50,6 +52,8 @@ enum What {
     },
     /// Fetch environments from a server of the official API into a folder for --games-dir
     Fetch(fetch::FetchArgs),
+    /// How alike environments are, pair by pair (docs/novelty.md)
+    Novelty(novelty::NoveltyArgs),
     /// Write the skeleton of an environment into this repository
     New {
         /// Four lower-case letters or digits
@@ -96,6 +100,7 @@ pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
         What::List { json, outside } => list(&outside.games()?, *json)?,
         What::Info { id, json, outside } => info(&outside.games()?, id, *json)?,
         What::Fetch(args) => return fetch::run(args),
+        What::Novelty(args) => novelty::run(args)?,
         What::New { id } => new::run(id)?,
     }
     Ok(ExitCode::SUCCESS)

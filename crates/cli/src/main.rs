@@ -19,6 +19,7 @@ mod run;
 mod score;
 mod serve;
 mod terminal;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -42,7 +43,8 @@ enum Command {
     Serve(Box<serve::ServeArgs>),
     Keys(keys::KeysArgs),
     Db(db::DbArgs),
-    Explore(explore::ExploreArgs),
+    Validate(Box<validate::ValidateArgs>),
+    Explore(Box<explore::ExploreArgs>),
     Arc(arc::ArcArgs),
     Llm(llm::LlmArgs),
     Bench(bench::BenchArgs),
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(*args),
         Command::Keys(args) => keys::run(args),
         Command::Db(args) => db::run(&args),
+        Command::Validate(args) => validate::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Arc(args) => arc::run(&args),
         Command::Llm(args) => llm::run(&args),

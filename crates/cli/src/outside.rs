@@ -74,6 +74,23 @@ impl OutsideArgs {
         Ok(games)
     }
 
+    /// The same flags for another call of this program.
+    pub(crate) fn as_flags(&self) -> Vec<std::ffi::OsString> {
+        let mut flags: Vec<std::ffi::OsString> = Vec::new();
+        for folder in &self.games_dir {
+            flags.extend(["--games-dir".into(), folder.clone().into_os_string()]);
+        }
+        if let Some(python) = &self.python {
+            flags.extend(["--python".into(), python.clone().into_os_string()]);
+        }
+        flags.extend(["--host-seconds".into(), self.host_seconds.to_string().into()]);
+        flags.extend(["--host-memory".into(), self.host_memory.to_string().into()]);
+        if self.unsafe_host {
+            flags.push("--unsafe-host".into());
+        }
+        flags
+    }
+
     /// The folders as absolute paths, to be written down.
     pub(crate) fn recorded(&self) -> Result<Vec<String>> {
         let absolute = |folder: &PathBuf| {

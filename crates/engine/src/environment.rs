@@ -135,6 +135,22 @@ pub trait Environment: Send {
         None
     }
 
+    /// A key of the whole state, whatever the environment reports, where it can be taken apart so far.
+    fn deep_key(&self) -> Option<StateKey> {
+        self.hidden_key()
+    }
+
+    /// One cell of each area in which a click may matter now, where the environment lists them. For exploration only, never shown to
+    /// an agent.
+    fn clicks(&self) -> Option<Vec<(u8, u8)>> {
+        None
+    }
+
+    /// The memory of the process that carries it out, in bytes, where that is another one and can be known.
+    fn memory_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// The whole play as bytes that [`restore`](Self::restore) of the same environment and software takes, where that is possible.
     fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
         Ok(None)

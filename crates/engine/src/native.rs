@@ -84,6 +84,12 @@ impl<G: Game> Environment for Native<G> {
         Ok(seen)
     }
 
+    fn clicks(&self) -> Option<Vec<(u8, u8)>> {
+        let mut cells = Vec::new();
+        G::clicks(self.episode.levels().get(self.episode.level()), self.episode.state(), &mut cells);
+        Some(cells)
+    }
+
     /// The whole state of the level: a frame need not show what is left to spend.
     fn hidden_key(&self) -> Option<StateKey> {
         Some(key_of(self.episode.state()))

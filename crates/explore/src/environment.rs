@@ -18,6 +18,8 @@ pub enum Identity {
     Frame,
     /// The settled frame, and the hidden state where the environment reports it.
     FrameAndHidden,
+    /// The settled frame, and the whole state as far as the environment can be taken apart.
+    Deep,
 }
 
 /// A level of an environment, from where a play of it stands.
@@ -25,6 +27,7 @@ pub struct EnvironmentLevel {
     start: Position,
     level: u8,
     identity: Identity,
+    reports_hidden: bool,
     /// The play that goes from snapshot to snapshot where plays cannot be forked.
     walker: Mutex<Box<dyn Environment>>,
 }
@@ -35,6 +38,8 @@ pub struct Position {
     play: Held,
     key: StateKey,
     offered: ActionSet,
+    /// The clicks that may matter; `None` if the environment does not tell.
+    clicks: Option<Arc<[(u8, u8)]>>,
 }
 
 #[derive(Clone)]
@@ -47,9 +52,24 @@ impl EnvironmentLevel {
     /// The level on which a play stands. Fails if the environment can neither be forked nor give snapshots.
     pub fn new(environment: Box<dyn Environment>, identity: Identity) -> Result<Self, EnvironmentError> {
         let level = environment.observation().levels_completed;
-        let play = hold(&*environment)?;
-        let start = Position { play, key: key(&*environment, identity), offered: environment.observation().available };
-        Ok(Self { start, level, identity, walker: Mutex::new(environment) })
+        let start = position(&*environment, hold(&*environment)?, identity);
+        let reports_hidden = environment.hidden_key().is_some();
+        Ok(Self { start, level, identity, reports_hidden, walker: Mutex::new(environment) })
+    }
+
+    /// What tells states apart, for reports.
+    pub const fn identity_name(&self) -> &'static str {
+        match self.identity {
+            Identity::Frame => "frame",
+            Identity::FrameAndHidden if !self.reports_hidden => "frame",
+            Identity::FrameAndHidden => "frame-and-hidden",
+            Identity::Deep => "deep",
+        }
+    }
+
+    /// Whether the clicks that may matter are listed where clicks are offered; if not, only all of them together are complete.
+    pub fn lists_clicks(&self) -> bool {
+        self.start.clicks.is_some() || !self.start.offered.contains(ActionKind::Action6)
     }
 
     fn outcome(&self, seen: &Observation) -> Outcome {
@@ -63,10 +83,15 @@ impl EnvironmentLevel {
     }
 
     fn arrive(&self, state: &mut Position, environment: &dyn Environment, play: Held) -> Outcome {
-        let seen = environment.observation();
-        *state = Position { play, key: key(environment, self.identity), offered: seen.available };
-        self.outcome(seen)
+        *state = position(environment, play, self.identity);
+        self.outcome(environment.observation())
     }
+}
+
+fn position(environment: &dyn Environment, play: Held, identity: Identity) -> Position {
+    let offered = environment.observation().available;
+    let clicks = if offered.contains(ActionKind::Action6) { environment.clicks().map(Into::into) } else { None };
+    Position { play, key: key(environment, identity), offered, clicks }
 }
 
 fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
@@ -84,7 +109,11 @@ fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
 
 fn key(environment: &dyn Environment, identity: Identity) -> StateKey {
     let seen = environment.observation();
-    let hidden = if identity == Identity::Frame { None } else { environment.hidden_key() };
+    let hidden = match identity {
+        Identity::Frame => None,
+        Identity::FrameAndHidden => environment.hidden_key(),
+        Identity::Deep => environment.deep_key(),
+    };
     key_of(&(seen.settled().cells(), seen.levels_completed, seen.state, hidden))
 }
 
@@ -100,10 +129,11 @@ impl Explorable for EnvironmentLevel {
         state.offered
     }
 
-    /// An environment does not tell which clicks may matter, so none is listed: they are found by trying all cells.
+    /// Where an environment does not tell which clicks may matter, none is listed: they are found by trying all cells.
     fn actions(&self, state: &Position, actions: &mut Vec<Action>) {
         let kinds = state.offered.iter().filter(|&kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7));
         actions.extend(kinds.filter_map(ActionKind::simple));
+        actions.extend(state.clicks.iter().flat_map(|cells| cells.iter()).filter_map(|&(x, y)| Action::click(x, y)));
     }
 
     fn step(&self, state: &mut Position, action: Action) -> Result<Outcome, EnvironmentError> {

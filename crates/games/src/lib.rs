@@ -7,6 +7,7 @@
 //! **Boundary:** agents cannot see this crate. Nothing here does I/O, reads a clock or draws ambient randomness.
 
 mod registry;
+mod sources;
 
 pub use registry::{Entry, UnknownGame, Visitor, find};
 

@@ -80,6 +80,16 @@ macro_rules! registry {
         /// Every game, older versions of one before newer ones.
         pub const ALL: &[Entry] = &[$(Entry::of::<$module::$game>()),*];
 
+        /// The source files of a game's rules, its main file first; none for an id that is not registered.
+        pub fn rule_sources(id: &str) -> Vec<&'static str> {
+            let mut sources = Vec::new();
+            $(if <$module::$game as rhae_engine::Game>::FACTS.id == id {
+                sources.push(include_str!(concat!(stringify!($module), ".rs")));
+            })*
+            sources.extend(sources::further_sources(id));
+            sources
+        }
+
         /// Runs generic code on the game with this full id.
         pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<V::Output> {
             $(if <$module::$game as rhae_engine::Game>::FACTS.id == id {

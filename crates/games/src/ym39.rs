@@ -14,7 +14,7 @@ use herd::{Answer, Gaze, Herd, Kind, Land};
 
 const FACTS: Facts = Facts {
     id: "ym39-v1",
-    baselines: &[Baseline::solved(4), Baseline::solved(6), Baseline::solved(8), Baseline::solved(7), Baseline::solved(10), Baseline::solved(11), Baseline::solved(13), Baseline::solved(16)],
+    baselines: &[Baseline::solved(4), Baseline::solved(8), Baseline::solved(9), Baseline::solved(9), Baseline::solved(10), Baseline::solved(12), Baseline::solved(13), Baseline::solved(16)],
     actions: ActionSet::of(&[ActionKind::Action6, ActionKind::Action7]),
     tags: &["click"],
     frames_per_second: 10,

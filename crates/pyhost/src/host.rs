@@ -61,6 +61,7 @@ pub(crate) struct Host {
     /// Plays to be closed with the next request.
     closing: Mutex<Vec<u32>>,
     limit: Duration,
+    pid: u32,
 }
 
 struct Process {
@@ -102,6 +103,7 @@ impl Host {
             Err(reason) => return Err(reason),
         }
         Ok(Self {
+            pid: process.child.id(),
             process: Mutex::new(process),
             dead: AtomicBool::new(false),
             plays: AtomicUsize::new(0),
@@ -109,6 +111,13 @@ impl Host {
             closing: Mutex::default(),
             limit,
         })
+    }
+
+    /// The memory that the process holds, where the system tells.
+    pub(crate) fn memory_bytes(&self) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).ok()?;
+        let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+        Some(pages * rustix::param::page_size() as u64)
     }
 
     /// A number for a new play.

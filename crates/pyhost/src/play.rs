@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{Action, Environment, EnvironmentError, Frame, FrameBuffer, GameInfo, Observation, PlayState};
+use rhae_engine::{Action, Environment, EnvironmentError, Frame, FrameBuffer, GameInfo, Observation, PlayState, StateKey};
 
 use crate::game::Game;
 use crate::host::Trouble;
 use crate::pool::{Pool, Seat};
 use crate::snapshot::Snapshot;
-use crate::wire::{Reply, Request, Sight};
+use crate::wire::{Reply, Request, Sight, Stated};
 
 /// One play.
 pub(crate) struct HostedPlay {
@@ -58,6 +58,17 @@ impl HostedPlay {
             Ok(reply) => Ok(Some(reply)),
             Err(Trouble::Impossible(_) | Trouble::Gone) => Ok(None),
             Err(Trouble::Play(reason)) => Err(failure(&self.game, &reason)),
+        }
+    }
+
+    /// What our own host says about the state; programs from outside are not asked.
+    fn stated(&self, deep: bool) -> Option<Stated> {
+        if self.failed.is_some() || self.game.folder.source.is_none() {
+            return None;
+        }
+        match self.try_ask(Request::State { play: self.seat.number, deep }) {
+            Ok(Some(Reply::State(stated))) => Some(stated),
+            _ => None,
         }
     }
 
@@ -138,6 +149,23 @@ impl Environment for HostedPlay {
             observation: self.observation.clone(),
             failed: None,
         }))
+    }
+
+    /// What the game reports through the engine's `_get_hidden_state`, if it has one of its own.
+    fn hidden_key(&self) -> Option<StateKey> {
+        self.stated(false)?.key
+    }
+
+    fn deep_key(&self) -> Option<StateKey> {
+        self.stated(true)?.key
+    }
+
+    fn clicks(&self) -> Option<Vec<(u8, u8)>> {
+        self.stated(false)?.clicks
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        self.seat.host.memory_bytes()
     }
 
     fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {

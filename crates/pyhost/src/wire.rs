@@ -18,12 +18,33 @@ const HEAD: usize = 7;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request<'a> {
     Hello,
-    Open { play: u32, seed: u64 },
-    Act { play: u32, action: Action },
-    Fork { play: u32, new: u32 },
-    Save { play: u32 },
-    Load { play: u32, state: &'a [u8] },
-    Close { play: u32 },
+    Open {
+        play: u32,
+        seed: u64,
+    },
+    Act {
+        play: u32,
+        action: Action,
+    },
+    Fork {
+        play: u32,
+        new: u32,
+    },
+    Save {
+        play: u32,
+    },
+    Load {
+        play: u32,
+        state: &'a [u8],
+    },
+    Close {
+        play: u32,
+    },
+    /// Only our own host knows it: a program from outside may end a play over what it does not know.
+    State {
+        play: u32,
+        deep: bool,
+    },
 }
 
 impl Request<'_> {
@@ -42,6 +63,7 @@ impl Request<'_> {
             Self::Save { play } => put(5, &[&play.to_le_bytes()]),
             Self::Load { play, state } => put(6, &[&play.to_le_bytes(), state]),
             Self::Close { play } => put(7, &[&play.to_le_bytes()]),
+            Self::State { play, deep } => put(8, &[&play.to_le_bytes(), &[u8::from(deep)]]),
         }
         let length = u32::try_from(bytes.len() - 4).expect("what is sent has been read from a message or is short");
         bytes[..4].copy_from_slice(&length.to_le_bytes());
@@ -71,10 +93,33 @@ pub(crate) enum Reply {
     Observation(Sight),
     Done,
     Saved(Vec<u8>),
+    State(Stated),
     /// It cannot do that, and nothing has changed.
     Impossible(String),
     /// The play is over, and why.
     Failed(String),
+}
+
+/// What tells a state apart beside its picture, and the clicks that may matter in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stated {
+    pub(crate) key: Option<u128>,
+    pub(crate) clicks: Option<Vec<(u8, u8)>>,
+}
+
+impl Stated {
+    fn parse(body: &[u8]) -> Result<Self, String> {
+        let short = "a state that is too short";
+        let (&known, rest) = body.split_first().ok_or(short)?;
+        let (key, rest) = rest.split_first_chunk::<16>().ok_or(short)?;
+        let (&[listed, low, high], cells) = rest.split_first_chunk::<3>().ok_or(short)?;
+        let (clicks, remainder) = cells.as_chunks::<2>();
+        if !remainder.is_empty() || clicks.len() != usize::from(u16::from_le_bytes([low, high])) {
+            return Err("a state whose clicks are cut off".to_owned());
+        }
+        let clicks = clicks.iter().map(|&[x, y]| (x, y)).collect();
+        Ok(Self { key: (known != 0).then(|| u128::from_le_bytes(*key)), clicks: (listed != 0).then_some(clicks) })
+    }
 }
 
 /// What a game shows.
@@ -101,6 +146,7 @@ impl Reply {
             0x82 => Self::Observation(Sight::parse(body)?),
             0x83 => Self::Done,
             0x84 => Self::Saved(body.to_vec()),
+            0x85 => Self::State(Stated::parse(body)?),
             0xfe => Self::Impossible(text()),
             0xff => Self::Failed(text()),
             other => return Err(format!("a message of the unknown kind {other}")),

@@ -1,22 +1,21 @@
 //! The files of an exploration: the graph for other programs, its picture, the shortest win as a recording.
 
-use std::convert::Infallible;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use rhae_engine::{Action, Game, LevelIndex};
-use rhae_explore::{Explorable, Graph, NativeLevel, edge_actions, shortest_win};
-use rhae_protocol::{Details, Ending, Header, RecordingWriter, ResetRule, SOFTWARE};
+use rhae_engine::{Action, LevelIndex};
+use rhae_explore::{Explorable, Graph, edge_actions};
+use rhae_protocol::SOFTWARE;
+use rhae_pyhost::Games;
 use rhae_report::{GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page, growth_plot};
-use rhae_session::{Builtin, Catalog, Play};
+use rhae_validate::Subject;
 
 use super::report::{self, LevelReport};
+use crate::validate::recording;
 
 /// The most states of a graph that is written to a file.
 const MOST_EXPORTED: usize = 500_000;
-/// How far to look for the wins that lead to a level whose solutions are not stored.
-const MOST_PLACES: usize = 20_000_000;
 
 type WriteGraph = fn(&Graph, &[Action]) -> String;
 
@@ -72,14 +71,18 @@ impl Files {
         self.picture.is_some()
     }
 
-    pub(super) fn write_graph<E: Explorable<Error = Infallible>>(&self, level: &E, graph: &Graph) -> Result<()> {
+    pub(super) fn write_graph<E: Explorable<Error: std::error::Error + Sync + 'static>>(
+        &self,
+        level: &E,
+        graph: &Graph,
+    ) -> Result<()> {
         let Some((path, text)) = &self.export else { return Ok(()) };
         ensure!(
             graph.nodes() <= MOST_EXPORTED,
             "the graph has {} states, and at most {MOST_EXPORTED} are written to a file; limit it with --nodes or --depth",
             graph.nodes()
         );
-        let Ok(actions) = edge_actions(level, graph);
+        let actions = edge_actions(level, graph)?;
         write(path, &text(graph, &actions))
     }
 
@@ -109,43 +112,18 @@ impl Files {
     }
 
     /// A play of the whole environment up to the end of the level: earlier levels by their stored or shortest wins.
-    pub(super) fn write_recording<G: Game>(&self, seed: u64, index: LevelIndex, line: &[Action]) -> Result<()> {
+    pub(super) fn write_recording(
+        &self,
+        games: &Games,
+        subject: &dyn Subject,
+        seed: u64,
+        index: LevelIndex,
+        line: &[Action],
+    ) -> Result<()> {
         let Some(path) = &self.recording else { return Ok(()) };
         ensure!(!line.is_empty(), "there is no win to record: none was found");
-        let facts = &G::FACTS;
-        let mut play = Play::new(Builtin.open(facts.id, seed)?, ResetRule::Official);
-        let opening = play.opening();
-        let header = Header {
-            game_id: facts.game_id(),
-            seed,
-            agent: "explore".to_owned(),
-            agent_seed: None,
-            software: SOFTWARE.to_owned(),
-            guid: None,
-            resets: ResetRule::Official,
-            win_levels: opening.observation.win_levels,
-            available: facts.actions,
-        };
-        let entry = opening.entry(Action::Reset, Details::default());
-        let mut writer = RecordingWriter::new(Vec::new(), &header)?;
-        writer.entry(&entry)?;
-        let mut actions = Vec::new();
-        for earlier in (0..index.0).map(LevelIndex) {
-            let stored = if seed == 0 || !facts.seeded { facts.solution(earlier) } else { Vec::new() };
-            if stored.is_empty() {
-                let found = shortest_win(&NativeLevel::<G>::new(seed, earlier), MOST_PLACES);
-                actions.extend(found.win.with_context(|| format!("no win of level {earlier} was found to come to level {index}"))?);
-            } else {
-                actions.extend(stored);
-            }
-        }
-        actions.extend(line);
-        for action in actions {
-            let entry = play.command(action)?.entry(action, Details::default());
-            writer.entry(&entry)?;
-        }
-        let won = play.opening().observation.levels_completed == play.opening().observation.win_levels;
-        let bytes = writer.end(if won { &Ending::Won } else { &Ending::Stopped })?;
+        let before = subject.prefix(index.0).with_context(|| format!("no win of the levels before level {index} was found"))?;
+        let bytes = recording(games, subject.info().id.as_str(), seed, "explore", &[&before, line].concat())?;
         fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct LevelReport {
     pub(super) software: &'static str,
-    pub(super) game_id: &'static str,
+    pub(super) game_id: String,
     pub(super) level: u8,
     pub(super) seed: u64,
     pub(super) nodes: usize,

@@ -16,3 +16,4 @@ mod run;
 mod run_trouble;
 mod score;
 mod serve;
+mod validate;

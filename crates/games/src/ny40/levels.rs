@@ -2,7 +2,7 @@
 //!
 //! `#` wall, `.` floor, `:` moss, `~` void; `@` you, `o` a stone, `%` a stone on moss, `Y` your ring, `O` a stone's ring.
 //!
-//! A budget is about three times the shortest win; on levels 2 and 3, whose wins are short, two and a half times, so that
+//! A budget is about three times the shortest win; on levels 2 and 3, whose wins are short, twice and two and a half times, so that
 //! blind play stays hopeless.
 
 use rhae_engine::{Frame, TextMap};
@@ -33,7 +33,7 @@ const PLANS: [Plan; 8] = [
         ",
     },
     Plan {
-        budget: 32,
+        budget: 26,
         map: "
             ###########
             #.........#

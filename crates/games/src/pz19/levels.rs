@@ -195,15 +195,15 @@ pub(super) const PLANS: [Plan; 8] = [
     // The crease need not be in the middle, and one folding serves several punches.
     Plan {
         size: 7,
-        punches: 3,
-        optimum: 6,
-        stages: &[Stage { folds: &[Along], punches: &[Full; 3] }],
+        punches: 4,
+        optimum: 7,
+        stages: &[Stage { folds: &[Along], punches: &[Full; 4] }],
         fixed: "
             o....o.
             ..oo...
             .......
             ..oo...
-            .......
+            .o..o..
             .......
             .......
         ",

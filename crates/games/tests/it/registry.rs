@@ -23,6 +23,23 @@ fn registry_sources_pages_and_playthroughs_agree() {
     assert_eq!(names_in("tests/it/playthroughs", ".txt"), registered, "golden playthroughs");
 }
 
+/// Whatever is neither levels, pictures nor tests is rules, and is compared with those of other games.
+#[test]
+fn rule_sources_leave_nothing_out() {
+    for entry in rhae_games::ALL {
+        let sources = rhae_games::rule_sources(entry.facts.id);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(entry.id().base());
+        let files = std::fs::read_dir(&folder).into_iter().flatten().map(|file| file.unwrap().path());
+        for file in files.filter(|file| file.extension().is_some_and(|ending| ending == "rs")) {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            let text = std::fs::read_to_string(&file).unwrap();
+            let is_rules = !["draw.rs", "levels.rs", "tests.rs"].contains(&name);
+            assert_eq!(sources.contains(&&*text), is_rules, "{} in crates/games/src/sources.rs", file.display());
+        }
+        assert!(sources[0].contains(entry.facts.id), "{}", entry.facts.id);
+    }
+}
+
 #[test]
 fn ids_are_well_formed_and_unique() {
     let ids: BTreeSet<&str> = rhae_games::ALL.iter().map(|entry| entry.facts.id).collect();

@@ -1,0 +1,112 @@
+//! Evidence as recordings and pictures: what a finding claims is played again, and what is seen is written down.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use rhae_engine::{Action, Frame, PlayState};
+use rhae_protocol::{Details, Ending, Header, RecordingWriter, ResetRule, SOFTWARE};
+use rhae_pyhost::Games;
+use rhae_session::{Catalog, Play};
+use rhae_validate::{Evidence, Verdict};
+
+use super::work::Validated;
+
+/// Who plays evidence.
+pub(super) const AGENT: &str = "validate";
+
+/// A play of these actions as a recording; one that the environment does not survive ends as failed.
+pub(crate) fn recording(games: &Games, id: &str, seed: u64, agent: &str, actions: &[Action]) -> Result<Vec<u8>> {
+    let mut play = Play::new(games.open(id, seed)?, ResetRule::Official);
+    let opening = play.opening();
+    let header = Header {
+        game_id: games.find(id)?.id,
+        seed,
+        agent: agent.to_owned(),
+        agent_seed: None,
+        software: SOFTWARE.to_owned(),
+        guid: None,
+        resets: ResetRule::Official,
+        win_levels: opening.observation.win_levels,
+        available: opening.observation.available,
+    };
+    let entry = opening.entry(Action::Reset, Details::default());
+    let mut writer = RecordingWriter::new(Vec::new(), &header)?;
+    writer.entry(&entry)?;
+    for &action in actions {
+        let answered =
+            catch_unwind(AssertUnwindSafe(|| play.command(action).map(|answer| answer.entry(action, Details::default()))));
+        match answered {
+            Ok(Ok(entry)) => writer.entry(&entry)?,
+            Ok(Err(error)) => return Ok(writer.end(&Ending::Failed(format!("{action}: {error}")))?),
+            Err(_) => return Ok(writer.end(&Ending::Failed(format!("{action}: the environment panicked")))?),
+        }
+    }
+    let won = play.opening().observation.state == PlayState::Win;
+    Ok(writer.end(if won { &Ending::Won } else { &Ending::Stopped })?)
+}
+
+/// Where the recording of a piece of evidence lies in the folder.
+pub(super) fn name(id: &str, rule: &str, level: Option<u8>, number: usize) -> String {
+    let level = level.map_or_else(String::new, |level| format!("-level{}", level + 1));
+    let number = if number == 0 { String::new() } else { format!("-{}", number + 1) };
+    format!("{id}-{rule}{level}{number}.jsonl")
+}
+
+/// Writes the evidence of everything that warns or fails.
+pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Validated]) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    for one in validated {
+        let id = one.info.id.as_str();
+        for report in &one.reports {
+            for finding in report.findings.iter().filter(|finding| finding.verdict >= Verdict::Warn) {
+                for (number, Evidence { actions, .. }) in finding.evidence.iter().enumerate() {
+                    let file = folder.join(name(id, report.rule.name(), finding.level, number));
+                    let bytes = recording(games, id, seed, AGENT, actions)?;
+                    fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The last settled frames of a play, oldest first, as far as it goes.
+pub(super) fn last_frames(games: &Games, id: &str, seed: u64, actions: &[Action], most: usize) -> Vec<Frame> {
+    let Ok(mut play) = games.open(id, seed) else { return Vec::new() };
+    let mut frames = vec![play.observation().settled().clone()];
+    for &action in actions {
+        let answered = catch_unwind(AssertUnwindSafe(|| play.act(action).map(|seen| seen.settled().clone())));
+        let Ok(Ok(frame)) = answered else { break };
+        frames.push(frame);
+        if frames.len() > most {
+            frames.remove(0);
+        }
+    }
+    frames
+}
+
+/// A folder that is removed when it is no longer needed.
+pub(super) struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    pub(super) fn new() -> Result<Self> {
+        static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("rhae-validate-{}-{number}", std::process::id()));
+        fs::create_dir(&path).with_context(|| format!("cannot make `{}`", path.display()))?;
+        Ok(Self(path))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // Nothing depends on it any more, and a folder for temporary files is emptied in the end.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

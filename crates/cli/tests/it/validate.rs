@@ -1,0 +1,82 @@
+//! `rhae validate` as people use it, on built-in environments and on broken Python games in the real sandbox.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::rhae::{Outcome, rhae};
+use crate::serve::official::python;
+
+fn verdict<'a>(found: &'a Value, game: usize, rule: &str) -> &'a Value {
+    let rules = found["environments"][game]["rules"].as_array().unwrap();
+    rules.iter().find(|one| one["rule"] == rule).unwrap_or_else(|| panic!("no rule `{rule}`"))
+}
+
+#[test]
+fn a_sound_environment_passes_with_page_and_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags =
+        ["validate", "ny40", "--steps", "5000", "--nodes", "20000", "--json", "--html", "report.html", "--evidence", "evidence"];
+    let found = rhae(folder.path(), &flags).succeeded().json();
+    assert_eq!((&found["passes"], &found["environments"][0]["game_id"]), (&true.into(), &"ny40-v1".into()));
+    for rule in ["loads", "recordings", "same-twice", "undo", "luck-proved", "failures", "memory", "wins", "shortcuts"] {
+        assert_eq!(verdict(&found, 0, rule)["verdict"], "pass", "{rule}: {}", verdict(&found, 0, rule)["summary"]);
+    }
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("ny40-v1 · passes") && page.contains("data:image/png") && page.contains("luck-proved"));
+    // The first level is won by accident, and the recording shows it.
+    let evidence: Vec<String> =
+        fs::read_dir(folder.path().join("evidence")).unwrap().map(|entry| entry.unwrap().path().display().to_string()).collect();
+    assert!(evidence.iter().any(|file| file.ends_with("ny40-v1-luck-start-level1.jsonl")), "{evidence:?}");
+    for file in &evidence {
+        rhae(folder.path(), &["replay", "verify", file]).succeeded();
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_verdict_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |jobs: &str| {
+        let flags = ["validate", "ny40", "--steps", "2000", "--nodes", "5000", "--json", "--jobs", jobs, "--seed", "4"];
+        let mut found = rhae(folder.path(), &flags).succeeded().json();
+        let rules = found["environments"][0]["rules"].as_array_mut().unwrap();
+        rules.retain(|rule| rule["rule"] != "speed" && rule["rule"] != "memory");
+        found["environments"][0]["rules"].take()
+    };
+    assert_eq!(run("1"), run("3"));
+}
+
+#[test]
+fn strict_is_the_papers_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["validate", "ny40", "--steps", "5000", "--nodes", "5000", "--strict"];
+    let found = rhae(folder.path(), &flags);
+    assert_eq!(found.code, Some(1), "{}", found.out);
+    assert!(found.out.contains("fail luck-start"), "{}", found.out);
+    rhae(folder.path(), &["validate"]).failed_with("name environments, or --all, or a folder with --games-dir");
+    rhae(folder.path(), &["validate", "zz99"]).failed_with("there is no environment `zz99`");
+}
+
+/// The broken Python games, checked in little time.
+fn broken(at: &Path, id: &str) -> Option<Outcome> {
+    let python = python()?.display().to_string();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let games = root.join("fixtures/games-broken").display().to_string();
+    let flags = ["--steps", "300", "--nodes", "60", "--json", "--games-dir", &games, "--python", &python, "--host-seconds", "60"];
+    Some(rhae(at, &["validate", id].into_iter().chain(flags).collect::<Vec<_>>()))
+}
+
+#[test]
+fn broken_python_games_are_caught_by_their_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    for (id, rule, expected) in [("hd01", "keys", "warn"), ("rd02", "same-twice", "fail"), ("cr03", "failures", "fail")] {
+        let Some(outcome) = broken(folder.path(), id) else { return };
+        let found = outcome.json();
+        let report = verdict(&found, 0, rule);
+        assert_eq!(report["verdict"], expected, "{id}: {report}");
+        let shown = report["findings"].as_array().unwrap().iter().any(|one| !one["evidence"].as_array().unwrap().is_empty());
+        assert!(shown, "{id} shows nothing: {report}");
+        assert_eq!(outcome.code, Some(i32::from(found["passes"] == false)), "{id}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The rules of the games as text, for comparing them. Levels, pictures and tests are no rules and are left out.
+
+/// The files that a game's rules have beside its main one.
+pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
+    match id {
+        "kq19-v1" => &[include_str!("kq19/heap.rs")],
+        "ym39-v1" => &[include_str!("ym39/herd.rs")],
+        "bx20-v1" => &[include_str!("bx20/board.rs")],
+        "hk26-v1" => &[include_str!("hk26/wants.rs")],
+        "pz19-v1" => &[include_str!("pz19/paper.rs"), include_str!("pz19/search.rs"), include_str!("pz19/sheet.rs")],
+        _ => &[],
+    }
+}

@@ -1,0 +1,148 @@
+//! How alike two environments are: a stand-in for the paper's test of novelty, not the test itself.
+//!
+//! The paper asks whether one program could solve two environments at half the length of two programs. Nobody can compute
+//! that. What can be computed: how much of the smaller rule source another one already says, by compressing them together; and how alike
+//! pictures and state graphs are. docs/novelty.md says what this can and cannot tell.
+
+use std::collections::BTreeMap;
+
+use miniz_oxide::deflate::compress_to_vec;
+use rhae_engine::{Frame, SIZE};
+
+use crate::LevelGraph;
+
+/// Above this share of the smaller source, two environments are worth a look.
+pub const TOO_MUCH_IN_COMMON: f64 = 0.5;
+
+/// What is compared of an environment.
+#[derive(Clone, Debug, Default)]
+pub struct Traits {
+    /// The rule source as [`tokens`](crate::tokens()); empty if there is none.
+    pub source: Vec<u8>,
+    /// The first frame of each level.
+    pub frames: Vec<Frame>,
+    /// The shapes of the levels' graphs, as far as they are known.
+    pub graphs: Vec<[f64; 5]>,
+}
+
+/// How alike two environments are, each number from 0 (nothing in common) to 1 (the same).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alike {
+    /// The share of the smaller rule source that the other already says.
+    pub source: Option<f64>,
+    /// How alike the small patterns of their first frames are.
+    pub frames: Option<f64>,
+    /// How alike their graphs are: where actions lead, and how many states are dead ends.
+    pub graphs: Option<f64>,
+}
+
+impl Alike {
+    /// Compares two environments.
+    pub fn of(one: &Traits, other: &Traits) -> Self {
+        let both = |is_there: fn(&Traits) -> bool| is_there(one) && is_there(other);
+        Self {
+            source: both(|traits| !traits.source.is_empty()).then(|| shared(&one.source, &other.source)),
+            frames: both(|traits| !traits.frames.is_empty()).then(|| cosine(&patterns(&one.frames), &patterns(&other.frames))),
+            graphs: both(|traits| !traits.graphs.is_empty()).then(|| 1.0 - distance(&mean(&one.graphs), &mean(&other.graphs))),
+        }
+    }
+
+    /// Whether they have more in common than they should.
+    pub fn is_too_much(&self) -> bool {
+        self.source.is_some_and(|source| source > TOO_MUCH_IN_COMMON)
+    }
+}
+
+/// The shape of a level's graph: the shares of actions that lead deeper, to the same depth, back and nowhere, and of dead ends.
+pub fn graph_shape(graph: &LevelGraph) -> [f64; 5] {
+    let edges = graph.shape.iter().sum::<u64>().max(1) as f64;
+    let [deeper, level, back, nowhere] = graph.shape.map(|count| count as f64 / edges);
+    [deeper, level, back, nowhere, graph.dead_ends as f64 / graph.nodes.max(1) as f64]
+}
+
+/// What compressing two sources together saves, as a share of the smaller one.
+fn shared(one: &[u8], other: &[u8]) -> f64 {
+    const BEST: u8 = 10;
+    let size = |bytes: &[u8]| compress_to_vec(bytes, BEST).len() as f64;
+    let (a, b) = (size(one), size(other));
+    // Either order may compress better.
+    let together = size(&[one, other].concat()).min(size(&[other, one].concat()));
+    ((a + b - together) / a.min(b)).clamp(0.0, 1.0)
+}
+
+/// How often each pattern of four by four cells appears, its colours named in the order of their appearance. Plain ground is left out.
+fn patterns(frames: &[Frame]) -> BTreeMap<u64, f64> {
+    const BLOCK: usize = 4;
+    let mut counts = BTreeMap::new();
+    for frame in frames {
+        for top in (0..SIZE).step_by(BLOCK) {
+            for left in (0..SIZE).step_by(BLOCK) {
+                let (mut names, mut pattern) = (Vec::new(), 0_u64);
+                for (y, x) in (0..BLOCK).flat_map(|y| (0..BLOCK).map(move |x| (y, x))) {
+                    let color = frame.get(left + x, top + y);
+                    let name = names.iter().position(|&known| known == color).unwrap_or_else(|| {
+                        names.push(color);
+                        names.len() - 1
+                    });
+                    pattern = pattern << 4 | (name as u64 & 15);
+                }
+                if pattern != 0 {
+                    *counts.entry(pattern).or_insert(0.0) += 1.0;
+                }
+            }
+        }
+    }
+    counts
+}
+
+fn cosine(one: &BTreeMap<u64, f64>, other: &BTreeMap<u64, f64>) -> f64 {
+    let length = |counts: &BTreeMap<u64, f64>| counts.values().map(|count| count * count).sum::<f64>().sqrt();
+    let product: f64 = one.iter().filter_map(|(pattern, count)| other.get(pattern).map(|others| count * others)).sum();
+    let lengths = length(one) * length(other);
+    if lengths > 0.0 { (product / lengths).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+fn mean(shapes: &[[f64; 5]]) -> [f64; 5] {
+    std::array::from_fn(|index| shapes.iter().map(|shape| shape[index]).sum::<f64>() / shapes.len().max(1) as f64)
+}
+
+/// Half the sum of differences, at most 1: the four shares make up one whole, and dead ends another.
+fn distance(one: &[f64; 5], other: &[f64; 5]) -> f64 {
+    let shares: f64 = (0..4).map(|index| (one[index] - other[index]).abs()).sum::<f64>() / 2.0;
+    ((shares + (one[4] - other[4]).abs()) / 2.0).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that do not repeat.
+    fn noise(seed: u64, length: usize) -> Vec<u8> {
+        let mut rng = rhae_engine::Rng::new(seed, 0);
+        (0..length).map(|_| rng.below(60) as u8).collect()
+    }
+
+    #[test]
+    fn a_copy_has_all_in_common_and_strangers_nothing() {
+        let (one, other) = (noise(1, 4000), noise(2, 4000));
+        assert!(shared(&one, &one) > 0.95, "{}", shared(&one, &one));
+        assert!(shared(&one, &other) < 0.05, "{}", shared(&one, &other));
+        let half = [&one[..2000], &other[..2000]].concat();
+        let share = shared(&one, &half);
+        assert!((0.4..0.6).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn pictures_are_compared_without_their_colours() {
+        let mut one = Frame::filled(0);
+        one.rect(10, 10, 3, 9, 4);
+        let mut other = Frame::filled(7);
+        other.rect(10, 10, 3, 9, 9);
+        let traits = |frame: &Frame| Traits { frames: vec![frame.clone()], ..Traits::default() };
+        assert!(Alike::of(&traits(&one), &traits(&other)).frames.unwrap() > 0.999);
+        let mut third = Frame::filled(0);
+        third.rect(21, 33, 1, 1, 4);
+        assert!(Alike::of(&traits(&one), &traits(&third)).frames.unwrap() < 0.5);
+        assert_eq!(Alike::of(&traits(&one), &traits(&third)).source, None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Any environment that can be opened, as a subject: one hosted in another process, or one that a test has made.
+//!
+//! Levels are come to by playing the earlier ones with wins that are stored or found. So all evidence can be replayed by
+//! anybody, and a level behind one that nobody can win is not checked, which is said.
+
+use std::sync::OnceLock;
+
+use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Rng};
+use rhae_explore::{EnvironmentLevel, Identity, Progress};
+
+use crate::{GraphLimits, LevelGraph, Stored, Subject, level_graph};
+
+type Open<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Environment>, EnvironmentError> + Sync + 'a>;
+
+/// An environment behind a function that opens it.
+pub struct OpenedSubject<'a> {
+    info: GameInfo,
+    levels: u8,
+    seed: u64,
+    hosted: bool,
+    identity: Identity,
+    open: Open<'a>,
+    /// The stored solutions, one for each level as far as they go.
+    solutions: Vec<Option<Vec<Action>>>,
+    found: Vec<OnceLock<Option<Vec<Action>>>>,
+    stored: Vec<Stored>,
+    search: GraphLimits,
+}
+
+impl<'a> OpenedSubject<'a> {
+    /// An environment under a seed. `search` limits the search for wins that are not stored.
+    pub fn new(
+        open: impl Fn(u64) -> Result<Box<dyn Environment>, EnvironmentError> + Sync + 'a,
+        seed: u64,
+        search: GraphLimits,
+    ) -> Result<Self, EnvironmentError> {
+        let first = open(seed)?;
+        let levels = first.observation().win_levels;
+        Ok(Self {
+            info: first.info().clone(),
+            levels,
+            seed,
+            hosted: true,
+            identity: Identity::FrameAndHidden,
+            open: Box::new(open),
+            solutions: vec![None; usize::from(levels)],
+            found: (0..levels).map(|_| OnceLock::new()).collect(),
+            stored: Vec::new(),
+            search,
+        })
+    }
+
+    /// With a line that wins each level, in order, as far as they are known.
+    #[must_use]
+    pub fn with_solutions(mut self, solutions: impl IntoIterator<Item = Option<Vec<Action>>>) -> Self {
+        for (own, given) in self.solutions.iter_mut().zip(solutions) {
+            *own = given.filter(|line| !line.is_empty());
+        }
+        self
+    }
+
+    /// With recordings that come along.
+    #[must_use]
+    pub fn with_stored(self, stored: Vec<Stored>) -> Self {
+        Self { stored, ..self }
+    }
+
+    /// What tells its states apart in searches.
+    #[must_use]
+    pub fn told_apart_by(self, identity: Identity) -> Self {
+        Self { identity, ..self }
+    }
+
+    /// Held to what native games promise.
+    #[must_use]
+    pub fn held_as_native(self) -> Self {
+        Self { hosted: false, ..self }
+    }
+
+    fn level_at(&self, seed: u64, level: u8) -> Result<EnvironmentLevel, String> {
+        let play = self.enter(seed, level).map_err(|error| error.to_string())?;
+        let play = play.ok_or_else(|| format!("no way to level {} is known", level + 1))?;
+        let level = EnvironmentLevel::new(play, self.identity).map_err(|error| error.to_string())?;
+        if level.lists_clicks() { Ok(level) } else { Err("the environment does not list which clicks may matter".to_owned()) }
+    }
+}
+
+impl Subject for OpenedSubject<'_> {
+    fn info(&self) -> &GameInfo {
+        &self.info
+    }
+
+    fn levels(&self) -> u8 {
+        self.levels
+    }
+
+    fn is_hosted(&self) -> bool {
+        self.hosted
+    }
+
+    fn open(&self, seed: u64) -> Result<Box<dyn Environment>, EnvironmentError> {
+        (self.open)(seed)
+    }
+
+    fn enter(&self, seed: u64, level: u8) -> Result<Option<Box<dyn Environment>>, EnvironmentError> {
+        let Some(prefix) = self.prefix(level) else { return Ok(None) };
+        let mut play = self.open(seed)?;
+        for action in prefix {
+            play.act(action)?;
+        }
+        Ok((play.observation().levels_completed == level).then_some(play))
+    }
+
+    fn prefix(&self, level: u8) -> Option<Vec<Action>> {
+        let solutions: Option<Vec<_>> = (0..level).map(|earlier| self.solution(earlier)).collect();
+        solutions.map(|solutions| solutions.concat())
+    }
+
+    fn solution(&self, level: u8) -> Option<Vec<Action>> {
+        let index = usize::from(level);
+        if let Some(stored) = self.solutions.get(index)? {
+            return Some(stored.clone());
+        }
+        let search = || {
+            let level = self.level_at(self.seed, level).ok()?;
+            let limits = GraphLimits { checks: 0, ..self.search };
+            level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| true).ok()?.win
+        };
+        self.found[index].get_or_init(search).clone()
+    }
+
+    fn has_stored_solutions(&self) -> bool {
+        self.solutions.iter().any(Option::is_some)
+    }
+
+    fn stored(&self) -> Vec<Stored> {
+        self.stored.clone()
+    }
+
+    fn graph(
+        &self,
+        seed: u64,
+        level: u8,
+        within: u32,
+        limits: &GraphLimits,
+        go_on: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<LevelGraph, String> {
+        let at = self.level_at(seed, level)?;
+        let limits = GraphLimits {
+            nodes: limits.nodes.min(self.search.nodes),
+            checks: limits.checks.min(self.search.checks),
+            blind_nodes: 0,
+            ..*limits
+        };
+        let mut rng = Rng::new(0, u64::from(level));
+        level_graph(&at, at.identity_name(), within, &limits, &mut rng, go_on).map_err(|error| error.to_string())
+    }
+}

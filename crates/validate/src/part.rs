@@ -1,0 +1,83 @@
+//! The pieces of work that a check consists of.
+
+use crate::{Finding, Options, Subject, Watch, design, fuzz, laws, luck, memory, solvable, structure};
+
+/// A piece of work on one environment. Pieces do not depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Memory, which no other piece of work may run beside.
+    Memory,
+    /// Everything that takes no time.
+    Structure,
+    /// The laws on a level.
+    Laws(u8),
+    /// Random play from the start.
+    Start,
+    /// Random play of a level.
+    Luck(u8),
+    /// Odd play of a level.
+    Fuzz(u8),
+    /// The state graph of a level.
+    Graph(u8),
+    /// Numbers about the design.
+    Design,
+}
+
+/// How much work a part is, in steps, for progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weight(pub u64);
+
+impl Part {
+    /// Whether it needs the process for itself.
+    pub const fn is_alone(self) -> bool {
+        matches!(self, Self::Memory)
+    }
+
+    /// What it is, for progress.
+    pub fn name(self) -> String {
+        match self {
+            Self::Memory => "memory".to_owned(),
+            Self::Structure => "structure".to_owned(),
+            Self::Laws(level) => format!("laws, level {}", level + 1),
+            Self::Start => "random play from the start".to_owned(),
+            Self::Luck(level) => format!("random play, level {}", level + 1),
+            Self::Fuzz(level) => format!("odd play, level {}", level + 1),
+            Self::Graph(level) => format!("states, level {}", level + 1),
+            Self::Design => "design".to_owned(),
+        }
+    }
+}
+
+/// The parts of a whole check. Those that others may not run beside come first, then the longest.
+pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
+    let levels = subject.levels();
+    let mut parts = vec![(Part::Memory, Weight(memory::steps(subject, options))), (Part::Structure, Weight(0))];
+    let add = |parts: &mut Vec<(Part, Weight)>, part: fn(u8) -> Part, from: u8, steps: u64| {
+        parts.extend((from..levels).map(|level| (part(level), Weight(steps))));
+    };
+    add(&mut parts, Part::Graph, 0, options.limits.nodes as u64);
+    add(&mut parts, Part::Luck, 1, options.steps);
+    parts.push((Part::Start, Weight(options.steps.min(luck::MOST_FROM_START))));
+    add(&mut parts, Part::Fuzz, 0, options.steps / u64::from(levels.max(1)));
+    add(&mut parts, Part::Laws, 0, 0);
+    parts.push((Part::Design, Weight(0)));
+    parts
+}
+
+/// Does a piece of work.
+pub fn check(subject: &dyn Subject, part: Part, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+    match part {
+        Part::Memory => memory::check(subject, options, watch),
+        Part::Structure => structure::check(subject, options, watch),
+        Part::Laws(level) => laws::check(subject, options, level),
+        Part::Start => luck::from_start(subject, options, watch),
+        Part::Luck(level) => luck::on_level(subject, options, level, watch),
+        Part::Fuzz(level) => fuzz::check(subject, options, level, watch),
+        Part::Graph(level) => solvable::check(subject, options, level, watch),
+        Part::Design => {
+            let mut findings = design::check(subject, options);
+            findings.extend(solvable::shortcuts(subject, options));
+            findings
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What a level's state graph says: that it can be won, how fast, by luck, and where one gets stuck.
+
+use rhae_engine::{ActionKind, BaselineSource};
+use rhae_explore::Doubt;
+
+use crate::levels::{baseline, no_way};
+use crate::walk::{Walk, caught};
+use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, Options, Rule, Subject, Verdict, Watch};
+
+const RULES: [Rule; 6] = [Rule::Proved, Rule::Wins, Rule::Optimum, Rule::DeadEnds, Rule::Baselines, Rule::Clicks];
+
+/// All rules that a level's graph decides.
+pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: &dyn Watch) -> Vec<Finding> {
+    let within = ATTEMPT * baseline(subject, level);
+    let mut told = 0;
+    let mut go_on = |progress: rhae_explore::Progress| {
+        watch.steps((progress.expanded as u64).saturating_sub(told));
+        told = told.max(progress.expanded as u64);
+        true
+    };
+    let found = caught(|| subject.graph(options.env_seed, level, within, &options.limits, &mut go_on)).flatten();
+    let graph = match found {
+        Ok(graph) => graph,
+        Err(_) if level > 0 && subject.prefix(level).is_none() => return RULES.map(|rule| no_way(rule, level)).to_vec(),
+        Err(reason) => return without_graph(subject, level, &reason),
+    };
+    let optimum = optimum(subject, options, level, &graph);
+    let mut findings = vec![
+        proved(options, level, &graph),
+        wins(subject, level, &graph),
+        known_optimum(subject, level, &graph, optimum),
+        dead_ends(subject, level, &graph),
+        clicks(subject, level, &graph),
+    ];
+    findings.extend(baseline_fits(subject, level, optimum));
+    findings.into_iter().map(|finding| finding.on(level)).collect()
+}
+
+fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding> {
+    let mut findings: Vec<Finding> =
+        RULES.iter().map(|&rule| Finding::open(rule, format!("no state graph: {reason}")).on(level)).collect();
+    if subject.solution(level).is_some() {
+        findings.retain(|finding| finding.rule != Rule::Wins);
+        findings.push(Finding::pass(Rule::Wins, "a stored line wins").on(level));
+    }
+    findings
+}
+
+fn one_in(chance: f64) -> String {
+    if chance <= 0.0 { "never".to_owned() } else { format!("1 in {:.0}", 1.0 / chance) }
+}
+
+/// The paper's player chooses among valid actions. Where clicks are offered that is somebody who knows where clicks matter, which
+/// a list says that no player sees; so there only `--strict` fails it, and the blind player is judged like everywhere.
+fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
+    let (rule, within, states) = (Rule::Proved, graph.within, graph.nodes);
+    let (low, high) = (graph.p_within.lower(), graph.p_within.upper());
+    let blind = graph.p_blind.filter(|_| graph.has_clicks);
+    let clicks = blind.map_or_else(String::new, |blind| format!("; with blind clicks {}", one_in(blind.upper())));
+    let judge = |verdict: Verdict, text: String| {
+        let tutorial = level == 0 && !options.strict;
+        let advice = if verdict == Verdict::Fail && !graph.has_clicks { ": make it longer, or punish mistakes" } else { "" };
+        if tutorial {
+            Finding::open(rule, format!("{text}; a first level may be easy"))
+        } else {
+            Finding::new(rule, verdict, format!("{text}; 1 in 10,000 is allowed{advice}"))
+        }
+    };
+    if let Some(blind) = blind.filter(|blind| blind.lower() > LUCK_LIMIT) {
+        let text = format!("a blind player wins {} times within {within} actions (proved)", one_in(blind.lower()));
+        return judge(Verdict::Fail, text);
+    }
+    if low > LUCK_LIMIT {
+        let who = if graph.has_clicks { "a player who knows where clicks matter and acts at random" } else { "random play" };
+        let verdict = if graph.has_clicks && !options.strict { Verdict::Warn } else { Verdict::Fail };
+        return judge(verdict, format!("{who} wins {} times within {within} actions (proved){clicks}", one_in(low)));
+    }
+    if high <= LUCK_LIMIT {
+        return Finding::pass(
+            rule,
+            format!("random valid actions win {} within {within} actions ({states} states, proved){clicks}", one_in(high)),
+        );
+    }
+    let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
+    let bounds = format!("between {} and {}", one_in(low), one_in(high));
+    Finding::open(rule, format!("not decided: {bounds} after {states} states, stopped by {stop}; `luck-levels` has samples"))
+}
+
+fn wins(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
+    let rule = Rule::Wins;
+    match (&graph.win, subject.solution(level).filter(|_| !graph.is_complete())) {
+        (Some(win), _) => {
+            Finding::pass(rule, format!("won in {} actions", win.len())).shown("a shortest win", line(subject, level, win))
+        }
+        (None, Some(solution)) => Finding::pass(rule, format!("a stored line wins in {} actions", solution.len())),
+        (None, None) if graph.is_complete() => {
+            Finding::fail(rule, format!("the level cannot be won: none of its {} states is a win", graph.nodes))
+        }
+        (None, None) => Finding::warn(rule, format!("no win was found among {} states, and none is stored", graph.nodes)),
+    }
+}
+
+/// The optimum, if it is proved.
+fn optimum(subject: &dyn Subject, options: &Options, level: u8, graph: &LevelGraph) -> Option<usize> {
+    if let Some(win) = &graph.win {
+        return Some(win.len());
+    }
+    caught(|| subject.optimum(options.env_seed, level, options.limits.places)).ok()?.map(|win| win.len())
+}
+
+fn known_optimum(subject: &dyn Subject, level: u8, graph: &LevelGraph, optimum: Option<usize>) -> Finding {
+    let rule = Rule::Optimum;
+    let stored = subject.solution(level).map(|solution| solution.len());
+    match (optimum, stored) {
+        (Some(optimum), Some(stored)) if stored > optimum && subject.has_stored_solutions() => {
+            let text = format!("the stored solution takes {stored} actions, and {optimum} are enough");
+            Finding::warn(rule, text).shown("a shortest win", graph.win.as_ref().and_then(|win| line(subject, level, win)))
+        }
+        (Some(optimum), _) => {
+            let lines = match graph.shortest_lines {
+                0 => String::new(),
+                1 => ", by one line only".to_owned(),
+                count => format!(", by {count} lines"),
+            };
+            Finding::pass(rule, format!("{optimum} actions, proved{lines}"))
+        }
+        (None, Some(stored)) => {
+            Finding::open(rule, format!("at most {stored} actions; not proved within the limits of the search"))
+        }
+        (None, None) => Finding::open(rule, "no win is known"),
+    }
+}
+
+fn dead_ends(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
+    let rule = Rule::DeadEnds;
+    let at_least = if graph.is_complete() { "" } else { "at least " };
+    let (dead, locks) = (graph.dead_ends, graph.locks);
+    let counted = format!("{at_least}{dead} of {} states can no longer be won", graph.nodes);
+    if locks == 0 {
+        return Finding::pass(rule, if dead == 0 { "none".to_owned() } else { format!("{counted}; each comes to an end") });
+    }
+    let shown = graph.first_lock.as_ref().and_then(|way| line(subject, level, way));
+    if subject.info().actions.contains(ActionKind::Action7) {
+        let text = format!("{counted}, {locks} of them never end; undo is offered");
+        return Finding::pass(rule, text).shown("the shortest way into one", shown);
+    }
+    let text = format!("{counted}, and {locks} of them go on for ever: end the level there, or let the player take back");
+    Finding::warn(rule, text).shown("the shortest way into one", shown)
+}
+
+fn clicks(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
+    let rule = Rule::Clicks;
+    if !subject.info().actions.contains(ActionKind::Action6) {
+        return Finding::open(rule, "clicks are not offered");
+    }
+    match graph.doubts.iter().find(|doubt| matches!(doubt, Doubt::UnlistedClick { .. })) {
+        Some(Doubt::UnlistedClick { actions }) => {
+            let text = "a click that is not listed does something of its own: searches miss it, so list it";
+            Finding::fail(rule, text).shown("the last action is that click", line(subject, level, actions))
+        }
+        _ => Finding::pass(rule, "sampled clicks that are not listed do nothing of their own"),
+    }
+}
+
+fn baseline_fits(subject: &dyn Subject, level: u8, optimum: Option<usize>) -> Option<Finding> {
+    let known = subject.info().baselines.get(usize::from(level))?;
+    let (actions, optimum) = (known.actions, u32::try_from(optimum?).ok()?);
+    Some(if actions < optimum {
+        Finding::fail(Rule::Baselines, format!("the baseline is {actions} actions, and no play wins in fewer than {optimum}"))
+    } else if known.source == BaselineSource::Solver && actions != 2 * optimum {
+        Finding::fail(
+            Rule::Baselines,
+            format!("the baseline is declared as twice the optimum, which is {optimum}, but it is {actions}"),
+        )
+    } else {
+        Finding::pass(Rule::Baselines, format!("{actions} actions ({}), optimum {optimum}", known.source.name()))
+    })
+}
+
+fn line(subject: &dyn Subject, level: u8, way: &[rhae_engine::Action]) -> Option<Vec<rhae_engine::Action>> {
+    subject.prefix(level).map(|prefix| prefix.iter().chain(way).copied().collect())
+}
+
+/// Levels that the solution of an earlier one wins as well.
+pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
+    let rule = Rule::Shortcuts;
+    let mut findings = Vec::new();
+    for level in 1..subject.levels() {
+        for earlier in 0..level {
+            let Some(solution) = subject.solution(earlier) else { continue };
+            let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, level) else { continue };
+            for action in solution {
+                if walk.act(action).map_or(true, |seen| seen.levels_completed != level) {
+                    break;
+                }
+            }
+            if walk.seen().levels_completed == level + 1 {
+                let text = format!("the solution of level {} wins it too: nothing new is asked for", earlier + 1);
+                findings.push(Finding::warn(rule, text).on(level).shown("the earlier solution on this level", walk.line()));
+                break;
+            }
+        }
+    }
+    if findings.is_empty() {
+        findings.push(Finding::pass(rule, "no earlier solution wins a later level"));
+    }
+    findings
+}

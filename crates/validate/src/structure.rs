@@ -1,0 +1,257 @@
+//! Whether it is all there: levels that start, frames that are frames, solutions that win, plays that can be replayed.
+
+use rhae_engine::{Action, ActionKind, Environment, Frame, MAX_FRAMES, Observation, PlayState, Rng};
+
+use crate::levels::{baseline, no_way, stopped};
+use crate::walk::{Broken, Walk, answer, caught, random_of};
+use crate::{ATTEMPT, Finding, Options, Rule, Subject, Watch};
+
+/// Random plays in which a loss is looked for.
+const PLAYS_FOR_A_LOSS: u32 = 20;
+
+/// All rules about structure but those that a level's graph decides.
+pub(crate) fn check(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+    let mut findings = vec![metadata(subject), six_levels(subject)];
+    findings.extend(baselines(subject));
+    for level in 0..subject.levels() {
+        findings.extend(level_starts(subject, options, level));
+    }
+    findings.push(solutions(subject, options));
+    findings.extend(recordings(subject, options, watch));
+    findings
+}
+
+fn metadata(subject: &dyn Subject) -> Finding {
+    let info = subject.info();
+    let mut missing = Vec::new();
+    if info.title.trim().is_empty() {
+        missing.push("a title");
+    }
+    if info.tags.is_empty() {
+        missing.push("tags, such as `keyboard` or `click`");
+    }
+    if info.frames_per_second == 0 {
+        missing.push("a speed of animations above 0");
+    }
+    if info.actions.iter().all(|kind| kind == ActionKind::Reset) {
+        missing.push("actions besides RESET");
+    }
+    if missing.is_empty() {
+        Finding::pass(Rule::Metadata, "title, tags, actions and speed are there")
+    } else {
+        Finding::fail(Rule::Metadata, format!("the metadata lacks {}", missing.join(", ")))
+    }
+}
+
+fn six_levels(subject: &dyn Subject) -> Finding {
+    match subject.levels() {
+        levels @ 6.. => Finding::pass(Rule::SixLevels, format!("{levels} levels")),
+        levels => Finding::warn(
+            Rule::SixLevels,
+            format!("{levels} levels: later levels are where what was learned is put together; make at least six"),
+        ),
+    }
+}
+
+fn baselines(subject: &dyn Subject) -> Option<Finding> {
+    let (known, levels) = (subject.info().baselines.len(), usize::from(subject.levels()));
+    if known == levels {
+        let zero = subject.info().baselines.iter().position(|baseline| baseline.actions == 0)?;
+        return Some(Finding::fail(Rule::Baselines, format!("the baseline of level {} is 0 actions", zero + 1)));
+    }
+    Some(match known {
+        0 => Finding::warn(Rule::Baselines, "no baselines: plays get no score, and attempts at random are 200 actions long"),
+        _ => Finding::fail(Rule::Baselines, format!("{known} baselines for {levels} levels")),
+    })
+}
+
+/// What is wrong with an answer as frames, in words.
+pub(crate) fn invalid_frames(seen: &Observation, hosted: bool) -> Option<String> {
+    let frames = seen.frames.frames();
+    let most = if hosted { MAX_FRAMES + 1 } else { MAX_FRAMES };
+    if !(1..=most).contains(&frames.len()) {
+        return Some(format!("{} frames in one answer: expected 1 to {MAX_FRAMES}", frames.len()));
+    }
+    let (number, frame) = frames.iter().enumerate().find(|(_, frame)| !frame.is_valid())?;
+    let cell = frame.cells().iter().position(|&cell| cell > 15).unwrap_or_default();
+    Some(format!(
+        "colour {} at column {}, row {} of frame {}: expected 0 to 15",
+        frame.cells()[cell] as i8,
+        cell % 64,
+        cell / 64,
+        number + 1
+    ))
+}
+
+fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
+    let walk = match Walk::enter(subject, options.env_seed, level) {
+        Ok(Some(walk)) => walk,
+        Ok(None) => {
+            return [Rule::Loads, Rule::Frames, Rule::Actions].map(|rule| no_way(rule, level)).to_vec();
+        }
+        Err(broken) => {
+            let mut findings = stopped(&[Rule::Frames, Rule::Actions], level, &broken);
+            findings.push(Finding::fail(Rule::Loads, format!("the level does not start: {}", broken.reason)).on(level));
+            return findings;
+        }
+    };
+    let seen = walk.seen();
+    let starts = if seen.state == PlayState::NotFinished && seen.levels_completed == level && seen.win_levels == subject.levels() {
+        Finding::pass(Rule::Loads, "starts")
+    } else {
+        let (state, completed, all) = (seen.state.name(), seen.levels_completed, seen.win_levels);
+        Finding::fail(Rule::Loads, format!("the level starts as {state} with {completed} of {all} levels completed"))
+            .shown("the beginning of the level", walk.line())
+    };
+    let (mut bad_frame, mut bad_offer) = (None, None);
+    let mut along = Ok(());
+    let mut walk = walk;
+    let solution = subject.solution(level).unwrap_or_default();
+    for action in [None].into_iter().chain(solution.into_iter().map(Some)) {
+        along = action.map_or(Ok(()), |action| walk.act(action).map(|_| ()));
+        if along.is_err() {
+            break;
+        }
+        let seen = walk.seen();
+        if bad_frame.is_none() {
+            bad_frame = invalid_frames(seen, subject.is_hosted()).map(|problem| (problem, walk.line()));
+        }
+        let foreign = seen.available.iter().find(|&kind| kind != ActionKind::Reset && !subject.info().actions.contains(kind));
+        if bad_offer.is_none() {
+            bad_offer = foreign.map(|kind| (kind, walk.line()));
+        }
+    }
+    let mut findings = vec![starts.on(level)];
+    match bad_frame {
+        None => findings.push(Finding::pass(Rule::Frames, "draws valid frames").on(level)),
+        Some((problem, line)) => {
+            findings.push(Finding::fail(Rule::Frames, problem).on(level).shown("the last answer shows it", line));
+        }
+    }
+    match bad_offer {
+        None => findings.push(Finding::pass(Rule::Actions, "offers what it lists").on(level)),
+        // What a hosted game offers is known only once it runs; its metadata can but guess.
+        Some((kind, line)) => {
+            let text = format!("{kind} is offered but not listed among the environment's actions");
+            let finding = if subject.is_hosted() { Finding::warn(Rule::Actions, text) } else { Finding::fail(Rule::Actions, text) };
+            findings.push(finding.on(level).shown("the last answer offers it", line));
+        }
+    }
+    if let Err(broken) = along {
+        findings.extend(stopped(&[], level, &broken));
+    }
+    findings
+}
+
+/// Plays all solutions one after the other, as one play.
+fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
+    let whose = if subject.has_stored_solutions() { "stored" } else { "found" };
+    let mut play = match caught(|| subject.open(options.env_seed)).and_then(|opened| opened.map_err(|error| error.to_string())) {
+        Ok(play) => play,
+        Err(reason) => return Finding::open(Rule::Solutions, reason),
+    };
+    let mut line = Vec::new();
+    for level in 0..subject.levels() {
+        let Some(solution) = subject.solution(level) else {
+            let text = format!("no solution of level {} is stored or was found; store one for each level", level + 1);
+            return Finding::new(
+                Rule::Solutions,
+                if subject.is_hosted() { crate::Verdict::Warn } else { crate::Verdict::Fail },
+                text,
+            );
+        };
+        for (step, &action) in solution.iter().enumerate() {
+            if play.observation().levels_completed != level {
+                let text = format!("level {} is won after {step} of the solution's {} actions", level + 1, solution.len());
+                return Finding::fail(Rule::Solutions, text).on(level).shown("the solutions up to there", Some(line));
+            }
+            line.push(action);
+            if let Err(reason) = caught(|| play.act(action).map(|_| ()).map_err(|error| error.to_string())).flatten() {
+                return Finding::fail(Rule::Solutions, reason).on(level).shown("the last action is not survived", Some(line));
+            }
+        }
+        if play.observation().levels_completed != level + 1 {
+            let text = format!("the {whose} solution does not win: {} actions leave the level as it is", solution.len());
+            return Finding::fail(Rule::Solutions, text).on(level).shown("the solutions up to there", Some(line));
+        }
+    }
+    if play.observation().state != PlayState::Win {
+        return Finding::fail(Rule::Solutions, "all levels are completed, and the game is not won")
+            .shown("all solutions", Some(line));
+    }
+    Finding::pass(Rule::Solutions, format!("the {whose} solutions win all levels in {} actions", line.len()))
+        .shown("all solutions", Some(line))
+}
+
+/// A win and a loss are played, replayed here, and replayed in a fresh process; so is what is stored.
+fn recordings(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for stored in subject.stored() {
+        findings.push(match stored.replayed {
+            Ok(result) => Finding::pass(Rule::Recordings, format!("`{}` replays: {result}", stored.name)),
+            Err(difference) => Finding::fail(Rule::Recordings, format!("`{}` does not replay: {difference}", stored.name)),
+        });
+    }
+    let win: Option<Vec<Vec<Action>>> = (0..subject.levels()).map(|level| subject.solution(level)).collect();
+    let plays = [("win", win.map(|lines| lines.concat())), ("loss", loss(subject, options))];
+    for (what, line) in plays {
+        let Some(line) = line else {
+            findings.push(Finding::open(Rule::Recordings, format!("no {what} is known to replay")));
+            continue;
+        };
+        let finding = match replayed(subject, options, &line).and_then(|()| watch.fresh(subject, &line).unwrap_or(Ok(()))) {
+            Ok(()) => Finding::pass(Rule::Recordings, format!("a {what} of {} actions replays", line.len())),
+            Err(difference) => Finding::fail(Rule::Recordings, format!("a {what} does not replay: {difference}")),
+        };
+        findings.push(finding.shown(format!("a {what}"), Some(line)));
+    }
+    findings
+}
+
+/// Plays a line in two new plays and compares all answers.
+fn replayed(subject: &dyn Subject, options: &Options, line: &[Action]) -> Result<(), String> {
+    let hashes = |subject: &dyn Subject| -> Result<Vec<u128>, String> {
+        let mut play: Box<dyn Environment> = subject.open(options.env_seed).map_err(|error| error.to_string())?;
+        let mut hashes = vec![answer(play.observation())];
+        for &action in line {
+            hashes.push(answer(play.act(action).map_err(|error| error.to_string())?));
+        }
+        Ok(hashes)
+    };
+    let (one, two) = (caught(|| hashes(subject)).flatten()?, caught(|| hashes(subject)).flatten()?);
+    match one.iter().zip(&two).position(|(one, two)| one != two) {
+        None => Ok(()),
+        Some(at) => Err(format!("two plays of the same actions differ at action {at}")),
+    }
+}
+
+/// A short play that ends in a loss, if random play finds one on any level.
+fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
+    let mut rng = Rng::new(options.seed, 40);
+    for level in 0..subject.levels() {
+        let plays = if subject.is_hosted() { 2 } else { PLAYS_FOR_A_LOSS };
+        for _ in 0..plays {
+            let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
+            for _ in 0..2 * ATTEMPT * baseline(subject, level) {
+                let action = random_of(walk.seen().available, &mut rng)?;
+                let state = match walk.act(action) {
+                    Ok(seen) if seen.levels_completed == level => seen.state,
+                    Ok(_) | Err(Broken { .. }) => break,
+                };
+                if state == PlayState::GameOver {
+                    return walk.line();
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The first frame of each level that can be come to.
+pub(crate) fn first_frames(subject: &dyn Subject, options: &Options) -> Vec<(u8, Frame)> {
+    let frame = |level: u8| match Walk::enter(subject, options.env_seed, level) {
+        Ok(Some(walk)) => Some((level, walk.seen().settled().clone())),
+        _ => None,
+    };
+    (0..subject.levels()).filter_map(frame).collect()
+}

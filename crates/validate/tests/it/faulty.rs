@@ -1,0 +1,126 @@
+//! A sound environment behind one that spoils it, for faults that the engine does not let a native game have.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rhae_engine::{
+    Action, ActionKind, Environment, EnvironmentError, FrameSink, GameInfo, Native, Observation, PlayState, StateKey,
+};
+use rhae_validate::{GraphLimits, OpenedSubject, Stored};
+
+use crate::lock::{Lock, SOUND};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A level that begins as lost.
+    LostFromTheStart,
+    /// Offers an action that it does not list.
+    ForeignOffer,
+    /// A picture that depends on how many plays there were.
+    Random,
+    /// Copies that share a counter.
+    SharedCopies,
+    /// A mark that RESET leaves.
+    Dirt,
+    /// Carries out what is not offered.
+    Eager,
+    /// Moves after the end.
+    Restless,
+    /// None; its stored recording is of something else.
+    OldRecording,
+}
+
+struct Faulty {
+    inner: Box<dyn Environment>,
+    fault: Fault,
+    seen: Observation,
+    shared: Arc<AtomicU64>,
+    number: u64,
+    dirty: bool,
+    after: u8,
+}
+
+static PLAYS: AtomicU64 = AtomicU64::new(0);
+
+impl Faulty {
+    fn new(fault: Fault, seed: u64) -> Self {
+        let inner: Box<dyn Environment> = Box::new(Native::<Lock<SOUND>>::new(seed));
+        let seen = inner.observation().clone();
+        let number = PLAYS.fetch_add(1, Ordering::Relaxed);
+        let mut new = Self { inner, fault, seen, shared: Arc::default(), number, dirty: false, after: 0 };
+        new.spoil();
+        new
+    }
+
+    fn spoil(&mut self) {
+        self.seen = self.inner.observation().clone();
+        let mut mark = |x: usize, color: u8| {
+            let mut frames = self.seen.frames.frames().to_vec();
+            if let Some(last) = frames.last_mut() {
+                last.set(x, 5, color);
+            }
+            self.seen.frames.clear();
+            for frame in frames {
+                self.seen.frames.frame(|own| own.copy_from(&frame));
+            }
+        };
+        match self.fault {
+            Fault::LostFromTheStart if self.seen.levels_completed == 2 => self.seen.state = PlayState::GameOver,
+            Fault::ForeignOffer => self.seen.available = self.seen.available.with(ActionKind::Action5),
+            Fault::Random => mark(40, 1 + (self.number % 7) as u8),
+            Fault::SharedCopies => mark(40, 1 + (self.shared.load(Ordering::Relaxed) % 7) as u8),
+            Fault::Dirt if self.dirty => mark(41, 9),
+            Fault::Restless => mark(42, self.after),
+            _ => {}
+        }
+    }
+}
+
+impl Environment for Faulty {
+    fn info(&self) -> &GameInfo {
+        self.inner.info()
+    }
+
+    fn observation(&self) -> &Observation {
+        &self.seen
+    }
+
+    fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
+        let over = self.inner.observation().state != PlayState::NotFinished;
+        let action = if self.fault == Fault::Eager && action == Action::Action5 { Action::Action1 } else { action };
+        self.inner.act(action)?;
+        self.shared.fetch_add(1, Ordering::Relaxed);
+        self.dirty |= matches!(action, Action::Action3);
+        self.after = if over && action != Action::Reset { 7 } else { 0 };
+        self.spoil();
+        Ok(&self.seen)
+    }
+
+    fn fork(&self) -> Option<Box<dyn Environment>> {
+        let (seen, shared) = (self.seen.clone(), Arc::clone(&self.shared));
+        let shared =
+            if self.fault == Fault::SharedCopies { shared } else { Arc::new(AtomicU64::new(shared.load(Ordering::Relaxed))) };
+        Some(Box::new(Self { inner: self.inner.fork()?, seen, shared, ..*self }))
+    }
+
+    fn hidden_key(&self) -> Option<StateKey> {
+        self.inner.hidden_key()
+    }
+
+    fn clicks(&self) -> Option<Vec<(u8, u8)>> {
+        self.inner.clicks()
+    }
+}
+
+pub(crate) fn faulty(fault: Fault) -> OpenedSubject<'static> {
+    let limits = GraphLimits { nodes: 1_500, checks: 200, ..GraphLimits::default() };
+    let open = move |seed: u64| -> Result<Box<dyn Environment>, EnvironmentError> { Ok(Box::new(Faulty::new(fault, seed))) };
+    let facts = <Lock<SOUND> as rhae_engine::Game>::FACTS;
+    let solutions = (0..6).map(move |level| Some(facts.solution(rhae_engine::LevelIndex(level))));
+    let subject = OpenedSubject::new(open, 0, limits).unwrap().with_solutions(solutions).held_as_native();
+    if fault == Fault::OldRecording {
+        let replayed = Err("entry 3: the frames differ".to_owned());
+        return subject.with_stored(vec![Stored { name: "old.jsonl".to_owned(), replayed }]);
+    }
+    subject
+}

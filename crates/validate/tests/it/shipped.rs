@@ -1,0 +1,50 @@
+//! Every environment that ships passes, in a run of the size that continuous integration has time for.
+
+use rhae_engine::Game;
+use rhae_games::Visitor;
+use rhae_validate::{GraphLimits, NativeSubject, Options, Verdict};
+
+use crate::{Measured, validated};
+
+struct Validate;
+
+impl Visitor for Validate {
+    type Output = Vec<String>;
+
+    fn visit<G: Game>(self) -> Vec<String> {
+        let subject = NativeSubject::<G>::new(0, Vec::new());
+        let full = std::env::var_os("RHAE_FULL").is_some();
+        let limits =
+            if full { GraphLimits::default() } else { GraphLimits { nodes: 40_000, places: 40_000, ..GraphLimits::default() } };
+        let options = Options { steps: if full { 1_000_000 } else { 50_000 }, limits, ..Options::default() };
+        let reports = validated(&subject, &options, &Measured::default());
+        let failed = reports.iter().filter(|report| report.verdict == Verdict::Fail);
+        failed.map(|report| format!("{} {}: {}", G::FACTS.id, report.rule.name(), report.summary)).collect()
+    }
+}
+
+fn passes(id: &str) {
+    let failures = rhae_games::visit(id, Validate).expect("it is registered");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+macro_rules! shipped {
+    ($($name:ident $id:literal)*) => {
+        $(#[test] fn $name() { passes($id); })*
+
+        #[test]
+        fn none_is_left_out() {
+            let ids: Vec<&str> = rhae_games::ALL.iter().map(|entry| entry.facts.id).collect();
+            assert_eq!(ids, [$($id),*]);
+        }
+    };
+}
+
+shipped! {
+    kq19_passes "kq19-v1"
+    ny40_passes "ny40-v1"
+    ym39_passes "ym39-v1"
+    bx20_passes "bx20-v1"
+    hk26_passes "hk26-v1"
+    pz19_passes "pz19-v1"
+}
