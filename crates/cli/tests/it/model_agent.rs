@@ -16,8 +16,7 @@ const KEY: &str = "sk-agent-5556667778-do-not-print";
 fn folder(server: &ModelServer) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
-        "[models.big]\nprovider = \"anthropic\"\nmodel = \"test-model\"\nkey_env = \"RHAE_TEST_KEY\"\nbase_url = \"{}\"\nstream = true
-request = {{ max_tokens = 100 }}
+        "[models.big]\nprovider = \"openai-responses\"\nmodel = \"test-model\"\nkey_env = \"RHAE_TEST_KEY\"\nbase_url = \"{}/v1\"\nstream = true
 retries = {{ attempts = 12, first_pause_s = 0.001, longest_pause_s = 0.01 }}
 breaker = {{ failures = 1000 }}
 prices = {{ date = \"2026-11-01\", input = 1, output = 10 }}
@@ -99,11 +98,11 @@ fn every_token_is_on_the_card_whatever_goes_wrong() {
     let served = server.served();
     let spent = &summary["spent"];
     assert_eq!(spent["calls"].as_u64(), Some(served.len() as u64));
-    // Of a stream that was cut this provider had told a part, so at most the rest of the uncounted requests is missing.
+    // What is counted and what is marked as uncounted is all that the server billed.
     let unknown: Vec<Served> =
         served.iter().filter(|entry| matches!(entry.fault, Fault::Cut | Fault::Close | Fault::Malformed)).cloned().collect();
     assert_eq!(spent["uncounted"].as_u64(), Some(unknown.len() as u64));
-    assert!(tokens(spent) <= billed(&served) && tokens(spent) >= billed(&served) - billed(&unknown), "{spent}");
+    assert_eq!(tokens(spent) + billed(&unknown), billed(&served), "{spent}");
     let card = read(&folder.path().join("out/scorecard.json"));
     assert_eq!(tokens(&card["spent"]), tokens(spent));
     let levels = card["environments"].as_array().unwrap().iter().map(|environment| {
@@ -145,11 +144,12 @@ fn a_run_that_is_killed_goes_on_without_paying_twice() {
     let card = read(&folder.path().join("out/scorecard.json"));
     let served = server.served();
     assert_eq!(card["total_actions"], 20);
-    assert_eq!(card["spent"]["calls"].as_u64(), Some(served.len() as u64));
     // Each kill cuts off at most one request of each play; all others were answered once and for all.
     let uncounted = card["spent"]["uncounted"].as_u64().unwrap();
     assert!(uncounted <= 6, "{uncounted}");
-    assert_eq!(served.len() as u64, 20 + uncounted);
+    assert_eq!(card["spent"]["calls"].as_u64(), Some(20 + uncounted));
+    // A request that was written down may have been cut off before it left.
+    assert!((20..=20 + uncounted).contains(&(served.len() as u64)), "{}", served.len());
 }
 
 #[test]
