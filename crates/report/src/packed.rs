@@ -1,6 +1,6 @@
 //! Films packed for the player: what changed from frame to frame, as bands of runs, in base64.
 //!
-//! The form is that of [`rhae_protocol::Packer`]; the decoder is in `player.js`.
+//! The form is that of [`rhae_protocol::Packer`]; the decoder is in `assets/reel.js`.
 
 use rhae_protocol::{PACKED_VERSION, Packer, Shown, base64};
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ mod tests {
         frames: Vec<Frame>,
     }
 
-    /// The decoder of `player.js` once more, frame by frame.
+    /// The decoder of `reel.js` once more, frame by frame.
     fn unpack(bytes: &[u8]) -> Vec<Unpacked> {
         let mut bytes = bytes.iter().copied();
         let mut moments = Vec::new();

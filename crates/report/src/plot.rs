@@ -1,7 +1,8 @@
 //! Two plots of a result as SVG: actions against the baseline, and completion, both by level.
 //!
 //! Invariants: every mark says what it is by its shape and place, never by colour alone; colours are those of the text
-//! (`currentColor`), so that the same plot serves light and dark pages, print, and a file of its own. Text from outside is escaped.
+//! (`currentColor`), so that the same plot serves light and dark pages and print. Text from outside is escaped.
+//! The style is apart from the drawings, because a page with a strict policy takes it from a file only.
 
 use std::fmt::Write as _;
 
@@ -9,6 +10,9 @@ use rhae_protocol::{EnvironmentScore, Scorecard};
 
 use crate::html::Text;
 use crate::result::{best_run, find};
+
+/// The style of the plots, which the page has.
+pub const PLOT_STYLE: &str = include_str!("../assets/plot.css");
 
 const WIDTH: f64 = 720.0;
 const ROW: f64 = 18.0;
@@ -176,10 +180,8 @@ fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
 }
 
 fn opened(height: f64, label: &str) -> String {
-    let style = include_str!("../assets/plot.css");
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n\
-         <style>\n{style}</style>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n"
     )
 }
 

@@ -3,12 +3,6 @@
 use crate::html::{Text, page};
 use crate::{Film, player_data};
 
-/// The script that defines `<rhae-player>`, an ES module without dependencies.
-///
-/// The element takes what [`player_data`] gives: from a `<script type="application/json">` child, from its `film` attribute,
-/// or set as its `film` property.
-pub const PLAYER_SCRIPT: &str = include_str!("../assets/player.js");
-
 /// A self-contained HTML page that plays the film.
 pub fn replay_page(film: &Film) -> String {
     let body = format!(
@@ -27,10 +21,7 @@ pub(crate) fn player(film: &Film) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rhae_engine::{PALETTE, Rgb};
-
     use super::*;
-    use crate::PACKED_VERSION;
     use crate::film::tests::walking_square;
 
     #[test]
@@ -44,14 +35,6 @@ mod tests {
         assert!(!page.contains("<img"));
         assert_eq!(page.matches("</script>").count(), 2);
         assert_eq!(page.matches("</title>").count(), 1);
-    }
-
-    #[test]
-    fn the_player_has_the_colours_and_the_version_of_the_engine() {
-        let hex = |[red, green, blue]: Rgb| format!("\"#{red:02X}{green:02X}{blue:02X}\"");
-        let script: String = PLAYER_SCRIPT.split_whitespace().collect();
-        assert!(script.contains(&PALETTE.map(hex).join(",")));
-        assert!(PLAYER_SCRIPT.contains(&format!("const VERSION = {PACKED_VERSION};")));
     }
 
     #[test]

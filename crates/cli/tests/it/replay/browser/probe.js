@@ -1,5 +1,5 @@
 
-// Below is the probe of a test; `Reel`, `PALETTE` and `SIZE` are the player's.
+// Below is the probe of a test; `Reel`, `bytesOf`, `PALETTE` and `SIZE` are the player's.
 const probed = document.querySelector("rhae-player");
 
 function write(id, text) {
@@ -24,7 +24,7 @@ function decoded(moments, reel) {
 
 /** Looks at the middle pixel of every cell of the settled frames. A click's ring hides cells, so clicks are passed over. */
 function drawn(moments, reel) {
-  const canvas = probed.shadowRoot.querySelector("canvas");
+  const canvas = probed.shadowRoot.querySelector("rhae-board").shadowRoot.querySelector("canvas");
   const zoom = canvas.width / SIZE;
   for (let at = moments.length - 1; at >= 0; at -= 5) {
     if (moments[at].x >= 0) continue;
@@ -44,7 +44,7 @@ function drawn(moments, reel) {
 probed.addEventListener(
   "rhae-moment",
   () => {
-    const reel = new Reel(JSON.parse(probed.querySelector("script").textContent).packed);
+    const reel = new Reel(bytesOf(JSON.parse(probed.querySelector("script").textContent).packed));
     write("decoded", decoded(probed.moments, reel));
     write("drawn", drawn(probed.moments, reel));
   },
