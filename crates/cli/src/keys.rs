@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use rhae_protocol::compact_utc;
 use rhae_server::{ApiKey, Clock, SystemClock};
-use rhae_store::{GameSet, GameSets, Key, KeyId, Scopes};
+use rhae_store::{GameSet, GameSets, Invitation, Key, KeyId, Scopes};
 use serde_json::{Value, json};
 
 use crate::output;
@@ -16,13 +16,14 @@ use crate::serve::database::Database;
 /// The longest name of a key, in bytes.
 const MOST_NAME_BYTES: usize = 200;
 
-/// Make, list and revoke the keys of a server.
+/// Make, list and revoke the keys of a server, and invite visitors.
 ///
 /// A running server takes note of a new key at once, and of a revoked one within a second.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae keys create --name \"lab one\"
   rhae keys create --name evaluation --sets public,semi-private --json
+  rhae keys invite --name \"study one\" --visitors 20 --url https://example.org
   rhae keys list
   rhae keys revoke 0123456789abcdef")]
 pub(crate) struct KeysArgs {
@@ -49,7 +50,27 @@ enum What {
         #[arg(long)]
         admin: bool,
     },
-    /// List all keys
+    /// Make a link with which visitors come in, where the server is started with `--visitors invite`
+    Invite {
+        #[command(flatten)]
+        common: Common,
+        /// Whom it is for, for you to know
+        #[arg(long)]
+        name: String,
+        /// The sets of environments that those who come may see
+        #[arg(long, default_value = "public", value_delimiter = ',', value_parser = set)]
+        sets: Vec<GameSet>,
+        /// How many visitors may come in with it
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        visitors: u32,
+        /// For how many days it holds
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
+        days: u32,
+        /// Where visitors reach the server
+        #[arg(long, default_value = "http://127.0.0.1:8001", value_name = "URL")]
+        url: String,
+    },
+    /// List all keys and invitations
     List {
         #[command(flatten)]
         common: Common,
@@ -82,8 +103,13 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
     runtime.block_on(async {
         match args.what {
             What::Create { common, name, sets, sources, admin } => {
-                let scopes = Scopes { sets: sets.into_iter().collect(), sources, admin };
+                let scopes = Scopes { sets: sets.into_iter().collect(), sources, admin, visitor: false };
                 create(&common, name, scopes).await
+            }
+            What::Invite { common, name, sets, visitors, days, url } => {
+                let scopes = Scopes { sets: sets.into_iter().collect(), sources: false, admin: false, visitor: true };
+                let until_ms = SystemClock.now_ms().saturating_add(u64::from(days) * 24 * 60 * 60 * 1000);
+                invite(&common, name, scopes, Invitation { left: visitors, until_ms }, &url).await
             }
             What::List { common } => list(&common).await,
             What::Revoke { common, id } => revoke(&common, &id).await,
@@ -98,15 +124,39 @@ async fn existing(db: &Path) -> Result<Database> {
     Database::open(db).await
 }
 
-async fn create(common: &Common, name: String, scopes: Scopes) -> Result<()> {
+/// Makes a key and stores it.
+async fn made(common: &Common, name: String, scopes: Scopes, invitation: Option<Invitation>) -> Result<(ApiKey, Key)> {
     let fine = (1..=MOST_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
     ensure!(fine, "--name must have 1 to {MOST_NAME_BYTES} bytes, and no control characters");
     let secret = ApiKey::generate().map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
     let created_ms = SystemClock.now_ms();
-    let key = Key { id: secret.id(), hash: secret.hash(), name, scopes, created_ms, revoked_ms: None };
+    let key = Key { id: secret.id(), hash: secret.hash(), name, scopes, created_ms, revoked_ms: None, invitation };
     let database = Database::open(&common.db).await?;
     database.keys().create_key(key.clone()).await?;
     database.close().await;
+    Ok((secret, key))
+}
+
+async fn invite(common: &Common, name: String, scopes: Scopes, invitation: Invitation, url: &str) -> Result<()> {
+    let web = url.starts_with("http://") || url.starts_with("https://");
+    ensure!(web && !url.chars().any(char::is_whitespace), "--url must be an address such as https://example.org, and not `{url}`");
+    let (secret, key) = made(common, name, scopes, Some(invitation)).await?;
+    let link = format!("{}/invite/{}", url.trim_end_matches('/'), secret.reveal());
+    if common.json {
+        let mut shown = as_json(&key);
+        shown["link"] = link.into();
+        return output::print_json(&shown);
+    }
+    output::print(&format!("{link}\n"))?;
+    eprintln!(
+        "This is the only time that the link is shown; its id is {}. The server needs `--auth keys --visitors invite`.",
+        key.id
+    );
+    Ok(())
+}
+
+async fn create(common: &Common, name: String, scopes: Scopes) -> Result<()> {
+    let (secret, key) = made(common, name, scopes, None).await?;
     if common.json {
         let mut shown = as_json(&key);
         shown["key"] = secret.reveal().into();
@@ -129,7 +179,12 @@ async fn list(common: &Common) -> Result<()> {
         let mut may: Vec<&str> = sets(key.scopes.sets);
         may.extend(key.scopes.sources.then_some("sources"));
         may.extend(key.scopes.admin.then_some("admin"));
-        let state = if key.revoked_ms.is_some() { "revoked" } else { "in use" };
+        may.extend((key.scopes.visitor && key.invitation.is_none()).then_some("visitor"));
+        let state = match (key.revoked_ms, key.invitation) {
+            (Some(_), _) => "revoked".to_owned(),
+            (None, Some(invitation)) => format!("{} left", invitation.left),
+            (None, None) => "in use".to_owned(),
+        };
         let (may, made) = (may.join(","), compact_utc(key.created_ms));
         text.push_str(&format!("{:16}  {may:28}  {made:15}  {state:8}  {}\n", key.id, output::plain(&key.name)));
     }
@@ -164,5 +219,7 @@ fn as_json(key: &Key) -> Value {
         "admin": key.scopes.admin,
         "created_ms": key.created_ms,
         "revoked_ms": key.revoked_ms,
+        "visitor": key.scopes.visitor,
+        "invitation": key.invitation.map(|invitation| json!({"left": invitation.left, "until_ms": invitation.until_ms})),
     })
 }

@@ -21,7 +21,7 @@ pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use counts::Seen;
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use packed::{PACKED_VERSION, Packer, Shown, base64};
-pub use play::{PlayEvent, PlayListing, level_of};
+pub use play::{CompactAnswer, PlayEvent, PlayListing, level_of};
 pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
     ToolkitLine,

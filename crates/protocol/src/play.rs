@@ -1,6 +1,6 @@
 //! What the REST API answers about a play: its facts, and the events of one that is under way.
 
-use rhae_engine::{Action, PlayState};
+use rhae_engine::{Action, ActionKind, ActionSet, PlayState};
 use serde::Serialize;
 
 use crate::{Packer, Shown, base64, rfc3339_utc};
@@ -39,6 +39,51 @@ pub struct PlayListing {
 /// The level being played, from 1; after a win the last one.
 pub fn level_of(levels_completed: u8, win_levels: u8) -> u8 {
     levels_completed.saturating_add(1).min(win_levels)
+}
+
+/// What a command led to, for a page: as [`FrameAnswer`](crate::FrameAnswer), with the frames packed against an empty one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CompactAnswer {
+    /// The play.
+    pub guid: String,
+    /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
+    pub state: String,
+    /// The level being played, from 1.
+    pub level: u8,
+    /// Levels completed.
+    pub levels_completed: u8,
+    /// All levels.
+    pub win_levels: u8,
+    /// Whether the command started the game anew.
+    pub full_reset: bool,
+    /// Whether it counted as an action.
+    pub counted: bool,
+    /// The actions that are offered.
+    pub available_actions: Vec<u8>,
+    /// The observation in the packed form, in base64.
+    pub packed: String,
+}
+
+impl CompactAnswer {
+    /// The kind of body that a page asks for.
+    pub const CONTENT_TYPE: &'static str = "application/vnd.rhae.compact+json";
+
+    /// The answer of an observation.
+    pub fn new(guid: &str, shown: Shown<'_>, win_levels: u8, available: ActionSet) -> Self {
+        let mut bytes = Vec::new();
+        Packer::default().pack(shown, &mut bytes);
+        Self {
+            guid: guid.to_owned(),
+            state: PlayState::name(shown.state).to_owned(),
+            level: level_of(shown.levels_completed, win_levels),
+            levels_completed: shown.levels_completed,
+            win_levels,
+            full_reset: shown.full_reset,
+            counted: shown.counted,
+            available_actions: available.iter().map(ActionKind::id).collect(),
+            packed: base64(&bytes),
+        }
+    }
 }
 
 /// One command of a play, for somebody who watches.

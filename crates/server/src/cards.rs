@@ -46,7 +46,8 @@ pub(crate) async fn open(
         competition,
         games: if competition { server.games(&caller).map(|info| info.id.clone()).collect() } else { Vec::new() },
         only_one: server.config.competition,
-        most_open: server.config.limits.open_cards,
+        most_open: server.config.limits.open_cards_of(caller.visitor),
+        lasting: caller.in_browser,
         opened_ms: server.clock.now_ms(),
     };
     let id = card.id;
@@ -115,13 +116,13 @@ impl Server {
     }
 
     /// A card that the caller may read, unless it is of a competition and open.
-    async fn readable_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
+    pub(crate) async fn readable_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
         let card =
             self.card(id).await?.filter(|card| caller.reads(card.owner)).ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
         if card.competition && card.closed_ms.is_none() { Err(ApiError::Competing) } else { Ok(card) }
     }
 
-    async fn scorecard(&self, card: &Card) -> Result<Scorecard, ApiError> {
+    pub(crate) async fn scorecard(&self, card: &Card) -> Result<Scorecard, ApiError> {
         Ok(scorecard(facts(card), Method::DEFAULT, &self.environments(card).await?))
     }
 

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use rhae_engine::{Action, ActionKind};
-use rhae_protocol::{Details, ResetRule};
+use rhae_protocol::{CompactAnswer, Details, ResetRule};
 use rhae_session::Play;
 use rhae_store::{NewPlay, Once, Play as StoredPlay, PlayId, StoreError};
 use tracing::Instrument;
@@ -43,6 +43,7 @@ pub(crate) async fn command(
         action,
         game_id: fields.required("game_id")?.to_owned(),
         reasoning: fields.extra("reasoning", server.config.limits.extra_bytes)?,
+        compact: headers.get(header::ACCEPT).is_some_and(|kind| kind == CompactAnswer::CONTENT_TYPE),
     };
     let guid = fields.text("guid")?.map(str::to_owned);
     let card = fields.text("card_id")?.map(str::to_owned);
@@ -112,7 +113,7 @@ impl Server {
             rule,
             win_levels,
             only_one: card.competition,
-            most_plays: self.config.limits.plays_per_card,
+            most_plays: self.config.limits.plays_per_card_of(caller.visitor),
             opening: answer.entry(Action::Reset, Details { reasoning: command.reasoning.clone(), ..Details::default() }),
             at_ms: self.clock.now_ms(),
         };

@@ -248,6 +248,8 @@ impl IntoResponse for ApiError {
         let (code, status) = self.kind();
         let body = json!({"error": code.name(), "message": self.to_string()}).to_string();
         let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        // The pages of the web app say it in their own way.
+        response.extensions_mut().insert(self.clone());
         let (name, value) = match self {
             Self::Unavailable(_) => (header::RETRY_AFTER, HeaderValue::from_static("1")),
             Self::RateLimit { retry_seconds, .. } => (header::RETRY_AFTER, HeaderValue::from(retry_seconds)),

@@ -42,13 +42,15 @@ pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, ne
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     server.metrics.request(route.as_ref().map_or("", MatchedPath::as_str), status, took);
     let _entered = span.enter();
+    // An invitation is as good as a key.
+    let path = if uri.path().starts_with("/invite/") { "/invite/…" } else { uri.path() };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     match status {
         500..=599 => {
             let request = id.to_str().unwrap_or_default();
-            tracing::error!(request, %method, path = uri.path(), status, micros, "failed");
+            tracing::error!(request, %method, path, status, micros, "failed");
         }
-        _ => tracing::debug!(%method, path = uri.path(), status, micros, "answered"),
+        _ => tracing::debug!(%method, path, status, micros, "answered"),
     }
     response
 }

@@ -77,8 +77,8 @@ mod tests {
     use super::*;
 
     fn stored(key: &ApiKey) -> Key {
-        let scopes = Scopes { sets: GameSets::PUBLIC, sources: false, admin: false };
-        Key { id: key.id(), hash: key.hash(), name: String::new(), scopes, created_ms: 0, revoked_ms: None }
+        let scopes = Scopes { sets: GameSets::PUBLIC, sources: false, admin: false, visitor: false };
+        Key { id: key.id(), hash: key.hash(), name: String::new(), scopes, created_ms: 0, revoked_ms: None, invitation: None }
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod rebuild;
 mod routes;
 mod server;
 mod tls;
+mod web;
 
 pub use clock::{Clock, SystemClock};
 pub use error::{ApiError, Code};
@@ -39,5 +40,5 @@ pub use key::ApiKey;
 pub use limits::Limits;
 pub use listen::{serve, serve_metrics, serve_tls};
 pub use routes::router;
-pub use server::{Config, Server};
+pub use server::{Config, Server, Visitors};
 pub use tls::{Tls, TlsError};

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Requests of a key in a minute.
     pub requests_per_minute: Option<u32>,
+    /// Requests of a visitor's key in a minute.
+    pub visitor_requests_per_minute: Option<u32>,
     /// Open cards of a key.
     pub open_cards: Option<u32>,
     /// Plays on a card.
@@ -33,6 +35,21 @@ impl Limits {
     /// The most levels of nesting that the JSON parser takes.
     pub const MOST_DEPTH: usize = 128;
 
+    /// Open cards of a visitor: one for all plays, and a few for those who open more by other means.
+    const VISITOR_CARDS: u32 = 10;
+    /// Plays on a visitor's card.
+    const VISITOR_PLAYS: u32 = 500;
+
+    /// How many open cards somebody may have.
+    pub(crate) fn open_cards_of(&self, visitor: bool) -> Option<u32> {
+        if visitor { Some(self.open_cards.unwrap_or(u32::MAX).min(Self::VISITOR_CARDS)) } else { self.open_cards }
+    }
+
+    /// How many plays somebody may have on a card.
+    pub(crate) fn plays_per_card_of(&self, visitor: bool) -> Option<u32> {
+        if visitor { Some(self.plays_per_card.unwrap_or(u32::MAX).min(Self::VISITOR_PLAYS)) } else { self.plays_per_card }
+    }
+
     /// The shortest of the times that connections are watched for.
     pub(crate) fn shortest_timeout(&self) -> Duration {
         self.header_timeout.min(self.answer_timeout).min(self.idle_timeout).max(Duration::from_millis(4))
@@ -43,6 +60,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             requests_per_minute: None,
+            visitor_requests_per_minute: None,
             open_cards: None,
             plays_per_card: None,
             body_bytes: 256 * 1024,

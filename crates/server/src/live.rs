@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{Action, PlayState};
-use rhae_protocol::{Details, Entry, FrameAnswer};
+use rhae_engine::{Action, Frame, PlayState};
+use rhae_protocol::{CompactAnswer, Details, Entry, FrameAnswer, Shown};
 use rhae_session::{Answer, Play};
-use rhae_store::{Once, Play as StoredPlay, Snapshot, StoreError};
+use rhae_store::{Once, Play as StoredPlay, PlayId, Snapshot, StoreError};
 use serde_json::Value;
 
 use crate::plays::{Place, Stage};
@@ -36,9 +36,37 @@ pub(crate) struct Command {
     pub(crate) game_id: String,
     /// What the client added.
     pub(crate) reasoning: Option<Value>,
+    /// Whether it is a page that asks, to which frames are sent packed.
+    pub(crate) compact: bool,
 }
 
 impl Server {
+    /// Where a play stands, and whether a RESET would start the whole game anew. The play is made from its log if need be.
+    pub(crate) async fn standing(&self, stored: &StoredPlay) -> Result<(CompactAnswer, bool), ApiError> {
+        let place = self.plays.place(stored.clone(), Stage::Absent);
+        let mut stage = place.stage.lock().await;
+        let mut live = self.take(stored, &mut stage).await?;
+        if self.store.head(stored.key).await? != live.next {
+            // Another server went on with it.
+            live = self.take(stored, &mut stage).await?;
+        }
+        let answer = live.play.opening();
+        let settled = std::slice::from_ref(answer.observation.settled());
+        let standing = compact_answer(&answer, settled, &stored.id.to_string(), answer.observation.action);
+        let anew = live.play.reset_starts_anew();
+        *stage = Stage::Live(live);
+        Ok((standing, anew))
+    }
+
+    /// The settled frame of a play that is in memory.
+    pub(crate) async fn settled(&self, id: PlayId) -> Option<Frame> {
+        let place = self.plays.find(id)?;
+        match &*place.stage.lock().await {
+            Stage::Live(live) => Some(live.play.opening().observation.settled().clone()),
+            Stage::Absent | Stage::Frozen(_) => None,
+        }
+    }
+
     /// Carries out a command, commits it, and gives the answer's body.
     pub(crate) async fn command(&self, place: &Place, command: &Command, once: Option<&Once>) -> Result<Vec<u8>, ApiError> {
         let mut stage = place.stage.lock().await;
@@ -155,6 +183,10 @@ impl Done {
 
 /// The body of an answer; `action` is `None` for the RESET that opened the play.
 pub(crate) fn frame_answer(answer: &Answer<'_>, command: &Command, guid: &str, action: Option<Action>) -> Vec<u8> {
+    if command.compact {
+        let answer = compact_answer(answer, answer.frames, guid, action.unwrap_or(Action::Reset));
+        return serde_json::to_vec(&answer).expect("plain fields can be written to memory");
+    }
     let body = FrameAnswer {
         game_id: &command.game_id,
         guid,
@@ -168,4 +200,18 @@ pub(crate) fn frame_answer(answer: &Answer<'_>, command: &Command, guid: &str, a
         reasoning: command.reasoning.as_ref(),
     };
     body.to_json()
+}
+
+/// The same for a page.
+fn compact_answer(answer: &Answer<'_>, frames: &[Frame], guid: &str, action: Action) -> CompactAnswer {
+    let shown = Shown {
+        action,
+        frames,
+        state: answer.seen.state,
+        levels_completed: answer.seen.levels_completed,
+        changed: answer.seen.changed,
+        counted: answer.seen.counted,
+        full_reset: answer.seen.full_reset,
+    };
+    CompactAnswer::new(guid, shown, answer.observation.win_levels, answer.observation.available)
 }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::{ApiError, Server, cards, commands, events, games, gate, play_api};
+use crate::{ApiError, Server, cards, commands, events, games, gate, play_api, web};
 
 /// How the server calls itself.
 const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
@@ -32,6 +32,7 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/api/plays/{guid}/recording", get(play_api::recording))
         .route("/api/plays/{guid}/events", get(events::events))
         .route("/api/healthcheck", get(|| async { "okay" }))
+        .merge(web::routes(&server))
         .fallback(|| async { ApiError::NoSuchPath })
         .method_not_allowed_fallback(|| async { ApiError::Method })
         // The gate has the body's limits.
@@ -68,8 +69,9 @@ async fn in_common(response: Response) -> Response {
 /// What the HTTP layer refuses by itself it refuses in text.
 fn errors_as_json(response: Response) -> Response {
     let status = response.status();
-    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    if is_json || !(status.is_client_error() || status.is_server_error()) {
+    let kind = response.headers().get(header::CONTENT_TYPE).map(|kind| kind.as_bytes());
+    let is_ours = kind.is_some_and(|kind| kind == b"application/json" || kind.starts_with(b"text/html"));
+    if is_ours || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
     match status {

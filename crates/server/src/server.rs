@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rhae_engine::{GameId, GameInfo};
 use rhae_session::Catalog;
@@ -12,7 +13,20 @@ use crate::gate::RequestIds;
 use crate::listeners::Listeners;
 use crate::metrics::Metrics;
 use crate::plays::Plays;
+use crate::web::{Entrances, Pictures};
 use crate::{ApiError, Clock, Limits};
+
+/// Who may come in without having been given a key, where keys are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Visitors {
+    /// Nobody.
+    #[default]
+    Off,
+    /// Everybody: a visitor gets a key for the public environments.
+    Public,
+    /// Those who have a link that was made for them.
+    Invite,
+}
 
 /// What may be set.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +45,8 @@ pub struct Config {
     pub listeners: usize,
     /// After how long without news a follower gets a sign of life.
     pub keep_alive_ms: u64,
+    /// Who may come in without a key.
+    pub visitors: Visitors,
     /// What is taken from clients.
     pub limits: Limits,
 }
@@ -45,6 +61,7 @@ impl Default for Config {
             snapshot_every: 1000,
             listeners: 256,
             keep_alive_ms: 15_000,
+            visitors: Visitors::default(),
             limits: Limits::default(),
         }
     }
@@ -65,6 +82,9 @@ pub struct Server {
     pub(crate) listeners: Arc<Listeners>,
     pub(crate) metrics: Metrics,
     pub(crate) request_ids: RequestIds,
+    pub(crate) pictures: Pictures,
+    pub(crate) entrances: Entrances,
+    pub(crate) begun: Instant,
 }
 
 impl Server {
@@ -80,7 +100,23 @@ impl Server {
         let (sets, plays) = (vec![GameSet::Public; games.len()], Plays::new(config.plays_in_memory));
         let (metrics, request_ids) = (Metrics::default(), RequestIds::new());
         let listeners = Arc::new(Listeners::new(config.listeners));
-        Self { catalog, games, sets, keys: None, store, clock, config, plays, listeners, metrics, request_ids }
+        let (pictures, entrances, begun) = (Pictures::default(), Entrances::default(), Instant::now());
+        Self {
+            catalog,
+            games,
+            sets,
+            keys: None,
+            store,
+            clock,
+            config,
+            plays,
+            listeners,
+            metrics,
+            request_ids,
+            pictures,
+            entrances,
+            begun,
+        }
     }
 
     /// The same server for those who have a key.

@@ -101,6 +101,17 @@ pub struct Scopes {
     pub sources: bool,
     /// Whether it may see every set and read everybody's scorecards.
     pub admin: bool,
+    /// Whether it is a visitor's, who has it in a browser and is held to stricter limits.
+    pub visitor: bool,
+}
+
+/// What makes a key an invitation: with it one gets keys, and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invitation {
+    /// How many keys it still gives.
+    pub left: u32,
+    /// Until when, in milliseconds since 1970.
+    pub until_ms: u64,
 }
 
 /// A stored key.
@@ -118,12 +129,18 @@ pub struct Key {
     pub created_ms: u64,
     /// When it was revoked, if it was.
     pub revoked_ms: Option<u64>,
+    /// Present if it is an invitation.
+    pub invitation: Option<Invitation>,
 }
 
 /// Where keys are kept.
 pub trait KeyStore: Send + Sync {
     /// Stores a new key.
     fn create_key(&self, key: Key) -> Pending<'_, ()>;
+
+    /// Stores a new key for which an invitation is used up by one, if that still gives any at this time; otherwise nothing happens and it
+    /// is `false`.
+    fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool>;
 
     /// The key with this id, revoked or not.
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>>;

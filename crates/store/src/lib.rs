@@ -20,7 +20,7 @@ mod store;
 mod summary;
 
 pub use error::StoreError;
-pub use keys::{GameSet, GameSets, Key, KeyId, KeyIdError, KeyStore, Scopes};
+pub use keys::{GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyStore, Scopes};
 pub use model::{
     Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey, Snapshot, Stale, Summed, Timed,
 };

@@ -72,6 +72,8 @@ pub struct NewCard {
     pub only_one: bool,
     /// It is refused if the owner has so many open cards.
     pub most_open: Option<u32>,
+    /// Whether the clock never closes it, as a visitor's, who may come back tomorrow.
+    pub lasting: bool,
     /// When it is opened, in milliseconds since 1970.
     pub opened_ms: u64,
 }

@@ -173,6 +173,18 @@ impl Store for PostgresStore {
         Box::pin(plays::facts(&self.pool, id))
     }
 
+    fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>> {
+        Box::pin(plays::of_owner(&self.pool, owner, most))
+    }
+
+    fn plays_under_way(&self, owner: Option<Owner>, age_ms: u64, _now_ms: u64, most: u32) -> Pending<'_, Vec<PlayFacts>> {
+        Box::pin(plays::under_way(&self.pool, owner, age_ms, most))
+    }
+
+    fn cards_before(&self, owner: Option<Owner>, before: Option<CardKey>, most: u32) -> Pending<'_, Vec<Card>> {
+        Box::pin(cards::before(&self.pool, owner, before, most))
+    }
+
     fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>> {
         Box::pin(plays::after(&self.pool, play, most))
     }

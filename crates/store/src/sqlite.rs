@@ -247,6 +247,18 @@ impl Store for SqliteStore {
         Box::pin(plays::facts(&self.readers, id))
     }
 
+    fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>> {
+        Box::pin(plays::of_owner(&self.readers, owner, most))
+    }
+
+    fn plays_under_way(&self, owner: Option<Owner>, age_ms: u64, now_ms: u64, most: u32) -> Pending<'_, Vec<PlayFacts>> {
+        Box::pin(plays::under_way(&self.readers, owner, now_ms.saturating_sub(age_ms), most))
+    }
+
+    fn cards_before(&self, owner: Option<Owner>, before: Option<CardKey>, most: u32) -> Pending<'_, Vec<Card>> {
+        Box::pin(plays::cards_before(&self.readers, owner, before, most))
+    }
+
     fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>> {
         Box::pin(plays::after(&self.readers, play, most))
     }

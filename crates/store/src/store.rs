@@ -94,6 +94,15 @@ pub trait Store: Send + Sync {
     /// The play with this id, and where it stands.
     fn play_facts(&self, id: PlayId) -> Pending<'_, Option<PlayFacts>>;
 
+    /// An owner's plays, those that were opened last first, at most so many.
+    fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>>;
+
+    /// Plays on open cards, of one owner or of all, to which something was appended not longer ago than this; the last first.
+    fn plays_under_way(&self, owner: Option<Owner>, age_ms: u64, now_ms: u64, most: u32) -> Pending<'_, Vec<PlayFacts>>;
+
+    /// The cards of one owner or of all, those that were opened last first, from those before a card on.
+    fn cards_before(&self, owner: Option<Owner>, before: Option<CardKey>, most: u32) -> Pending<'_, Vec<Card>>;
+
     /// At most so many plays after this one, in a fixed order.
     fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>>;
 

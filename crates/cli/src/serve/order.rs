@@ -9,12 +9,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::{GameId, GameInfo};
 use rhae_pyhost::Games;
-use rhae_server::{Config, Limits, Tls};
+use rhae_server::{Config, Limits, Tls, Visitors};
 use rhae_session::Catalog;
 use rhae_store::GameSet;
 
 use super::sets;
-use super::settings::{Auth, LogForm, LogLevel, Settings};
+use super::settings::{self, Auth, LogForm, LogLevel, Settings};
 use crate::outside::{HOST_MEMORY, HOST_MEMORY_RANGE, HOST_SECONDS, OutsideArgs};
 use crate::run::chosen_games;
 
@@ -56,7 +56,9 @@ impl Order {
         let tls = tls(settings.tls_cert.as_deref(), settings.tls_key.as_deref())?;
         let limits = limits(&settings, auth)?;
         let minutes = |name, value: Option<u64>, default| Ok::<_, anyhow::Error>(within(name, value, default, TIMES)? * 60_000);
+        let visitors = visitors(&settings, auth)?;
         let config = Config {
+            visitors,
             competition: settings.competition.unwrap_or(false),
             idle_ms: minutes("idle-minutes", settings.idle_minutes, 15)?,
             open_ms: minutes("open-minutes", settings.open_minutes, 24 * 60)?,
@@ -81,6 +83,18 @@ fn outside(settings: &Settings) -> Result<OutsideArgs> {
     })
 }
 
+fn visitors(settings: &Settings, auth: Auth) -> Result<Visitors> {
+    ensure!(
+        auth == Auth::Keys || settings.visitors.is_none(),
+        "visitors needs `--auth keys`: with open access everybody on this machine may play"
+    );
+    Ok(match settings.visitors.unwrap_or(settings::Visitors::Off) {
+        settings::Visitors::Off => Visitors::Off,
+        settings::Visitors::Public => Visitors::Public,
+        settings::Visitors::Invite => Visitors::Invite,
+    })
+}
+
 fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
     let keys = auth == Auth::Keys;
     ensure!(
@@ -93,6 +107,8 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
     let default = Limits::default();
     Ok(Limits {
         requests_per_minute: counted(settings.requests_per_minute, 600),
+        // Eight actions a second, all the time, and some pages.
+        visitor_requests_per_minute: counted(settings.visitor_requests_per_minute, 540),
         open_cards: counted(settings.open_cards, 100),
         plays_per_card: counted(settings.plays_per_card, 1000),
         body_bytes: within("body-bytes", settings.body_bytes, default.body_bytes, 1024..=64 * 1024 * 1024)?,

@@ -19,6 +19,18 @@ pub(crate) enum Auth {
     Keys,
 }
 
+/// Who may come in without having been given a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Visitors {
+    /// Nobody: pages are for those who enter their key
+    Off,
+    /// Everybody: who begins to play gets a key for the public environments, in a cookie
+    Public,
+    /// Those who have a link of `rhae keys invite`
+    Invite,
+}
+
 /// The form of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -82,6 +94,9 @@ pub(crate) struct Settings {
     /// Who may use it [default: open]
     #[arg(long, env = "RHAE_AUTH")]
     pub(crate) auth: Option<Auth>,
+    /// Who may come in without a key, to play and look in a browser; needs `--auth keys` [default: off]
+    #[arg(long, env = "RHAE_VISITORS")]
+    pub(crate) visitors: Option<Visitors>,
     /// Open every scorecard in competition mode, one for each key
     #[arg(long, env = "RHAE_COMPETITION", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) competition: Option<bool>,
@@ -114,6 +129,9 @@ pub(crate) struct Settings {
     /// Requests of a key in a minute, 0 for any number; needs `--auth keys` [default: 600]
     #[arg(long, env = "RHAE_REQUESTS_PER_MINUTE", value_name = "N", help_heading = "Limits")]
     pub(crate) requests_per_minute: Option<u32>,
+    /// Requests of a visitor in a minute, 0 for any number [default: 540]
+    #[arg(long, env = "RHAE_VISITOR_REQUESTS_PER_MINUTE", value_name = "N", help_heading = "Limits")]
+    pub(crate) visitor_requests_per_minute: Option<u32>,
     /// Open scorecards of a key, 0 for any number [default: 100 with `--auth keys`, otherwise 0]
     #[arg(long, env = "RHAE_OPEN_CARDS", value_name = "N", help_heading = "Limits")]
     pub(crate) open_cards: Option<u32>,
@@ -159,8 +177,8 @@ impl Settings {
             ($($field:ident),* $(,)?) => { Self { $($field: self.$field.or(other.$field)),* } };
         }
         first! {
-            addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, auth, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
-            requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, connections, header_seconds,
+            addr, db, games, games_dir, python, host_seconds, host_memory, unsafe_host, sets, auth, visitors, competition, idle_minutes, open_minutes, snapshot_every, tls_cert, tls_key, log, log_level, metrics,
+            requests_per_minute, visitor_requests_per_minute, open_cards, plays_per_card, body_bytes, json_depth, extra_bytes, connections, header_seconds,
             body_seconds, answer_seconds, idle_seconds,
         }
     }

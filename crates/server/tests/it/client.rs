@@ -43,12 +43,15 @@ pub(crate) struct Client {
     base: String,
     key: String,
     once: Option<String>,
+    /// A browser's cookie, in the place of the key.
+    cookie: Option<String>,
+    accept: Option<&'static str>,
 }
 
 impl Client {
     pub(crate) fn new(base: &str, key: &str) -> Self {
-        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
-        Self { agent: config.into(), base: base.to_owned(), key: key.to_owned(), once: None }
+        let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
+        Self { agent: config.into(), base: base.to_owned(), key: key.to_owned(), once: None, cookie: None, accept: None }
     }
 
     /// The same client, with an idempotency key on whatever it sends.
@@ -56,11 +59,28 @@ impl Client {
         Self { once: Some(key.to_owned()), ..self.clone() }
     }
 
+    /// The same client, which asks for another form of answers.
+    pub(crate) fn accepting(&self, accept: &'static str) -> Self {
+        Self { accept: Some(accept), ..self.clone() }
+    }
+
+    /// Somebody in a browser, with or without a cookie.
+    pub(crate) fn browser(&self, cookie: Option<&str>) -> Self {
+        Self { cookie: Some(cookie.unwrap_or_default().to_owned()), ..self.clone() }
+    }
+
     /// Sends anything.
     pub(crate) fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> Answer {
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base)).header("X-API-Key", &self.key);
+        let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        let mut request = match &self.cookie {
+            None => request.header("X-API-Key", &self.key),
+            Some(cookie) => request.header("Cookie", format!("a=b; {cookie}")),
+        };
         if let Some(content_type) = content_type {
             request = request.header("Content-Type", content_type);
+        }
+        if let Some(accept) = self.accept {
+            request = request.header("Accept", accept);
         }
         if let Some(once) = &self.once {
             request = request.header("Idempotency-Key", once);

@@ -18,4 +18,5 @@ mod sharing;
 mod slow;
 mod tls;
 mod trouble;
+mod visitors;
 mod watching;

@@ -101,17 +101,25 @@ impl Running {
 
     /// A new key that may see some sets.
     pub(crate) fn key(&self, sets: &[GameSet]) -> String {
-        self.create_key(Scopes { sets: sets.iter().copied().collect(), sources: false, admin: false })
+        self.create_key(Scopes { sets: sets.iter().copied().collect(), sources: false, admin: false, visitor: false })
     }
 
     /// A new key that may do everything.
     pub(crate) fn admin_key(&self) -> String {
-        self.create_key(Scopes { sets: GameSets::default(), sources: true, admin: true })
+        self.create_key(Scopes { sets: GameSets::default(), sources: true, admin: true, visitor: false })
     }
 
     fn create_key(&self, scopes: Scopes) -> String {
         let key = ApiKey::generate().unwrap();
-        let stored = Key { id: key.id(), hash: key.hash(), name: "test".to_owned(), scopes, created_ms: 1, revoked_ms: None };
+        let stored = Key {
+            id: key.id(),
+            hash: key.hash(),
+            name: "test".to_owned(),
+            scopes,
+            created_ms: 1,
+            revoked_ms: None,
+            invitation: None,
+        };
         self.runtime.block_on(self.store.create_key(stored)).unwrap();
         key.reveal().to_owned()
     }

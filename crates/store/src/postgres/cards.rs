@@ -8,7 +8,7 @@ use sqlx::postgres::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::postgres::{listener, requests, rows, session};
-use crate::{Card, CardId, CardKey, NewCard, Once, Stale, StoreError};
+use crate::{Card, CardId, CardKey, NewCard, Once, Owner, Stale, StoreError};
 
 /// The time of a card's last use is kept to this precision, so that not every action writes it.
 const USE_PRECISION_MS: i64 = 1000;
@@ -37,8 +37,8 @@ pub(crate) async fn open(pool: &PgPool, card: &NewCard, once: Option<&Once>) -> 
     }
     let query = sqlx::query(
         "WITH card AS (
-             INSERT INTO rhae.cards (id, owner, tags, source_url, opaque, competition, games, opened_ms)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, rhae.now_ms()) RETURNING key, opened_ms)
+             INSERT INTO rhae.cards (id, owner, tags, source_url, opaque, competition, games, opened_ms, lasting)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, rhae.now_ms(), $8) RETURNING key, opened_ms)
          INSERT INTO rhae.uses SELECT key, opened_ms FROM card",
     );
     let games: Vec<&str> = card.games.iter().map(GameId::as_str).collect();
@@ -47,7 +47,7 @@ pub(crate) async fn open(pool: &PgPool, card: &NewCard, once: Option<&Once>) -> 
     let query = query.bind(&card.id.0.as_bytes()[..]).bind(&card.owner.0[..]);
     let query = query.bind(serde_json::Value::from(card.tags.clone()).to_string()).bind(source_url);
     let query = query.bind(card.opaque.as_ref().map(ToString::to_string)).bind(card.competition).bind(games.join(" "));
-    query.execute(&mut *transaction).await?;
+    query.bind(card.lasting).execute(&mut *transaction).await?;
     if let Some(once) = once {
         requests::take_for_card(&mut transaction, once, card.id).await?;
     }
@@ -57,6 +57,20 @@ pub(crate) async fn open(pool: &PgPool, card: &NewCard, once: Option<&Once>) -> 
 pub(crate) async fn find(pool: &PgPool, id: CardId) -> Result<Option<Card>, StoreError> {
     let query = sqlx::query("SELECT cards.*, used_ms FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key WHERE id = $1");
     query.bind(&id.0.as_bytes()[..]).fetch_optional(pool).await?.as_ref().map(rows::card).transpose()
+}
+
+pub(crate) async fn before(
+    pool: &PgPool,
+    owner: Option<Owner>,
+    before: Option<CardKey>,
+    most: u32,
+) -> Result<Vec<Card>, StoreError> {
+    let query = sqlx::query(
+        "SELECT cards.*, used_ms FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key
+         WHERE key < $1 AND ($3::bytea IS NULL OR owner = $3) ORDER BY key DESC LIMIT $2",
+    );
+    let query = query.bind(before.map_or(i64::MAX, |key| key.0)).bind(i64::from(most)).bind(owner.map(|owner| owner.0.to_vec()));
+    query.fetch_all(pool).await?.iter().map(rows::card).collect()
 }
 
 /// What a transaction does with a card that must be open.
@@ -121,7 +135,7 @@ pub(crate) async fn close_stale(pool: &PgPool, stale: Stale) -> Result<Vec<CardI
     let query = sqlx::query_as(
         "UPDATE rhae.cards SET closed_ms = rhae.now_ms() WHERE key = ANY (ARRAY (
              SELECT cards.key FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key
-             WHERE closed_ms IS NULL AND (used_ms < rhae.now_ms() - $1 OR opened_ms < rhae.now_ms() - $2)
+             WHERE closed_ms IS NULL AND NOT lasting AND (used_ms < rhae.now_ms() - $1 OR opened_ms < rhae.now_ms() - $2)
              FOR UPDATE SKIP LOCKED))
          RETURNING key, id",
     );

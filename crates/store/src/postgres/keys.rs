@@ -1,23 +1,34 @@
 //! Keys in PostgreSQL.
 
 use sqlx::Row;
-use sqlx::postgres::PgRow;
+use sqlx::postgres::{PgConnection, PgRow};
 
-use crate::postgres::rows;
-use crate::{GameSet, GameSets, Key, KeyId, KeyStore, Pending, PostgresStore, Scopes, StoreError};
+use crate::postgres::{rows, session};
+use crate::{GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, PostgresStore, Scopes, StoreError};
 
 impl KeyStore for PostgresStore {
     fn create_key(&self, key: Key) -> Pending<'_, ()> {
         Box::pin(async move {
-            let sets: Vec<&str> = key.scopes.sets.iter().map(GameSet::name).collect();
+            let mut connection = self.pool.acquire().await?;
+            create(&mut connection, &key).await
+        })
+    }
+
+    /// Until when an invitation holds is the caller's time, as it is when one is made.
+    fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let mut transaction = self.pool.begin().await?;
             let query = sqlx::query(
-                "INSERT INTO rhae.api_keys (id, hash, name, sets, sources, admin, created_ms, revoked_ms)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                "UPDATE rhae.api_keys SET invites = invites - 1
+                 WHERE id = $1 AND invites > 0 AND until_ms > $2 AND revoked_ms IS NULL",
             );
-            let query = query.bind(key.id.to_string()).bind(&key.hash[..]).bind(&key.name).bind(sets.join(" "));
-            let query = query.bind(key.scopes.sources).bind(key.scopes.admin).bind(key.created_ms.cast_signed());
-            query.bind(key.revoked_ms.map(u64::cast_signed)).execute(&self.pool).await?;
-            Ok(())
+            let used = query.bind(id.to_string()).bind(at_ms.cast_signed()).execute(&mut *transaction).await?;
+            if used.rows_affected() == 0 {
+                return Ok(false);
+            }
+            create(&mut transaction, &key).await?;
+            session::commit(transaction).await?;
+            Ok(true)
         })
     }
 
@@ -44,6 +55,20 @@ impl KeyStore for PostgresStore {
     }
 }
 
+async fn create(connection: &mut PgConnection, key: &Key) -> Result<(), StoreError> {
+    let sets: Vec<&str> = key.scopes.sets.iter().map(GameSet::name).collect();
+    let query = sqlx::query(
+        "INSERT INTO rhae.api_keys (id, hash, name, sets, sources, admin, visitor, created_ms, revoked_ms, invites, until_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    );
+    let query = query.bind(key.id.to_string()).bind(&key.hash[..]).bind(&key.name).bind(sets.join(" "));
+    let query = query.bind(key.scopes.sources).bind(key.scopes.admin).bind(key.scopes.visitor);
+    let query = query.bind(key.created_ms.cast_signed()).bind(key.revoked_ms.map(u64::cast_signed));
+    let query = query.bind(key.invitation.map(|invitation| i64::from(invitation.left)));
+    query.bind(key.invitation.map(|invitation| invitation.until_ms.cast_signed())).execute(connection).await?;
+    Ok(())
+}
+
 fn key(row: &PgRow) -> Result<Key, StoreError> {
     let sets: &str = row.try_get("sets")?;
     let set = |name: &str| GameSet::from_name(name).ok_or_else(|| rows::corrupt("sets"));
@@ -55,8 +80,15 @@ fn key(row: &PgRow) -> Result<Key, StoreError> {
             sets: sets.split_whitespace().map(set).collect::<Result<GameSets, _>>()?,
             sources: row.try_get("sources")?,
             admin: row.try_get("admin")?,
+            visitor: row.try_get("visitor")?,
         },
         created_ms: rows::large(row, "created_ms")?,
         revoked_ms: row.try_get::<Option<i64>, _>("revoked_ms")?.map(i64::cast_unsigned),
+        invitation: row.try_get::<Option<i64>, _>("invites")?.map(|left| invitation(left, row)).transpose()?,
     })
+}
+
+fn invitation(left: i64, row: &PgRow) -> Result<Invitation, StoreError> {
+    let left = u32::try_from(left).map_err(|_| rows::corrupt("invites"))?;
+    Ok(Invitation { left, until_ms: rows::large(row, "until_ms")? })
 }

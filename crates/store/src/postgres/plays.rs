@@ -7,7 +7,9 @@ use sqlx::postgres::{PgPool, PgRow};
 use crate::postgres::cards::{self, Hold};
 use crate::postgres::writer::{self, Append};
 use crate::postgres::{counts, listener, requests, rows, session};
-use crate::{CardKey, Logged, NewPlay, Once, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed};
+use crate::{
+    CardKey, Logged, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed,
+};
 
 pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Result<PlayKey, StoreError> {
     let mut transaction = pool.begin().await?;
@@ -80,18 +82,41 @@ pub(crate) async fn card_log(pool: &PgPool, card: CardKey) -> Result<Vec<Logged>
     Ok(logged)
 }
 
+/// A statement that gives the facts of plays.
+macro_rules! facts {
+    ($which:literal) => {
+        concat!(
+            "SELECT plays.*, owner, cards.id AS card_id, competition, closed_ms,
+                    first.at_ms AS first_ms, last.at_ms AS last_ms, last.state, last.levels_completed,
+                    coalesce((SELECT sum(actions)::bigint FROM rhae.runs WHERE play = plays.key),
+                             (SELECT count(*) FROM rhae.log WHERE play = plays.key AND counted)) AS actions
+             FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card
+             JOIN rhae.log AS first ON first.play = plays.key AND first.entry = 0
+             JOIN rhae.log AS last ON last.play = plays.key AND last.entry = plays.head - 1 ",
+            $which
+        )
+    };
+}
+
 pub(crate) async fn facts(pool: &PgPool, id: PlayId) -> Result<Option<PlayFacts>, StoreError> {
-    let query = sqlx::query(
-        "SELECT plays.*, owner, cards.id AS card_id, competition, closed_ms,
-                first.at_ms AS first_ms, last.at_ms AS last_ms, last.state, last.levels_completed,
-                coalesce((SELECT sum(actions)::bigint FROM rhae.runs WHERE play = plays.key),
-                         (SELECT count(*) FROM rhae.log WHERE play = plays.key AND counted)) AS actions
-         FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card
-         JOIN rhae.log AS first ON first.play = plays.key AND first.entry = 0
-         JOIN rhae.log AS last ON last.play = plays.key AND last.entry = plays.head - 1
-         WHERE plays.id = $1",
-    );
-    query.bind(&id.0.as_bytes()[..]).fetch_optional(pool).await?.as_ref().map(facts_of).transpose()
+    let query = sqlx::query(facts!("WHERE plays.id = $1")).bind(id.0.as_bytes().to_vec());
+    query.fetch_optional(pool).await?.as_ref().map(facts_of).transpose()
+}
+
+pub(crate) async fn of_owner(pool: &PgPool, owner: Owner, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
+    let query = sqlx::query(facts!("WHERE owner = $1 ORDER BY plays.key DESC LIMIT $2")).bind(owner.0.to_vec());
+    query.bind(i64::from(most)).fetch_all(pool).await?.iter().map(facts_of).collect()
+}
+
+/// The time of a card's use is noted to the second, so that of a play's last entry decides.
+pub(crate) async fn under_way(pool: &PgPool, owner: Option<Owner>, age_ms: u64, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
+    let query = sqlx::query(facts!(
+        "JOIN rhae.uses ON uses.card = cards.key
+         WHERE closed_ms IS NULL AND used_ms >= rhae.now_ms() - $2 - 1000 AND last.at_ms >= rhae.now_ms() - $2
+         AND ($1::bytea IS NULL OR owner = $1) ORDER BY last.at_ms DESC, plays.key DESC LIMIT $3"
+    ));
+    let query = query.bind(owner.map(|owner| owner.0.to_vec())).bind(i64::try_from(age_ms).unwrap_or(i64::MAX / 2));
+    query.bind(i64::from(most)).fetch_all(pool).await?.iter().map(facts_of).collect()
 }
 
 fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {

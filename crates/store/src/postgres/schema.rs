@@ -11,7 +11,7 @@ use crate::StoreError;
 /// Held by whoever changes the schema: "Rhae".
 const LOCK: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 1] = [FIRST];
+const MIGRATIONS: [&str; 2] = [FIRST, VISITORS];
 
 /// `uses` is apart from `cards`, so that noting a use does not exclude those who need the card to stay open. `alive` has one row: when a
 /// server last gave a sign of life.
@@ -109,6 +109,14 @@ const FIRST: &str = "
 
     CREATE TABLE rhae.alive (at_ms bigint NOT NULL);
     INSERT INTO rhae.alive VALUES (0);
+";
+
+/// Visitors: keys in browsers, invitations, and cards that the clock leaves alone.
+const VISITORS: &str = "
+    ALTER TABLE rhae.api_keys ADD COLUMN visitor boolean NOT NULL DEFAULT false;
+    ALTER TABLE rhae.api_keys ADD COLUMN invites bigint;
+    ALTER TABLE rhae.api_keys ADD COLUMN until_ms bigint;
+    ALTER TABLE rhae.cards ADD COLUMN lasting boolean NOT NULL DEFAULT false;
 ";
 
 /// Brings the schema up to date, or says why that cannot be.

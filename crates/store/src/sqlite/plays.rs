@@ -1,24 +1,68 @@
-//! Reading plays: their facts, their logs from any entry on, their counts, their snapshots.
+//! Reading plays: their facts, their logs from any entry on, their counts, their snapshots; and lists of cards.
 
 use sqlx::Row;
 use sqlx::sqlite::{SqlitePool, SqliteRow};
 
 use crate::sqlite::{counts, rows};
-use crate::{CardKey, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed};
+use crate::{Card, CardKey, Owner, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed};
+
+/// A statement that gives the facts of plays.
+macro_rules! facts {
+    ($which:literal) => {
+        concat!(
+            "SELECT plays.*, owner, cards.id AS card_id, competition, closed_ms,
+                    first.at_ms AS opened_ms, last.entry AS last_entry, last.at_ms AS last_ms, last.state, last.levels_completed,
+                    coalesce((SELECT sum(actions) FROM runs WHERE play = plays.key),
+                             (SELECT count(*) FROM log WHERE play = plays.key AND counted)) AS actions
+             FROM cards JOIN plays ON cards.key = plays.card
+             JOIN log AS first ON first.play = plays.key AND first.entry = 0
+             JOIN log AS last ON last.play = plays.key AND last.entry = (SELECT max(entry) FROM log WHERE play = plays.key) ",
+            $which
+        )
+    };
+}
 
 pub(crate) async fn facts(readers: &SqlitePool, id: PlayId) -> Result<Option<PlayFacts>, StoreError> {
-    let query = sqlx::query(
-        "SELECT plays.*, owner, cards.id AS card_id, competition, closed_ms,
-                first.at_ms AS opened_ms, last.entry AS last_entry, last.at_ms AS last_ms, last.state, last.levels_completed,
-                coalesce((SELECT sum(actions) FROM runs WHERE play = plays.key),
-                         (SELECT count(*) FROM log WHERE play = plays.key AND counted)) AS actions
-         FROM plays JOIN cards ON cards.key = plays.card
-         JOIN log AS first ON first.play = plays.key AND first.entry = 0
-         JOIN log AS last ON last.play = plays.key AND last.entry = (SELECT max(entry) FROM log WHERE play = plays.key)
-         WHERE plays.id = ?1",
-    );
-    let row = query.bind(id.0.as_bytes().to_vec()).fetch_optional(readers).await?;
-    row.as_ref().map(facts_of).transpose()
+    let query = sqlx::query(facts!("WHERE plays.id = ?1")).bind(id.0.as_bytes().to_vec());
+    query.fetch_optional(readers).await?.as_ref().map(facts_of).transpose()
+}
+
+pub(crate) async fn of_owner(readers: &SqlitePool, owner: Owner, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
+    let query = sqlx::query(facts!("WHERE owner = ?1 ORDER BY plays.key DESC LIMIT ?2")).bind(owner.0.to_vec()).bind(most);
+    query.fetch_all(readers).await?.iter().map(facts_of).collect()
+}
+
+/// The time of a card's use is noted to the second, so that of a play's last entry decides.
+pub(crate) async fn under_way(
+    readers: &SqlitePool,
+    owner: Option<Owner>,
+    since_ms: u64,
+    most: u32,
+) -> Result<Vec<PlayFacts>, StoreError> {
+    let query = sqlx::query(facts!(
+        "WHERE closed_ms IS NULL AND used_ms >= ?2 - 1000 AND last.at_ms >= ?2 AND (?1 IS NULL OR owner = ?1)
+         ORDER BY last.at_ms DESC, plays.key DESC LIMIT ?3"
+    ));
+    let query = query.bind(owner.map(|owner| owner.0.to_vec())).bind(since_ms.cast_signed()).bind(most);
+    query.fetch_all(readers).await?.iter().map(facts_of).collect()
+}
+
+pub(crate) async fn cards_before(
+    readers: &SqlitePool,
+    owner: Option<Owner>,
+    before: Option<CardKey>,
+    most: u32,
+) -> Result<Vec<Card>, StoreError> {
+    let query = match owner {
+        Some(owner) => sqlx::query("SELECT * FROM cards WHERE owner = ?3 AND key < ?1 ORDER BY key DESC LIMIT ?2")
+            .bind(before.map_or(i64::MAX, |key| key.0))
+            .bind(most)
+            .bind(owner.0.to_vec()),
+        None => sqlx::query("SELECT * FROM cards WHERE key < ?1 ORDER BY key DESC LIMIT ?2")
+            .bind(before.map_or(i64::MAX, |key| key.0))
+            .bind(most),
+    };
+    query.fetch_all(readers).await?.iter().map(rows::card).collect()
 }
 
 fn facts_of(row: &SqliteRow) -> Result<PlayFacts, StoreError> {

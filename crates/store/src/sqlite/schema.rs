@@ -11,7 +11,7 @@ use crate::StoreError;
 /// Says in the file's header whose database it is: "Rhae".
 const APPLICATION_ID: i64 = 0x5268_6165;
 
-const MIGRATIONS: [&str; 4] = [CARDS_AND_PLAYS, COUNTS, REQUESTS, API_KEYS];
+const MIGRATIONS: [&str; 5] = [CARDS_AND_PLAYS, COUNTS, REQUESTS, API_KEYS, VISITORS];
 
 const CARDS_AND_PLAYS: &str = "
     CREATE TABLE cards (
@@ -106,6 +106,14 @@ const API_KEYS: &str = "
         revoked_ms INTEGER
     ) STRICT;
     CREATE INDEX cards_open_by_owner ON cards (owner) WHERE closed_ms IS NULL;
+";
+
+/// Visitors: keys in browsers, invitations, and cards that the clock leaves alone.
+const VISITORS: &str = "
+    ALTER TABLE api_keys ADD COLUMN visitor INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE api_keys ADD COLUMN invites INTEGER;
+    ALTER TABLE api_keys ADD COLUMN until_ms INTEGER;
+    ALTER TABLE cards ADD COLUMN lasting INTEGER NOT NULL DEFAULT 0;
 ";
 
 /// Brings the schema up to date, or says why that cannot be.

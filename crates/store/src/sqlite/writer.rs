@@ -221,8 +221,8 @@ impl Batch<'_> {
         }
         let tags = serde_json::Value::from(card.tags.clone()).to_string();
         let query = sqlx::query(
-            "INSERT INTO cards (id, owner, tags, source_url, opaque, competition, games, opened_ms, used_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
+            "INSERT INTO cards (id, owner, tags, source_url, opaque, competition, games, opened_ms, used_ms, lasting)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)",
         );
         let query = query.bind(card.id.0.as_bytes().to_vec()).bind(card.owner.0.to_vec()).bind(tags);
         let query = query.bind(card.source_url.clone()).bind(card.opaque.as_ref().map(ToString::to_string));
@@ -231,6 +231,7 @@ impl Batch<'_> {
             .bind(card.competition)
             .bind(games.join(" "))
             .bind(card.opened_ms.cast_signed())
+            .bind(card.lasting)
             .execute(&mut *self.connection)
             .await?;
         if let Some(once) = once {
@@ -288,7 +289,8 @@ impl Batch<'_> {
     async fn close_stale(&mut self, stale: Stale) -> Answer {
         self.open.clear();
         let query = sqlx::query(
-            "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND (used_ms < ?1 OR opened_ms < ?2) RETURNING id, key",
+            "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND NOT lasting AND (used_ms < ?1 OR opened_ms < ?2)
+             RETURNING id, key",
         );
         let query = query.bind(stale.used_before_ms.cast_signed()).bind(stale.opened_before_ms.cast_signed());
         let closed: Vec<SqliteRow> = query.bind(stale.now_ms.cast_signed()).fetch_all(&mut *self.connection).await?;

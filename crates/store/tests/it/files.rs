@@ -12,9 +12,9 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     open(&path).await.close().await;
     sql(&path, "PRAGMA user_version = 99").await;
     let refused = SqliteStore::open(&path, SqliteOptions::default()).await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 4 });
+    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 5 });
     assert!(refused.to_string().contains("use a newer binary"), "{refused}");
-    sql(&path, "PRAGMA user_version = 4").await;
+    sql(&path, "PRAGMA user_version = 5").await;
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
@@ -32,6 +32,7 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
     let (card, play) = card_with_play(&store).await;
     store.close().await;
     let first = "DROP INDEX cards_open_by_owner; DROP TABLE api_keys; DROP TABLE requests; DROP TABLE snapshots; DROP TABLE runs;
+                 ALTER TABLE cards DROP COLUMN lasting;
                  PRAGMA user_version = 1";
     sql(&path, first).await;
     let store = open(&path).await;

@@ -8,9 +8,10 @@ fn key(id: u64) -> Key {
         id: KeyId(id),
         hash: [9; 32],
         name: "lab ä\"'".to_owned(),
-        scopes: Scopes { sets, sources: true, admin: false },
+        scopes: Scopes { sets, sources: true, admin: false, visitor: true },
         created_ms: 1_000 + u64::from(id.count_ones()),
         revoked_ms: None,
+        invitation: None,
     }
 }
 
@@ -19,7 +20,7 @@ async fn keys_are_stored_found_and_revoked_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rhae.db");
     let store = open(&path).await;
-    let none = Key { scopes: Scopes { sets: GameSets::default(), sources: false, admin: true }, ..key(1) };
+    let none = Key { scopes: Scopes { sets: GameSets::default(), sources: false, admin: true, visitor: false }, ..key(1) };
     for key in [key(u64::MAX), none.clone()] {
         store.create_key(key).await.unwrap();
     }

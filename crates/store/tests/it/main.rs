@@ -5,6 +5,7 @@
 mod bench;
 mod files;
 mod keys;
+mod lists;
 mod once;
 mod rules;
 mod servers;
@@ -36,6 +37,7 @@ pub(crate) fn new_card() -> NewCard {
         games: vec!["ab12-v1".parse().unwrap(), "ab13-v1".parse().unwrap()],
         only_one: false,
         most_open: None,
+        lasting: false,
         opened_ms: 1_000,
     }
 }

@@ -27,8 +27,8 @@ async fn a_newer_schema_and_another_encoding_are_refused_and_a_password_is_never
     PostgresStore::open(&address).await.unwrap().close().await;
     sql(&server, "UPDATE rhae.version SET version = 99").await;
     let refused = PostgresStore::open(&address).await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 1 });
-    sql(&server, "UPDATE rhae.version SET version = 1; DELETE FROM public.cards").await;
+    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 2 });
+    sql(&server, "UPDATE rhae.version SET version = 2; DELETE FROM public.cards").await;
     PostgresStore::open(&address).await.unwrap().close().await;
 
     sql(&server, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'").await;

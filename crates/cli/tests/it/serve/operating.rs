@@ -84,6 +84,25 @@ fn keys_are_made_listed_and_revoked() {
 }
 
 #[test]
+fn an_invitation_is_a_link_that_is_no_key_and_never_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let invite = |url: &str| rhae(folder.path(), &["keys", "invite", "--name", "study", "--visitors", "2", "--url", url, "--json"]);
+    invite("example.org").failed_with("--url must be an address");
+    let made = invite("https://example.org/").succeeded().json();
+    let token = made["link"].as_str().unwrap().strip_prefix("https://example.org/invite/").unwrap().to_owned();
+    assert_eq!((&made["invitation"]["left"], &made["visitor"]), (&json!(2), &json!(true)));
+    assert!(rhae(folder.path(), &["keys", "list"]).succeeded().out.contains("2 left"));
+    let flags = ["--addr", "127.0.0.1:0", "--auth", "keys", "--visitors", "invite", "--log-level", "debug"];
+    let serving = Logged::start(folder.path(), &[], &flags);
+    assert_eq!(serving.get("/api/games", &token).0, 401);
+    let (status, page) = serving.get(&format!("/invite/{token}"), "");
+    assert!(status == 200 && page.contains("Come in"), "{status}: {page}");
+    assert_eq!(serving.get(&format!("/invite/{}", token.replace('_', "-")), "").0, 404);
+    let log = serving.end();
+    assert!(log.contains("/invite/…") && !log.contains(&token[22..]), "{log}");
+}
+
+#[test]
 fn a_server_for_others_asks_for_keys_and_never_logs_them() {
     let folder = tempfile::tempdir().unwrap();
     let key = create(folder.path(), &["--name", "one", "--sets", "public"])["key"].as_str().unwrap().to_owned();
@@ -140,6 +159,7 @@ fn settings_that_cannot_be_are_named() {
     serve(&["--json-depth", "129"]).failed_with("json-depth must be from 1 to 128, and not 129");
     serve(&["--header-seconds", "0"]).failed_with("header-seconds must be from 1");
     serve(&["--requests-per-minute", "5"]).failed_with("needs `--auth keys`");
+    serve(&["--visitors", "public"]).failed_with("visitors needs `--auth keys`");
     serve(&["--tls-cert", "a.pem"]).failed_with("belong together");
     serve(&["--tls-cert", "a.pem", "--tls-key", "b.pem"]).failed_with("cannot read `a.pem`");
     serve(&["--sets", "sets.toml"]).failed_with("in `sets.toml`: line 2: there is no environment `zz99`");

@@ -1,0 +1,62 @@
+//! The pages of scorecards.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Response};
+use rhae_protocol::rfc3339_utc;
+use rhae_web::{CardRow, CardView, card_csv, card_page, cards_page};
+
+use super::Guest;
+use crate::{ApiError, Server};
+
+/// Cards of one page.
+const LISTED: u32 = 50;
+
+pub(crate) async fn list(
+    State(server): State<Arc<Server>>,
+    guest: Guest,
+    RawQuery(query): RawQuery,
+) -> Result<Html<String>, ApiError> {
+    let asked = query.as_deref().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("before=")));
+    let before = match asked {
+        Some(id) => server.card(id).await?.filter(|card| guest.caller.reads(card.owner)).map(|card| card.key),
+        None => None,
+    };
+    let owner = if guest.caller.reads_all() { None } else { Some(guest.caller.owner) };
+    let cards = server.store.cards_before(owner, before, LISTED).await?;
+    let mut rows = Vec::with_capacity(cards.len());
+    for card in &cards {
+        let hidden = card.competition && card.closed_ms.is_none();
+        rows.push(CardRow {
+            id: card.id.to_string(),
+            opened_at: rfc3339_utc(card.opened_ms),
+            open: card.closed_ms.is_none(),
+            tags: card.tags.clone(),
+            card: if hidden { None } else { Some(server.scorecard(card).await?) },
+        });
+    }
+    let more = rows.last().filter(|_| rows.len() == LISTED as usize).map(|row| row.id.clone());
+    Ok(Html(cards_page(guest.who, &rows, more.as_deref())))
+}
+
+pub(crate) async fn page(
+    State(server): State<Arc<Server>>,
+    guest: Guest,
+    Path(id): Path<String>,
+) -> Result<Html<String>, ApiError> {
+    let card = server.readable_card(&guest.caller, &id).await?;
+    let view = CardView {
+        card: server.scorecard(&card).await?,
+        opened_at: rfc3339_utc(card.opened_ms),
+        closed_at: card.closed_ms.map(rfc3339_utc),
+    };
+    Ok(Html(card_page(guest.who, &view)))
+}
+
+pub(crate) async fn csv(State(server): State<Arc<Server>>, guest: Guest, Path(id): Path<String>) -> Result<Response, ApiError> {
+    let card = server.readable_card(&guest.caller, &id).await?;
+    let text = card_csv(&server.scorecard(&card).await?);
+    Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response())
+}
