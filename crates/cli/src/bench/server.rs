@@ -6,6 +6,7 @@
 mod load;
 mod peer;
 mod process;
+mod visitors;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,6 +22,11 @@ use process::Process;
 
 /// How many clients play at once, one after the other.
 const CLIENTS: [usize; 3] = [1, 8, 64];
+/// Visitors in browsers, and how fast they play: a person presses keys no faster than this.
+const VISITORS: usize = 200;
+const VISITOR_ACTIONS_PER_S: u32 = 8;
+/// The slowest percentile is not to be slower than what a person notices as waiting.
+const VISITOR_GOAL_MS: f64 = 250.0;
 
 /// Measure what an action costs the server: CPU time, commits, latency; with --peer also the official server.
 #[derive(Args)]
@@ -43,6 +49,8 @@ pub(crate) struct ServerArgs {
 struct ServerBench {
     software: &'static str,
     server: Vec<Figures>,
+    /// Visitors with cookies, each with a steady number of actions a second.
+    visitors: Figures,
     #[serde(skip_serializing_if = "Option::is_none")]
     peer: Option<Vec<Figures>>,
     /// Actions per CPU second as a multiple of the peer's, at the most clients.
@@ -58,7 +66,8 @@ struct Figures {
     actions_per_s: f64,
     /// Absent where the system does not tell the CPU time of a process.
     actions_per_cpu_s: Option<f64>,
-    frames_per_action: f64,
+    /// Absent where answers are not looked at.
+    frames_per_action: Option<f64>,
     /// Of the server's whole life; absent for the peer, which stores nothing.
     commits_per_action: Option<f64>,
     p50_ms: f64,
@@ -72,11 +81,12 @@ pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
     let python = if args.peer { Some(peer::python(args.python.as_deref())?) } else { None };
     let time = Duration::from_secs(args.seconds);
     let server = CLIENTS.iter().map(|&clients| own(clients, time)).collect::<Result<Vec<_>>>()?;
+    let visitors = visiting(time)?;
     let peer = python.map(|python| CLIENTS.iter().map(|&clients| peer::measure(&python, clients, time)).collect());
     let peer: Option<Vec<Figures>> = peer.transpose()?;
     let cost = |figures: &[Figures]| figures.last().and_then(|last| last.actions_per_cpu_s);
     let ratio = peer.as_deref().and_then(|peer| Some(cost(&server)? / cost(peer)?));
-    let bench = ServerBench { software: rhae_protocol::SOFTWARE, server, peer, ratio };
+    let bench = ServerBench { software: rhae_protocol::SOFTWARE, server, visitors, peer, ratio };
     if args.json {
         output::print_json(&bench)?;
     } else {
@@ -88,12 +98,27 @@ pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
 /// Measures `rhae serve` with a database of its own.
 fn own(clients: usize, time: Duration) -> Result<Figures> {
     let folder = process::scratch_folder()?;
-    let process = Process::rhae(&folder)?;
+    let process = Process::rhae(&folder, &[])?;
     let target = Target { address: process.address().to_owned(), game: "kq19" };
     let (load, cpu) = under_load(&process, &target, clients, time)?;
     let commits = process.stop().context("the server did not stop as it should")?;
     std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     let mut figures = figures(clients, load, cpu);
+    figures.commits_per_action = Some(commits as f64 / figures.actions.max(1) as f64);
+    Ok(figures)
+}
+
+/// Measures visitors of a server with keys, who have cookies and keep to their limits.
+fn visiting(time: Duration) -> Result<Figures> {
+    let folder = process::scratch_folder()?;
+    let process = Process::rhae(&folder, &["--auth", "keys", "--visitors", "public"])?;
+    let people = (0..VISITORS).map(|number| visitors::Visitor::enter(process.address(), number)).collect::<Result<Vec<_>>>()?;
+    let before = process.cpu_time();
+    let load = visitors::play(people, time, VISITOR_ACTIONS_PER_S)?;
+    let cpu = process.cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
+    let commits = process.stop().context("the server did not stop as it should")?;
+    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    let mut figures = figures(VISITORS, load, cpu);
     figures.commits_per_action = Some(commits as f64 / figures.actions.max(1) as f64);
     Ok(figures)
 }
@@ -118,7 +143,7 @@ fn figures(clients: usize, mut load: Load, cpu: Option<Duration>) -> Figures {
         actions: load.actions,
         actions_per_s: load.actions as f64 / load.time.as_secs_f64(),
         actions_per_cpu_s: cpu.filter(|cpu| !cpu.is_zero()).map(|cpu| load.actions as f64 / cpu.as_secs_f64()),
-        frames_per_action: load.frames as f64 / load.looked_at.max(1) as f64,
+        frames_per_action: (load.looked_at > 0).then(|| load.frames as f64 / load.looked_at as f64),
         commits_per_action: None,
         p50_ms: at(0.5),
         p90_ms: at(0.9),
@@ -136,12 +161,12 @@ fn show(bench: &ServerBench) -> Result<()> {
             let number =
                 |value: Option<f64>, digits: usize| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"));
             output::print(&format!(
-                "{:<10} {:>7} {:>10.0} {:>14} {:>14.2} {:>15} {:>8.2} {:>8.2} {:>8.2} {:>8.2}",
+                "{:<10} {:>7} {:>10.0} {:>14} {:>14} {:>15} {:>8.2} {:>8.2} {:>8.2} {:>8.2}",
                 "",
                 row.clients,
                 row.actions_per_s,
                 number(row.actions_per_cpu_s, 0),
-                row.frames_per_action,
+                number(row.frames_per_action, 2),
                 number(row.commits_per_action, 3),
                 row.p50_ms,
                 row.p90_ms,
@@ -152,6 +177,13 @@ fn show(bench: &ServerBench) -> Result<()> {
         Ok(())
     };
     table("rhae", &bench.server)?;
+    table("visitors", std::slice::from_ref(&bench.visitors))?;
+    let (slowest, goal) = (bench.visitors.p99_ms, VISITOR_GOAL_MS);
+    let held = if slowest < goal { "held" } else { "missed" };
+    output::print(&format!(
+        "{:<10} {VISITOR_ACTIONS_PER_S} actions a second each, no error; the goal of {goal} ms for the slowest percentile is {held}",
+        ""
+    ))?;
     if let Some(peer) = &bench.peer {
         table("official", peer)?;
     }

@@ -71,7 +71,7 @@ pub(crate) fn play(players: Vec<Player>, time: Duration) -> Result<Load> {
 
 impl Player {
     fn enter(target: &Target) -> Result<Self> {
-        let mut line = Line { address: target.address.clone(), stream: None, buffer: Vec::new() };
+        let mut line = Line::to(&target.address);
         let game = line.json(&get(&target.address, &format!("/api/games/{}", target.game)))?["game_id"].clone();
         let card = line.json(&post(&target.address, "/api/scorecard/open", &json!({})))?["card_id"].clone();
         let opened = line.json(&post(&target.address, "/api/cmd/RESET", &json!({"card_id": card, "game_id": game})))?;
@@ -107,7 +107,7 @@ impl Player {
 }
 
 /// A connection, made again where the server ends it after an answer.
-struct Line {
+pub(crate) struct Line {
     address: String,
     stream: Option<TcpStream>,
     /// The last answer.
@@ -115,14 +115,25 @@ struct Line {
 }
 
 impl Line {
-    fn json(&mut self, request: &[u8]) -> Result<Value> {
+    pub(crate) fn to(address: &str) -> Self {
+        Self { address: address.to_owned(), stream: None, buffer: Vec::new() }
+    }
+
+    /// A header of the last answer.
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        let head = String::from_utf8_lossy(&self.buffer[..head_length(&self.buffer)?]).into_owned();
+        let mut pairs = head.lines().filter_map(|line| line.split_once(':'));
+        pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
+    }
+
+    pub(crate) fn json(&mut self, request: &[u8]) -> Result<Value> {
         let status = self.send(request)?;
         ensure!(status == 200, "the server answered with {status}: {}", String::from_utf8_lossy(self.body()));
         Ok(serde_json::from_slice(self.body())?)
     }
 
     /// Sends a request and reads the whole answer.
-    fn send(&mut self, request: &[u8]) -> Result<u16> {
+    pub(crate) fn send(&mut self, request: &[u8]) -> Result<u16> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => {
@@ -155,7 +166,7 @@ impl Line {
     }
 
     /// The body of the last answer.
-    fn body(&self) -> &[u8] {
+    pub(crate) fn body(&self) -> &[u8] {
         &self.buffer[head_length(&self.buffer).unwrap_or(0)..]
     }
 }
@@ -171,6 +182,10 @@ fn length(answer: &[u8]) -> Result<Option<usize>> {
         return Ok(None);
     };
     let text = String::from_utf8_lossy(&answer[..head]).to_ascii_lowercase();
+    if text.split_whitespace().nth(1) == Some("204") {
+        // Nothing follows.
+        return Ok(Some(head));
+    }
     let body = text.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
     Ok(Some(head + body.context("an answer does not say how long it is")?))
 }

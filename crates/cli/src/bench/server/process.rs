@@ -17,11 +17,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts `rhae serve` with a new database in a folder and waits until it listens.
-    pub(crate) fn rhae(folder: &Path) -> Result<Self> {
+    /// Starts `rhae serve` with a new database in a folder, and with these flags, and waits until it listens.
+    pub(crate) fn rhae(folder: &Path, flags: &[&str]) -> Result<Self> {
         let rhae = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(rhae);
-        command.args(["serve", "--addr", "127.0.0.1:0", "--db", "bench.db"]).current_dir(folder);
+        command.args(["serve", "--addr", "127.0.0.1:0", "--db", "bench.db"]).args(flags).current_dir(folder);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start the server")?;
         let mut out = BufReader::new(child.stdout.take().context("the server's output is piped")?);
         let mut line = String::new();
