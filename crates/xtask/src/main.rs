@@ -8,6 +8,7 @@ mod shuffled;
 mod skeleton;
 mod test;
 mod tidy;
+mod web;
 
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,8 @@ enum Command {
     Tidy,
     /// Search, measure and draw a game while it is being written.
     Game(game::GameArgs),
+    /// Make the pictures of the web app's pages for the documentation.
+    Screenshots(web::ScreenshotsArgs),
     /// Solve static tasks again with colours permuted and grids turned: the score must hold.
     SolveShuffled(shuffled::ShuffledArgs),
 }
@@ -38,6 +41,7 @@ fn main() -> anyhow::Result<()> {
         Command::Test(args) => test::run(&args),
         Command::Tidy => tidy::run(),
         Command::Game(args) => game::run(&args),
+        Command::Screenshots(args) => web::screenshots(&args),
         Command::SolveShuffled(args) => shuffled::run(&args),
     }
 }

@@ -14,10 +14,12 @@ pub(crate) struct Need {
 }
 
 /// Everything that the tests use.
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 7] = [
     Need { programs: &["tmux"], package: "tmux", purpose: "`rhae play` in a real terminal" },
     Need { programs: &["python3"], package: "python3", purpose: "agents in processes of their own" },
     Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium", purpose: "pages in a real browser" },
+    Need { programs: &["node"], package: "nodejs", purpose: "the web app's pages" },
+    Need { programs: &["npm"], package: "npm", purpose: "the web app's pages" },
     Need { programs: &["postgres"], package: "postgresql", purpose: "servers that share a database" },
     Need { programs: &["strace"], package: "strace", purpose: "that no answer leaves before its commit is on disk" },
 ];

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{needs, package, python, root, skeleton};
+use crate::{needs, package, python, root, skeleton, web};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
@@ -21,7 +21,8 @@ pub(crate) struct TestArgs {
 /// A suite: its name and how to run it.
 type Suite = (&'static str, fn(&Context) -> Result<()>);
 
-const SUITES: [Suite; 3] = [("workspace", workspace), ("a new game's skeleton", skeleton::run), ("python", package::run)];
+const SUITES: [Suite; 4] =
+    [("workspace", workspace), ("a new game's skeleton", skeleton::run), ("python", package::run), ("web", web::run)];
 
 /// How suites are run.
 pub(crate) struct Context {

@@ -1,0 +1,75 @@
+/** The pictures of the documentation: every page in both themes, of a server on which an agent and a person have played. */
+
+import { join } from "node:path";
+
+import { Bench, SOLUTIONS, launch, playSteps, ready, until } from "./bench.mjs";
+
+const out = process.argv[2];
+const bench = await Bench.start();
+const door = await Bench.start("--auth", "keys");
+const browser = await launch();
+try {
+  // An agent's card with several environments, and one more play that is under way.
+  const agent = bench.agent("screenshots");
+  const { card_id } = await agent.post("/api/scorecard/open", { tags: ["agent", "explorer", "demonstration"], opaque: { model: { name: "none", budget: "5x" }, note: "made for the documentation" } });
+  const plays = [];
+  for (const [game, wander] of [["kq19", [2, 1, 3, 1, 1, 4]], ["ny40", [1, 4, 2, 2, 3]], ["pz19", [4, 3]], ["hk26", [4, 4, 2, 3, 1, 5, 4]]]) {
+    const { guid } = await agent.post("/api/cmd/RESET", { game_id: game, card_id });
+    const play = { guid, game };
+    plays.push(play);
+    for (let at = 0; at < 40; at++) {
+      const answer = await agent.act(play, wander[at % wander.length], { reasoning: `Try ACTION${wander[at % wander.length]} and see what moves. The block at the top has not changed for ${at} actions.` });
+      if (answer.state !== "NOT_FINISHED") break;
+    }
+    await agent.post("/api/cmd/RESET", { game_id: game, guid });
+    const solution = { kq19: [1, 1, 1, 1, 4, 4, 4], ny40: [4, 1, 3, 2, 4], pz19: [1, 1, 1], hk26: [4, 4, 4, 5, 2, 2, 3] }[game];
+    for (const action of solution) await agent.act(play, action, { reasoning: "The way to the goal is free now: straight on." });
+  }
+  for (const theme of ["light", "dark"]) {
+    const context = await browser.newContext({ baseURL: bench.url, colorScheme: theme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    const page = await context.newPage();
+    const shot = (name) => page.screenshot({ path: join(out, `${name}-${theme}.png`) });
+    const film = () => until(page, () => document.querySelector("rhae-player")?.moments?.length > 0);
+    for (const game of ["kq19", "ym39"]) {
+      await page.goto(`/play/${game}`);
+      await ready(page);
+      await playSteps(page, SOLUTIONS[game]);
+      await until(page, () => document.querySelector("[data-show=level]")?.textContent === "2");
+    }
+    await page.goto("/play/kq19");
+    await ready(page);
+    await playSteps(page, ["ArrowUp"]);
+    await shot("play");
+    await page.goto("/");
+    await page.waitForLoadState("networkidle");
+    await shot("gallery");
+    await page.goto(`/replay/${plays[0].guid}#t=44`);
+    await film();
+    await page.waitForTimeout(400);
+    await shot("replay");
+    await page.goto(`/scorecards/${card_id}`);
+    await shot("scorecard");
+    await page.goto("/scorecards");
+    await shot("scorecards");
+    await page.goto("/watch");
+    await page.waitForLoadState("networkidle");
+    await shot("watch");
+    await page.goto(`/watch/${plays[1].guid}`);
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.waitForTimeout(400);
+    await shot("watching");
+    await page.goto("/replay");
+    await shot("drop");
+    await page.goto(`${door.url}/enter`);
+    await shot("enter");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto("/play/kq19");
+    await ready(page);
+    await shot("phone");
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  await bench.stop();
+  await door.stop();
+}

@@ -1,0 +1,508 @@
+/** The web app in a real browser against a real server: what a person does, and what must not be possible. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { AXE, Bench, SOLUTIONS, cell, launch, playSteps, ready, until } from "./bench.mjs";
+
+let browser, bench;
+const contexts = [];
+
+before(async () => {
+  browser = await launch();
+  bench = await Bench.start("--auth", "keys", "--visitors", "public");
+});
+after(async () => {
+  await browser?.close();
+  await bench?.stop();
+});
+
+/** A visitor's window; a page that reports an error fails the test. */
+async function visitor(options = {}, base = bench) {
+  const context = await browser.newContext({ baseURL: base.url, viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
+  context.setDefaultTimeout(20000);
+  const page = await context.newPage();
+  page.faults = [];
+  page.on("pageerror", (error) => page.faults.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/ERR_INTERNET_DISCONNECTED|ERR_FAILED|status of (4|5)\d\d/.test(message.text())) page.faults.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    page.faults.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  contexts.push(context);
+  return page;
+}
+
+async function enter(page, key) {
+  await page.goto("/enter");
+  await page.fill("#key", key);
+  await page.click("button.strong");
+  await page.waitForURL("**/scorecards");
+}
+
+const number = async (page, name) => Number(await page.locator(`[data-show=${name}]`).first().textContent());
+const moments = (page) => page.evaluate(() => document.querySelector("rhae-player").moments.length);
+const filmed = (page) => until(page, () => document.querySelector("rhae-player")?.moments?.length > 0);
+
+/** The visitor's last replay. */
+async function lastReplay(page) {
+  await page.goto("/replay");
+  await page.locator(".mine tbody a").first().click();
+  await filmed(page);
+}
+
+test("a person plays the first levels of three environments and finds the same number of actions in the replay", async () => {
+  const page = await visitor({ reducedMotion: "no-preference" });
+  for (const [name, steps] of Object.entries(SOLUTIONS)) {
+    await page.goto("/");
+    await page.click(`a[href^="/play/${name}"]`);
+    await ready(page);
+    assert.equal(await number(page, "level"), 1);
+    await playSteps(page, steps.slice(0, 2));
+    // In the middle of it the page is loaded again.
+    await page.reload();
+    await ready(page);
+    assert.equal(await number(page, "actions"), 2);
+    await playSteps(page, steps.slice(2));
+    await until(page, () => document.querySelector("[data-show=level]")?.textContent === "2");
+    assert.equal(await number(page, "actions"), steps.length);
+    await until(page, () => document.querySelector("[data-show=said]")?.textContent?.startsWith("Level 1 completed"));
+    await lastReplay(page);
+    assert.equal(await number(page, "actions"), steps.length);
+    const last = await page.evaluate(() => document.querySelector("rhae-player").moments.at(-1));
+    assert.deepEqual([last.number, last.levels], [steps.length, 1]);
+  }
+  await page.goto("/");
+  assert.equal(await page.locator(".gallery .dots i.on").count(), 3);
+  assert.deepEqual(page.faults, []);
+});
+
+test("a lost connection is shown, and nothing is lost or played twice", async () => {
+  const page = await visitor();
+  await page.goto("/play/kq19");
+  await ready(page);
+  await page.context().setOffline(true);
+  await page.keyboard.press("ArrowUp");
+  await page.getByText("Connection lost").waitFor();
+  // What is pressed in the dark is not played.
+  await page.keyboard.press("ArrowUp");
+  await page.context().setOffline(false);
+  await until(page, () => document.querySelector("[data-show=actions]")?.textContent === "1");
+  assert.equal(await page.getByText("Connection lost").isVisible(), false);
+  // The server has done it, and its answer does not arrive: twice the same request, one action.
+  let cut = 0;
+  await page.route("**/api/cmd/ACTION1", async (route) => {
+    if (cut++ < 2) {
+      await route.fetch();
+      await route.abort();
+    } else await route.continue();
+  });
+  await page.keyboard.press("ArrowUp");
+  await until(page, () => document.querySelector("[data-show=actions]")?.textContent === "2");
+  assert.equal(cut, 3);
+  await page.unroute("**/api/cmd/ACTION1");
+  // The page is loaded again before it has the answer.
+  await page.route("**/api/cmd/ACTION1", (route) => route.abort());
+  await page.keyboard.press("ArrowUp");
+  await page.getByText("Connection lost").waitFor();
+  await page.unroute("**/api/cmd/ACTION1");
+  await page.reload();
+  await ready(page);
+  assert.equal(await number(page, "actions"), 3);
+  await lastReplay(page);
+  assert.equal(await moments(page), 4);
+  assert.deepEqual(page.faults, []);
+});
+
+test("all of it can be done with the keyboard alone, clicks included", async () => {
+  const page = await visitor();
+  await page.goto("/");
+  for (let tabs = 0; tabs < 40; tabs++) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate(() => document.activeElement?.getAttribute("href")?.startsWith("/play/ym39"))) break;
+  }
+  await page.keyboard.press("Enter");
+  await ready(page);
+  // The cursor begins in the middle; the board says where it is.
+  let at = [32, 32];
+  for (const step of SOLUTIONS.ym39) {
+    const to = step.split(",").map(Number);
+    for (const [axis, keys] of [[0, ["ArrowLeft", "ArrowRight"]], [1, ["ArrowUp", "ArrowDown"]]]) {
+      for (; at[axis] !== to[axis]; at[axis] += Math.sign(to[axis] - at[axis])) await page.keyboard.press(keys[to[axis] > at[axis] ? 1 : 0]);
+    }
+    const before = await number(page, "actions");
+    await page.keyboard.press("Enter");
+    await until(page, (count) => Number(document.querySelector("[data-show=actions]")?.textContent) > count, before);
+  }
+  assert.equal(await number(page, "level"), 2);
+  // A reset at the beginning of a level is of the whole game, and is asked for.
+  await page.keyboard.press("r");
+  await page.getByText("Start again from level 1?").waitFor();
+  await page.keyboard.press("Enter");
+  assert.equal(await number(page, "level"), 2);
+  await page.keyboard.press("r");
+  await page.getByText("Start again from level 1?").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await until(page, () => document.querySelector("[data-show=level]")?.textContent === "1");
+  await lastReplay(page);
+  await page.locator("rhae-player .player").focus();
+  const shown = () => page.evaluate(() => document.querySelector("rhae-player").moment);
+  await page.keyboard.press("End");
+  assert.equal(await shown(), 5);
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await shown(), 4);
+  await page.keyboard.press("d");
+  assert.equal(await page.getByRole("button", { name: "Changes" }).getAttribute("aria-pressed"), "true");
+  await until(page, () => location.hash === "#t=4");
+  await page.goto(page.url().replace("#t=4", "#t=2"));
+  await page.reload();
+  await filmed(page);
+  assert.equal(await shown(), 2);
+  assert.deepEqual(page.faults, []);
+});
+
+test("on a phone there is room for everything, and buttons are for thumbs", async () => {
+  const page = await visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 3 });
+  await page.goto("/play/kq19");
+  await ready(page);
+  const box = await page.locator("rhae-board canvas").boundingBox();
+  assert.ok(box.width >= 380 && box.width <= 390, `${box.width}`);
+  for (const step of ["Up", "Up", "Up", "Up", "Right", "Right", "Right"]) {
+    const before = await number(page, "actions");
+    const button = page.getByRole("button", { name: step, exact: true });
+    const size = await button.boundingBox();
+    assert.ok(size.width >= 44 && size.height >= 44 && size.y + size.height <= 844, `${step}: ${JSON.stringify(size)}`);
+    await button.tap();
+    await until(page, (count) => Number(document.querySelector("[data-show=actions]")?.textContent) > count, before);
+  }
+  assert.equal(await number(page, "level"), 2);
+  for (const path of ["/", "/play/kq19", "/replay", "/watch", "/scorecards", "/enter"]) {
+    await page.goto(path);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, `${path} is ${wide} wide`);
+  }
+  assert.deepEqual(page.faults, []);
+});
+
+test("an agent's play is followed live from a second window", async () => {
+  const key = bench.key();
+  const agent = bench.agent(key);
+  const play = await agent.open("kq19");
+  const page = await visitor();
+  await enter(page, key);
+  await page.goto("/watch");
+  await page.locator(`a[href="/watch/${play.guid}"]`).click();
+  await filmed(page);
+  await page.getByText("live", { exact: true }).waitFor();
+  for (const action of [1, 1, 1, 1, 4, 4, 4]) await agent.act(play, action, { reasoning: "on my way" });
+  await until(page, () => document.querySelector("rhae-player").moments.length === 8);
+  await until(page, () => document.querySelector("rhae-player").moment === 7);
+  // The connection breaks and comes back: what happened meanwhile is there once.
+  await page.context().setOffline(true);
+  await agent.act(play, 1);
+  await page.context().setOffline(false);
+  await agent.act(play, 2);
+  await until(page, () => document.querySelector("rhae-player").moments.length === 10);
+  await agent.post("/api/scorecard/close", { card_id: play.card_id });
+  await page.getByText("ended").waitFor();
+  await until(page, () => document.querySelector("rhae-player").moment === 9 && !document.querySelector("rhae-player").playing);
+  const cells = await page.evaluate(() => document.querySelector("rhae-player").cells.join());
+  const lines = (await agent.get(`/api/plays/${play.guid}/recording`)).trim().split("\n");
+  assert.ok(cells === JSON.parse(lines.at(-1)).data.frame.at(-1).flat().join(), "the last frame is the play's");
+  assert.deepEqual(page.faults, []);
+});
+
+test("the numbers of a scorecard are the API's", async () => {
+  const key = bench.key();
+  const agent = bench.agent(key);
+  const play = await agent.open("kq19", { opaque: { plan: { steps: [1, 2, "<b>three</b>"] } }, source_url: "https://example.org/agent" });
+  for (const action of [1, 1, 2, 1, 1, 1, 4, 4, 4, 1]) await agent.act(play, action);
+  const card = await agent.get(`/api/scorecard/${play.card_id}`);
+  const page = await visitor();
+  await enter(page, key);
+  await page.goto("/scorecards");
+  await page.locator(`a[href="/scorecards/${play.card_id}"]`).click();
+  const value = (selector) => page.locator(selector).first().getAttribute("value");
+  assert.ok(card.score > 0);
+  assert.equal(Number(await value("[data-show=score]")), card.score);
+  assert.equal(Number(await value("[data-show=actions]")), card.total_actions);
+  assert.equal(Number(await value(`[data-environment="kq19-v1"] data`)), card.environments[0].score);
+  await page.locator("summary", { hasText: "steps" }).click();
+  for (const text of [card.method, "solver", "tester", "<b>three</b>", "https://example.org/agent"]) assert.ok(await page.getByText(text).first().isVisible(), text);
+  assert.equal(await page.locator("svg.plot").count(), 2);
+  const download = async (name) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name }).click()]);
+    return readFileSync(await file.path(), "utf8");
+  };
+  assert.deepEqual(JSON.parse(await download("JSON")), card);
+  const rows = (await download("CSV")).trim().split("\r\n").map((row) => row.split(","));
+  assert.equal(rows.length, 1 + card.environments[0].runs[0].level_actions.length);
+  assert.deepEqual([rows[1][0], Number(rows[1][7])], ["kq19-v1", card.environments[0].runs[0].level_actions[0]]);
+  assert.deepEqual(page.faults, []);
+});
+
+test("a recording that is dropped plays without being uploaded, and becomes a GIF and a PNG", async () => {
+  const agent = bench.agent(bench.key());
+  const play = await agent.open("ym39");
+  for (const step of SOLUTIONS.ym39) await agent.act(play, 6, { x: Number(step.split(",")[0]), y: Number(step.split(",")[1]), reasoning: { cell: step } });
+  const text = await agent.get(`/api/plays/${play.guid}/recording`);
+  const page = await visitor();
+  const sent = [];
+  page.on("request", (request) => request.method() !== "GET" && sent.push(request.url()));
+  await page.goto("/replay");
+  const drop = (content, name) =>
+    page.evaluate(([content, name]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([content], name));
+      document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer }));
+    }, [content, name]);
+  await drop(text, "play.jsonl");
+  await filmed(page);
+  const lines = text.trim().split("\n").map((line) => JSON.parse(line).data);
+  assert.equal(await moments(page), lines.length);
+  const frames = await page.evaluate(() => {
+    const { reel } = document.querySelector("rhae-player");
+    return reel.moments.map((_, at) => [...reel.frame(reel.settled(at))]);
+  });
+  assert.deepEqual(frames, lines.map((line) => line.frame.at(-1).flat()));
+  await page.locator("rhae-player .player").focus();
+  await page.keyboard.press("End");
+  await page.getByText('"cell": "24,24"').waitFor();
+  const download = async (name) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+    return [...readFileSync(await file.path())];
+  };
+  // The browser's own decoder reads the GIF; its last picture is the last frame.
+  const pixels = await page.evaluate(async (bytes) => {
+    const decoder = new ImageDecoder({ data: Uint8Array.from(bytes), type: "image/gif" });
+    await decoder.tracks.ready;
+    const { image } = await decoder.decode({ frameIndex: decoder.tracks.selectedTrack.frameCount - 1 });
+    const canvas = new OffscreenCanvas(image.displayWidth, image.displayHeight);
+    const pen = canvas.getContext("2d");
+    pen.drawImage(image, 0, 0);
+    const cells = [];
+    for (let y = 0; y < 64; y++) for (let x = 0; x < 64; x++) cells.push([...pen.getImageData(x * 4 + 1, y * 4 + 1, 1, 1).data.slice(0, 3)].join());
+    return cells;
+  }, await download("GIF"));
+  const hex = "FFFFFF CCCCCC 999999 666666 333333 000000 E53AA3 FF7BCC F93C31 1E93FF 88D8F1 FFDC00 FF851B 921231 4FCC30 A356D6".split(" ");
+  const palette = hex.map((color) => [0, 2, 4].map((at) => Number.parseInt(color.slice(at, at + 2), 16)).join());
+  const wanted = lines.at(-1).frame.at(-1).flat();
+  assert.deepEqual(pixels, wanted.map((color) => palette[color]));
+  assert.deepEqual((await download("PNG")).slice(1, 4), [80, 78, 71]);
+  // The agents repository's form has numbers for actions; what is wrong is said with its line.
+  const agents = lines.map((line) => JSON.stringify({ data: { ...line, action_input: { ...line.action_input, id: line.action_input.id === "RESET" ? 0 : 6 } } }));
+  await drop(`${agents.join("\n")}\n`, "agents.jsonl");
+  assert.equal(await moments(page), lines.length);
+  for (const [content, reason] of [
+    ['{"format":"rhae-recording","version":1}\n', "rhae replay convert"],
+    ["<script>alert(1)</script>", "Line 1: this is not a recording"],
+    [`${text.split("\n")[0]}\n{"data":{"game_id":"ym39-v1","action_input":{"id":"ACTION9"},"frame":[[]]}}`, "Line 2: a frame has not 64 rows"],
+    ["", "no observation"],
+  ]) {
+    await drop(content, "wrong.jsonl");
+    await page.locator("[data-show=error]", { hasText: reason }).waitFor();
+  }
+  assert.deepEqual(sent, []);
+  assert.deepEqual(page.faults, []);
+});
+
+test("reasoning full of markup stays text, and long reasoning folds", async () => {
+  const key = bench.key();
+  const agent = bench.agent(key);
+  const hostile = '</p><img src=x onerror="window.hacked=1"><script>window.hacked=1</script><svg onload=alert(1)>{{7*7}}\u202e';
+  const play = await agent.open("kq19", { tags: [hostile], opaque: { [hostile]: hostile }, source_url: "javascript:alert(1)" });
+  await agent.act(play, 1, { reasoning: hostile });
+  await agent.act(play, 1, { reasoning: `begin ${"long ".repeat(2000)}end` });
+  await agent.act(play, 1, { reasoning: { html: hostile } });
+  const page = await visitor();
+  await enter(page, key);
+  await page.goto(`/replay/${play.guid}#t=1`);
+  await filmed(page);
+  const text = () => page.locator("rhae-player .reasoning").textContent();
+  await until(page, () => document.querySelector("rhae-player").shadowRoot.querySelector(".reasoning").textContent.length > 20);
+  assert.equal(await text(), hostile);
+  await page.evaluate(() => document.querySelector("rhae-player").seek(2));
+  await page.getByRole("button", { name: /Show all/ }).click();
+  assert.ok((await text()).endsWith("end"));
+  await page.goto(`/scorecards/${play.card_id}`);
+  await page.goto(`/scorecards`);
+  await page.goto(`/watch/${play.guid}`);
+  await filmed(page);
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await page.locator("main img[src=x], main script").count(), 0);
+  assert.deepEqual(page.faults, []);
+});
+
+test("nobody reaches what is another's, and the cookie is not for scripts or other sites", async () => {
+  const page = await visitor();
+  await page.goto("/play/kq19");
+  await ready(page);
+  await playSteps(page, ["ArrowUp"]);
+  const [cookie] = await page.context().cookies();
+  assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite], ["rhae_key", true, "Lax"]);
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  await page.goto("/replay");
+  const replay = await page.locator(".mine tbody a").first().getAttribute("href");
+  await page.goto(replay);
+  const card = await page.getByRole("link", { name: "scorecard", exact: true }).getAttribute("href");
+  const guid = replay.split("/").pop();
+  const other = await visitor();
+  await other.goto("/play/kq19");
+  await ready(other);
+  const foreign = [replay, card, `/watch/${guid}`, `/replay/${guid}/film`, `/replay/${guid}/reasoning?from=0`, `/replay/${guid}/recording.jsonl`];
+  foreign.push(`/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
+  const nobody = await browser.newContext({ baseURL: bench.url });
+  contexts.push(nobody);
+  for (const path of foreign) {
+    assert.equal((await other.request.get(path)).status(), 404, path);
+    assert.ok([401, 404].includes((await nobody.request.get(path)).status()), path);
+    const mine = path.endsWith("now.png") || path.endsWith("/events") ? null : await page.request.get(path);
+    if (mine) assert.equal(mine.status(), 200, path);
+  }
+  await other.goto("/watch");
+  assert.equal(await other.locator(`a[href*="${guid}"]`).count(), 0);
+  // Another site that makes a browser send a command is nobody.
+  const body = { data: { tags: [] }, headers: { "Sec-Fetch-Site": "cross-site" } };
+  assert.equal((await page.request.post("/api/scorecard/open", body)).status(), 401);
+  const policy = (await page.request.get("/")).headers()["content-security-policy"];
+  assert.ok(policy.includes("default-src 'none'") && policy.includes("script-src 'self';") && !policy.includes("unsafe"));
+  assert.deepEqual(page.faults, []);
+});
+
+test("an invitation lets so many visitors in, and without one there is only the door", async () => {
+  const closed = await Bench.start("--auth", "keys", "--visitors", "invite");
+  try {
+    const link = closed.run("keys", "invite", "--name", "study", "--visitors", "1", "--url", closed.url, "--db", closed.db).trim();
+    const page = await visitor({}, closed);
+    await page.goto("/");
+    assert.ok(page.url().endsWith("/enter"));
+    await page.fill("#key", "rhae_wrong");
+    await page.click("button.strong");
+    await page.getByText("This is not a key of this server.").waitFor();
+    await page.goto(link);
+    await page.getByRole("button", { name: "Come in" }).click();
+    await page.waitForURL(`${closed.url}/`);
+    await page.click('a[href^="/play/kq19"]');
+    await ready(page);
+    await playSteps(page, ["ArrowUp"]);
+    const late = await visitor({}, closed);
+    assert.equal((await late.goto(link)).status(), 404);
+    // The link itself is no key.
+    assert.equal((await fetch(`${closed.url}/api/games`, { headers: { "X-API-Key": link.split("/").pop() } })).status, 401);
+    await page.getByRole("link", { name: "All environments" }).click();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL("**/enter");
+    assert.deepEqual(page.faults, []);
+  } finally {
+    await closed.stop();
+  }
+});
+
+test("on an open server everybody on the machine sees every play and scorecard, and plays are their own", async () => {
+  const open = await Bench.start();
+  try {
+    const agent = open.agent("anything");
+    const play = await agent.open("kq19");
+    await agent.act(play, 1);
+    const page = await visitor({}, open);
+    await page.goto("/scorecards");
+    await page.locator(`a[href="/scorecards/${play.card_id}"]`).click();
+    await page.getByRole("link", { name: "replay", exact: true }).first().click();
+    await filmed(page);
+    assert.equal(await moments(page), 2);
+    await page.goto("/play/kq19");
+    await ready(page);
+    assert.equal(await number(page, "actions"), 0);
+    await playSteps(page, ["ArrowUp", "ArrowUp"]);
+    await page.reload();
+    await ready(page);
+    assert.equal(await number(page, "actions"), 2);
+    assert.deepEqual(page.faults, []);
+  } finally {
+    await open.stop();
+  }
+});
+
+test("a long play opens and can be scrubbed", async () => {
+  const key = bench.key();
+  const agent = bench.agent(key);
+  const actions = process.env.RHAE_FULL ? 10000 : 400;
+  const fast = await Bench.start();
+  try {
+    const player = fast.agent("long");
+    const play = await player.open("kq19");
+    for (let at = 0; at < actions; at++) {
+      const answer = await player.act(play, [1, 4, 2, 3][at % 4]);
+      if (answer.state === "GAME_OVER") await player.post("/api/cmd/RESET", { game_id: "kq19", guid: play.guid });
+    }
+    const page = await visitor({}, fast);
+    await page.goto(`/replay/${play.guid}`);
+    await filmed(page);
+    const count = await moments(page);
+    assert.ok(count > actions);
+    const same = await page.evaluate((count) => {
+      const player = document.querySelector("rhae-player");
+      player.seek(count - 1);
+      const end = player.cells.slice();
+      for (let at = 0; at < count; at += 97) player.seek(at);
+      player.seek(count - 1);
+      return end.every((cell, at) => cell === player.cells[at]);
+    }, count);
+    assert.ok(same);
+    assert.deepEqual(page.faults, []);
+  } finally {
+    await fast.stop();
+  }
+  assert.ok(agent);
+});
+
+test("axe finds no serious violation on any page, in either theme", async () => {
+  const key = bench.key();
+  const agent = bench.agent(key);
+  const play = await agent.open("kq19", { opaque: { a: [1, 2] } });
+  for (const action of [1, 1, 1, 1, 4, 4, 4, 1]) await agent.act(play, action, { reasoning: "because" });
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await visitor({ colorScheme, bypassCSP: true });
+    await page.goto("/enter");
+    const found = [];
+    const check = async (path) => {
+      await page.addScriptTag({ path: AXE });
+      const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      for (const { id, impact, nodes } of result.violations) {
+        if (impact === "serious" || impact === "critical") found.push(`${colorScheme} ${path}: ${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+      }
+    };
+    await check("/enter");
+    await enter(page, key);
+    for (const path of ["/", "/replay", "/watch", "/scorecards", `/scorecards/${play.card_id}`, `/replay/${play.guid}`, `/watch/${play.guid}`, "/play/kq19", "/play/nothing"]) {
+      await page.goto(path);
+      if (path.includes(play.guid)) await filmed(page);
+      if (path === "/play/kq19") await ready(page);
+      await check(path);
+    }
+    assert.deepEqual(found, []);
+  }
+});
+
+test("what can be read can be read without JavaScript", async () => {
+  const key = bench.key();
+  const agent = bench.agent(key);
+  const play = await agent.open("kq19");
+  await agent.act(play, 1);
+  const page = await visitor({ javaScriptEnabled: false });
+  await enter(page, key);
+  await page.goto(`/scorecards/${play.card_id}`);
+  assert.ok(await page.getByText("docs-2026-04").isVisible());
+  await page.goto(`/replay/${play.guid}`);
+  assert.ok(await page.getByText("0 of 8 levels, 1 actions, going on").isVisible());
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Recording" }).click()]);
+  const path = join(bench.folder, "downloaded.jsonl");
+  writeFileSync(path, readFileSync(await file.path()));
+  assert.match(bench.run("replay", "verify", path), /verified/);
+});

@@ -1,0 +1,91 @@
+//! The web app in a real browser: types, tests, screenshots.
+//!
+//! Invariant: what is installed is what the lock file names, with its hashes; it stays in `target` and is no part of the product.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
+
+use crate::test::{Context, succeed};
+use crate::{needs, root};
+
+const FOLDER: &str = "target/web";
+const SOURCES: &str = "crates/web/browser";
+/// What says which packages are needed.
+const LOCK: [&str; 2] = ["package.json", "package-lock.json"];
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+#[derive(Args)]
+pub(crate) struct ScreenshotsArgs {
+    /// Where to put them.
+    #[arg(long, default_value = "docs/pictures/web")]
+    out: PathBuf,
+}
+
+/// Checks types and runs the tests of the pages.
+pub(crate) fn run(context: &Context) -> Result<()> {
+    match provide() {
+        Err(why) if context.skips_missing() => {
+            println!("skipped: {why:#}");
+            return Ok(());
+        }
+        provided => provided?,
+    }
+    let compiler = root().join(FOLDER).join("node_modules/typescript/bin/tsc");
+    succeed(Command::new("node").arg(compiler).arg("--project").arg(root().join(SOURCES)))?;
+    let mut tests = node(&["--test", "--test-concurrency=1"], "site.test.mjs")?;
+    context.surround(&mut tests);
+    succeed(&mut tests)
+}
+
+/// Makes the pictures of the documentation: every page, in both themes.
+pub(crate) fn screenshots(args: &ScreenshotsArgs) -> Result<()> {
+    provide()?;
+    let out = root().join(&args.out);
+    fs::create_dir_all(&out)?;
+    succeed(node(&[], "screenshots.mjs")?.arg(out))
+}
+
+/// Installs the packages, unless those of the lock file are there.
+fn provide() -> Result<()> {
+    for program in ["node", "npm"] {
+        ensure!(needs::on_path(program), "{program} is missing; install it, for example with `apt-get install nodejs npm`");
+    }
+    let (folder, sources) = (root().join(FOLDER), root().join(SOURCES));
+    let same = |name: &str| fs::read(folder.join(name)).ok() == fs::read(sources.join(name)).ok();
+    if LOCK.into_iter().all(same) && folder.join("node_modules/typescript").is_dir() {
+        return Ok(());
+    }
+    println!("installing what the tests of the pages need");
+    fs::create_dir_all(&folder)?;
+    for name in LOCK {
+        fs::copy(sources.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]).current_dir(&folder).stdout(Stdio::null());
+    if let Err(error) = succeed(&mut npm) {
+        // A folder that is half there would be taken for whole the next time.
+        let _ = fs::remove_file(folder.join(LOCK[1]));
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// A script with what it reads from its surroundings: the binary, the packages, the browser.
+fn node(flags: &[&str], script: &str) -> Result<Command> {
+    succeed(Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "--package", "rhae-cli"]).current_dir(root()))?;
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = BROWSERS.iter().flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
+    let Some(browser) = places.find(|path: &PathBuf| path.is_file()) else {
+        bail!("chromium is missing; install it, for example with `apt-get install chromium`");
+    };
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let mut node = Command::new("node");
+    node.args(flags).arg(root().join(SOURCES).join(script));
+    node.env("RHAE_BINARY", target.join("release").join(Path::new("rhae")));
+    node.env("RHAE_MODULES", root().join(FOLDER)).env("RHAE_CHROMIUM", browser);
+    Ok(node)
+}
