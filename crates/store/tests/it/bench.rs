@@ -54,6 +54,11 @@ impl Bench {
         now_ms
     }
 
+    /// Whether it is a file, which may have been made by an older version.
+    pub(crate) const fn is_file(&self) -> bool {
+        matches!(self.base, Base::Sqlite(_))
+    }
+
     /// Another store on the same database, as another server has it.
     pub(crate) async fn another(&self) -> Arc<dyn Store> {
         match &self.base {

@@ -73,7 +73,8 @@ async fn counts_beside_a_log_are_those_of_the_log(bench: &Bench) {
         log.extend(first);
         assert_eq!(stored(store.as_ref(), card).await, counted(&log));
         if case % 3 > 0 {
-            if case % 3 == 2 {
+            // PostgreSQL has had counts from the beginning.
+            if case % 3 == 2 && bench.is_file() {
                 bench.sql("DELETE FROM runs").await;
             }
             store = bench.another().await;
@@ -102,10 +103,12 @@ async fn counts_spoilt_by_other_hands_hold_nobody_up(bench: &Bench) {
 
 async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
     let store = bench.store.as_ref();
+    bench.at(2_000).await;
     let (card, play) = card_with_play(store).await;
     for index in 1..=4 {
         let entry = Entry { state: PlayState::GameOver, counted: index != 2, ..entry(Action::Action1) };
-        store.append(play, card, index, entry, 3_000 + u64::from(index)).await.unwrap();
+        let at_ms = bench.at(3_000 + u64::from(index)).await;
+        store.append(play, card, index, entry, at_ms).await.unwrap();
     }
     let stored = store.plays_after(None, 10).await.unwrap().pop().unwrap();
     let facts = store.play_facts(stored.id).await.unwrap().unwrap();
@@ -115,7 +118,7 @@ async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
     let tail = store.log_from(play, 3, 1).await.unwrap();
     assert_eq!((tail.len(), tail[0].index, tail[0].at_ms, tail[0].entry.action), (1, 3, 3_003, Action::Action1));
     assert_eq!(store.log_from(play, 0, u32::MAX).await.unwrap().len(), 5);
-    store.close_card(card, 9_000).await.unwrap();
+    store.close_card(card, bench.at(9_000).await).await.unwrap();
     assert_eq!(store.play_facts(stored.id).await.unwrap().unwrap().closed_ms, Some(9_000));
     assert_eq!(store.play_count().await.unwrap(), 1);
     assert_eq!(store.plays_after(Some(play), 10).await.unwrap(), []);

@@ -65,7 +65,7 @@ macro_rules! fixtures {
 }
 
 fixtures! {
-    a_level_that_begins_as_lost: spoiled(Fault::LostFromTheStart, Rule::Loads, Fail, &[Rule::FuzzFrames, Rule::AfterEnd, Rule::Solutions, Rule::Reset, Rule::Clicks]);
+    a_level_that_begins_as_lost: spoiled(Fault::LostFromTheStart, Rule::Loads, Fail, &[Rule::FuzzFrames, Rule::AfterEnd, Rule::Solutions, Rule::Reset, Rule::Clicks, Rule::Wins]);
     no_tags: native::<NO_TAGS>(Rule::Metadata, Fail, &[]);
     three_levels: native::<THREE_LEVELS>(Rule::SixLevels, Warn, &[]);
     a_colour_too_many: native::<COLOUR_16>(Rule::Frames, Fail, &[Rule::FuzzFrames]);
