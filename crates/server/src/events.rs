@@ -20,7 +20,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::access::Caller;
 use crate::listeners::Listening;
-use crate::openapi::{Always, ErrorBody, Named};
+use crate::openapi::{Always, ErrorBody, Named, SentEvent};
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
@@ -40,7 +40,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
         ("guid" = String, Path, description = "The play"),
         ("from" = Option<u32>, Query, description = "The first entry that is sent; the last one if absent"),
         ("Last-Event-ID" = Option<u32>, Header, description = "The last entry that was received")),
-    responses((status = OK, body = String, content_type = "text/event-stream", description = "Events until the card is closed; the data of `action` is a `PlayEvent`"),
+    responses((status = OK, body = SentEvent, content_type = "text/event-stream", description = "Events until the card is closed"),
         (status = FORBIDDEN, body = ErrorBody, description = "A play of a competition is not shown before its card is closed"),
         (status = CONFLICT, body = ErrorBody, description = "The play is frozen"), Always, Named)
 )]

@@ -132,6 +132,18 @@ pub(crate) struct CardBody {
     pub(crate) card_id: String,
 }
 
+/// A server-sent event.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "the description of a text that is written field by field")]
+pub(crate) struct SentEvent {
+    /// The number of the entry, for `Last-Event-ID`.
+    id: Option<String>,
+    /// `action`, `end` or `frozen`.
+    event: String,
+    /// JSON: a `PlayEvent` for `action`, otherwise an object with the `reason`.
+    data: String,
+}
+
 /// A key that anybody may have.
 #[derive(serde::Serialize, ToSchema)]
 pub(crate) struct KeyBody {
