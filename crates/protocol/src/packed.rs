@@ -22,6 +22,9 @@ use rhae_engine::{Action, Frame, PlayState, SIZE};
 /// The version of the packed form, which viewers check.
 pub const PACKED_VERSION: u32 = 1;
 
+/// Bytes of a band before its runs.
+const BAND_HEAD: usize = 3;
+
 /// An observation and the command that led to it, as a viewer needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
@@ -80,30 +83,34 @@ impl Packer {
 fn pack_frame(before: &Frame, frame: &Frame, bytes: &mut Vec<u8>) {
     let bands_at = bytes.len();
     bytes.push(0);
-    let mut open: Option<(usize, Vec<u8>)> = None;
+    // Where the band begins that the row above is in.
+    let mut open: Option<usize> = None;
     for (y, (old, new)) in before.rows().zip(frame.rows()).enumerate() {
-        let runs = changed_runs(old, new);
-        if let Some((start, same)) = &open
-            && *same == runs
-            && !runs.is_empty()
-        {
-            bytes[*start + 1] += 1;
+        // Most rows are as they were.
+        if old == new {
+            open = None;
             continue;
         }
-        open = None;
-        if !runs.is_empty() {
-            let start = bytes.len();
+        let start = bytes.len();
+        bytes.extend([y as u8, 1, 0]);
+        push_runs(old, new, bytes);
+        let length = bytes.len() - start - BAND_HEAD;
+        if length == 0 {
+            bytes.truncate(start);
+            open = None;
+        } else if let Some(above) = open.filter(|&above| bytes[above + BAND_HEAD..start] == bytes[start + BAND_HEAD..]) {
+            bytes.truncate(start);
+            bytes[above + 1] += 1;
+        } else {
+            bytes[start + 2] = (length / 2) as u8;
             bytes[bands_at] += 1;
-            bytes.extend([y as u8, 1, (runs.len() / 2) as u8]);
-            bytes.extend(&runs);
-            open = Some((start, runs));
+            open = Some(start);
         }
     }
 }
 
 /// The runs of one row: each begins and ends with a changed cell and has one colour.
-fn changed_runs(old: &[u8], new: &[u8]) -> Vec<u8> {
-    let mut runs = Vec::new();
+fn push_runs(old: &[u8], new: &[u8], bytes: &mut Vec<u8>) {
     let mut x = 0;
     while x < SIZE {
         let color = new[x].min(15);
@@ -114,10 +121,9 @@ fn changed_runs(old: &[u8], new: &[u8]) -> Vec<u8> {
         let alike = new[x..].iter().take_while(|cell| cell.min(&&15) == &&color).count();
         let last = (x..x + alike).rev().find(|&at| old[at].min(15) != color).unwrap_or(x);
         let run = x as u16 | ((last - x) as u16) << 6 | u16::from(color) << 12;
-        runs.extend(run.to_le_bytes());
+        bytes.extend(run.to_le_bytes());
         x = last + 1;
     }
-    runs
 }
 
 /// Standard base64 with padding.
