@@ -12,6 +12,8 @@
 
 import { CLICK, RESET, Reel, VERSION, bytesOf } from "./reel.js";
 import { RhaeBoard, marksAreOn, setMarks, sheet } from "./board.js";
+import { ICONS, PLAYER_STYLE, PLAYER_TEMPLATE } from "./look.js";
+import { Strip } from "./strip.js";
 
 const SETTLED_MS = 300;
 const UNCHANGED_MS = 120;
@@ -22,15 +24,8 @@ const FOLDED_AT = 900;
 /** Reasoning is asked for when the same action was shown for so long. */
 const ASK_MS = 90;
 const ACTIONS = ["RESET", "ACTION1", "ACTION2", "ACTION3", "ACTION4", "ACTION5", "ACTION6", "ACTION7"];
-/** The actions as signs in a field of 16 × 16: a turn, four arrows, a bar, a target, a way back. */
-const ACTION_SIGNS = [
-  "M12.5 8A4.5 4.5 0 1 1 8 3.5H11M9 1L11.5 3.5L9 6", "M8 13V3.5M4 7.5L8 3.5L12 7.5", "M8 3V12.5M4 8.5L8 12.5L12 8.5",
-  "M13 8H3.5M7.5 4L3.5 8L7.5 12", "M3 8H12.5M8.5 4L12.5 8L8.5 12", "M3 6.5V10.5H13V6.5", "M8 8.5V7.5M3.5 8A4.5 4.5 0 1 0 12.5 8A4.5 4.5 0 1 0 3.5 8",
-  "M13 12.5V9A3 3 0 0 0 10 6H3.5M6.5 3L3.5 6L6.5 9",
-];
 const NO_REASONING = "none for this action";
 const STATES = ["going on", "won", "game over"];
-const STRIP_FIELD = 26;
 
 /**
  * @typedef {{version: number, title: string, subtitle: string, frames_per_second: number, win_levels: number,
@@ -41,103 +36,10 @@ const STRIP_FIELD = 26;
  * @typedef {import("./reel.js").Moment} Moment
  */
 
-const ICONS = {
-  first: "M3 3h2v10H3zM13 3v10L6 8z",
-  back: "M12 3v10L4 8z",
-  play: "M4 2.5v11l9.5-5.5z",
-  pause: "M4 3h3v10H4zM9 3h3v10H9z",
-  next: "M4 3v10l8-5z",
-  last: "M11 3h2v10h-2zM3 3v10l7-5z",
-};
-
-/** @param {keyof typeof ICONS} name @param {string} label */
-const button = (name, label) => `<button type="button" data-do="${name}" aria-label="${label}" title="${label}">
-  <svg viewBox="0 0 16 16" aria-hidden="true"><path d="${ICONS[name]}"/></svg></button>`;
-
-const PLAYER_STYLE = `
-:host { display: block; container-type: inline-size; font: inherit; font-variant-numeric: tabular-nums;
-  --quiet: var(--rhae-quiet, color-mix(in srgb, currentColor 68%, transparent)); --line: color-mix(in srgb, currentColor 16%, transparent);
-  --accent: var(--rhae-accent, #1668c4); }
-.player { display: grid; gap: 16px 32px; grid-template-columns: minmax(0, 1fr); outline: none; }
-.player:focus-visible { outline: 2px solid var(--accent); outline-offset: 6px; border-radius: 2px; }
-.film { width: 100%; max-width: var(--film, 512px); margin-inline: auto; }
-rhae-board { aspect-ratio: 1; width: 100%; }
-.strip { display: block; width: 100%; height: 34px; margin-top: 12px; cursor: pointer; touch-action: none; }
-.bar { position: relative; margin-top: 6px; }
-.marks { display: block; width: calc(100% - 14px); height: 12px; margin: 0 7px -6px; overflow: visible; }
-.marks path { fill: none; stroke: currentColor; vector-effect: non-scaling-stroke; }
-.marks .unchanged { stroke: var(--quiet); stroke-width: 1px; }
-.marks .levels { stroke-width: 2px; }
-input { display: block; width: 100%; height: 24px; margin: 0; appearance: none; background: none; color: inherit; cursor: pointer; }
-input::-webkit-slider-runnable-track { height: 4px; border-radius: 2px; background: var(--line); }
-input::-moz-range-track { height: 4px; border-radius: 2px; background: var(--line); }
-input::-webkit-slider-thumb { appearance: none; width: 14px; height: 14px; margin-top: -5px; border-radius: 50%; background: currentColor; }
-input::-moz-range-thumb { width: 14px; height: 14px; border: 0; border-radius: 50%; background: currentColor; }
-.controls { display: flex; flex-wrap: wrap; align-items: center; gap: 2px; margin-top: 4px; }
-button, select { font: inherit; font-size: 13px; color: inherit; background: none; border: 1px solid transparent; border-radius: 6px;
-  min-width: 36px; height: 36px; padding: 0 8px; cursor: pointer; display: inline-grid; place-items: center; }
-button:hover, select:hover { background: var(--line); }
-button:focus-visible, select:focus-visible, input:focus-visible, summary:focus-visible, .reasoning:focus-visible {
-  outline: 2px solid var(--accent); outline-offset: 1px; }
-button[data-do=play] { border-color: var(--line); min-width: 44px; }
-button[aria-pressed=true] { border-color: currentColor; }
-button svg { width: 16px; height: 16px; fill: currentColor; }
-
-.more-controls { margin-left: auto; display: flex; gap: 2px; } option { color: CanvasText; background: Canvas; }
-div.levels { display: flex; flex-wrap: wrap; gap: 4px; align-items: center; min-height: 30px; }
-.levels button { min-width: 30px; height: 30px; border-color: var(--line); font-variant-numeric: tabular-nums; }
-.levels button[aria-current=true] { border-color: currentColor; font-weight: 600; }
-.levels button:disabled { opacity: .4; cursor: default; background: none; }
-.side { min-width: 0; display: flex; flex-direction: column; gap: 14px; }
-dl { display: grid; grid-template-columns: 7em minmax(0, 1fr); gap: 5px 12px; margin: 0; }
-dt, .legend, .label { color: var(--quiet); font-size: 13px; }
-dt { padding-top: 1px; } dd { margin: 0; min-height: 1.4em; } .mark { color: var(--quiet); }
-details { border-top: 1px solid var(--line); padding-top: 10px; }
-summary { cursor: pointer; color: var(--quiet); font-size: 13px; }
-.reasoning { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; min-height: 6em; max-height: 32em; overflow: auto;
-  margin: 8px 0 0; font-size: 14px; line-height: 1.5; }
-.more { border-color: var(--line); height: 30px; margin-top: 8px; }
-.error { padding: 12px; border: 1px solid var(--line); }
-.legend { margin: 0; display: flex; flex-wrap: wrap; gap: 4px 14px; } .legend svg { width: 8px; height: 12px; vertical-align: -2px; }
-.legend path { stroke: currentColor; fill: none; }
-[hidden] { display: none !important; }
-@container (min-width: 700px) { .player { grid-template-columns: minmax(0, var(--film, 512px)) minmax(220px, 1fr); } .film { margin: 0; } }
-@media print { :host { display: none; } }
-`;
-
-const PLAYER_TEMPLATE = `<div class="player" tabindex="0" role="group">
-  <div class="film">
-    <rhae-board role="img"></rhae-board>
-    <canvas class="strip" aria-hidden="true"></canvas>
-    <div class="bar">
-      <svg class="marks" preserveAspectRatio="none" aria-hidden="true">
-        <path class="unchanged"/><path class="levels"/></svg>
-      <input type="range" min="0" value="0" aria-label="Action">
-    </div>
-    <div class="controls">${button("first", "To the start")}${button("back", "One action back")}${button("play", "Play")}
-      ${button("next", "One action on")}${button("last", "To the end")}
-      <span class="more-controls"><button type="button" data-do="live" hidden>Live</button>
-      <select aria-label="Speed" title="Speed">${[0.5, 1, 2, 4, 8, 16].map((speed) => `<option value="${speed}"${speed === 1 ? " selected" : ""}>${speed}×</option>`).join("")}</select>
-      <button type="button" data-do="changes" aria-pressed="false" title="What changed since the action before (D)">Changes</button>
-      <button type="button" data-do="signs" aria-pressed="false" title="A sign for each colour, for those who cannot tell them apart">Signs</button></span>
-    </div>
-  </div>
-  <div class="side">
-    <div class="levels"><span class="label">Level&nbsp;</span></div>
-    <dl><dt>Action</dt><dd data-show="action"></dd><dt>Effect</dt><dd data-show="effect"></dd><dt>Frame</dt><dd data-show="frame"></dd><dt>Actions</dt><dd data-show="count"></dd>
-      <dt>On this level</dt><dd data-show="level"></dd><dt>State</dt><dd data-show="state"></dd></dl>
-    <p class="legend"><span><svg viewBox="0 0 8 12"><path stroke-width="2" d="M4 0v12"/></svg> level completed</span>
-      <span><svg viewBox="0 0 8 12"><path d="M4 6v6"/></svg> changed nothing</span></p>
-    <details hidden open><summary>Reasoning</summary><p class="reasoning" tabindex="0" role="region" aria-label="Reasoning"></p>
-      <button type="button" class="more" data-do="unfold" hidden></button></details>
-  </div>
-</div>
-<p class="error" role="alert" hidden></p>`;
-
 /** @type {CSSStyleSheet | undefined} */
 let playerSheet;
-/** @type {Path2D[]} */
-const actionPaths = [];
+/** Colours change with the system's theme, or with what a page tells by `rhae-theme`. */
+const systemTheme = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
 
 const PlayerBase = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
@@ -166,7 +68,10 @@ export class RhaePlayer extends PlayerBase {
   #visible = false;
   #root = this.attachShadow({ mode: "open" });
   #seen = new IntersectionObserver((entries) => this.#onSeen(entries[entries.length - 1].isIntersecting));
-  #resized = new ResizeObserver(() => this.#drawStrip());
+  /** @type {Strip} */
+  #strip;
+  #resized = new ResizeObserver(() => this.#strip.draw());
+  #onTheme = () => this.#strip.draw();
 
   constructor() {
     super();
@@ -175,7 +80,8 @@ export class RhaePlayer extends PlayerBase {
     this.#root.addEventListener("click", (event) => this.#onClick(event));
     this.#root.addEventListener("keydown", (event) => this.#onKey(/** @type {KeyboardEvent} */ (event)));
     this.#part("input").addEventListener("input", () => this.seek(Number(this.#input.value)));
-    this.#strip.addEventListener("pointerdown", (event) => this.#onStrip(event));
+    this.#strip = new Strip(this.#stripCanvas);
+    this.#stripCanvas.addEventListener("pointerdown", (event) => this.#onStrip(event));
     this.#part("select").addEventListener("change", (event) => {
       this.#speed = Number(/** @type {HTMLSelectElement} */ (event.target).value);
     });
@@ -183,7 +89,9 @@ export class RhaePlayer extends PlayerBase {
 
   connectedCallback() {
     this.#seen.observe(this);
-    this.#resized.observe(this.#strip);
+    this.#resized.observe(this.#stripCanvas);
+    systemTheme?.addEventListener("change", this.#onTheme);
+    globalThis.addEventListener("rhae-theme", this.#onTheme);
     this.#press("signs", marksAreOn());
   }
 
@@ -191,6 +99,8 @@ export class RhaePlayer extends PlayerBase {
     this.pause();
     this.#seen.disconnect();
     this.#resized.disconnect();
+    systemTheme?.removeEventListener("change", this.#onTheme);
+    globalThis.removeEventListener("rhae-theme", this.#onTheme);
   }
 
   /** The film as an object. */
@@ -445,7 +355,7 @@ export class RhaePlayer extends PlayerBase {
     this.#board.setAttribute("aria-label", `Frame after action ${moment.number}`);
     this.#ask();
     this.#draw();
-    this.#drawStrip();
+    this.#strip.show(this.moments, this.#moment);
     this.dispatchEvent(new CustomEvent("rhae-moment", { detail: { moment: this.#moment } }));
   }
 
@@ -483,55 +393,11 @@ export class RhaePlayer extends PlayerBase {
     this.#board.show(cells, { ring, against: this.#changes ? this.#before : null });
   }
 
-  /** The actions around the one that is shown, as signs. */
-  #drawStrip() {
-    const strip = this.#strip;
-    const ratio = globalThis.devicePixelRatio || 1;
-    const [width, height] = [strip.clientWidth, strip.clientHeight];
-    const pen = strip.getContext("2d");
-    if (!pen || !this.#reel || width === 0) return;
-    if (strip.width !== Math.round(width * ratio)) [strip.width, strip.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-    const style = getComputedStyle(this);
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
-    const left = this.#stripLeft();
-    const first = Math.max(0, Math.floor(left / STRIP_FIELD));
-    for (let at = first; at < this.moments.length && at * STRIP_FIELD - left < width; at++) {
-      const [moment, x] = [this.moments[at], at * STRIP_FIELD - left];
-      pen.strokeStyle = pen.fillStyle = style.color;
-      pen.lineWidth = 1.5;
-      if (at === this.#moment) {
-        pen.globalAlpha = 0.14;
-        pen.beginPath();
-        pen.roundRect(x + 1, 5, STRIP_FIELD - 2, 24, 5);
-        pen.fill();
-      }
-      pen.globalAlpha = moment.counted && !moment.changed ? 0.4 : 1;
-      pen.save();
-      pen.translate(x + STRIP_FIELD / 2 - 8, 9);
-      pen.stroke((actionPaths[moment.action] ??= new Path2D(ACTION_SIGNS[moment.action])));
-      pen.restore();
-      pen.globalAlpha = 1;
-      if (moment.levels > moment.level) {
-        pen.fillRect(x + STRIP_FIELD - 1, 1, 2, 32);
-        pen.font = "600 10px system-ui, sans-serif";
-        pen.fillText(String(moment.levels), x + STRIP_FIELD + 3, 8);
-      }
-    }
-  }
-
-  /** Where the strip begins, so that the action that is shown is in its middle unless an end is nearer. */
-  #stripLeft() {
-    const width = this.#strip.clientWidth;
-    const whole = this.moments.length * STRIP_FIELD;
-    return Math.max(0, Math.min(whole - width, (this.#moment + 0.5) * STRIP_FIELD - width / 2));
-  }
-
   /** @param {PointerEvent} event */
   #onStrip(event) {
     if (!this.#reel || event.button !== 0) return;
-    const at = Math.floor((event.offsetX + this.#stripLeft()) / STRIP_FIELD);
-    if (at >= 0 && at < this.moments.length) this.seek(at);
+    const at = this.#strip.at(event.offsetX);
+    if (at >= 0) this.seek(at);
   }
 
   /** @param {Event} event */
@@ -611,7 +477,7 @@ export class RhaePlayer extends PlayerBase {
     return /** @type {HTMLInputElement} */ (this.#part("input"));
   }
 
-  get #strip() {
+  get #stripCanvas() {
     return /** @type {HTMLCanvasElement} */ (this.#part(".strip"));
   }
 

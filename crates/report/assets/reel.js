@@ -10,7 +10,7 @@ export const CELLS = SIZE * SIZE;
 export const VERSION = 1;
 export const RESET = 0;
 export const CLICK = 6;
-/** After so many frames a whole one is kept, so that a jump costs no more than this. */
+/** A whole frame is kept of every so many that were unpacked, so that a jump back costs no more than this. */
 const SNAPSHOT_EVERY = 64;
 
 /**
@@ -28,7 +28,7 @@ export function bytesOf(text) {
   return Uint8Array.from(atob(text), (digit) => digit.charCodeAt(0));
 }
 
-/** The frames of a film, unpacked as they are asked for, in any order. */
+/** The frames of a film, unpacked as they are asked for, in any order. Opening one only finds where its frames are. */
 export class Reel {
   /** @type {Moment[]} */
   moments = [];
@@ -66,37 +66,43 @@ export class Reel {
    * @param {Uint8Array} bytes @param {boolean} whole
    */
   append(bytes, whole) {
-    if (this.#offsets.length > 0) this.frame(this.#offsets.length - 1);
     const part = this.#parts.push(bytes) - 1;
-    let [at, first] = [0, true];
+    let at = 0;
+    let first = true;
     while (at < bytes.length) {
       const head = bytes[at];
-      const [action, state, levels, count] = [head & 7, (head >> 3) & 3, bytes[at + 1], bytes[at + 2] | (bytes[at + 3] << 8)];
-      const [changed, counted, fullReset] = [5, 6, 7].map((bit) => ((head >> bit) & 1) === 1);
-      at += 4;
-      const [x, y] = action === CLICK ? [bytes[at], bytes[at + 1]] : [-1, -1];
-      at += action === CLICK ? 2 : 0;
+      const action = head & 7;
+      const levels = bytes[at + 1];
+      const count = bytes[at + 2] | (bytes[at + 3] << 8);
+      const counted = (head & 64) !== 0;
+      const fullReset = (head & 128) !== 0;
+      const clicked = action === CLICK;
+      const x = clicked ? bytes[at + 4] : -1;
+      const y = clicked ? bytes[at + 5] : -1;
+      at += clicked ? 6 : 4;
       const begins = this.#offsets.length;
       for (let frame = 0; frame < count && at < bytes.length; frame++) {
-        if (first && whole) {
-          this.#whole.add(this.#offsets.length);
-          this.#cells.fill(0);
-        }
+        if (first && whole) this.#whole.add(this.#offsets.length);
         first = false;
         this.#offsets.push(at);
         this.#partOf.push(part);
-        at = this.#apply(bytes, at);
-        if (this.#offsets.length % SNAPSHOT_EVERY === 1) this.#snapshots.push(this.#cells.slice());
+        for (let bands = bytes[at++]; bands > 0; bands--) at += 3 + 2 * bytes[at + 2];
       }
-      this.#number += counted ? 1 : 0;
-      this.#inLevel = fullReset ? 0 : this.#inLevel + (counted ? 1 : 0);
-      if (fullReset) this.#level = levels;
-      const [number, inLevel, level] = [this.#number, this.#inLevel, this.#level];
-      this.moments.push({ action, x, y, state, levels, changed, counted, fullReset, first: begins, count, number, level, inLevel });
-      if (levels !== this.#level) [this.#level, this.#inLevel] = [levels, 0];
+      if (counted) this.#number++;
+      if (fullReset) {
+        this.#inLevel = 0;
+        this.#level = levels;
+      } else if (counted) this.#inLevel++;
+      this.moments.push({
+        action, x, y, state: (head >> 3) & 3, levels, changed: (head & 32) !== 0, counted, fullReset, first: begins, count,
+        number: this.#number, level: this.#level, inLevel: this.#inLevel,
+      });
+      if (levels !== this.#level) {
+        this.#level = levels;
+        this.#inLevel = 0;
+      }
     }
     if (at !== bytes.length) throw new Error("the film is cut off");
-    this.#shown = this.#offsets.length - 1;
   }
 
   /**
@@ -104,15 +110,16 @@ export class Reel {
    * @param {number} frame
    */
   frame(frame) {
-    if (frame < this.#shown || frame >= this.#shown + SNAPSHOT_EVERY) {
-      const snapshot = Math.floor(frame / SNAPSHOT_EVERY);
-      this.#cells.set(this.#snapshots[snapshot]);
-      this.#shown = snapshot * SNAPSHOT_EVERY;
+    const nearest = Math.min(Math.floor(frame / SNAPSHOT_EVERY), this.#snapshots.length - 1);
+    if (frame < this.#shown || nearest * SNAPSHOT_EVERY > this.#shown) {
+      this.#cells.set(this.#snapshots[nearest]);
+      this.#shown = nearest * SNAPSHOT_EVERY;
     }
     while (this.#shown < frame) {
       this.#shown++;
       if (this.#whole.has(this.#shown)) this.#cells.fill(0);
       this.#apply(this.#parts[this.#partOf[this.#shown]], this.#offsets[this.#shown]);
+      if (this.#shown === this.#snapshots.length * SNAPSHOT_EVERY) this.#snapshots.push(this.#cells.slice());
     }
     return this.#cells;
   }
@@ -127,20 +134,23 @@ export class Reel {
   }
 
   /**
-   * Changes the cells as the frame at this offset says, and gives the offset behind it.
+   * Changes the cells as the frame at this offset says.
    * @param {Uint8Array} bytes @param {number} at
    */
   #apply(bytes, at) {
+    const cells = this.#cells;
     for (let bands = bytes[at++]; bands > 0; bands--) {
-      const [y, height, runs] = [bytes[at], bytes[at + 1], bytes[at + 2]];
-      at += 3;
-      for (let run = 0; run < runs; run++, at += 2) {
+      const from = bytes[at] * SIZE;
+      const to = from + bytes[at + 1] * SIZE;
+      const end = at + 3 + 2 * bytes[at + 2];
+      for (at += 3; at < end; at += 2) {
         const bits = bytes[at] | (bytes[at + 1] << 8);
-        const [x, length, color] = [bits & 63, ((bits >> 6) & 63) + 1, bits >> 12];
-        for (let row = y; row < y + height; row++) this.#cells.fill(color, row * SIZE + x, row * SIZE + x + length);
+        const x = bits & 63;
+        const length = ((bits >> 6) & 63) + 1;
+        const color = bits >> 12;
+        for (let row = from + x; row < to; row += SIZE) for (let cell = row; cell < row + length; cell++) cells[cell] = color;
       }
     }
-    return at;
   }
 }
 

@@ -5,9 +5,11 @@
 use std::sync::LazyLock;
 
 /// The modules of the player, each after those that it imports: what defines `<rhae-board>` and `<rhae-player>`.
-pub const PLAYER_MODULES: [(&str, &str); 3] = [
+pub const PLAYER_MODULES: [(&str, &str); 5] = [
     ("reel.js", include_str!("../assets/reel.js")),
     ("board.js", include_str!("../assets/board.js")),
+    ("look.js", include_str!("../assets/look.js")),
+    ("strip.js", include_str!("../assets/strip.js")),
     ("player.js", include_str!("../assets/player.js")),
 ];
 
