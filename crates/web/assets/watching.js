@@ -16,7 +16,7 @@ function tell(text, on = false) {
 
 /** @param {string} path */
 async function get(path) {
-  const response = await fetch(path, { cache: "no-store" });
+  const response = await fetch(path);
   if (!response.ok) throw new Error((await response.json()).message ?? response.statusText);
   return response;
 }

@@ -18,9 +18,10 @@ pub struct Asset {
     pub tag: String,
 }
 
-const OWN: [(&str, &str); 9] = [
+const OWN: [(&str, &str); 10] = [
     ("site.css", include_str!("../assets/site.css")),
     ("icon.svg", include_str!("../assets/icon.svg")),
+    ("theme.js", include_str!("../assets/theme.js")),
     ("play.js", include_str!("../assets/play.js")),
     ("line.js", include_str!("../assets/line.js")),
     ("replay.js", include_str!("../assets/replay.js")),
@@ -49,6 +50,26 @@ pub fn asset(name: &str) -> Option<&'static Asset> {
     ALL.iter().find(|asset| asset.name == name)
 }
 
+/// The modules that a module needs, directly or through others.
+pub(crate) fn imports(name: &str) -> Vec<&'static str> {
+    let mut found: Vec<&'static str> = Vec::new();
+    let mut next = asset(name);
+    let mut looked_at = 0;
+    while let Some(module) = next {
+        let named = module.text.lines().filter_map(imported);
+        let new: Vec<_> = named.filter(|name| !found.contains(name)).collect();
+        found.extend(new);
+        next = found.get(looked_at).and_then(|name| asset(name));
+        looked_at += 1;
+    }
+    found
+}
+
+/// The module that a line imports.
+fn imported(line: &str) -> Option<&str> {
+    line.strip_prefix("import ")?.rsplit('"').nth(1)?.strip_prefix("./")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,11 +81,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_module_needs_is_known_through_others() {
+        assert_eq!(imports("watching.js"), ["reel.js", "player.js", "board.js", "look.js", "strip.js"]);
+        assert!(imports("watch.js").is_empty());
+    }
+
+    #[test]
     fn scripts_import_only_what_is_there_and_nothing_is_from_elsewhere() {
         for asset in ALL.iter() {
             for line in asset.text.lines().filter(|line| line.starts_with("import ")) {
-                let named = line.rsplit('"').nth(1).unwrap_or_default();
-                assert!(named.strip_prefix("./").is_some_and(|name| super::asset(name).is_some()), "{}: {line}", asset.name);
+                assert!(imported(line).is_some_and(|name| super::asset(name).is_some()), "{}: {line}", asset.name);
             }
             let elsewhere = asset.text.replace("http://www.w3.org/2000/svg", "");
             for sign in ["http://", "https://", "//cdn", "@import", "eval(", "innerHTML = `${", "document.write"] {

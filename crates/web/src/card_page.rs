@@ -44,7 +44,7 @@ pub fn card_page(who: Who, view: &CardView) -> String {
     if let Some(opaque) = &card.opaque {
         let _ = writeln!(body, "<section><h2>Data of the author</h2>{}</section>", tree(opaque));
     }
-    Page { title: "Scorecard", place: Place::Cards, who, script: None, body }.html()
+    Page { title: "Scorecard", place: Place::Cards, who, script: None, asks: None, body }.html()
 }
 
 fn headline(body: &mut String, view: &CardView) {

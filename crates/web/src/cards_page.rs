@@ -63,5 +63,5 @@ pub fn cards_page(who: Who, rows: &[CardRow], more: Option<&str>) -> String {
     if let Some(more) = more {
         let _ = writeln!(body, "<p><a class=\"button\" href=\"/scorecards?before={}\">Older</a></p>", Text(more));
     }
-    Page { title: "Scorecards", place: Place::Cards, who, script: None, body }.html()
+    Page { title: "Scorecards", place: Place::Cards, who, script: None, asks: None, body }.html()
 }

@@ -15,7 +15,7 @@ pub fn entrance_page(who: Who, reason: Option<&str>) -> String {
 <button class="button strong">Enter</button></form></div>
 "#
     );
-    Page { title: "Enter", place: Place::Elsewhere, who, script: None, body }.html()
+    Page { title: "Enter", place: Place::Elsewhere, who, script: None, asks: None, body }.html()
 }
 
 /// The page behind an invitation link. Coming in takes a press, so that programs that look at links in messages use none up.
@@ -27,7 +27,7 @@ pub fn invitation_page(token: &str) -> String {
 "#,
         Text(token)
     );
-    Page { title: "Invitation", place: Place::Elsewhere, who: Who::Open, script: None, body }.html()
+    Page { title: "Invitation", place: Place::Elsewhere, who: Who::Open, script: None, asks: None, body }.html()
 }
 
 /// What is said instead of a page.
@@ -46,5 +46,5 @@ pub fn refusal_page(who: Who, status: u16, message: &str) -> String {
         "<div class=\"door\"><h1>{title}</h1>\n<p class=\"quiet\">{}.</p>\n<p><a class=\"button\" href=\"/\">All environments</a></p></div>\n",
         Text(&sentence)
     );
-    Page { title, place: Place::Elsewhere, who, script: None, body }.html()
+    Page { title, place: Place::Elsewhere, who, script: None, asks: None, body }.html()
 }

@@ -45,7 +45,7 @@ pub fn gallery_page(who: Who, games: &[GalleryGame]) -> String {
     if games.is_empty() {
         body.push_str("<p class=\"notice\">There is no environment that you may see.</p>\n");
     }
-    Page { title: "Environments", place: Place::Gallery, who, script: None, body }.html()
+    Page { title: "Environments", place: Place::Gallery, who, script: None, asks: None, body }.html()
 }
 
 #[cfg(test)]

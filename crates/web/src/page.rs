@@ -1,6 +1,10 @@
 //! What all pages have in common: head, navigation, policy, icons.
 
+use std::fmt::Write as _;
+
 use rhae_report::Text;
+
+use crate::asset::imports;
 
 /// What a page may load and do: its own scripts, styles and pictures, and nothing else. Pictures that a page makes itself (a GIF to be
 /// saved) are blobs.
@@ -40,6 +44,8 @@ pub(crate) struct Page<'a> {
     pub(crate) who: Who,
     /// The module that brings it to life.
     pub(crate) script: Option<&'static str>,
+    /// What that module asks for first, so that a browser asks for it at once.
+    pub(crate) asks: Option<&'a str>,
     pub(crate) body: String,
 }
 
@@ -58,17 +64,37 @@ impl Page<'_> {
         };
         let body = format!(
             "<header class=\"top\">\n<a class=\"brand\" href=\"/\">{MARK}Rhae</a>\n<nav aria-label=\"Pages\">{}</nav>\n\
-             <div class=\"who\">{leave}</div>\n</header>\n<main id=\"main\">\n{}</main>",
+             <div class=\"who\">{leave}{}</div>\n</header>\n<main id=\"main\">\n{}</main>",
             links.collect::<String>(),
+            theme_switch(),
             self.body
         );
-        document(self.title, "site", self.script, &body)
+        document(&Head { title: self.title, class: "site", script: self.script, asks: self.asks }, &body)
     }
 }
 
-/// A whole document.
-pub(crate) fn document(title: &str, class: &str, script: Option<&str>, body: &str) -> String {
-    let script = script.map_or_else(String::new, |name| format!("<script type=\"module\" src=\"/assets/{name}\"></script>\n"));
+/// What stands before the body of a document.
+pub(crate) struct Head<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) class: &'static str,
+    pub(crate) script: Option<&'static str>,
+    pub(crate) asks: Option<&'a str>,
+}
+
+/// A whole document. The theme is set by a script that is no module, because those wait for the page to be there, which would be seen.
+pub(crate) fn document(head: &Head<'_>, body: &str) -> String {
+    let Head { title, class, script, asks } = head;
+    let mut links = String::new();
+    if let Some(path) = asks {
+        let _ = writeln!(links, "<link rel=\"preload\" as=\"fetch\" href=\"{}\" crossorigin>", Text(path));
+    }
+    if let Some(name) = script {
+        // Each module names the next, so without this a browser would learn of the last only after the others.
+        for module in imports(name) {
+            let _ = writeln!(links, "<link rel=\"modulepreload\" href=\"/assets/{module}\">");
+        }
+        let _ = writeln!(links, "<script type=\"module\" src=\"/assets/{name}\"></script>");
+    }
     format!(
         r##"<!doctype html>
 <html lang="en">
@@ -78,8 +104,9 @@ pub(crate) fn document(title: &str, class: &str, script: Option<&str>, body: &st
 <meta name="color-scheme" content="light dark">
 <title>{title} · Rhae</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<script src="/assets/theme.js"></script>
 <link rel="stylesheet" href="/assets/site.css">
-{script}</head>
+{links}</head>
 <body class="{class}">
 <a class="skip" href="#main">Skip to the content</a>
 {body}
@@ -87,6 +114,22 @@ pub(crate) fn document(title: &str, class: &str, script: Option<&str>, body: &st
 </html>
 "##,
         title = Text(title),
+    )
+}
+
+/// The button that changes between the system's theme, the light and the dark one. It says which one is on; without a script there is
+/// nothing to press.
+pub(crate) fn theme_switch() -> String {
+    let state =
+        |name: &str, sign: &str| format!("<span class=\"{name}\">{}<span class=\"hidden\">Theme: {name}</span></span>", icon(sign));
+    format!(
+        "<button type=\"button\" class=\"tool theme\" data-switch=\"theme\" title=\"Theme: system, light or dark\">{}{}{}</button>",
+        state("system", "M2 3H14V11H2ZM6 13.5H10M8 11V13.5"),
+        state(
+            "light",
+            "M5.2 8A2.8 2.8 0 1 0 10.8 8A2.8 2.8 0 1 0 5.2 8M8 1V2.6M8 13.4V15M1 8H2.6M13.4 8H15M3.1 3.1L4.2 4.2M11.8 11.8L12.9 12.9M12.9 3.1L11.8 4.2M4.2 11.8L3.1 12.9"
+        ),
+        state("dark", "M13.5 9.7A6 6 0 1 1 6.3 2.5A4.8 4.8 0 0 0 13.5 9.7Z"),
     )
 }
 
@@ -116,9 +159,12 @@ mod tests {
 
     #[test]
     fn a_page_has_no_script_or_style_of_its_own() {
-        let page =
-            Page { title: "<b>", place: Place::Watch, who: Who::Known, script: Some("watch.js"), body: "text".to_owned() }.html();
-        assert_eq!(page.matches("<script").count(), 1);
+        let (script, asks) = (Some("watching.js"), Some("/replay/\"/film"));
+        let page = Page { title: "<b>", place: Place::Watch, who: Who::Known, script, asks, body: "text".to_owned() }.html();
+        assert_eq!(page.matches("<script").count(), 2);
+        assert!(page.contains("<script src=\"/assets/theme.js\"></script>"));
+        assert!(page.contains("<script type=\"module\" src=\"/assets/watching.js\"></script>"));
+        assert!(page.contains("href=\"/assets/strip.js\"") && page.contains("href=\"/replay/&quot;/film\""));
         for forbidden in ["<style", " style=", " onclick", "<b>", "javascript:"] {
             assert!(!page.contains(forbidden), "{forbidden}");
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rhae_engine::{ActionKind, GameInfo};
 use rhae_report::Text;
 
-use crate::page::{Who, document, dots, icon};
+use crate::page::{Head, Who, document, dots, icon, theme_switch};
 
 /// A button that stands for a key, with the action's number, its place in the pad, and its keys.
 struct Button {
@@ -56,7 +56,7 @@ pub fn play_page(who: Who, info: &GameInfo) -> String {
 <p class="counts"><span class="label">Level</span> <b data-show="level">–</b><span class="quiet"> / {levels}</span>
 <span class="label">Actions</span> <b data-show="actions">–</b></p>
 <p class="line" role="status" data-show="line" hidden>Connection lost, trying again…</p>
-<div class="tools">{signs}{undo}{reset}</div>
+<div class="tools">{theme}{signs}{undo}{reset}</div>
 </header>
 <main id="main"><rhae-board tabindex="0" role="application" aria-label="Board of {name}"></rhae-board>
 <div class="outcome" data-show="outcome" hidden></div>
@@ -79,6 +79,7 @@ pub fn play_page(who: Who, info: &GameInfo) -> String {
         known = if who == Who::Nobody { "no" } else { "yes" },
         back = icon(BACK),
         dots = dots(0, levels),
+        theme = theme_switch(),
         signs = tool("tool", "data-do=\"signs\" aria-pressed=\"false\"", "Signs on colours", SIGNS),
         undo = tool("tool", "data-action=\"7\" hidden", "Undo (Z)", UNDO),
         reset = tool("tool", "data-do=\"reset\"", "Reset (R)", RESET),
@@ -88,5 +89,5 @@ pub fn play_page(who: Who, info: &GameInfo) -> String {
         again = icon(RESET),
         film = icon("M4 2.5V13.5L13.5 8Z"),
     );
-    document(info.id.base(), "stage", Some("play.js"), &body)
+    document(&Head { title: info.id.base(), class: "stage", script: Some("play.js"), asks: None }, &body)
 }

@@ -58,7 +58,8 @@ pub fn replay_page(who: Who, play: &ReplayView) -> String {
         speed = play.frames_per_second,
     );
     let title = format!("{} replay", play.game_id);
-    Page { title: &title, place: Place::Replay, who, script: Some("replay.js"), body }.html()
+    let film = format!("/replay/{}/film", play.guid);
+    Page { title: &title, place: Place::Replay, who, script: Some("replay.js"), asks: Some(&film), body }.html()
 }
 
 /// The state in words.
@@ -107,5 +108,5 @@ pub fn drop_page(who: Who, plays: &[ReplayView]) -> String {
         }
         body.push_str("</tbody></table></div></section>\n");
     }
-    Page { title: "Replay", place: Place::Replay, who, script: Some("replay.js"), body }.html()
+    Page { title: "Replay", place: Place::Replay, who, script: Some("replay.js"), asks: None, body }.html()
 }

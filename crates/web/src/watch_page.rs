@@ -64,7 +64,7 @@ pub fn watch_list_page(who: Who, rows: &[WatchRow]) -> String {
         body.push_str("</ul>\n");
     }
     body.push_str("</div>\n");
-    Page { title: "Watch", place: Place::Watch, who, script: Some("watch.js"), body }.html()
+    Page { title: "Watch", place: Place::Watch, who, script: Some("watch.js"), asks: None, body }.html()
 }
 
 fn since(seconds: u64) -> String {
@@ -89,5 +89,6 @@ pub fn watch_page(who: Who, play: &WatchView) -> String {
         win = play.win_levels,
     );
     let title = format!("{} live", play.game_id);
-    Page { title: &title, place: Place::Watch, who, script: Some("watching.js"), body }.html()
+    let film = format!("/replay/{}/film", play.guid);
+    Page { title: &title, place: Place::Watch, who, script: Some("watching.js"), asks: Some(&film), body }.html()
 }
