@@ -50,6 +50,7 @@ pub fn router(server: Arc<Server>) -> Router {
         .layer(CatchPanicLayer::new())
         .layer(map_response(in_common))
         .layer(from_fn_with_state(Arc::clone(&server), gate::pass))
+        .layer(from_fn_with_state(Arc::clone(&server), web::for_people))
         .with_state(server)
 }
 

@@ -16,7 +16,7 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use rhae_web::{POLICY, Who, asset, refusal_page};
 
@@ -71,27 +71,70 @@ pub(crate) fn is_page(path: &str) -> bool {
 /// What browsers must know of every answer.
 async fn guarded(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    let headers = response.headers_mut();
+    guard(response.headers_mut());
+    response
+}
+
+fn guard(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     // What a page shows is the visitor's own, and changes.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
 }
 
-/// Refusals that people can read.
+/// Refusals of pages, which people can read.
 async fn as_pages(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     let who = server.who(request.extensions().get().copied().flatten().as_ref());
-    let response = next.run(request).await;
-    match response.extensions().get::<ApiError>() {
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<ApiError>() {
+        Some(error) => page_instead(who, &error, response),
+        None => response,
+    }
+}
+
+/// The same for those who never came to a page, because the gate sent them away or there is none at the path. It stands outside the gate.
+pub(crate) async fn for_people(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    let reads = is_read_by_a_person(&request);
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<ApiError>().filter(|_| reads) {
         Some(error) => {
-            let status = error.kind().1;
-            (status, Html(refusal_page(who, status.as_u16(), &error.to_string()))).into_response()
+            let who = match error {
+                _ if server.keys.is_none() => Who::Open,
+                // Only who has a key can have used it too often.
+                ApiError::RateLimit { .. } => Who::Known,
+                _ => Who::Nobody,
+            };
+            page_instead(who, &error, response)
         }
         None => response,
     }
+}
+
+/// Whether a browser is about to show the answer. Scripts and programs take anything, or JSON.
+fn is_read_by_a_person(request: &Request) -> bool {
+    let names_html = |value: &HeaderValue| value.to_str().is_ok_and(|kinds| kinds.contains("text/html"));
+    !request.uri().path().starts_with("/api/") && request.headers().get(header::ACCEPT).is_some_and(names_html)
+}
+
+/// A refusal with a page as its body; what its headers say stays.
+fn page_instead(who: Who, error: &ApiError, refusal: Response) -> Response {
+    let (mut parts, _) = refusal.into_parts();
+    let wait_seconds = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let message = match error {
+        ApiError::RateLimit { most, .. } => {
+            format!("this server takes {most} requests a minute, and those of this minute are used up")
+        }
+        // A browser has no place for a header.
+        ApiError::Unauthorized => "this is for those who have a key of the server's operator".to_owned(),
+        error => error.to_string(),
+    };
+    let page = refusal_page(who, parts.status.as_u16(), &message, wait_seconds);
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    guard(&mut parts.headers);
+    Response::from_parts(parts, page.into())
 }
 
 /// A script, a style or a picture of the site.

@@ -30,8 +30,8 @@ pub fn invitation_page(token: &str) -> String {
     Page { title: "Invitation", place: Place::Elsewhere, who: Who::Open, script: None, asks: None, body }.html()
 }
 
-/// What is said instead of a page.
-pub fn refusal_page(who: Who, status: u16, message: &str) -> String {
+/// What is said instead of a page, and in how many seconds it may be had, if that is known.
+pub fn refusal_page(who: Who, status: u16, message: &str, wait_seconds: Option<u64>) -> String {
     let title = match status {
         404 => "Not found",
         401 | 403 => "Not for you",
@@ -42,9 +42,37 @@ pub fn refusal_page(who: Who, status: u16, message: &str) -> String {
     if let Some(first) = sentence.get_mut(..1) {
         first.make_ascii_uppercase();
     }
+    // A link without a path leads to the page that was asked for.
+    let (wait, again) = wait_seconds.map_or_else(Default::default, |seconds| {
+        (format!(" You can try again in {}.", duration(seconds)), "<a class=\"button\" href=\"\">Try again</a> ")
+    });
     let body = format!(
-        "<div class=\"door\"><h1>{title}</h1>\n<p class=\"quiet\">{}.</p>\n<p><a class=\"button\" href=\"/\">All environments</a></p></div>\n",
+        "<div class=\"door\"><h1>{title}</h1>\n<p class=\"quiet\">{}.{wait}</p>\n\
+         <p>{again}<a class=\"button\" href=\"/\">All environments</a></p></div>\n",
         Text(&sentence)
     );
     Page { title, place: Place::Elsewhere, who, script: None, asks: None, body }.html()
+}
+
+/// A time to wait in words.
+fn duration(seconds: u64) -> String {
+    match seconds {
+        0 | 1 => "a second".to_owned(),
+        2..=90 => format!("{seconds} seconds"),
+        _ => format!("{} minutes", seconds.div_ceil(60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_when_to_come_back_if_that_is_known() {
+        let page = |wait| refusal_page(Who::Known, 429, "slow <down>", wait);
+        for (seconds, words) in [(1, "in a second."), (45, "in 45 seconds."), (600, "in 10 minutes.")] {
+            assert!(page(Some(seconds)).contains(&format!("Slow &lt;down&gt;. You can try again {words}")), "{seconds}");
+        }
+        assert!(!page(None).contains("again"));
+    }
 }

@@ -60,7 +60,20 @@ fn visitors_have_a_rate_of_their_own_and_nobody_gets_in_where_they_are_not_wante
     for _ in 0..3 {
         visitor.get("/api/games").fine();
     }
-    visitor.get("/api/games").refused(429, "RATE_LIMIT_EXCEEDED");
+    let refusal = visitor.get("/api/games");
+    refusal.refused(429, "RATE_LIMIT_EXCEEDED");
+    // A person is told in words, on a page; programs and scripts are not, wherever they ask, and the API never is.
+    let person = visitor.accepting("text/html,application/xhtml+xml,*/*;q=0.8");
+    for path in ["/", "/replay", "/watch", "/scorecards", "/play/kq19", "/pictures/kq19.png"] {
+        let page = person.get(path);
+        assert_eq!((page.status, page.content_type.as_str()), (429, "text/html; charset=utf-8"), "{path}");
+        let seconds: u64 = page.retry_after.as_deref().unwrap().parse().unwrap();
+        let words = if seconds == 1 { "in a second".to_owned() } else { format!("in {seconds} seconds") };
+        assert!(page.text.contains(&format!("You can try again {words}.")), "{}", page.text);
+        assert!(header(&page, "content-security-policy").is_some() && !page.request_id.is_empty());
+        visitor.get(path).refused(429, "RATE_LIMIT_EXCEEDED");
+    }
+    person.get("/api/games").refused(429, "RATE_LIMIT_EXCEEDED");
     let agent = running.client(&running.key(&[GameSet::Public]));
     for _ in 0..5 {
         agent.get("/api/games").fine();
@@ -86,6 +99,12 @@ fn visitors_have_a_rate_of_their_own_and_nobody_gets_in_where_they_are_not_wante
     // A page says what is missing to people, the API to programs.
     let missing = nobody.browser(Some(&cookie)).get("/play/zz99");
     assert_eq!((missing.status, missing.content_type.as_str()), (404, "text/html; charset=utf-8"));
+    for (client, status, code) in [(nobody.browser(Some(&cookie)), 404, "NOT_FOUND"), (nobody, 401, "UNAUTHORIZED")] {
+        let nowhere = client.accepting("text/html").get("/nowhere");
+        assert_eq!((nowhere.status, nowhere.content_type.as_str()), (status, "text/html; charset=utf-8"));
+        assert!(!nowhere.text.contains("X-API-Key"), "{}", nowhere.text);
+        client.get("/nowhere").refused(status, code);
+    }
     let policy = header(&missing, "content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
 }
