@@ -47,6 +47,20 @@ impl Server {
         Ok(replica)
     }
 
+    /// A replica at entry `end` of a play's log, if so few entries are to be followed from a snapshot or the beginning; what cannot be
+    /// trusted is no replica either.
+    pub(crate) async fn replica_nearby(&self, stored: &StoredPlay, end: u32, most: u32) -> Result<Option<Replica>, ApiError> {
+        for snapshot in self.store.snapshots(stored.key).await? {
+            if snapshot.entries <= end
+                && end - snapshot.entries <= most
+                && let Ok(replica) = self.after_snapshot(stored, snapshot, end).await?
+            {
+                return Ok(Some(replica));
+            }
+        }
+        if end <= most { Ok(self.whole(stored, end).await?.ok()) } else { Ok(None) }
+    }
+
     /// A replica at the beginning of a play's log.
     pub(crate) async fn beginning(&self, stored: &StoredPlay) -> Result<Attempt<Replica>, ApiError> {
         let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());

@@ -102,7 +102,8 @@ impl Client {
                 .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
                 .collect(),
             request_id: header("x-request-id").unwrap_or_default(),
-            text: response.body_mut().read_to_string().unwrap(),
+            // Pictures are no text, but can be compared as such.
+            text: String::from_utf8_lossy(&response.body_mut().read_to_vec().unwrap()).into_owned(),
         }
     }
 

@@ -14,6 +14,7 @@ mod long_plays;
 mod once;
 mod openapi;
 mod operation;
+mod pictures;
 mod running;
 mod sharing;
 mod slow;
