@@ -1,52 +1,23 @@
 /** The web app in a real browser against a real server: what a person does, and what must not be possible. */
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
-import { AXE, Bench, SOLUTIONS, cell, launch, playSteps, ready, until } from "./bench.mjs";
+import { Bench, SOLUTIONS, launch, playSteps, ready, until } from "./bench.mjs";
+import { enter, filmed, moments, number, windows } from "./visit.mjs";
 
-let browser, bench;
-const contexts = [];
+let browser, bench, visitor;
 
 before(async () => {
   browser = await launch();
   bench = await Bench.start("--auth", "keys", "--visitors", "public");
+  visitor = windows(browser, bench);
 });
 after(async () => {
   await browser?.close();
   await bench?.stop();
 });
-
-/** A visitor's window; a page that reports an error fails the test. */
-async function visitor(options = {}, base = bench) {
-  const context = await browser.newContext({ baseURL: base.url, viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
-  context.setDefaultTimeout(20000);
-  const page = await context.newPage();
-  page.faults = [];
-  page.on("pageerror", (error) => page.faults.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error" && !/ERR_INTERNET_DISCONNECTED|ERR_FAILED|status of (4|5)\d\d/.test(message.text())) page.faults.push(message.text());
-  });
-  page.on("dialog", (dialog) => {
-    page.faults.push(`a dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  contexts.push(context);
-  return page;
-}
-
-async function enter(page, key) {
-  await page.goto("/enter");
-  await page.fill("#key", key);
-  await page.click("button.strong");
-  await page.waitForURL("**/scorecards");
-}
-
-const number = async (page, name) => Number(await page.locator(`[data-show=${name}]`).first().textContent());
-const moments = (page) => page.evaluate(() => document.querySelector("rhae-player").moments.length);
-const filmed = (page) => until(page, () => document.querySelector("rhae-player")?.moments?.length > 0);
 
 /** The visitor's last replay. */
 async function lastReplay(page) {
@@ -358,7 +329,6 @@ test("nobody reaches what is another's, and the cookie is not for scripts or oth
   const foreign = [replay, card, `/watch/${guid}`, `/replay/${guid}/film`, `/replay/${guid}/reasoning?from=0`, `/replay/${guid}/recording.jsonl`];
   foreign.push(`/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
   const nobody = await browser.newContext({ baseURL: bench.url });
-  contexts.push(nobody);
   for (const path of foreign) {
     assert.equal((await other.request.get(path)).status(), 404, path);
     assert.ok([401, 404].includes((await nobody.request.get(path)).status()), path);
@@ -427,82 +397,4 @@ test("on an open server everybody on the machine sees every play and scorecard, 
   } finally {
     await open.stop();
   }
-});
-
-test("a long play opens and can be scrubbed", async () => {
-  const key = bench.key();
-  const agent = bench.agent(key);
-  const actions = process.env.RHAE_FULL ? 10000 : 400;
-  const fast = await Bench.start();
-  try {
-    const player = fast.agent("long");
-    const play = await player.open("kq19");
-    for (let at = 0; at < actions; at++) {
-      const answer = await player.act(play, [1, 4, 2, 3][at % 4]);
-      if (answer.state === "GAME_OVER") await player.post("/api/cmd/RESET", { game_id: "kq19", guid: play.guid });
-    }
-    const page = await visitor({}, fast);
-    await page.goto(`/replay/${play.guid}`);
-    await filmed(page);
-    const count = await moments(page);
-    assert.ok(count > actions);
-    const same = await page.evaluate((count) => {
-      const player = document.querySelector("rhae-player");
-      player.seek(count - 1);
-      const end = player.cells.slice();
-      for (let at = 0; at < count; at += 97) player.seek(at);
-      player.seek(count - 1);
-      return end.every((cell, at) => cell === player.cells[at]);
-    }, count);
-    assert.ok(same);
-    assert.deepEqual(page.faults, []);
-  } finally {
-    await fast.stop();
-  }
-  assert.ok(agent);
-});
-
-test("axe finds no serious violation on any page, in either theme", async () => {
-  const key = bench.key();
-  const agent = bench.agent(key);
-  const play = await agent.open("kq19", { opaque: { a: [1, 2] } });
-  for (const action of [1, 1, 1, 1, 4, 4, 4, 1]) await agent.act(play, action, { reasoning: "because" });
-  for (const colorScheme of ["light", "dark"]) {
-    const page = await visitor({ colorScheme, bypassCSP: true });
-    await page.goto("/enter");
-    const found = [];
-    const check = async (path) => {
-      await page.addScriptTag({ path: AXE });
-      const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-      for (const { id, impact, nodes } of result.violations) {
-        if (impact === "serious" || impact === "critical") found.push(`${colorScheme} ${path}: ${id}: ${nodes.map((node) => node.html).join(" | ")}`);
-      }
-    };
-    await check("/enter");
-    await enter(page, key);
-    for (const path of ["/", "/replay", "/watch", "/scorecards", `/scorecards/${play.card_id}`, `/replay/${play.guid}`, `/watch/${play.guid}`, "/play/kq19", "/play/nothing"]) {
-      await page.goto(path);
-      if (path.includes(play.guid)) await filmed(page);
-      if (path === "/play/kq19") await ready(page);
-      await check(path);
-    }
-    assert.deepEqual(found, []);
-  }
-});
-
-test("what can be read can be read without JavaScript", async () => {
-  const key = bench.key();
-  const agent = bench.agent(key);
-  const play = await agent.open("kq19");
-  await agent.act(play, 1);
-  const page = await visitor({ javaScriptEnabled: false });
-  await enter(page, key);
-  await page.goto(`/scorecards/${play.card_id}`);
-  assert.ok(await page.getByText("docs-2026-04").isVisible());
-  await page.goto(`/replay/${play.guid}`);
-  assert.ok(await page.getByText("0 of 8 levels, 1 actions, going on").isVisible());
-  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Recording" }).click()]);
-  const path = join(bench.folder, "downloaded.jsonl");
-  writeFileSync(path, readFileSync(await file.path()));
-  assert.match(bench.run("replay", "verify", path), /verified/);
 });

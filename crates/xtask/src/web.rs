@@ -14,6 +14,7 @@ use crate::{needs, root};
 
 const FOLDER: &str = "target/web";
 const SOURCES: &str = "crates/web/browser";
+const TESTS: [&str; 2] = ["site.test.mjs", "look.test.mjs"];
 /// What says which packages are needed.
 const LOCK: [&str; 2] = ["package.json", "package-lock.json"];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -36,7 +37,7 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     }
     let compiler = root().join(FOLDER).join("node_modules/typescript/bin/tsc");
     succeed(Command::new("node").arg(compiler).arg("--project").arg(root().join(SOURCES)))?;
-    let mut tests = node(&["--test", "--test-concurrency=1"], "site.test.mjs")?;
+    let mut tests = node(&["--test", "--test-concurrency=1"], &TESTS)?;
     context.surround(&mut tests);
     succeed(&mut tests)
 }
@@ -46,7 +47,7 @@ pub(crate) fn screenshots(args: &ScreenshotsArgs) -> Result<()> {
     provide()?;
     let out = root().join(&args.out);
     fs::create_dir_all(&out)?;
-    succeed(node(&[], "screenshots.mjs")?.arg(out))
+    succeed(node(&[], &["screenshots.mjs"])?.arg(out))
 }
 
 /// Installs the packages, unless those of the lock file are there.
@@ -74,8 +75,8 @@ fn provide() -> Result<()> {
     Ok(())
 }
 
-/// A script with what it reads from its surroundings: the binary, the packages, the browser.
-fn node(flags: &[&str], script: &str) -> Result<Command> {
+/// Scripts with what they read from their surroundings: the binary, the packages, the browser.
+fn node(flags: &[&str], scripts: &[&str]) -> Result<Command> {
     succeed(Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "--package", "rhae-cli"]).current_dir(root()))?;
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut places = BROWSERS.iter().flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
@@ -84,7 +85,7 @@ fn node(flags: &[&str], script: &str) -> Result<Command> {
     };
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let mut node = Command::new("node");
-    node.args(flags).arg(root().join(SOURCES).join(script));
+    node.args(flags).args(scripts.iter().map(|script| root().join(SOURCES).join(script)));
     node.env("RHAE_BINARY", target.join("release").join(Path::new("rhae")));
     node.env("RHAE_MODULES", root().join(FOLDER)).env("RHAE_CHROMIUM", browser);
     Ok(node)
