@@ -97,10 +97,22 @@ pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
 
 /// Measures `rhae serve` with a database of its own.
 fn own(clients: usize, time: Duration) -> Result<Figures> {
+    served(clients, &[], |process| clients_on(process, "kq19", clients, time))
+}
+
+/// Measures visitors of a server with keys, who have cookies and keep to their limits.
+fn visiting(time: Duration) -> Result<Figures> {
+    served(VISITORS, &["--auth", "keys", "--visitors", "public"], |process| {
+        let people = (0..VISITORS).map(|number| visitors::Visitor::enter(process.address(), number)).collect::<Result<Vec<_>>>()?;
+        under_load(process, people, |people| visitors::play(people, time, VISITOR_ACTIONS_PER_S))
+    })
+}
+
+/// Starts `rhae serve` with a database of its own for something that is measured, and ends it.
+fn served(clients: usize, flags: &[&str], measure: impl FnOnce(&Process) -> Result<(Load, Option<Duration>)>) -> Result<Figures> {
     let folder = process::scratch_folder()?;
-    let process = Process::rhae(&folder, &[])?;
-    let target = Target { address: process.address().to_owned(), game: "kq19" };
-    let (load, cpu) = under_load(&process, &target, clients, time)?;
+    let process = Process::rhae(&folder, flags)?;
+    let (load, cpu) = measure(&process)?;
     let commits = process.stop().context("the server did not stop as it should")?;
     std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     let mut figures = figures(clients, load, cpu);
@@ -108,26 +120,20 @@ fn own(clients: usize, time: Duration) -> Result<Figures> {
     Ok(figures)
 }
 
-/// Measures visitors of a server with keys, who have cookies and keep to their limits.
-fn visiting(time: Duration) -> Result<Figures> {
-    let folder = process::scratch_folder()?;
-    let process = Process::rhae(&folder, &["--auth", "keys", "--visitors", "public"])?;
-    let people = (0..VISITORS).map(|number| visitors::Visitor::enter(process.address(), number)).collect::<Result<Vec<_>>>()?;
-    let before = process.cpu_time();
-    let load = visitors::play(people, time, VISITOR_ACTIONS_PER_S)?;
-    let cpu = process.cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
-    let commits = process.stop().context("the server did not stop as it should")?;
-    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
-    let mut figures = figures(VISITORS, load, cpu);
-    figures.commits_per_action = Some(commits as f64 / figures.actions.max(1) as f64);
-    Ok(figures)
+/// Lets so many clients play a game on a process, each as fast as it can.
+fn clients_on(process: &Process, game: &'static str, clients: usize, time: Duration) -> Result<(Load, Option<Duration>)> {
+    let target = Target { address: process.address().to_owned(), game };
+    under_load(process, load::enter(&target, clients)?, |players| load::play(players, time))
 }
 
-/// Puts a process under load and gives what it did and the CPU time it took for that.
-fn under_load(process: &Process, target: &Target, clients: usize, time: Duration) -> Result<(Load, Option<Duration>)> {
-    let players = load::enter(target, clients)?;
+/// Lets players play on a process and gives what they did and the CPU time it took for that.
+fn under_load<P>(
+    process: &Process,
+    players: Vec<P>,
+    play: impl FnOnce(Vec<P>) -> Result<Load>,
+) -> Result<(Load, Option<Duration>)> {
     let before = process.cpu_time();
-    let load = load::play(players, time)?;
+    let load = play(players)?;
     let cpu = process.cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
     Ok((load, cpu))
 }

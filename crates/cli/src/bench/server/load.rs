@@ -50,11 +50,17 @@ pub(crate) fn enter(target: &Target, clients: usize) -> Result<Vec<Player>> {
 
 /// Lets all clients play at once for a while.
 pub(crate) fn play(players: Vec<Player>, time: Duration) -> Result<Load> {
-    let start = Barrier::new(players.len() + 1);
+    at_once(players, |_, player, start| player.play(start, time))
+}
+
+/// Lets everybody do something in a thread of their own, from one moment on, and gives what all of them did and saw. Each is told which
+/// of them they are, and waits at the barrier before anything is counted.
+pub(crate) fn at_once<P: Send>(players: Vec<P>, play: impl Fn(usize, P, &Barrier) -> Result<Load> + Sync) -> Result<Load> {
+    let start = Barrier::new(players.len());
     let loads: Vec<Result<Load>> = std::thread::scope(|scope| {
-        let start = &start;
-        let threads: Vec<_> = players.into_iter().map(|player| scope.spawn(move || player.play(start, time))).collect();
-        start.wait();
+        let (start, play) = (&start, &play);
+        let threads: Vec<_> =
+            players.into_iter().enumerate().map(|(at, player)| scope.spawn(move || play(at, player, start))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a client panicked"))).collect()
     });
     let mut all = Load::default();

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::load::Target;
 use super::process::{Process, scratch_folder};
-use super::{Figures, figures, under_load};
+use super::{Figures, clients_on, figures};
 
 const SERVE: &str = include_str!("../../../../../fixtures/peer/serve.py");
 const GAME: &str = include_str!("../../../../../fixtures/peer/pk10.py");
@@ -42,8 +41,7 @@ pub(crate) fn measure(python: &Path, clients: usize, time: Duration) -> Result<F
     std::fs::write(game.join("pk10.py"), GAME)?;
     std::fs::write(game.join("metadata.json"), METADATA)?;
     let process = start(python, &folder)?;
-    let target = Target { address: process.address().to_owned(), game: "pk10" };
-    let (load, cpu) = under_load(&process, &target, clients, time)?;
+    let (load, cpu) = clients_on(&process, "pk10", clients, time)?;
     drop(process);
     std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
     Ok(figures(clients, load, cpu))

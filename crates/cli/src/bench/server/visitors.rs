@@ -6,10 +6,10 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-use super::load::{Line, Load};
+use super::load::{Line, Load, at_once};
 
 /// What pages ask for.
 const COMPACT: &str = "application/vnd.rhae.compact+json";
@@ -70,25 +70,12 @@ impl Visitor {
 /// Lets all visitors play at once, each with so many actions a second.
 pub(crate) fn play(visitors: Vec<Visitor>, time: Duration, per_second: u32) -> Result<Load> {
     let every = Duration::from_secs(1) / per_second;
-    let count = u32::try_from(visitors.len()).unwrap_or(u32::MAX).max(1);
-    let start = Barrier::new(visitors.len());
-    let loads: Vec<Result<Load>> = std::thread::scope(|scope| {
-        let start = &start;
+    let count = visitors.len().max(1);
+    at_once(visitors, |at, visitor, start| {
         // People do not press keys in step.
-        let threads: Vec<_> = (0..)
-            .zip(visitors)
-            .map(|(at, visitor): (u32, Visitor)| scope.spawn(move || visitor.play(start, time, every, every * at / count)))
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a visitor panicked"))).collect()
-    });
-    let mut all = Load::default();
-    for load in loads {
-        let load = load?;
-        all.actions += load.actions;
-        all.time = all.time.max(load.time);
-        all.latencies.extend(load.latencies);
-    }
-    Ok(all)
+        let stagger = every.mul_f64(at as f64 / count as f64);
+        visitor.play(start, time, every, stagger)
+    })
 }
 
 fn request(address: &str, path: &str, cookie: &str, key: &str, body: &str) -> Vec<u8> {
