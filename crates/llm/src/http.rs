@@ -43,6 +43,9 @@ pub(crate) struct Post<'a> {
 /// What takes in a stream, event by event, and says when it has all.
 pub(crate) trait TakeEvents {
     fn take(&mut self, event: &Event) -> Result<bool, Failure>;
+
+    /// Whether the answer is all there, although the stream ended without saying so.
+    fn is_whole(&self) -> bool;
 }
 
 /// What came back.
@@ -140,13 +143,18 @@ impl Link {
 
     fn stream(&self, reader: impl Read, stream: &mut dyn TakeEvents) -> Result<Received, Failure> {
         let mut events = Events::new(BufReader::new(reader));
-        while let Some(event) = events.next().map_err(|error| self.broken(error))? {
-            let event = Event { data: self.hide(&event.data), ..event };
+        loop {
+            let event = match events.next() {
+                Ok(Some(event)) => Event { data: self.hide(&event.data), ..event },
+                // However a stream ends after the answer did: asking again would be paying twice.
+                _ if stream.is_whole() => return Ok(Received::Streamed),
+                Ok(None) => return Err(Failure::new(FailureKind::Lost, "the stream ended before the answer did")),
+                Err(error) => return Err(self.broken(error)),
+            };
             if stream.take(&event)? {
                 return Ok(Received::Streamed);
             }
         }
-        Err(Failure::new(FailureKind::Lost, "the stream ended before the answer did"))
     }
 
     /// An answer with a status that is no success.

@@ -6,13 +6,15 @@ mod anthropic;
 mod chat;
 mod gemini;
 mod responses;
+#[cfg(test)]
+mod tests;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, FailureKind};
 use crate::http::{TakeEvents, error_in};
 use crate::sse::Event;
-use crate::{ModelConfig, Provider, Reply, Request, Usage};
+use crate::{ModelConfig, Provider, Reply, Request, Role, Turn, Usage};
 
 /// A provider's form.
 pub(crate) trait Wire: Send + Sync {
@@ -45,8 +47,8 @@ pub(crate) trait Assembly: Send {
     /// Takes in a piece; true if it was the last.
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure>;
 
-    /// Told of the mark after the last piece; true if the answer is whole.
-    fn done(&mut self) -> bool {
+    /// Whether a provider that says nothing more has said all: the reason of the end was among the pieces.
+    fn is_whole(&self) -> bool {
         false
     }
 
@@ -71,7 +73,7 @@ pub(crate) struct Assembling(pub(crate) Box<dyn Assembly>);
 impl TakeEvents for Assembling {
     fn take(&mut self, event: &Event) -> Result<bool, Failure> {
         if event.data == "[DONE]" {
-            return if self.0.done() { Ok(true) } else { Err(garbled("the stream says that it is done before the answer is")) };
+            return if self.0.is_whole() { Ok(true) } else { Err(garbled("the stream says that it is done before the answer is")) };
         }
         let piece: Value =
             serde_json::from_str(&event.data).map_err(|error| garbled(format!("a part of the stream is not JSON: {error}")))?;
@@ -80,6 +82,40 @@ impl TakeEvents for Assembling {
             None => self.0.take(&event.name, &piece),
         }
     }
+
+    fn is_whole(&self) -> bool {
+        self.0.is_whole()
+    }
+}
+
+/// The beginning of a request's body in the forms that name the model there.
+fn body_for(model: &ModelConfig) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(model.model));
+    if model.stream {
+        body.insert("stream".to_owned(), json!(true));
+    }
+    body
+}
+
+/// How most providers want the key.
+fn bearer(key: &str) -> (&'static str, String) {
+    ("authorization", format!("Bearer {key}"))
+}
+
+/// A picture as an address that contains it.
+fn data_url(media_type: &str, base64: &str) -> String {
+    format!("data:{media_type};base64,{base64}")
+}
+
+/// Who speaks, in the word for a model that most providers use.
+fn role(turn: &Turn) -> &'static str {
+    if turn.role == Role::User { "user" } else { "assistant" }
+}
+
+/// Pieces of reasoning as one text, if there is any.
+fn joined<'a>(thoughts: impl Iterator<Item = &'a str>) -> Option<String> {
+    Some(thoughts.collect::<Vec<_>>().join("\n\n")).filter(|text| !text.is_empty())
 }
 
 /// An answer that makes no sense.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, count, garbled, some_text, text};
+use super::{Assembly, Wire, body_for, count, garbled, joined, role, text};
 use crate::failure::Failure;
-use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
+use crate::{Finish, ModelConfig, Part, Reply, Request, Turn, Usage};
 
 /// The version of the interface that this is written for.
 const VERSION: &str = "2023-06-01";
@@ -25,15 +25,11 @@ impl Wire for Anthropic {
     }
 
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {
-        let mut body = Map::new();
-        body.insert("model".to_owned(), json!(model.model));
+        let mut body = body_for(model);
         if let Some(system) = &request.system {
             body.insert("system".to_owned(), json!(system));
         }
         body.insert("messages".to_owned(), request.turns.iter().map(message).collect());
-        if model.stream {
-            body.insert("stream".to_owned(), json!(true));
-        }
         body
     }
 
@@ -59,7 +55,6 @@ impl Wire for Anthropic {
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure> {
         let content = value["content"].as_array().ok_or_else(|| garbled("the answer has no `content`"))?;
         let of = |kind: &'static str| content.iter().filter(move |block| block["type"] == kind);
-        let thoughts: Vec<&str> = of("thinking").filter_map(|block| block["thinking"].as_str()).collect();
         let is_reasoning = |block: &&Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
         let finish = match value["stop_reason"].as_str() {
             Some("end_turn" | "stop_sequence") | None => Finish::Done,
@@ -69,7 +64,7 @@ impl Wire for Anthropic {
         };
         Ok(Reply {
             text: of("text").filter_map(|block| block["text"].as_str()).collect(),
-            reasoning: some_text(&json!(thoughts.join("\n\n"))),
+            reasoning: joined(of("thinking").filter_map(|block| block["thinking"].as_str())),
             kept: if request.keep_reasoning { content.iter().filter(is_reasoning).cloned().collect() } else { Vec::new() },
             finish,
             usage: self.usage(value),
@@ -80,7 +75,6 @@ impl Wire for Anthropic {
 }
 
 fn message(turn: &Turn) -> Value {
-    let role = if turn.role == Role::User { "user" } else { "assistant" };
     let part = |part: &Part| match part {
         Part::Text { text } => json!({"type": "text", "text": text}),
         Part::Image { media_type, base64 } => {
@@ -88,7 +82,7 @@ fn message(turn: &Turn) -> Value {
         }
     };
     let content: Value = turn.kept.iter().cloned().chain(turn.parts.iter().map(part)).collect();
-    json!({"role": role, "content": content})
+    json!({"role": role(turn), "content": content})
 }
 
 /// A streamed answer so far: the message with its blocks.
@@ -106,18 +100,23 @@ impl Assembly for Pieces {
             "content_block_delta" => self.add(&piece["delta"])?,
             "message_delta" => {
                 self.message.insert("stop_reason".to_owned(), piece["delta"]["stop_reason"].clone());
-                let usage = self.message.entry("usage").or_insert_with(|| json!({}));
-                // Counts are of the whole answer so far, so they replace the earlier ones.
-                if let (Some(usage), Some(news)) = (usage.as_object_mut(), piece["usage"].as_object()) {
-                    usage.extend(
-                        news.iter().filter(|(_, count)| !count.is_null()).map(|(name, count)| (name.clone(), count.clone())),
-                    );
+                // Counts are of the whole answer so far, so they replace the earlier ones. If there are none, none are made up.
+                if let Some(news) = piece["usage"].as_object() {
+                    let news = news.iter().filter(|(_, count)| !count.is_null()).map(|(name, count)| (name.clone(), count.clone()));
+                    match self.message.get_mut("usage").and_then(Value::as_object_mut) {
+                        Some(usage) => usage.extend(news),
+                        None => drop(self.message.insert("usage".to_owned(), news.collect())),
+                    }
                 }
             }
             "message_stop" => return Ok(true),
             _ => {}
         }
         Ok(false)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.message.get("stop_reason").is_some_and(Value::is_string)
     }
 
     fn value(&self) -> Value {

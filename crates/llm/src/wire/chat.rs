@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, count, garbled, some_text, text};
+use super::{Assembly, Wire, bearer, body_for, count, data_url, garbled, role, some_text, text};
 use crate::failure::Failure;
-use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
+use crate::{Finish, ModelConfig, Part, Reply, Request, Turn, Usage};
 
 /// Where servers put reasoning beside the content: as text, or as blocks that can be sent back.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
@@ -18,17 +18,15 @@ impl Wire for Chat {
     }
 
     fn key_header(&self, key: &str) -> (&'static str, String) {
-        ("authorization", format!("Bearer {key}"))
+        bearer(key)
     }
 
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {
         let system = request.system.iter().map(|text| json!({"role": "system", "content": text}));
         let messages: Vec<Value> = system.chain(request.turns.iter().map(message)).collect();
-        let mut body = Map::new();
-        body.insert("model".to_owned(), json!(model.model));
+        let mut body = body_for(model);
         body.insert("messages".to_owned(), Value::Array(messages));
         if model.stream {
-            body.insert("stream".to_owned(), json!(true));
             body.insert("stream_options".to_owned(), json!({"include_usage": true}));
         }
         body
@@ -67,9 +65,8 @@ impl Wire for Chat {
 }
 
 fn message(turn: &Turn) -> Value {
-    let role = if turn.role == Role::User { "user" } else { "assistant" };
     let mut message = Map::new();
-    message.insert("role".to_owned(), json!(role));
+    message.insert("role".to_owned(), json!(role(turn)));
     message.insert("content".to_owned(), parts(&turn.parts));
     for kept in turn.kept.iter().filter_map(Value::as_object) {
         message.extend(kept.clone());
@@ -85,7 +82,7 @@ fn parts(parts: &[Part]) -> Value {
     let part = |part: &Part| match part {
         Part::Text { text } => json!({"type": "text", "text": text}),
         Part::Image { media_type, base64 } => {
-            json!({"type": "image_url", "image_url": {"url": format!("data:{media_type};base64,{base64}")}})
+            json!({"type": "image_url", "image_url": {"url": data_url(media_type, base64)}})
         }
     };
     parts.iter().map(part).collect()
@@ -165,7 +162,7 @@ impl Assembly for Pieces {
         Ok(false)
     }
 
-    fn done(&mut self) -> bool {
+    fn is_whole(&self) -> bool {
         self.finish_reason.is_string()
     }
 

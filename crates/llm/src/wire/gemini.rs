@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, count, garbled, some_text, text};
+use super::{Assembly, Wire, count, garbled, joined, some_text, text};
 use crate::failure::Failure;
 use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
 
@@ -67,7 +67,7 @@ impl Wire for Gemini {
         };
         Ok(Reply {
             text: said(false).collect(),
-            reasoning: some_text(&json!(said(true).collect::<Vec<_>>().join("\n\n"))),
+            reasoning: joined(said(true)),
             // Signatures sit on parts of any kind, so all of them are kept.
             kept: if request.keep_reasoning { parts.to_vec() } else { Vec::new() },
             finish,
@@ -130,11 +130,15 @@ impl Pieces {
             && plain(last)
             && part["text"].is_string()
             && last["thought"] == part["thought"]
-            && let (Some(so_far), Some(more)) = (last["text"].as_str(), part["text"].as_str())
+            && let (Some(last), Some(part)) = (last.as_object_mut(), part.as_object())
         {
-            let mut joined = part.clone();
-            joined["text"] = json!(format!("{so_far}{more}"));
-            *last = joined;
+            // In place, because an answer may come in many thousand pieces.
+            for (name, value) in part {
+                match (last.get_mut(name), value) {
+                    (Some(Value::String(so_far)), Value::String(more)) if name == "text" => so_far.push_str(more),
+                    _ => drop(last.insert(name.clone(), value.clone())),
+                }
+            }
         } else {
             self.parts.push(part.clone());
         }

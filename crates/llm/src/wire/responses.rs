@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, count, garbled, some_text, text};
+use super::{Assembly, Wire, bearer, body_for, count, data_url, garbled, joined, role, some_text, text};
 use crate::failure::Failure;
 use crate::http::error_in;
 use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
@@ -15,12 +15,11 @@ impl Wire for Responses {
     }
 
     fn key_header(&self, key: &str) -> (&'static str, String) {
-        ("authorization", format!("Bearer {key}"))
+        bearer(key)
     }
 
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {
-        let mut body = Map::new();
-        body.insert("model".to_owned(), json!(model.model));
+        let mut body = body_for(model);
         if let Some(system) = &request.system {
             body.insert("instructions".to_owned(), json!(system));
         }
@@ -29,9 +28,6 @@ impl Wire for Responses {
         body.insert("store".to_owned(), json!(false));
         if request.keep_reasoning {
             body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
-        }
-        if model.stream {
-            body.insert("stream".to_owned(), json!(true));
         }
         body
     }
@@ -65,10 +61,9 @@ impl Wire for Responses {
             (None, Some(other), _) => Finish::Other(other.to_owned()),
         };
         let thoughts = of("reasoning").flat_map(|item| [&item["summary"], &item["content"]]).filter_map(Value::as_array).flatten();
-        let thoughts: Vec<&str> = thoughts.filter_map(|part| part["text"].as_str()).collect();
         Ok(Reply {
             text: contents().filter_map(|part| part["text"].as_str()).collect(),
-            reasoning: some_text(&json!(thoughts.join("\n\n"))),
+            reasoning: joined(thoughts.filter_map(|part| part["text"].as_str())),
             kept: if request.keep_reasoning { of("reasoning").cloned().collect() } else { Vec::new() },
             finish,
             usage: self.usage(value),
@@ -80,15 +75,15 @@ impl Wire for Responses {
 
 /// The items of a turn: the reasoning behind it, then what was said.
 fn items(turn: &Turn) -> Vec<Value> {
-    let (role, kind) = if turn.role == Role::User { ("user", "input_text") } else { ("assistant", "output_text") };
+    let kind = if turn.role == Role::User { "input_text" } else { "output_text" };
     let part = |part: &Part| match part {
         Part::Text { text } => json!({"type": kind, "text": text}),
         Part::Image { media_type, base64 } => {
-            json!({"type": "input_image", "image_url": format!("data:{media_type};base64,{base64}")})
+            json!({"type": "input_image", "image_url": data_url(media_type, base64)})
         }
     };
     let content: Value = turn.parts.iter().map(part).collect();
-    turn.kept.iter().cloned().chain([json!({"role": role, "content": content})]).collect()
+    turn.kept.iter().cloned().chain([json!({"role": role(turn), "content": content})]).collect()
 }
 
 /// A streamed answer: the last event has all of it.

@@ -49,6 +49,7 @@ fn what_may_pass_is_sent_again_and_counted() {
         Fault::Cut,
         Fault::Malformed,
         Fault::ErrorInStream,
+        Fault::Half,
     ];
     for fault in faults {
         everywhere(|form, more| {
@@ -68,6 +69,19 @@ fn what_may_pass_is_sent_again_and_counted() {
             let unknown = fault.is_billed() || fault == Fault::Close;
             assert_eq!(outcome.uncounted() > 0, unknown, "{fault:?} {form:?} {more}: {outcome:?}");
         });
+    }
+}
+
+#[test]
+fn a_stream_without_the_mark_of_its_end_is_asked_for_once() {
+    for form in FORMS {
+        let server = server([Fault::NoMark]);
+        let outcome = model(&server, form, &format!("stream = true\n{QUICK}")).ask(&hello(), &Cancel::default(), None, &mut ());
+        let reply = outcome.reply.clone().unwrap_or_else(|failure| panic!("{form:?}: {failure}"));
+        assert_eq!((reply.text.as_str(), &reply.finish), ("you said hello there, model", &Finish::Done), "{form:?}");
+        let served = server.served();
+        assert_eq!((served.len(), outcome.attempts.len(), outcome.uncounted()), (1, 1, 0), "{form:?}");
+        assert_eq!(outcome.usage().output_tokens, served[0].output_tokens, "{form:?}");
     }
 }
 

@@ -103,6 +103,8 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
                 let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "too much to do"}});
                 events.push(format!("event: error\ndata: {error}\n\n"));
             }
+            Fault::Half => events.truncate(events.len() / 2),
+            Fault::NoMark => drop(events.pop_if(|event| event.contains("[DONE]") || event.contains("message_stop"))),
             _ => {}
         }
         return stream(out, &events, &fault);
@@ -110,6 +112,10 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
     let text = match &fault {
         Fault::Malformed => "{\"id\": \"oops\", \"choices\": [".to_owned(),
         Fault::ErrorInStream => json!({"error": {"type": "overloaded_error", "message": "too much to do"}}).to_string(),
+        Fault::Half => {
+            let whole = value.to_string();
+            whole.chars().take(whole.chars().count() / 2).collect()
+        }
         _ => value.to_string(),
     };
     at_once(out, &text, &fault)

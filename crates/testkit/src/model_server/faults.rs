@@ -29,6 +29,10 @@ pub enum Fault {
     Refuse,
     /// An error in the middle of a stream; without a stream, an error with a good status.
     ErrorInStream,
+    /// The first half of an answer, as if that were all.
+    Half,
+    /// A stream without the mark of its end, where the form has one: all of the answer is there.
+    NoMark,
 }
 
 impl Fault {
