@@ -6,10 +6,9 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -47,8 +46,6 @@ pub fn router(server: Arc<Server>) -> Router {
         .method_not_allowed_fallback(|| async { ApiError::Method })
         // The gate has the body's limits.
         .layer(DefaultBodyLimit::disable())
-        .layer(CatchPanicLayer::new())
-        .layer(map_response(in_common))
         .layer(from_fn_with_state(Arc::clone(&server), gate::pass))
         .layer(from_fn_with_state(Arc::clone(&server), web::for_people))
         .with_state(server)
@@ -68,7 +65,7 @@ pub(crate) fn collapse_slashes(mut request: Request) -> Request {
 }
 
 /// What every answer has: the server's name, by which clients know that a 503 means that nothing happened, and errors as JSON.
-async fn in_common(response: Response) -> Response {
+pub(crate) fn in_common(response: Response) -> Response {
     let mut response = errors_as_json(response);
     let headers = response.headers_mut();
     headers.insert(header::SERVER, HeaderValue::from_static(NAME));

@@ -1,6 +1,6 @@
 //! Why something could not be stored or read.
 
-use sqlx::postgres::PgDatabaseError;
+use rusqlite::ErrorCode;
 
 /// Why something could not be stored or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,29 +64,29 @@ impl StoreError {
     }
 }
 
-impl From<sqlx::Error> for StoreError {
-    fn from(error: sqlx::Error) -> Self {
-        let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default();
-        let is_postgres = error.as_database_error().is_some_and(|error| error.try_downcast_ref::<PgDatabaseError>().is_some());
-        let kind = if is_postgres { postgres_kind(&code) } else { sqlite_kind(&code) };
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        if let rusqlite::Error::InvalidColumnType(_, column, _) = &error {
+            return Self::Corrupt(format!("a value in the column `{column}`"));
+        }
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly,
+            Some(ErrorCode::DiskFull) => Self::Full,
+            _ => Self::Unavailable,
+        };
         kind(error.to_string())
     }
 }
 
-/// SQLite's extended codes have the primary one in their lowest byte.
-fn sqlite_kind(code: &str) -> fn(String) -> StoreError {
-    match code.parse::<i32>().map(|code| code & 0xFF) {
-        Ok(8) => StoreError::ReadOnly,
-        Ok(13) => StoreError::Full,
-        _ => StoreError::Unavailable,
-    }
-}
-
-/// Appendix A of PostgreSQL's manual: no room on the disk; a transaction, or a whole server, that is read-only.
-fn postgres_kind(code: &str) -> fn(String) -> StoreError {
-    match code {
-        "53100" => StoreError::Full,
-        "25006" => StoreError::ReadOnly,
-        _ => StoreError::Unavailable,
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default();
+        // Appendix A of PostgreSQL's manual: no room on the disk; a transaction, or a whole server, that is read-only.
+        let kind = match &*code {
+            "53100" => Self::Full,
+            "25006" => Self::ReadOnly,
+            _ => Self::Unavailable,
+        };
+        kind(error.to_string())
     }
 }

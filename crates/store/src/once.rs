@@ -19,13 +19,6 @@ pub struct Once {
     pub digest: [u8; 32],
 }
 
-impl Once {
-    /// What must be unique.
-    pub(crate) fn name(&self) -> (Owner, &str) {
-        (self.owner, &self.key)
-    }
-}
-
 /// What a request led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {

@@ -5,6 +5,7 @@
 mod counts;
 mod keys;
 mod plays;
+mod readers;
 mod requests;
 mod rows;
 mod schema;
@@ -13,15 +14,17 @@ mod writer;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rhae_protocol::Entry;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 use tokio::sync::broadcast;
 use tokio::sync::mpsc::Sender;
-use tokio::task::JoinHandle;
+use tokio::task::spawn_blocking;
 
+use crate::sqlite::readers::{Readers, first, number};
 use crate::sqlite::writer::{Append, Done, Job, Order};
 use crate::{
     Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts, PlayId, PlayKey, RunCounts,
@@ -30,14 +33,13 @@ use crate::{
 
 /// How long one process waits for another that holds the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connections for reading.
-const READERS: u32 = 4;
-/// Prepared statements of a connection.
-const STATEMENTS: usize = 256;
-/// Rows that a connection reads ahead.
-const ROWS: usize = 256;
+/// Prepared statements of a connection: more than there are different ones.
+const STATEMENTS: usize = 64;
 /// Announcements that wait for a slow listener, who then misses some.
 const ANNOUNCEMENTS: usize = 4096;
+
+/// The index of the next entry of a play's log.
+const HEAD: &str = "SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = ?1";
 
 /// How to open a file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,44 +52,64 @@ pub struct SqliteOptions {
 
 /// A database in a file.
 pub struct SqliteStore {
-    readers: SqlitePool,
+    readers: Readers,
     orders: Sender<Job>,
     writer: JoinHandle<()>,
     commits: Arc<AtomicU64>,
     advanced: broadcast::Sender<PlayId>,
 }
 
+/// What a connection may do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    /// The file is made if it is missing.
+    Write,
+}
+
+fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
+    let access = match access {
+        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+    };
+    // A connection is used by one thread at a time, so that it needs no lock of its own.
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Otherwise SQLite plans a prepared statement anew whenever values are bound that it might use for a better plan.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")?;
+    Ok(connection)
+}
+
+/// The connection that writes, with the schema up to date.
+fn connect_writer(path: &Path, options: SqliteOptions) -> Result<Connection, StoreError> {
+    let mut connection = connect(path, if options.read_only { Access::Read } else { Access::Write })?;
+    if !options.read_only {
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    }
+    if let Some(pages) = options.max_pages {
+        connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+    }
+    schema::prepare(&mut connection, options.read_only)?;
+    Ok(connection)
+}
+
 impl SqliteStore {
     /// Opens a file, makes it if it is missing, and brings its schema up to date.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
-        let mut connect = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(!options.read_only)
-            .read_only(options.read_only)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(BUSY_TIMEOUT)
-            .statement_cache_capacity(STATEMENTS)
-            .row_buffer_size(ROWS)
-            .disable_statement_logging();
-        let readers = SqlitePoolOptions::new().max_connections(READERS).min_connections(0);
-        let readers = readers.connect_lazy_with(connect.clone().read_only(true).create_if_missing(false));
-        if !options.read_only {
-            connect = connect.journal_mode(SqliteJournalMode::Wal);
-        }
-        if let Some(pages) = options.max_pages {
-            connect = connect.pragma("max_page_count", pages.to_string());
-        }
-        let mut connection: SqliteConnection = connect.connect().await?;
-        if let Err(error) = schema::prepare(&mut connection, options.read_only).await {
-            // The reason is what matters; a connection that does not close changes nothing.
-            let _ = connection.close().await;
-            return Err(error);
-        }
+        let failed = |reason: &str| StoreError::Unavailable(reason.to_owned());
+        let readers = Readers::of(path);
+        let path = path.to_owned();
+        let opening = spawn_blocking(move || connect_writer(&path, options));
+        let connection = opening.await.map_err(|_| failed("opening it was broken off"))??;
         let commits = Arc::new(AtomicU64::new(0));
         let (orders, queue) = writer::queue();
         let advanced = broadcast::Sender::new(ANNOUNCEMENTS);
-        let writer = tokio::spawn(writer::run(connection, queue, Arc::clone(&commits), advanced.clone()));
+        let (counted, announced) = (Arc::clone(&commits), advanced.clone());
+        let thread = std::thread::Builder::new().name("store-writer".to_owned());
+        let writer = thread.spawn(move || writer::run(connection, queue, &counted, &announced));
+        let writer = writer.map_err(|error| failed(&format!("there is no thread for its writer: {error}")))?;
         Ok(Self { readers, orders, writer, commits, advanced })
     }
 
@@ -95,7 +117,7 @@ impl SqliteStore {
     pub async fn close(self) {
         drop(self.orders);
         // A writer that panicked has answered nobody with success since.
-        let _ = self.writer.await;
+        let _ = spawn_blocking(move || self.writer.join()).await;
         self.readers.close().await;
     }
 
@@ -110,6 +132,14 @@ impl SqliteStore {
     fn order(&self, order: Order) -> Pending<'_, ()> {
         Box::pin(async move { self.write(order).await.map(|_| ()) })
     }
+
+    fn read<T, F>(&self, work: F) -> Pending<'_, T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        Box::pin(self.readers.read(work))
+    }
 }
 
 impl Store for SqliteStore {
@@ -118,10 +148,7 @@ impl Store for SqliteStore {
     }
 
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>> {
-        Box::pin(async move {
-            let query = sqlx::query("SELECT * FROM cards WHERE id = ?1").bind(id.0.as_bytes().to_vec());
-            query.fetch_optional(&self.readers).await?.as_ref().map(rows::card).transpose()
-        })
+        self.read(move |file| first(file, "SELECT * FROM cards WHERE id = ?1", [id.0.as_bytes()], rows::card))
     }
 
     fn touch_card(&self, card: CardKey, at_ms: u64) -> Pending<'_, ()> {
@@ -157,11 +184,7 @@ impl Store for SqliteStore {
     }
 
     fn play(&self, id: PlayId) -> Pending<'_, Option<Play>> {
-        Box::pin(async move {
-            let query = sqlx::query("SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card WHERE plays.id = ?1");
-            let query = query.bind(id.0.as_bytes().to_vec());
-            query.fetch_optional(&self.readers).await?.as_ref().map(rows::play).transpose()
-        })
+        self.read(move |file| first(file, &format!("{} WHERE plays.id = ?1", plays::PLAYS), [id.0.as_bytes()], rows::play))
     }
 
     fn append_once(
@@ -177,14 +200,10 @@ impl Store for SqliteStore {
     }
 
     fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>> {
-        Box::pin(async move {
-            let query = sqlx::query(
-                "SELECT digest, requests.card, entry, plays.id AS play FROM requests LEFT JOIN plays ON plays.key = play
-                 WHERE owner = ?1 AND requests.key = ?2",
-            );
-            let row = query.bind(owner.0.to_vec()).bind(key).fetch_optional(&self.readers).await?;
-            row.as_ref().map(rows::kept).transpose()
-        })
+        let statement = "SELECT digest, requests.card, entry, plays.id AS play FROM requests LEFT JOIN plays ON plays.key = play
+             WHERE owner = ?1 AND requests.key = ?2";
+        let key = key.to_owned();
+        self.read(move |file| first(file, statement, (owner.0, key), rows::kept))
     }
 
     fn forget(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64> {
@@ -197,74 +216,51 @@ impl Store for SqliteStore {
     }
 
     fn head(&self, play: PlayKey) -> Pending<'_, u32> {
-        Box::pin(async move {
-            let query = sqlx::query_scalar("SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = ?1").bind(play.0);
-            Ok(query.fetch_one(&self.readers).await?)
-        })
+        self.read(move |file| u32::try_from(number(file, HEAD, [play.0])?).map_err(|_| rows::corrupt("entry")))
     }
 
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>> {
-        Box::pin(async move {
-            let query = sqlx::query("SELECT * FROM log WHERE play = ?1 ORDER BY entry").bind(play.0);
-            query.fetch_all(&self.readers).await?.iter().map(rows::entry).collect()
-        })
+        self.read(move |file| plays::log(file, play))
     }
 
     fn card_log(&self, card: CardKey) -> Pending<'_, Vec<Logged>> {
-        Box::pin(async move {
-            let query = sqlx::query(
-                "SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card WHERE card = ?1 ORDER BY plays.key",
-            );
-            let plays = query.bind(card.0).fetch_all(&self.readers).await?;
-            let mut logged = Vec::with_capacity(plays.len());
-            for play in &plays {
-                let play = rows::play(play)?;
-                let query = sqlx::query(
-                    "SELECT action, hash, state, levels_completed, counted, changed, full_reset, NULL AS reasoning
-                     FROM log WHERE play = ?1 ORDER BY entry",
-                );
-                let entries = query.bind(play.key.0).fetch_all(&self.readers).await?;
-                let entries = entries.iter().map(rows::entry).collect::<Result<_, _>>()?;
-                logged.push(Logged { play, entries });
-            }
-            Ok(logged)
-        })
+        self.read(move |file| plays::card_log(file, card))
     }
 
     fn log_from(&self, play: PlayKey, from: u32, most: u32) -> Pending<'_, Vec<Timed>> {
-        Box::pin(plays::log_from(&self.readers, play, from, most))
+        self.read(move |file| plays::log_from(file, play, from, most))
     }
 
     fn runs(&self, play: PlayKey) -> Pending<'_, Vec<RunCounts>> {
-        Box::pin(plays::runs(&self.readers, play))
+        self.read(move |file| plays::runs(file, play))
     }
 
     fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<Summed>> {
-        Box::pin(plays::card_runs(&self.readers, card))
+        self.read(move |file| plays::card_runs(file, card))
     }
 
     fn play_facts(&self, id: PlayId) -> Pending<'_, Option<PlayFacts>> {
-        Box::pin(plays::facts(&self.readers, id))
+        self.read(move |file| plays::facts(file, id))
     }
 
     fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>> {
-        Box::pin(plays::of_owner(&self.readers, owner, most))
+        self.read(move |file| plays::of_owner(file, owner, most))
     }
 
     fn plays_under_way(&self, owner: Option<Owner>, age_ms: u64, now_ms: u64, most: u32) -> Pending<'_, Vec<PlayFacts>> {
-        Box::pin(plays::under_way(&self.readers, owner, now_ms.saturating_sub(age_ms), most))
+        self.read(move |file| plays::under_way(file, owner, now_ms.saturating_sub(age_ms), most))
     }
 
     fn cards_before(&self, owner: Option<Owner>, before: Option<CardKey>, most: u32) -> Pending<'_, Vec<Card>> {
-        Box::pin(plays::cards_before(&self.readers, owner, before, most))
+        self.read(move |file| plays::cards_before(file, owner, before, most))
     }
 
     fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>> {
-        Box::pin(plays::after(&self.readers, play, most))
+        self.read(move |file| plays::after(file, play, most))
     }
 
     fn play_count(&self) -> Pending<'_, u64> {
-        Box::pin(plays::count(&self.readers))
+        self.read(|file| number(file, "SELECT count(*) FROM plays", []).map(i64::cast_unsigned))
     }
 
     fn keep_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()> {
@@ -272,7 +268,7 @@ impl Store for SqliteStore {
     }
 
     fn snapshots(&self, play: PlayKey) -> Pending<'_, Vec<Snapshot>> {
-        Box::pin(plays::snapshots(&self.readers, play))
+        self.read(move |file| plays::snapshots(file, play))
     }
 
     fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()> {

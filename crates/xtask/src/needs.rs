@@ -33,18 +33,9 @@ impl Need {
 /// Installs what is missing where that is possible, and gives a line about each thing that stays missing.
 pub(crate) fn provide() -> Vec<String> {
     let missing: Vec<&Need> = NEEDS.iter().filter(|need| !need.is_met()).collect();
-    if !missing.is_empty() && may_install() {
-        let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
-        println!("installing {}", packages.join(", "));
-        let quiet = |arguments: &[&str]| {
-            let mut command = Command::new("apt-get");
-            command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
-            command.status().is_ok_and(|status| status.success())
-        };
-        let install: Vec<&str> = ["install", "-y", "--no-install-recommends"].into_iter().chain(packages).collect();
-        if !(quiet(&["update"]) && quiet(&install)) {
-            println!("the installation failed");
-        }
+    let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
+    if !packages.is_empty() {
+        install(&packages);
     }
     let line = |need: &&Need| {
         format!(
@@ -53,6 +44,23 @@ pub(crate) fn provide() -> Vec<String> {
         )
     };
     missing.iter().filter(|need| !need.is_met()).map(line).collect()
+}
+
+/// Installs Debian packages if this is such a system and we may change it.
+pub(crate) fn install(packages: &[&str]) {
+    if !may_install() {
+        return;
+    }
+    println!("installing {}", packages.join(", "));
+    let quiet = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let install: Vec<&str> = ["install", "-y", "--no-install-recommends"].iter().chain(packages).copied().collect();
+    if !(quiet(&["update"]) && quiet(&install)) {
+        println!("the installation failed");
+    }
 }
 
 /// Whether this is a Debian system and we may change it.

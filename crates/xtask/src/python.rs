@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::root;
+use crate::{needs, root};
 
 /// What is installed: the folder's name, which tests know too, the package, and how to see that it is there.
 const PACKAGES: [(&str, &str, &str); 2] = [
@@ -12,6 +12,9 @@ const PACKAGES: [(&str, &str, &str); 2] = [
 ];
 /// The oldest Python that the packages run on.
 const OLDEST: &str = "(3, 12)";
+/// What uv is asked for where there is none.
+const FETCHED: &str = "3.13";
+const UV: &str = "uv==0.13.7";
 
 /// Makes the environments that are not there, and gives a line about each that cannot be made.
 pub(crate) fn provide() -> Vec<String> {
@@ -27,7 +30,8 @@ pub(crate) fn venv(folder: &Path, packages: &[&str], check: &str) -> Result<(), 
     }
     let names = packages.join(", ");
     let missing = |why: &str| format!("Python packages are missing ({names}): {why}");
-    let base = find().ok_or_else(|| missing("there is no Python 3.12 or newer; install one"))?;
+    let base = present().or_else(fetch);
+    let base = base.ok_or_else(|| missing("there is no Python 3.12 or newer, and uv could not fetch one; install one"))?;
     println!("installing {names}");
     if !succeeds(Command::new(base).args(["-m", "venv", "--clear"]).arg(folder)) {
         return Err(missing("a virtual environment could not be made; install the module venv"));
@@ -39,12 +43,38 @@ pub(crate) fn venv(folder: &Path, packages: &[&str], check: &str) -> Result<(), 
 }
 
 /// A Python that is new enough: on the path, or one that pyenv keeps.
-fn find() -> Option<PathBuf> {
+fn present() -> Option<PathBuf> {
     let on_path = ["python3.14", "python3.13", "python3.12", "python3"].map(PathBuf::from);
     let kept = std::env::home_dir().map(|home| home.join(".pyenv/versions"));
     let kept = kept.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     let kept = kept.map(|version| version.path().join("bin/python"));
     on_path.into_iter().chain(kept).find(|python| is_new_enough(python))
+}
+
+/// Lets uv fetch a Python into the repository's own folder, and checks what it downloads. It runs on older Pythons too.
+fn fetch() -> Option<PathBuf> {
+    let folder = root().join("target/python/uv");
+    let uv = folder.join("bin/uv");
+    if !succeeds(Command::new(&uv).arg("--version")) {
+        println!("there is no Python 3.12 or newer; installing {UV}, which fetches one");
+        needs::install(&["python3-venv"]);
+        let made = succeeds(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
+        if !(made && succeeds(Command::new(folder.join("bin/python")).args(["-m", "pip", "install", "--quiet", UV]))) {
+            return None;
+        }
+    }
+    let kept = root().join("target/python/fetched");
+    let uv = |arguments: &[&str]| {
+        let mut command = Command::new(&uv);
+        command.args(arguments).env("UV_PYTHON_INSTALL_DIR", &kept).env("UV_NO_CACHE", "1").stdin(Stdio::null());
+        command
+    };
+    if !succeeds(&mut uv(&["python", "install", "--quiet", "--no-bin", FETCHED])) {
+        return None;
+    }
+    let found = uv(&["python", "find", "--managed-python", FETCHED]).output().ok()?;
+    let python = PathBuf::from(String::from_utf8(found.stdout).ok()?.trim());
+    is_new_enough(&python).then_some(python)
 }
 
 fn is_new_enough(python: &Path) -> bool {

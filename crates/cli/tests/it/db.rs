@@ -2,19 +2,12 @@ use std::path::Path;
 
 use rhae_engine::Action;
 use rhae_store::{SqliteOptions, SqliteStore};
-use sqlx::{ConnectOptions, Connection};
 
 use crate::rhae::rhae;
 use crate::serve::process::Serving;
 
 fn spoil(folder: &Path, statement: &'static str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join("rhae.db"));
-        let mut other = options.connect().await.unwrap();
-        sqlx::raw_sql(statement).execute(&mut other).await.unwrap();
-        other.close().await.unwrap();
-    });
+    rusqlite::Connection::open(folder.join("rhae.db")).unwrap().execute_batch(statement).unwrap();
 }
 
 #[test]

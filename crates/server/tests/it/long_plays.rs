@@ -9,7 +9,6 @@ use rhae_server::Config;
 use rhae_session::{Builtin, Catalog, CatalogError, Play};
 use rhae_store::{Snapshot, SqliteOptions, SqliteStore, Store};
 use serde_json::json;
-use sqlx::{ConnectOptions, Connection};
 
 use crate::client::Client;
 use crate::running::Running;
@@ -59,13 +58,7 @@ impl Environment for Counted {
 
 /// Runs a statement on a server's file, as another program would, while no server uses it.
 pub(crate) fn spoil(folder: &std::path::Path, statement: &'static str) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join("rhae.db"));
-        let mut other = options.connect().await.unwrap();
-        sqlx::raw_sql(statement).execute(&mut other).await.unwrap();
-        other.close().await.unwrap();
-    });
+    rusqlite::Connection::open(folder.join("rhae.db")).unwrap().execute_batch(statement).unwrap();
 }
 
 /// Keys, clicks, undo, and now and then a RESET.

@@ -2,7 +2,6 @@ use rhae_engine::Action;
 use rhae_server::Config;
 use rhae_store::SqliteOptions;
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions, Connection};
 
 use crate::client::Client;
 use crate::running::Running;
@@ -134,12 +133,8 @@ fn a_play_whose_log_does_not_replay_is_frozen_and_readable() {
     drop(client);
     running.stop();
     let running = Running::start(folder.path());
-    running.runtime.block_on(async {
-        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("rhae.db"));
-        let mut other = options.connect().await.unwrap();
-        sqlx::query("UPDATE log SET hash = hash + 1 WHERE entry = 1").execute(&mut other).await.unwrap();
-        other.close().await.unwrap();
-    });
+    let other = rusqlite::Connection::open(folder.path().join("rhae.db")).unwrap();
+    other.execute_batch("UPDATE log SET hash = hash + 1 WHERE entry = 1").unwrap();
     let client = running.client("k");
     for action in [Action::Action4, Action::Reset, Action::Action4] {
         client.act("kq19", &broken, action).refused(409, "PLAY_FROZEN");

@@ -1,8 +1,8 @@
 //! Keys in SQLite. The statements are plain SQL, so that another database needs only other placeholders.
 
-use sqlx::Row;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use rusqlite::{Connection, Row, params};
 
+use crate::sqlite::readers::{all, first};
 use crate::sqlite::rows;
 use crate::sqlite::writer::{Done, Order};
 use crate::{GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, Scopes, SqliteStore, StoreError};
@@ -15,36 +15,42 @@ pub(crate) enum KeyOrder {
 }
 
 /// Carries out an order, and says whether it changed anything.
-pub(crate) async fn carry_out(connection: &mut SqliteConnection, order: KeyOrder) -> Result<bool, StoreError> {
-    let done = match order {
-        KeyOrder::Create(key) => return create(connection, key).await,
+pub(crate) fn carry_out(connection: &Connection, order: KeyOrder) -> Result<bool, StoreError> {
+    let changed = match order {
+        KeyOrder::Create(key) => create(connection, &key)?,
         KeyOrder::Accept { id, key, at_ms } => {
-            let query = sqlx::query(
-                "UPDATE api_keys SET invites = invites - 1 WHERE id = ?1 AND invites > 0 AND until_ms > ?2 AND revoked_ms IS NULL",
-            );
-            let used = query.bind(id.to_string()).bind(at_ms.cast_signed()).execute(&mut *connection).await?;
-            return if used.rows_affected() > 0 { create(connection, key).await } else { Ok(false) };
+            let statement =
+                "UPDATE api_keys SET invites = invites - 1 WHERE id = ?1 AND invites > 0 AND until_ms > ?2 AND revoked_ms IS NULL";
+            let used = connection.execute(statement, params![id.to_string(), at_ms.cast_signed()])?;
+            if used > 0 { create(connection, &key)? } else { 0 }
         }
         KeyOrder::Revoke { id, at_ms } => {
-            let query = sqlx::query("UPDATE api_keys SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms IS NULL");
-            query.bind(id.to_string()).bind(at_ms.cast_signed()).execute(connection).await?
+            let statement = "UPDATE api_keys SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms IS NULL";
+            connection.execute(statement, params![id.to_string(), at_ms.cast_signed()])?
         }
     };
-    Ok(done.rows_affected() > 0)
+    Ok(changed > 0)
 }
 
-async fn create(connection: &mut SqliteConnection, key: Key) -> Result<bool, StoreError> {
+fn create(connection: &Connection, key: &Key) -> Result<usize, StoreError> {
     let sets: Vec<&str> = key.scopes.sets.iter().map(GameSet::name).collect();
-    let query = sqlx::query(
+    let statement =
         "INSERT INTO api_keys (id, hash, name, sets, sources, admin, visitor, created_ms, revoked_ms, invites, until_ms)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    );
-    let query = query.bind(key.id.to_string()).bind(key.hash.to_vec()).bind(key.name).bind(sets.join(" "));
-    let query = query.bind(key.scopes.sources).bind(key.scopes.admin).bind(key.scopes.visitor);
-    let query = query.bind(key.created_ms.cast_signed()).bind(key.revoked_ms.map(u64::cast_signed));
-    let query = query.bind(key.invitation.map(|invitation| i64::from(invitation.left)));
-    let query = query.bind(key.invitation.map(|invitation| invitation.until_ms.cast_signed()));
-    Ok(query.execute(connection).await?.rows_affected() > 0)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let values = params![
+        key.id.to_string(),
+        key.hash,
+        key.name,
+        sets.join(" "),
+        key.scopes.sources,
+        key.scopes.admin,
+        key.scopes.visitor,
+        key.created_ms.cast_signed(),
+        key.revoked_ms.map(u64::cast_signed),
+        key.invitation.map(|invitation| invitation.left),
+        key.invitation.map(|invitation| invitation.until_ms.cast_signed()),
+    ];
+    Ok(connection.execute(statement, values)?)
 }
 
 impl KeyStore for SqliteStore {
@@ -58,17 +64,11 @@ impl KeyStore for SqliteStore {
     }
 
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>> {
-        Box::pin(async move {
-            let query = sqlx::query("SELECT * FROM api_keys WHERE id = ?1").bind(id.to_string());
-            query.fetch_optional(&self.readers).await?.as_ref().map(key).transpose()
-        })
+        self.read(move |file| first(file, "SELECT * FROM api_keys WHERE id = ?1", [id.to_string()], key))
     }
 
     fn keys(&self) -> Pending<'_, Vec<Key>> {
-        Box::pin(async move {
-            let query = sqlx::query("SELECT * FROM api_keys ORDER BY created_ms, id");
-            query.fetch_all(&self.readers).await?.iter().map(key).collect()
-        })
+        self.read(|file| all(file, "SELECT * FROM api_keys ORDER BY created_ms, id", [], key))
     }
 
     fn revoke_key(&self, id: KeyId, at_ms: u64) -> Pending<'_, bool> {
@@ -76,25 +76,24 @@ impl KeyStore for SqliteStore {
     }
 }
 
-fn key(row: &SqliteRow) -> Result<Key, StoreError> {
-    let sets: &str = row.try_get("sets")?;
+fn key(row: &Row<'_>) -> Result<Key, StoreError> {
     let set = |name: &str| GameSet::from_name(name).ok_or_else(|| rows::corrupt("sets"));
     Ok(Key {
-        id: row.try_get::<&str, _>("id")?.parse().map_err(|_| rows::corrupt("id"))?,
-        hash: row.try_get::<&[u8], _>("hash")?.try_into().map_err(|_| rows::corrupt("hash"))?,
-        name: row.try_get("name")?,
+        id: rows::text(row, "id")?.parse().map_err(|_| rows::corrupt("id"))?,
+        hash: rows::blob(row, "hash")?.try_into().map_err(|_| rows::corrupt("hash"))?,
+        name: row.get("name")?,
         scopes: Scopes {
-            sets: sets.split_whitespace().map(set).collect::<Result<GameSets, _>>()?,
-            sources: row.try_get("sources")?,
-            admin: row.try_get("admin")?,
-            visitor: row.try_get("visitor")?,
+            sets: rows::text(row, "sets")?.split_whitespace().map(set).collect::<Result<GameSets, _>>()?,
+            sources: row.get("sources")?,
+            admin: row.get("admin")?,
+            visitor: row.get("visitor")?,
         },
         created_ms: rows::number(row, "created_ms")?,
-        revoked_ms: row.try_get::<Option<i64>, _>("revoked_ms")?.map(i64::cast_unsigned),
-        invitation: row.try_get::<Option<i64>, _>("invites")?.map(|_| invitation(row)).transpose()?,
+        revoked_ms: row.get::<_, Option<i64>>("revoked_ms")?.map(i64::cast_unsigned),
+        invitation: row.get::<_, Option<i64>>("invites")?.map(|_| invitation(row)).transpose()?,
     })
 }
 
-fn invitation(row: &SqliteRow) -> Result<Invitation, StoreError> {
+fn invitation(row: &Row<'_>) -> Result<Invitation, StoreError> {
     Ok(Invitation { left: rows::number(row, "invites")?, until_ms: rows::number(row, "until_ms")? })
 }

@@ -1,10 +1,14 @@
 //! Reading plays: their facts, their logs from any entry on, their counts, their snapshots; and lists of cards.
 
-use sqlx::Row;
-use sqlx::sqlite::{SqlitePool, SqliteRow};
+use rhae_protocol::Entry;
+use rusqlite::{Connection, Row};
 
+use crate::sqlite::readers::{all, first};
 use crate::sqlite::{counts, rows};
-use crate::{Card, CardKey, Owner, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed};
+use crate::{Card, CardKey, Logged, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed};
+
+/// Plays with their owners, of whom only their cards know.
+pub(crate) const PLAYS: &str = "SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card";
 
 /// A statement that gives the facts of plays.
 macro_rules! facts {
@@ -22,55 +26,45 @@ macro_rules! facts {
     };
 }
 
-pub(crate) async fn facts(readers: &SqlitePool, id: PlayId) -> Result<Option<PlayFacts>, StoreError> {
-    let query = sqlx::query(facts!("WHERE plays.id = ?1")).bind(id.0.as_bytes().to_vec());
-    query.fetch_optional(readers).await?.as_ref().map(facts_of).transpose()
+pub(crate) fn facts(file: &Connection, id: PlayId) -> Result<Option<PlayFacts>, StoreError> {
+    first(file, facts!("WHERE plays.id = ?1"), [id.0.as_bytes()], facts_of)
 }
 
-pub(crate) async fn of_owner(readers: &SqlitePool, owner: Owner, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
-    let query = sqlx::query(facts!("WHERE owner = ?1 ORDER BY plays.key DESC LIMIT ?2")).bind(owner.0.to_vec()).bind(most);
-    query.fetch_all(readers).await?.iter().map(facts_of).collect()
+pub(crate) fn of_owner(file: &Connection, owner: Owner, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
+    all(file, facts!("WHERE owner = ?1 ORDER BY plays.key DESC LIMIT ?2"), (owner.0, most), facts_of)
 }
 
 /// The time of a card's use is noted to the second, so that of a play's last entry decides.
-pub(crate) async fn under_way(
-    readers: &SqlitePool,
-    owner: Option<Owner>,
-    since_ms: u64,
-    most: u32,
-) -> Result<Vec<PlayFacts>, StoreError> {
-    let query = sqlx::query(facts!(
+pub(crate) fn under_way(file: &Connection, owner: Option<Owner>, since_ms: u64, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
+    let statement = facts!(
         "WHERE closed_ms IS NULL AND used_ms >= ?2 - 1000 AND last.at_ms >= ?2 AND (?1 IS NULL OR owner = ?1)
          ORDER BY last.at_ms DESC, plays.key DESC LIMIT ?3"
-    ));
-    let query = query.bind(owner.map(|owner| owner.0.to_vec())).bind(since_ms.cast_signed()).bind(most);
-    query.fetch_all(readers).await?.iter().map(facts_of).collect()
+    );
+    all(file, statement, (owner.map(|owner| owner.0), since_ms.cast_signed(), most), facts_of)
 }
 
-pub(crate) async fn cards_before(
-    readers: &SqlitePool,
+pub(crate) fn cards_before(
+    file: &Connection,
     owner: Option<Owner>,
     before: Option<CardKey>,
     most: u32,
 ) -> Result<Vec<Card>, StoreError> {
-    let query = match owner {
-        Some(owner) => sqlx::query("SELECT * FROM cards WHERE owner = ?3 AND key < ?1 ORDER BY key DESC LIMIT ?2")
-            .bind(before.map_or(i64::MAX, |key| key.0))
-            .bind(most)
-            .bind(owner.0.to_vec()),
-        None => sqlx::query("SELECT * FROM cards WHERE key < ?1 ORDER BY key DESC LIMIT ?2")
-            .bind(before.map_or(i64::MAX, |key| key.0))
-            .bind(most),
-    };
-    query.fetch_all(readers).await?.iter().map(rows::card).collect()
+    let before = before.map_or(i64::MAX, |key| key.0);
+    match owner {
+        Some(owner) => {
+            let statement = "SELECT * FROM cards WHERE owner = ?3 AND key < ?1 ORDER BY key DESC LIMIT ?2";
+            all(file, statement, (before, most, owner.0), rows::card)
+        }
+        None => all(file, "SELECT * FROM cards WHERE key < ?1 ORDER BY key DESC LIMIT ?2", (before, most), rows::card),
+    }
 }
 
-fn facts_of(row: &SqliteRow) -> Result<PlayFacts, StoreError> {
+fn facts_of(row: &Row<'_>) -> Result<PlayFacts, StoreError> {
     Ok(PlayFacts {
         play: rows::play(row)?,
         card: rows::uuid(row, "card_id").map(crate::CardId)?,
-        competition: row.try_get("competition")?,
-        closed_ms: row.try_get::<Option<i64>, _>("closed_ms")?.map(i64::cast_unsigned),
+        competition: row.get("competition")?,
+        closed_ms: row.get::<_, Option<i64>>("closed_ms")?.map(i64::cast_unsigned),
         opened_ms: rows::number(row, "opened_ms")?,
         last_ms: rows::number(row, "last_ms")?,
         entries: rows::number::<u32>(row, "last_entry")?.saturating_add(1),
@@ -80,64 +74,63 @@ fn facts_of(row: &SqliteRow) -> Result<PlayFacts, StoreError> {
     })
 }
 
-pub(crate) async fn log_from(readers: &SqlitePool, play: PlayKey, from: u32, most: u32) -> Result<Vec<Timed>, StoreError> {
-    let query = sqlx::query("SELECT * FROM log WHERE play = ?1 AND entry >= ?2 ORDER BY entry LIMIT ?3");
-    let found = query.bind(play.0).bind(from).bind(most).fetch_all(readers).await?;
-    let timed = |row: &SqliteRow| {
+pub(crate) fn log(file: &Connection, play: PlayKey) -> Result<Vec<Entry>, StoreError> {
+    all(file, "SELECT * FROM log WHERE play = ?1 ORDER BY entry", [play.0], rows::entry)
+}
+
+/// The logs of a card's plays, without what clients added.
+pub(crate) fn card_log(file: &Connection, card: CardKey) -> Result<Vec<Logged>, StoreError> {
+    let statement = "SELECT action, hash, state, levels_completed, counted, changed, full_reset, NULL AS reasoning
+         FROM log WHERE play = ?1 ORDER BY entry";
+    let logged = |play: Play| Ok(Logged { entries: all(file, statement, [play.key.0], rows::entry)?, play });
+    let plays = all(file, &format!("{PLAYS} WHERE card = ?1 ORDER BY plays.key"), [card.0], rows::play)?;
+    plays.into_iter().map(logged).collect()
+}
+
+pub(crate) fn log_from(file: &Connection, play: PlayKey, from: u32, most: u32) -> Result<Vec<Timed>, StoreError> {
+    let statement = "SELECT * FROM log WHERE play = ?1 AND entry >= ?2 ORDER BY entry LIMIT ?3";
+    all(file, statement, (play.0, from, most), |row| {
         let (index, at_ms) = (rows::number(row, "entry")?, rows::number(row, "at_ms")?);
         Ok(Timed { index, entry: rows::entry(row)?, at_ms })
-    };
-    found.iter().map(timed).collect()
+    })
 }
 
-pub(crate) async fn runs(readers: &SqlitePool, play: PlayKey) -> Result<Vec<RunCounts>, StoreError> {
-    let query = sqlx::query("SELECT * FROM runs WHERE play = ?1 ORDER BY run").bind(play.0);
-    query.fetch_all(readers).await?.iter().map(counts::run).collect()
+pub(crate) fn runs(file: &Connection, play: PlayKey) -> Result<Vec<RunCounts>, StoreError> {
+    all(file, "SELECT * FROM runs WHERE play = ?1 ORDER BY run", [play.0], counts::run)
 }
 
-pub(crate) async fn card_runs(readers: &SqlitePool, card: CardKey) -> Result<Vec<Summed>, StoreError> {
+pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<Summed>, StoreError> {
     // One statement, so that what it gives stood in the database at one moment.
-    let query = sqlx::query(
-        "SELECT plays.*, owner, runs.run, runs.level, runs.state, runs.resets, runs.levels
+    let statement = "SELECT plays.*, owner, runs.run, runs.level, runs.state, runs.resets, runs.levels
          FROM plays JOIN cards ON cards.key = plays.card LEFT JOIN runs ON runs.play = plays.key
-         WHERE card = ?1 ORDER BY plays.key, runs.run",
-    );
-    let mut plays: Vec<(crate::Play, Vec<RunCounts>)> = Vec::new();
-    for row in &query.bind(card.0).fetch_all(readers).await? {
-        let key = PlayKey(row.try_get("key")?);
-        if plays.last().is_none_or(|(play, _)| play.key != key) {
-            plays.push((rows::play(row)?, Vec::new()));
-        }
-        let counted = row.try_get::<Option<i64>, _>("run")?.is_some();
-        if let Some((_, runs)) = plays.last_mut().filter(|_| counted) {
-            runs.push(counts::run(row)?);
+         WHERE card = ?1 ORDER BY plays.key, runs.run";
+    let found = all(file, statement, [card.0], |row| {
+        let counted = row.get::<_, Option<i64>>("run")?.is_some();
+        Ok((rows::play(row)?, counted.then(|| counts::run(row)).transpose()?))
+    })?;
+    let mut plays: Vec<(Play, Vec<RunCounts>)> = Vec::new();
+    for (play, run) in found {
+        match plays.last_mut() {
+            Some((last, runs)) if last.key == play.key => runs.extend(run),
+            _ => plays.push((play, run.into_iter().collect())),
         }
     }
     let mut summed = Vec::with_capacity(plays.len());
     for (play, mut runs) in plays {
         if runs.is_empty() {
-            let log = log_from(readers, play.key, 0, u32::MAX).await?;
-            runs = RunCounts::of_log(log.iter().map(|timed| &timed.entry));
+            runs = RunCounts::of_log(&log(file, play.key)?);
         }
         summed.push(Summed { play, runs: RunCounts::outcomes(runs) });
     }
     Ok(summed)
 }
 
-pub(crate) async fn after(readers: &SqlitePool, after: Option<PlayKey>, most: u32) -> Result<Vec<crate::Play>, StoreError> {
-    let query = sqlx::query(
-        "SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card WHERE plays.key > ?1 ORDER BY plays.key LIMIT ?2",
-    );
-    query.bind(after.map_or(i64::MIN, |key| key.0)).bind(most).fetch_all(readers).await?.iter().map(rows::play).collect()
+pub(crate) fn after(file: &Connection, after: Option<PlayKey>, most: u32) -> Result<Vec<Play>, StoreError> {
+    let after = after.map_or(i64::MIN, |key| key.0);
+    all(file, &format!("{PLAYS} WHERE plays.key > ?1 ORDER BY plays.key LIMIT ?2"), (after, most), rows::play)
 }
 
-pub(crate) async fn count(readers: &SqlitePool) -> Result<u64, StoreError> {
-    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM plays").fetch_one(readers).await?;
-    Ok(count.cast_unsigned())
-}
-
-pub(crate) async fn snapshots(readers: &SqlitePool, play: PlayKey) -> Result<Vec<Snapshot>, StoreError> {
-    let query = sqlx::query("SELECT entries, bytes FROM snapshots WHERE play = ?1 ORDER BY entries DESC").bind(play.0);
-    let snapshot = |row: &SqliteRow| Ok(Snapshot { entries: rows::number(row, "entries")?, bytes: row.try_get("bytes")? });
-    query.fetch_all(readers).await?.iter().map(snapshot).collect()
+pub(crate) fn snapshots(file: &Connection, play: PlayKey) -> Result<Vec<Snapshot>, StoreError> {
+    let statement = "SELECT entries, bytes FROM snapshots WHERE play = ?1 ORDER BY entries DESC";
+    all(file, statement, [play.0], |row| Ok(Snapshot { entries: rows::number(row, "entries")?, bytes: row.get("bytes")? }))
 }

@@ -2,68 +2,63 @@
 
 use rhae_engine::{GameId, PlayState};
 use rhae_protocol::{Details, Entry, ResetRule};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
+use rusqlite::Row;
 use uuid::Uuid;
 
 use crate::{Card, CardId, CardKey, Kept, Outcome, Owner, Play, PlayId, PlayKey, StoreError};
 
-pub(crate) fn card(row: &SqliteRow) -> Result<Card, StoreError> {
-    let opaque: Option<&str> = row.try_get("opaque")?;
+pub(crate) fn card(row: &Row<'_>) -> Result<Card, StoreError> {
+    let opaque: Option<String> = row.get("opaque")?;
     Ok(Card {
-        key: CardKey(row.try_get("key")?),
-        id: CardId(uuid(row, "id")?),
+        key: CardKey(row.get("key")?),
+        id: card_id(row)?,
         owner: owner(row)?,
-        tags: serde_json::from_str(row.try_get("tags")?).map_err(|_| corrupt("tags"))?,
-        source_url: row.try_get("source_url")?,
-        opaque: opaque.map(serde_json::from_str).transpose().map_err(|_| corrupt("opaque"))?,
-        competition: row.try_get("competition")?,
-        games: games(row.try_get("games")?)?,
+        tags: serde_json::from_str(text(row, "tags")?).map_err(|_| corrupt("tags"))?,
+        source_url: row.get("source_url")?,
+        opaque: opaque.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("opaque"))?,
+        competition: row.get("competition")?,
+        games: games(text(row, "games")?)?,
         opened_ms: number(row, "opened_ms")?,
         used_ms: number(row, "used_ms")?,
-        closed_ms: row.try_get::<Option<i64>, _>("closed_ms")?.map(i64::cast_unsigned),
+        closed_ms: row.get::<_, Option<i64>>("closed_ms")?.map(i64::cast_unsigned),
     })
 }
 
-pub(crate) fn play(row: &SqliteRow) -> Result<Play, StoreError> {
-    let rule: &str = row.try_get("rule")?;
+pub(crate) fn play(row: &Row<'_>) -> Result<Play, StoreError> {
+    let rule = text(row, "rule")?;
     let rules = [ResetRule::Official, ResetRule::LevelsOnly];
     Ok(Play {
-        key: PlayKey(row.try_get("key")?),
-        id: PlayId(uuid(row, "id")?),
-        card: CardKey(row.try_get("card")?),
+        key: PlayKey(row.get("key")?),
+        id: play_id(row)?,
+        card: CardKey(row.get("card")?),
         owner: owner(row)?,
-        game_id: row.try_get::<&str, _>("game_id")?.parse().map_err(|_| corrupt("game_id"))?,
-        seed: row.try_get::<i64, _>("seed")?.cast_unsigned(),
+        game_id: text(row, "game_id")?.parse().map_err(|_| corrupt("game_id"))?,
+        seed: row.get::<_, i64>("seed")?.cast_unsigned(),
         rule: rules.into_iter().find(|known| known.name() == rule).ok_or_else(|| corrupt("rule"))?,
         win_levels: number(row, "win_levels")?,
     })
 }
 
-pub(crate) fn entry(row: &SqliteRow) -> Result<Entry, StoreError> {
-    let reasoning: Option<&str> = row.try_get("reasoning")?;
-    let reasoning = reasoning.map(serde_json::from_str).transpose().map_err(|_| corrupt("reasoning"))?;
+pub(crate) fn entry(row: &Row<'_>) -> Result<Entry, StoreError> {
+    let reasoning: Option<String> = row.get("reasoning")?;
+    let reasoning = reasoning.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("reasoning"))?;
     Ok(Entry {
-        action: row.try_get::<&str, _>("action")?.parse().map_err(|_| corrupt("action"))?,
-        hash: row.try_get::<i64, _>("hash")?.cast_unsigned(),
+        action: text(row, "action")?.parse().map_err(|_| corrupt("action"))?,
+        hash: row.get::<_, i64>("hash")?.cast_unsigned(),
         frames: None,
         state: state(row)?,
         levels_completed: number(row, "levels_completed")?,
-        full_reset: row.try_get("full_reset")?,
-        counted: row.try_get("counted")?,
-        changed: Some(row.try_get("changed")?),
+        full_reset: row.get("full_reset")?,
+        counted: row.get("counted")?,
+        changed: Some(row.get("changed")?),
         details: Details { reasoning, ..Details::default() },
     })
 }
 
-pub(crate) fn card_id(row: &SqliteRow) -> Result<CardId, StoreError> {
-    uuid(row, "id").map(CardId)
-}
-
 /// What is kept of a request; `play` is the play's public id.
-pub(crate) fn kept(row: &SqliteRow) -> Result<Kept, StoreError> {
-    let digest = row.try_get::<&[u8], _>("digest")?.try_into().map_err(|_| corrupt("digest"))?;
-    let outcome = match row.try_get::<Option<i64>, _>("entry")? {
+pub(crate) fn kept(row: &Row<'_>) -> Result<Kept, StoreError> {
+    let digest = blob(row, "digest")?.try_into().map_err(|_| corrupt("digest"))?;
+    let outcome = match row.get::<_, Option<i64>>("entry")? {
         Some(entry) => {
             let entry = u32::try_from(entry).map_err(|_| corrupt("entry"))?;
             Outcome::Entry { play: PlayId(uuid(row, "play")?), entry }
@@ -73,24 +68,36 @@ pub(crate) fn kept(row: &SqliteRow) -> Result<Kept, StoreError> {
     Ok(Kept { digest, outcome })
 }
 
-pub(crate) fn play_id(row: &SqliteRow) -> Result<PlayId, StoreError> {
+pub(crate) fn card_id(row: &Row<'_>) -> Result<CardId, StoreError> {
+    uuid(row, "id").map(CardId)
+}
+
+pub(crate) fn play_id(row: &Row<'_>) -> Result<PlayId, StoreError> {
     uuid(row, "id").map(PlayId)
 }
 
-pub(crate) fn state(row: &SqliteRow) -> Result<PlayState, StoreError> {
-    PlayState::from_name(row.try_get("state")?).ok_or_else(|| corrupt("state"))
+pub(crate) fn state(row: &Row<'_>) -> Result<PlayState, StoreError> {
+    PlayState::from_name(text(row, "state")?).ok_or_else(|| corrupt("state"))
 }
 
-pub(crate) fn uuid(row: &SqliteRow, column: &'static str) -> Result<Uuid, StoreError> {
-    Uuid::from_slice(row.try_get(column)?).map_err(|_| corrupt(column))
+pub(crate) fn uuid(row: &Row<'_>, column: &str) -> Result<Uuid, StoreError> {
+    Uuid::from_slice(blob(row, column)?).map_err(|_| corrupt(column))
 }
 
-fn owner(row: &SqliteRow) -> Result<Owner, StoreError> {
-    row.try_get::<&[u8], _>("owner")?.try_into().map(Owner).map_err(|_| corrupt("owner"))
+pub(crate) fn text<'a>(row: &'a Row<'_>, column: &str) -> Result<&'a str, StoreError> {
+    row.get_ref(column)?.as_str().map_err(|_| corrupt(column))
 }
 
-pub(crate) fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<T, StoreError> {
-    T::try_from(row.try_get(column)?).map_err(|_| corrupt(column))
+pub(crate) fn blob<'a>(row: &'a Row<'_>, column: &str) -> Result<&'a [u8], StoreError> {
+    row.get_ref(column)?.as_blob().map_err(|_| corrupt(column))
+}
+
+pub(crate) fn number<T: TryFrom<i64>>(row: &Row<'_>, column: &str) -> Result<T, StoreError> {
+    T::try_from(row.get(column)?).map_err(|_| corrupt(column))
+}
+
+fn owner(row: &Row<'_>) -> Result<Owner, StoreError> {
+    blob(row, "owner")?.try_into().map(Owner).map_err(|_| corrupt("owner"))
 }
 
 fn games(text: &str) -> Result<Vec<GameId>, StoreError> {

@@ -3,10 +3,10 @@
 //! **Invariant:** a migration that was released never changes; a later one is appended. The file's `user_version` is the
 //! number of migrations that it has.
 
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{AssertSqlSafe, Connection};
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::StoreError;
+use crate::sqlite::readers::number;
 
 /// Says in the file's header whose database it is: "Rhae".
 const APPLICATION_ID: i64 = 0x5268_6165;
@@ -117,11 +117,11 @@ const VISITORS: &str = "
 ";
 
 /// Brings the schema up to date, or says why that cannot be.
-pub(crate) async fn prepare(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {
+pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<(), StoreError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("a list in this file has few entries");
-    let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await?;
-    let application: i64 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut *connection).await?;
-    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *connection).await?;
+    let found = number(connection, "PRAGMA user_version", [])?;
+    let application = number(connection, "PRAGMA application_id", [])?;
+    let tables = number(connection, "SELECT count(*) FROM sqlite_schema", [])?;
     if application != APPLICATION_ID && (application != 0 || tables != 0) {
         return Err(StoreError::Foreign);
     }
@@ -134,14 +134,13 @@ pub(crate) async fn prepare(connection: &mut SqliteConnection, read_only: bool) 
     if read_only {
         return Err(StoreError::ReadOnly(format!("schema version {found} would have to be brought to {known}")));
     }
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it meanwhile.
-    let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await?;
+    let found = number(&transaction, "PRAGMA user_version", [])?;
     for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
-        sqlx::raw_sql(*migration).execute(&mut *transaction).await?;
+        transaction.execute_batch(migration)?;
     }
-    // Pragmas take no parameters; both values are numbers of this file.
-    let marks = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {known}");
-    sqlx::raw_sql(AssertSqlSafe(marks)).execute(&mut *transaction).await?;
-    Ok(transaction.commit().await?)
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", known)?;
+    Ok(transaction.commit()?)
 }

@@ -3,27 +3,27 @@
 //! It never lingers: while one commit is on its way to the disk the next orders gather by themselves, so that throughput
 //! rises with the number of callers. An order that is refused (a closed card, an entry out of turn) leaves no trace and hinders no
 //! other; a failure of the database fails every order of the transaction.
+//!
+//! It has a thread of its own and talks to SQLite without anything between, so that an entry costs four short prepared statements and no
+//! change of threads.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::GameId;
 use rhae_protocol::Entry;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Connection, QueryBuilder, Row};
+use rusqlite::{Connection, TransactionBehavior, params};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{broadcast, oneshot};
 
 use crate::sqlite::counts::Counts;
 use crate::sqlite::keys::{self, KeyOrder};
-use crate::sqlite::{requests, rows};
+use crate::sqlite::readers::{all, first, number};
+use crate::sqlite::{HEAD, requests, rows};
 use crate::{CardId, CardKey, NewCard, NewPlay, Once, PlayId, PlayKey, Snapshot, Stale, StoreError};
 
 /// The most orders of one transaction, which bounds how long the first of them waits.
 const MOST_ORDERS: usize = 512;
-/// The most rows of one statement. Statements of every length up to it stay prepared.
-const MOST_ROWS: usize = 64;
 /// The time of a card's last use is kept to this precision, so that not every action writes its card.
 const USE_PRECISION_MS: u64 = 1000;
 
@@ -50,14 +50,6 @@ pub(crate) struct Append {
     pub(crate) entry: Entry,
     pub(crate) at_ms: u64,
     pub(crate) once: Option<Once>,
-}
-
-impl Append {
-    /// Whether two entries can be judged by one statement. Those of one play and those with one key depend on each other.
-    fn is_independent_of(&self, other: &Self) -> bool {
-        let same_key = self.once.as_ref().is_some_and(|once| other.once.as_ref().map(Once::name) == Some(once.name()));
-        self.play != other.play && !same_key
-    }
 }
 
 /// What an order led to.
@@ -91,25 +83,18 @@ pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
 }
 
 /// Works until all senders are gone.
-pub(crate) async fn run(
-    mut connection: SqliteConnection,
-    mut queue: Receiver<Job>,
-    commits: Arc<AtomicU64>,
-    advanced: broadcast::Sender<PlayId>,
-) {
+pub(crate) fn run(mut connection: Connection, mut queue: Receiver<Job>, commits: &AtomicU64, advanced: &broadcast::Sender<PlayId>) {
     let mut jobs = Vec::with_capacity(MOST_ORDERS);
     let mut counts = Counts::default();
-    while queue.recv_many(&mut jobs, MOST_ORDERS).await > 0 {
+    while queue.blocking_recv_many(&mut jobs, MOST_ORDERS) > 0 {
         let (orders, callers): (Vec<Order>, Vec<oneshot::Sender<Answer>>) =
             jobs.drain(..).map(|job| (job.order, job.answer)).unzip();
-        let answers = match transaction(&mut connection, &mut counts, orders).await {
+        let answers = match transaction(&mut connection, &mut counts, orders) {
             Ok(answers) => {
                 commits.fetch_add(1, Ordering::Relaxed);
                 answers
             }
             Err(error) => {
-                // SQLite may have rolled back by itself, and then says that there is nothing to roll back.
-                let _ = sqlx::query("ROLLBACK").execute(&mut connection).await;
                 counts.forget();
                 callers.iter().map(|_| Err(error.clone())).collect()
             }
@@ -123,38 +108,20 @@ pub(crate) async fn run(
             let _ = advanced.send(play);
         }
     }
-    let _ = connection.close().await;
 }
 
 /// Carries out orders and commits. An error is one of the database, after which nothing has happened.
-async fn transaction(
-    connection: &mut SqliteConnection,
-    counts: &mut Counts,
-    orders: Vec<Order>,
-) -> Result<Vec<Answer>, StoreError> {
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-    let mut batch = Batch { connection, counts, open: HashSet::new() };
+fn transaction(connection: &mut Connection, counts: &mut Counts, orders: Vec<Order>) -> Result<Vec<Answer>, StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut batch = Batch { connection: &transaction, counts, open: HashSet::new() };
     let mut answers: Vec<Answer> = Vec::with_capacity(orders.len());
-    let mut appends: Vec<Append> = Vec::new();
     for order in orders {
-        match order {
-            Order::Append(append) if appends.len() < MOST_ROWS && appends.iter().all(|other| append.is_independent_of(other)) => {
-                appends.push(append);
-            }
-            order => {
-                answers.extend(batch.append(std::mem::take(&mut appends)).await?);
-                match order {
-                    Order::Append(append) => appends.push(append),
-                    order => match batch.carry_out(order).await {
-                        Err(error) if is_failure(&error) => return Err(error),
-                        answer => answers.push(answer),
-                    },
-                }
-            }
+        match batch.carry_out(order) {
+            Err(error) if is_failure(&error) => return Err(error),
+            answer => answers.push(answer),
         }
     }
-    answers.extend(batch.append(appends).await?);
-    sqlx::query("COMMIT").execute(&mut *batch.connection).await?;
+    transaction.commit()?;
     Ok(answers)
 }
 
@@ -173,237 +140,184 @@ const fn is_failure(error: &StoreError) -> bool {
 }
 
 struct Batch<'a> {
-    connection: &'a mut SqliteConnection,
+    connection: &'a Connection,
     counts: &'a mut Counts,
     /// Cards that are known in this transaction to be open, with their use noted.
     open: HashSet<CardKey>,
 }
 
 impl Batch<'_> {
-    async fn carry_out(&mut self, order: Order) -> Answer {
+    fn carry_out(&mut self, order: Order) -> Answer {
         match order {
-            Order::OpenCard(card, once) => self.open_card(&card, once).await,
-            Order::TouchCard { card, at_ms } => self.use_card(card, at_ms).await.map(|()| Done::Nothing),
-            Order::CloseCard { card, at_ms } => self.close_card(card, at_ms).await,
-            Order::CloseStale(stale) => self.close_stale(stale).await,
+            Order::OpenCard(card, once) => self.open_card(&card, once.as_ref()),
+            Order::TouchCard { card, at_ms } => self.use_card(card, at_ms).map(|()| Done::Nothing),
+            Order::CloseCard { card, at_ms } => self.close_card(card, at_ms),
+            Order::CloseStale(stale) => self.close_stale(stale),
             Order::Resume { at_ms } => {
-                let query = sqlx::query("UPDATE cards SET used_ms = max(used_ms, ?1) WHERE closed_ms IS NULL");
-                query.bind(at_ms.cast_signed()).execute(&mut *self.connection).await?;
+                let statement = "UPDATE cards SET used_ms = max(used_ms, ?1) WHERE closed_ms IS NULL";
+                self.connection.execute(statement, [at_ms.cast_signed()])?;
                 Ok(Done::Nothing)
             }
-            Order::OpenPlay(play, once) => self.open_play(&play, once).await,
-            Order::Key(order) => keys::carry_out(self.connection, order).await.map(Done::Key),
-            Order::Append(append) => self.append(vec![append]).await?.pop().unwrap_or(Ok(Done::Nothing)),
-            Order::KeepSnapshot { play, snapshot } => self.keep_snapshot(play, snapshot).await,
+            Order::OpenPlay(play, once) => self.open_play(&play, once),
+            Order::Key(order) => keys::carry_out(self.connection, order).map(Done::Key),
+            Order::Append(append) => self.append(&append),
+            Order::KeepSnapshot { play, snapshot } => self.keep_snapshot(play, &snapshot),
             Order::DropSnapshots { play } => {
-                let query = sqlx::query("DELETE FROM snapshots WHERE play = ?1").bind(play.0);
-                query.execute(&mut *self.connection).await?;
+                self.connection.execute("DELETE FROM snapshots WHERE play = ?1", [play.0])?;
                 Ok(Done::Nothing)
             }
-            Order::Forget { before_ms } => requests::forget(self.connection, before_ms).await.map(Done::Count),
+            Order::Forget { before_ms } => requests::forget(self.connection, before_ms).map(Done::Count),
         }
     }
 
-    async fn open_card(&mut self, card: &NewCard, once: Option<Once>) -> Answer {
-        requests::check(self.connection, once.as_ref()).await?;
-        if card.only_one {
-            let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM cards WHERE owner = ?1)");
-            if query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await? {
-                return Err(StoreError::OpenedBefore);
-            }
+    fn open_card(&self, card: &NewCard, once: Option<&Once>) -> Answer {
+        requests::check(self.connection, once)?;
+        if card.only_one && number(self.connection, "SELECT count(*) FROM cards WHERE owner = ?1", [card.owner.0])? > 0 {
+            return Err(StoreError::OpenedBefore);
         }
         if let Some(most) = card.most_open {
-            let query = sqlx::query_scalar("SELECT count(*) FROM cards WHERE owner = ?1 AND closed_ms IS NULL");
-            let open: i64 = query.bind(card.owner.0.to_vec()).fetch_one(&mut *self.connection).await?;
-            if open >= i64::from(most) {
+            let statement = "SELECT count(*) FROM cards WHERE owner = ?1 AND closed_ms IS NULL";
+            if number(self.connection, statement, [card.owner.0])? >= i64::from(most) {
                 return Err(StoreError::TooManyCards(most));
             }
         }
-        let tags = serde_json::Value::from(card.tags.clone()).to_string();
-        let query = sqlx::query(
+        let mut statement = self.connection.prepare_cached(
             "INSERT INTO cards (id, owner, tags, source_url, opaque, competition, games, opened_ms, used_ms, lasting)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)",
-        );
-        let query = query.bind(card.id.0.as_bytes().to_vec()).bind(card.owner.0.to_vec()).bind(tags);
-        let query = query.bind(card.source_url.clone()).bind(card.opaque.as_ref().map(ToString::to_string));
+        )?;
         let games: Vec<&str> = card.games.iter().map(GameId::as_str).collect();
-        query
-            .bind(card.competition)
-            .bind(games.join(" "))
-            .bind(card.opened_ms.cast_signed())
-            .bind(card.lasting)
-            .execute(&mut *self.connection)
-            .await?;
+        statement.execute(params![
+            card.id.0.as_bytes(),
+            card.owner.0,
+            serde_json::Value::from(card.tags.clone()).to_string(),
+            card.source_url,
+            card.opaque.as_ref().map(ToString::to_string),
+            card.competition,
+            games.join(" "),
+            card.opened_ms.cast_signed(),
+            card.lasting,
+        ])?;
         if let Some(once) = once {
-            requests::keep_card(self.connection, &once, card.id, card.opened_ms).await?;
+            requests::keep_card(self.connection, once, card.id, card.opened_ms)?;
         }
         Ok(Done::Nothing)
     }
 
     /// Makes sure that a card is open and notes its use.
-    async fn use_card(&mut self, card: CardKey, at_ms: u64) -> Result<(), StoreError> {
+    fn use_card(&mut self, card: CardKey, at_ms: u64) -> Result<(), StoreError> {
         if self.open.contains(&card) {
             return Ok(());
         }
-        let query = sqlx::query("SELECT used_ms FROM cards WHERE key = ?1 AND closed_ms IS NULL").bind(card.0);
-        let row = query.fetch_optional(&mut *self.connection).await?.ok_or(StoreError::CardNotOpen)?;
-        let used_ms = row.try_get::<i64, _>(0)?.cast_unsigned();
-        if at_ms >= used_ms.saturating_add(USE_PRECISION_MS) {
-            self.note_use(card, at_ms).await?;
+        let statement = "SELECT used_ms FROM cards WHERE key = ?1 AND closed_ms IS NULL";
+        let used_ms = first(self.connection, statement, [card.0], |row| rows::number::<u64>(row, "used_ms"))?;
+        if at_ms >= used_ms.ok_or(StoreError::CardNotOpen)?.saturating_add(USE_PRECISION_MS) {
+            let mut statement = self.connection.prepare_cached("UPDATE cards SET used_ms = ?2 WHERE key = ?1")?;
+            statement.execute((card.0, at_ms.cast_signed()))?;
         }
         self.open.insert(card);
         Ok(())
     }
 
-    async fn close_card(&mut self, card: CardKey, at_ms: u64) -> Answer {
+    fn close_card(&mut self, card: CardKey, at_ms: u64) -> Answer {
         self.open.remove(&card);
-        let query = sqlx::query("UPDATE cards SET closed_ms = ?2 WHERE key = ?1 AND closed_ms IS NULL");
-        let done = query.bind(card.0).bind(at_ms.cast_signed()).execute(&mut *self.connection).await?;
-        if done.rows_affected() == 0 {
+        let statement = "UPDATE cards SET closed_ms = ?2 WHERE key = ?1 AND closed_ms IS NULL";
+        if self.connection.execute(statement, (card.0, at_ms.cast_signed()))? == 0 {
             return Err(StoreError::CardNotOpen);
         }
-        self.announce_plays(card).await?;
+        self.announce_plays(card)?;
         Ok(Done::Nothing)
     }
 
     /// Lets those who listen to a closed card's plays look at them again.
-    async fn announce_plays(&mut self, card: CardKey) -> Result<(), StoreError> {
-        let query = sqlx::query("SELECT id FROM plays WHERE card = ?1").bind(card.0);
-        for row in query.fetch_all(&mut *self.connection).await? {
-            self.counts.appended.push(rows::play_id(&row)?);
-        }
+    fn announce_plays(&mut self, card: CardKey) -> Result<(), StoreError> {
+        let plays = all(self.connection, "SELECT id FROM plays WHERE card = ?1", [card.0], rows::play_id)?;
+        self.counts.appended.extend(plays);
         Ok(())
+    }
+
+    fn close_stale(&mut self, stale: Stale) -> Answer {
+        self.open.clear();
+        let statement =
+            "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND NOT lasting AND (used_ms < ?1 OR opened_ms < ?2)
+             RETURNING id, key";
+        let Stale { used_before_ms, opened_before_ms, now_ms } = stale;
+        let values = (used_before_ms.cast_signed(), opened_before_ms.cast_signed(), now_ms.cast_signed());
+        let closed = all(self.connection, statement, values, |row| Ok((rows::card_id(row)?, CardKey(row.get("key")?))))?;
+        for &(_, card) in &closed {
+            self.announce_plays(card)?;
+        }
+        Ok(Done::Cards(closed.into_iter().map(|(id, _)| id).collect()))
     }
 
     /// Keeps a snapshot and the newest of those before it.
-    async fn keep_snapshot(&mut self, play: PlayKey, snapshot: Snapshot) -> Answer {
-        let query = sqlx::query(
+    fn keep_snapshot(&self, play: PlayKey, snapshot: &Snapshot) -> Answer {
+        let mut statement = self.connection.prepare_cached(
             "DELETE FROM snapshots WHERE play = ?1 AND entries < (SELECT max(entries) FROM snapshots WHERE play = ?1 AND entries < ?2)",
-        );
-        query.bind(play.0).bind(snapshot.entries).execute(&mut *self.connection).await?;
-        let query = sqlx::query("INSERT OR REPLACE INTO snapshots (play, entries, bytes) VALUES (?1, ?2, ?3)");
-        query.bind(play.0).bind(snapshot.entries).bind(snapshot.bytes).execute(&mut *self.connection).await?;
+        )?;
+        statement.execute((play.0, snapshot.entries))?;
+        let statement = "INSERT OR REPLACE INTO snapshots (play, entries, bytes) VALUES (?1, ?2, ?3)";
+        self.connection.prepare_cached(statement)?.execute((play.0, snapshot.entries, &snapshot.bytes))?;
         Ok(Done::Nothing)
     }
 
-    async fn close_stale(&mut self, stale: Stale) -> Answer {
-        self.open.clear();
-        let query = sqlx::query(
-            "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND NOT lasting AND (used_ms < ?1 OR opened_ms < ?2)
-             RETURNING id, key",
-        );
-        let query = query.bind(stale.used_before_ms.cast_signed()).bind(stale.opened_before_ms.cast_signed());
-        let closed: Vec<SqliteRow> = query.bind(stale.now_ms.cast_signed()).fetch_all(&mut *self.connection).await?;
-        for row in &closed {
-            self.announce_plays(CardKey(row.try_get("key")?)).await?;
-        }
-        closed.iter().map(rows::card_id).collect::<Result<_, _>>().map(Done::Cards)
-    }
-
-    async fn open_play(&mut self, play: &NewPlay, once: Option<Once>) -> Answer {
-        requests::check(self.connection, once.as_ref()).await?;
-        self.use_card(play.card, play.at_ms).await?;
+    fn open_play(&mut self, play: &NewPlay, once: Option<Once>) -> Answer {
+        requests::check(self.connection, once.as_ref())?;
+        self.use_card(play.card, play.at_ms)?;
         if play.only_one {
-            let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2)");
-            if query.bind(play.card.0).bind(play.game_id.base()).fetch_one(&mut *self.connection).await? {
+            let statement = "SELECT count(*) FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2";
+            if number(self.connection, statement, (play.card.0, play.game_id.base()))? > 0 {
                 return Err(StoreError::PlayedBefore);
             }
         }
-        if let Some(most) = play.most_plays {
-            let query = sqlx::query_scalar("SELECT count(*) FROM plays WHERE card = ?1");
-            let plays: i64 = query.bind(play.card.0).fetch_one(&mut *self.connection).await?;
-            if plays >= i64::from(most) {
-                return Err(StoreError::TooManyPlays(most));
-            }
+        if let Some(most) = play.most_plays
+            && number(self.connection, "SELECT count(*) FROM plays WHERE card = ?1", [play.card.0])? >= i64::from(most)
+        {
+            return Err(StoreError::TooManyPlays(most));
         }
-        let query = sqlx::query("INSERT INTO plays (id, card, game_id, seed, rule, win_levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
-        let query = query.bind(play.id.0.as_bytes().to_vec()).bind(play.card.0).bind(play.game_id.as_str());
-        let query = query.bind(play.seed.cast_signed()).bind(play.rule.name()).bind(play.win_levels);
-        let key = PlayKey(query.execute(&mut *self.connection).await?.last_insert_rowid());
-        let NewPlay { card, ref opening, at_ms, .. } = *play;
+        let statement = "INSERT INTO plays (id, card, game_id, seed, rule, win_levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let NewPlay { id, card, ref game_id, seed, rule, win_levels, ref opening, at_ms, .. } = *play;
+        let values = params![id.0.as_bytes(), card.0, game_id.as_str(), seed.cast_signed(), rule.name(), win_levels];
+        let key = PlayKey(self.connection.prepare_cached(statement)?.insert(values)?);
         let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms, once };
-        self.insert(&[&opening]).await?;
-        self.counts.begin(key, play.id);
-        self.counts.update(self.connection, &[&opening]).await?;
+        self.counts.begin(key, id);
+        self.insert(&opening)?;
         Ok(Done::Play(key))
     }
 
-    /// Appends entries of different plays, each if its card is open and it is the next of its log.
-    async fn append(&mut self, appends: Vec<Append>) -> Result<Vec<Answer>, StoreError> {
-        self.use_cards(&appends).await?;
-        let used = requests::used(self.connection, &appends).await?;
-        let is_used = |append: &Append| append.once.as_ref().is_some_and(|once| used.contains(once));
-        let (open, appends) = (&self.open, &appends);
-        let accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card) && !is_used(append)).collect();
-        let inserted = self.insert(&accepted).await?;
-        let counted: Vec<&Append> = accepted.into_iter().filter(|append| inserted.contains(&append.play)).collect();
-        self.counts.update(self.connection, &counted).await?;
-        let answer = |append: &Append| {
-            if inserted.contains(&append.play) {
-                Ok(Done::Nothing)
-            } else if is_used(append) {
-                Err(StoreError::KeyUsed)
-            } else if self.open.contains(&append.card) {
-                Err(StoreError::Conflict(append.index))
-            } else {
-                Err(StoreError::CardNotOpen)
-            }
-        };
-        Ok(appends.iter().map(answer).collect())
+    /// Appends an entry if its card is open, its key is new and it is the next of its log.
+    fn append(&mut self, append: &Append) -> Answer {
+        // A request that was carried out before is known also after its card was closed.
+        requests::check(self.connection, append.once.as_ref())?;
+        self.use_card(append.card, append.at_ms)?;
+        self.insert(append)?;
+        Ok(Done::Nothing)
     }
 
-    /// Finds out which of the cards are open, in one statement, and notes their use.
-    async fn use_cards(&mut self, appends: &[Append]) -> Result<(), StoreError> {
-        let mut unknown: Vec<&Append> = appends.iter().filter(|append| !self.open.contains(&append.card)).collect();
-        unknown.sort_by_key(|append| append.card.0);
-        unknown.dedup_by_key(|append| append.card);
-        let Some(at_ms) = unknown.iter().map(|append| append.at_ms).max() else {
-            return Ok(());
-        };
-        let mut query = QueryBuilder::new("SELECT key, used_ms FROM cards WHERE closed_ms IS NULL AND key IN (");
-        let mut keys = query.separated(", ");
-        for append in unknown {
-            keys.push_bind(append.card.0);
+    /// Inserts an entry if it is the next of its log, with its key, and counts it.
+    fn insert(&mut self, append: &Append) -> Result<(), StoreError> {
+        let Append { play, index, entry, at_ms, .. } = append;
+        if number(self.connection, HEAD, [play.0])? != i64::from(*index) {
+            return Err(StoreError::Conflict(*index));
         }
-        query.push(")");
-        for row in query.build().fetch_all(&mut *self.connection).await? {
-            let (card, used_ms) = (CardKey(row.try_get(0)?), row.try_get::<i64, _>(1)?.cast_unsigned());
-            if at_ms >= used_ms.saturating_add(USE_PRECISION_MS) {
-                self.note_use(card, at_ms).await?;
-            }
-            self.open.insert(card);
-        }
-        Ok(())
-    }
-
-    async fn note_use(&mut self, card: CardKey, at_ms: u64) -> Result<(), StoreError> {
-        let query = sqlx::query("UPDATE cards SET used_ms = ?2 WHERE key = ?1").bind(card.0).bind(at_ms.cast_signed());
-        query.execute(&mut *self.connection).await?;
-        Ok(())
-    }
-
-    /// Inserts those entries that are the next of their logs, in one statement, with their keys, and gives their plays.
-    async fn insert(&mut self, appends: &[&Append]) -> Result<HashSet<PlayKey>, StoreError> {
-        if appends.is_empty() {
-            return Ok(HashSet::new());
-        }
-        let mut query = QueryBuilder::new(
+        // A statement that inserts plain values needs no journal of its own.
+        let mut statement = self.connection.prepare_cached(
             "INSERT INTO log (play, entry, action, hash, state, levels_completed, counted, changed, full_reset, reasoning, at_ms)
-             SELECT * FROM (",
-        );
-        query.push_values(appends, |mut row, append| {
-            let Append { play, index, entry, at_ms, .. } = append;
-            row.push_bind(play.0).push_bind(*index).push_bind(entry.action.to_string()).push_bind(entry.hash.cast_signed());
-            row.push_bind(entry.state.name()).push_bind(entry.levels_completed).push_bind(entry.counted);
-            row.push_bind(entry.changed.unwrap_or(true)).push_bind(entry.full_reset);
-            row.push_bind(entry.details.reasoning.as_ref().map(ToString::to_string)).push_bind(at_ms.cast_signed());
-        });
-        // The columns of a list of values are called so by SQLite.
-        query.push(") WHERE column2 = (SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = column1) RETURNING play");
-        let rows = query.build().fetch_all(&mut *self.connection).await?;
-        let inserted: HashSet<PlayKey> = rows.iter().map(|row| Ok(PlayKey(row.try_get(0)?))).collect::<Result<_, StoreError>>()?;
-        let keyed = appends.iter().filter(|append| append.once.is_some() && inserted.contains(&append.play));
-        requests::keep(self.connection, keyed.copied().collect()).await?;
-        Ok(inserted)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?;
+        statement.execute(params![
+            play.0,
+            index,
+            entry.action.to_string(),
+            entry.hash.cast_signed(),
+            entry.state.name(),
+            entry.levels_completed,
+            entry.counted,
+            entry.changed.unwrap_or(true),
+            entry.full_reset,
+            entry.details.reasoning.as_ref().map(ToString::to_string),
+            at_ms.cast_signed(),
+        ])?;
+        requests::keep(self.connection, append)?;
+        self.counts.update(self.connection, append)
     }
 }

@@ -78,7 +78,7 @@ impl Bench {
     /// Runs a statement as other hands would.
     pub(crate) async fn sql(&self, statement: &str) {
         match &self.base {
-            Base::Sqlite(folder) => crate::files::sql(&folder.path().join("rhae.db"), statement).await,
+            Base::Sqlite(folder) => crate::files::sql(&folder.path().join("rhae.db"), statement),
             Base::Postgres(server) => sql(server, &format!("SET search_path TO rhae; {statement}")).await,
         }
     }

@@ -10,15 +10,15 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rhae.db");
     open(&path).await.close().await;
-    sql(&path, "PRAGMA user_version = 99").await;
+    sql(&path, "PRAGMA user_version = 99");
     let refused = SqliteStore::open(&path, SqliteOptions::default()).await.err().unwrap();
     assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 5 });
     assert!(refused.to_string().contains("use a newer binary"), "{refused}");
-    sql(&path, "PRAGMA user_version = 5").await;
+    sql(&path, "PRAGMA user_version = 5");
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
-    sql(&path, "CREATE TABLE notes (text)").await;
+    sql(&path, "CREATE TABLE notes (text)");
     assert_eq!(SqliteStore::open(&path, SqliteOptions::default()).await.err(), Some(StoreError::Foreign));
     std::fs::write(&path, "no database at all, but long enough to be looked at by one").unwrap();
     assert!(matches!(SqliteStore::open(&path, SqliteOptions::default()).await, Err(StoreError::Unavailable(_))));
@@ -34,7 +34,7 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
     let first = "DROP INDEX cards_open_by_owner; DROP TABLE api_keys; DROP TABLE requests; DROP TABLE snapshots; DROP TABLE runs;
                  ALTER TABLE cards DROP COLUMN lasting;
                  PRAGMA user_version = 1";
-    sql(&path, first).await;
+    sql(&path, first);
     let store = open(&path).await;
     assert_eq!(rhae_store::KeyStore::keys(&store).await.unwrap(), []);
     let once = Once { owner: Owner([7; 32]), key: "a".to_owned(), digest: [1; 32] };
@@ -44,10 +44,6 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
 }
 
 /// Runs a statement on a file, as another program would.
-pub(crate) async fn sql(path: &std::path::Path, statement: &str) {
-    use sqlx::{ConnectOptions, Connection};
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
-    let mut connection = options.connect().await.unwrap();
-    sqlx::raw_sql(sqlx::AssertSqlSafe(statement.to_owned())).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+pub(crate) fn sql(path: &std::path::Path, statement: &str) {
+    rusqlite::Connection::open(path).unwrap().execute_batch(statement).unwrap();
 }
