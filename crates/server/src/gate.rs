@@ -22,6 +22,7 @@ use tracing::Instrument;
 
 use crate::body::is_json;
 use crate::routes::in_common;
+use crate::web::{for_people, is_read_by_a_person};
 use crate::{ApiError, Server};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -35,6 +36,7 @@ pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, ne
     let id = request_id(&server, request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let (method, uri) = (request.method().clone(), request.uri().clone());
+    let for_a_person = is_read_by_a_person(&request);
     // There is a span only where every request is logged anyway, because one is made for each request.
     let span = tracing::debug_span!("request", id = id.to_str().unwrap_or_default());
     let handled = async {
@@ -44,6 +46,9 @@ pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, ne
         }
     };
     let mut response = in_common(caught(handled.instrument(span.clone())).await);
+    if for_a_person {
+        response = for_people(&server, response);
+    }
     response.headers_mut().insert(REQUEST_ID, id.clone());
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     server.metrics.request(route.as_ref().map_or("", MatchedPath::as_str), status, took);

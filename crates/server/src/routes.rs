@@ -47,7 +47,6 @@ pub fn router(server: Arc<Server>) -> Router {
         // The gate has the body's limits.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(Arc::clone(&server), gate::pass))
-        .layer(from_fn_with_state(Arc::clone(&server), web::for_people))
         .with_state(server)
 }
 

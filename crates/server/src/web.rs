@@ -94,11 +94,9 @@ async fn as_pages(State(server): State<Arc<Server>>, request: Request, next: Nex
     }
 }
 
-/// The same for those who never came to a page, because the gate sent them away or there is none at the path. It stands outside the gate.
-pub(crate) async fn for_people(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
-    let reads = is_read_by_a_person(&request);
-    let mut response = next.run(request).await;
-    match response.extensions_mut().remove::<ApiError>().filter(|_| reads) {
+/// The same for those who never came to a page, because the gate sent them away or there is none at the path.
+pub(crate) fn for_people(server: &Server, mut response: Response) -> Response {
+    match response.extensions_mut().remove::<ApiError>() {
         Some(error) => {
             let who = match error {
                 _ if server.keys.is_none() => Who::Open,
@@ -113,7 +111,7 @@ pub(crate) async fn for_people(State(server): State<Arc<Server>>, request: Reque
 }
 
 /// Whether a browser is about to show the answer. Scripts and programs take anything, or JSON.
-fn is_read_by_a_person(request: &Request) -> bool {
+pub(crate) fn is_read_by_a_person(request: &Request) -> bool {
     let names_html = |value: &HeaderValue| value.to_str().is_ok_and(|kinds| kinds.contains("text/html"));
     !request.uri().path().starts_with("/api/") && request.headers().get(header::ACCEPT).is_some_and(names_html)
 }
