@@ -18,7 +18,8 @@ pub fn key_of<T: Hash + ?Sized>(value: &T) -> StateKey {
     hasher.key()
 }
 
-const BUFFER: usize = 512;
+/// Larger than the state of any game of ours; it is cleared for every key.
+const BUFFER: usize = 128;
 
 /// Collects small states in a buffer, which one call hashes; larger ones go through the streaming form.
 /// The two forms agree, so a key does not depend on the way it was made.

@@ -9,7 +9,9 @@ pub const PACKED_BITS: u32 = 126;
 /// Puts fields into a number.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packer {
-    value: u128,
+    /// The number's halves: narrow numbers are quicker to shift.
+    low: u64,
+    high: u64,
     used: u32,
     too_big: bool,
 }
@@ -17,30 +19,65 @@ pub struct Packer {
 impl Packer {
     /// Nothing yet.
     pub const fn new() -> Self {
-        Self { value: 0, used: 0, too_big: false }
+        Self { low: 0, high: 0, used: 0, too_big: false }
     }
 
     /// Adds a field of this many bits, 64 at most.
     #[inline]
     pub const fn put(&mut self, field: u64, bits: u32) {
-        self.too_big |= bits < 64 && field >> bits != 0 || self.used + bits > PACKED_BITS;
-        if !self.too_big {
-            self.value |= (field as u128) << self.used;
-            self.used += bits;
+        self.too_big |= bits < 64 && field >> bits != 0;
+        // What does not fit is lost, but then the sum of the bits tells.
+        if self.used < 64 {
+            self.low |= field << self.used;
+            if self.used + bits > 64 {
+                self.high = field >> (64 - self.used);
+            }
+        } else {
+            self.high |= field.wrapping_shl(self.used);
         }
+        self.used += bits;
     }
 
     /// Adds the places of a set that has exactly `count` of them, each as a field of seven bits, the lowest place first.
     #[inline]
-    pub const fn put_places(&mut self, mut set: u128, count: u32) {
-        self.too_big |= set.count_ones() != count || count > PACKED_BITS / 7;
-        // Nine places at a time fit into a field; narrow numbers are quicker to shift.
-        while set != 0 && !self.too_big {
-            let (mut field, mut bits) = (0_u64, 0);
-            while set != 0 && bits < 63 {
-                field |= (set.trailing_zeros() as u64) << bits;
+    pub const fn put_places(&mut self, set: u128, count: u32) {
+        let before = self.used;
+        self.put_places_of(set as u64, 0);
+        self.put_places_of((set >> 64) as u64, 64);
+        self.too_big |= self.used - before != 7 * count;
+    }
+
+    /// Adds a set of at most one place.
+    #[inline]
+    pub const fn put_place(&mut self, set: u128) {
+        self.too_big |= set & set.wrapping_sub(1) != 0;
+        self.put(if set == 0 { NO_PLACE } else { set.trailing_zeros() as u64 }, 7);
+        self.too_big |= set >> NO_PLACE != 0;
+    }
+
+    /// Adds how many places a set has, 15 at most, and then the places.
+    #[inline]
+    pub const fn put_set(&mut self, set: u128) {
+        let (count_at, before) = (*self, self.used + 4);
+        self.used += 4;
+        self.put_places_of(set as u64, 0);
+        self.put_places_of((set >> 64) as u64, 64);
+        let mut count = Self { low: 0, high: 0, ..count_at };
+        count.put((self.used - before) as u64 / 7, 4);
+        self.low |= count.low;
+        self.high |= count.high;
+        self.too_big |= count.too_big;
+    }
+
+    #[inline]
+    const fn put_places_of(&mut self, mut half: u64, offset: u64) {
+        // Nine places at a time fit into a field.
+        while half != 0 {
+            let (mut field, mut bits) = (0, 0);
+            while half != 0 && bits < 63 {
+                field |= (half.trailing_zeros() as u64 + offset) << bits;
                 bits += 7;
-                set &= set - 1;
+                half &= half - 1;
             }
             self.put(field, bits);
         }
@@ -49,9 +86,12 @@ impl Packer {
     /// The number, unless something did not fit.
     #[inline]
     pub const fn finish(self) -> Option<u128> {
-        if self.too_big { None } else { Some(self.value) }
+        if self.too_big || self.used > PACKED_BITS { None } else { Some((self.high as u128) << 64 | self.low as u128) }
     }
 }
+
+/// The place of a set that has none.
+const NO_PLACE: u64 = 127;
 
 /// Takes fields out of a number in the order in which they were put in.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +127,20 @@ impl Unpacker {
         }
         set
     }
+
+    /// A set of at most one place.
+    #[inline]
+    pub const fn take_place(&mut self) -> u128 {
+        let place = self.take(7);
+        if place == NO_PLACE { 0 } else { 1 << place }
+    }
+
+    /// A set after the number of its places.
+    #[inline]
+    pub const fn take_set(&mut self) -> u128 {
+        let count = self.take(4) as u32;
+        self.take_places(count)
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +165,18 @@ mod tests {
                 Some(packed) => prop_assert_eq!(Unpacker::new(packed).take_places(count), set),
                 None => prop_assert!(count > 18),
             }
+            let few = set & set >> 1 & set >> 2 & set >> 3;
+            let one = few & few.wrapping_neg();
+            let mut packer = Packer::new();
+            packer.put_place(one);
+            packer.put_set(few);
+            match packer.finish() {
+                Some(packed) => {
+                    let mut unpacker = Unpacker::new(packed);
+                    prop_assert_eq!((unpacker.take_place(), unpacker.take_set()), (one, few));
+                }
+                None => prop_assert!(few.count_ones() > 15 || one >> 127 == 1),
+            }
         }
     }
 
@@ -128,5 +194,11 @@ mod tests {
         let mut packer = Packer::new();
         packer.put_places(0b101, 3);
         assert_eq!(packer.finish(), None);
+        for (place, set) in [(0b11, 0), (1 << 127, 0), (0, 0xFFFF), (0, u128::MAX)] {
+            let mut packer = Packer::new();
+            packer.put_place(place);
+            packer.put_set(set);
+            assert_eq!(packer.finish(), None, "{place:x} {set:x}");
+        }
     }
 }

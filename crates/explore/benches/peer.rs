@@ -1,11 +1,15 @@
 //! `cargo bench -p rhae-explore`: how many new states a second a search finds, beside stateright on the same levels.
 //!
-//! Runs are interleaved and measured in the process's CPU time, so that a busy machine slows all sides alike; medians of
-//! rounds. Two threads are compared with two searches that run side by side, by the clock on the wall.
+//! Runs are interleaved and measured in the process's CPU time, so that a busy machine slows all sides alike; a level with few
+//! states is searched several times in a run. Ratios are the medians of those within one round. The rules alone, which all
+//! sides share, are measured too: they bound what a search can gain. Two threads are compared with two searches that run side by
+//! side, by the clock on the wall.
 //! `-- --json` prints the figures as JSON, `-- --states N` changes the size, `-- --rounds N` the number of rounds.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fmt;
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,36 +37,43 @@ fn main() {
     let growth: Vec<Value> = [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
         .into_iter()
         .filter(|&size| size <= 10 * states)
-        .map(|size| visit(LEVELS[0].0, Grow { level: LevelIndex(LEVELS[0].1 - 1), states: size }).expect("it is registered"))
+        .map(|size| {
+            let grow = Grow { level: LevelIndex(LEVELS[0].1 - 1), states: size, rounds };
+            visit(LEVELS[0].0, grow).expect("it is registered")
+        })
         .collect();
     if arguments.iter().any(|argument| argument == "--json") {
         println!("{}", json!({ "levels": levels, "growth": growth }));
         return;
     }
     println!("new states a second of CPU time, medians of {rounds} rounds\n");
-    println!("level      states    hashed/s    packed/s  stateright/s  hashed  packed  two threads");
+    println!("level      states    hashed/s    packed/s  stateright/s  hashed  packed  rules alone  two threads");
     for one in &levels {
         let number = |name: &str| one[name].as_f64().unwrap_or(f64::NAN);
+        let times = |name: &str| one[name].as_f64().map_or("-".to_owned(), |times| format!("{times:.1}x"));
         println!(
-            "{:<9} {:>8} {:>11.0} {:>11.0} {:>13.0} {:>6.1}x {:>6.1}x {:>10.0} %",
+            "{:<9} {:>8} {:>11.0} {:>11} {:>13.0} {:>7} {:>7} {:>12} {:>10.0} %",
             one["level"].as_str().unwrap_or_default(),
             number("states"),
             number("hashed_per_s"),
-            number("packed_per_s"),
+            one["packed_per_s"].as_f64().map_or("-".to_owned(), |rate| format!("{rate:.0}")),
             number("stateright_per_s"),
-            number("hashed_per_s") / number("stateright_per_s"),
-            number("packed_per_s") / number("stateright_per_s"),
+            times("hashed_times"),
+            times("packed_times"),
+            times("rules_times"),
             100.0 * number("two_threads")
         );
     }
-    println!("\nstates      CPU s    ns/state  bytes/state");
+    println!("\n   states     edges    CPU s    ns/state  ns/edge  bytes/state");
     for one in &growth {
         let number = |name: &str| one[name].as_f64().unwrap_or(f64::NAN);
         println!(
-            "{:>9} {:>8.2} {:>9.0} {:>12.1}",
+            "{:>9} {:>9} {:>8.2} {:>11.0} {:>8.0} {:>12.1}",
             number("states"),
+            number("edges"),
             number("cpu_s"),
             number("ns_per_state"),
+            number("ns_per_edge"),
             number("bytes_per_state")
         );
     }
@@ -87,13 +98,18 @@ impl Visitor for Compare {
         let found = graph.nodes();
         drop(graph);
         let packs = packed.pack(&packed.start()).is_some();
-        let (mut by_hash, mut by_pack, mut by_peer, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let walked = walk(&packed, found);
+        let again = (RUN / found).max(1);
+        let mut sides = Sides::default();
         for round in 0..=rounds {
-            let hash = rate(ClockId::ProcessCPUTime, || search(&hashed, states, 1));
-            let pack = rate(ClockId::ProcessCPUTime, || search(&packed, states, 1));
-            let peer = rate(ClockId::ProcessCPUTime, || check::<G>(level, generated));
-            let two = rate(ClockId::Monotonic, || search(&packed, states, 2));
-            let apart = rate(ClockId::Monotonic, || {
+            let rate = |clock: ClockId, work: &dyn Fn() -> usize| rate(clock, || (0..again).map(|_| work()).sum());
+            let peer = rate(ClockId::ProcessCPUTime, &|| check::<G>(level, generated));
+            let hash = rate(ClockId::ProcessCPUTime, &|| search(&hashed, states, 1));
+            let pack = rate(ClockId::ProcessCPUTime, &|| search(&packed, states, 1));
+            // What the rules take is counted for the states that a search finds, some of which it does not look into.
+            let rules = rate(ClockId::ProcessCPUTime, &|| act(&packed, &walked)) * found as f64 / walked.len() as f64;
+            let two = rate(ClockId::Monotonic, &|| search(&packed, states, 2));
+            let apart = rate(ClockId::Monotonic, &|| {
                 std::thread::scope(|scope| {
                     let other = scope.spawn(|| search(&packed, states, 1));
                     search(&packed, states, 1) + other.join().expect("a search does not panic")
@@ -101,27 +117,86 @@ impl Visitor for Compare {
             });
             // The first round warms up.
             if round > 0 {
-                by_hash.push(hash);
-                by_pack.push(pack);
-                by_peer.push(peer);
-                ratios.push(two / apart);
+                sides.hashed.push(hash);
+                sides.packed.push(pack);
+                sides.peer.push(peer);
+                sides.hashed_times.push(hash / peer);
+                sides.packed_times.push(pack / peer);
+                sides.rules_times.push(rules / peer);
+                sides.two_threads.push(two / apart);
             }
         }
+        let if_packs = |value: f64| if packs { json!(value) } else { Value::Null };
         json!({
             "level": format!("{} {level}", &G::FACTS.id[..4]),
             "states": found,
-            "hashed_per_s": median(by_hash),
-            "packed_per_s": if packs { json!(median(by_pack)) } else { Value::Null },
-            "stateright_per_s": median(by_peer),
-            "two_threads": median(ratios),
+            "hashed_per_s": median(sides.hashed),
+            "packed_per_s": if_packs(median(sides.packed)),
+            "stateright_per_s": median(sides.peer),
+            "hashed_times": median(sides.hashed_times),
+            "packed_times": if_packs(median(sides.packed_times)),
+            "rules_times": median(sides.rules_times),
+            "two_threads": median(sides.two_threads),
         })
     }
+}
+
+/// The fewest states that a run finds.
+const RUN: usize = 200_000;
+
+/// What each round gave.
+#[derive(Default)]
+struct Sides {
+    hashed: Vec<f64>,
+    packed: Vec<f64>,
+    peer: Vec<f64>,
+    hashed_times: Vec<f64>,
+    packed_times: Vec<f64>,
+    rules_times: Vec<f64>,
+    two_threads: Vec<f64>,
+}
+
+/// The states that a search for this many looks into.
+fn walk<E: Explorable<Error = Infallible>>(level: &E, states: usize) -> Vec<E::State> {
+    let mut seen = BTreeSet::from([level.key(&level.start())]);
+    let mut all = vec![level.start()];
+    let (mut at, mut actions) = (0, Vec::new());
+    while at < all.len() && seen.len() < states {
+        actions.clear();
+        level.actions(&all[at], &mut actions);
+        for &action in &actions {
+            let mut after = all[at].clone();
+            let Ok(outcome) = level.step(&mut after, action);
+            if seen.insert(level.key(&after)) && outcome == Outcome::Going {
+                all.push(after);
+            }
+        }
+        at += 1;
+    }
+    all.truncate(at);
+    all
+}
+
+/// Carries out every action of some states, and nothing else.
+fn act<E: Explorable<Error = Infallible>>(level: &E, states: &[E::State]) -> usize {
+    let mut actions = Vec::new();
+    for state in states {
+        actions.clear();
+        level.actions(state, &mut actions);
+        for &action in &actions {
+            let mut after = state.clone();
+            let Ok(outcome) = level.step(&mut after, action);
+            black_box((&after, outcome));
+        }
+    }
+    states.len()
 }
 
 /// How cost grows with the number of states.
 struct Grow {
     level: LevelIndex,
     states: usize,
+    rounds: usize,
 }
 
 impl Visitor for Grow {
@@ -129,15 +204,22 @@ impl Visitor for Grow {
 
     fn visit<G: Game>(self) -> Value {
         let level = NativeLevel::<G>::new(0, self.level);
-        let before = now(ClockId::ProcessCPUTime);
-        let Ok(graph) = explore(&level, &limited(self.states, 1), |_| true);
-        let spent = (now(ClockId::ProcessCPUTime) - before).as_secs_f64();
-        let nodes = graph.nodes() as f64;
+        let mut spent = Vec::new();
+        let mut found = (0, 0, 0);
+        for _ in 0..self.rounds {
+            let before = now(ClockId::ProcessCPUTime);
+            let Ok(graph) = explore(&level, &limited(self.states, 1), |_| true);
+            spent.push((now(ClockId::ProcessCPUTime) - before).as_secs_f64());
+            found = (graph.nodes(), graph.edges(), graph.peak_bytes());
+        }
+        let (spent, (nodes, edges, bytes)) = (median(spent), found);
         json!({
-            "states": graph.nodes(),
+            "states": nodes,
+            "edges": edges,
             "cpu_s": spent,
-            "ns_per_state": 1e9 * spent / nodes,
-            "bytes_per_state": graph.peak_bytes() as f64 / nodes,
+            "ns_per_state": 1e9 * spent / nodes as f64,
+            "ns_per_edge": 1e9 * spent / edges as f64,
+            "bytes_per_state": bytes as f64 / nodes as f64,
         })
     }
 }

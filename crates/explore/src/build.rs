@@ -6,12 +6,13 @@
 //! memory aside).
 
 use std::collections::VecDeque;
-use std::hint::black_box;
 
-use rhae_engine::{Action, ActionKind, Outcome};
+use rhae_engine::Outcome;
 
-use crate::graph::{CLICKS, KEY, outcome_of, with_outcome};
-use crate::index::{FRESH, Found, Index, hash_of};
+use crate::expand::Expander;
+use crate::graph::{KEY, outcome_of, with_outcome};
+use crate::index::{Found, Index, TOGETHER, hash_of};
+use crate::pages::{Pages, Rows};
 use crate::{Explorable, Graph, Stop, threads};
 
 /// How far a search may go.
@@ -79,129 +80,60 @@ pub fn explore<E: Explorable>(level: &E, search: &Search, mut go_on: impl FnMut(
     Ok(hashed.finish())
 }
 
-/// States to look into before new ones are looked up.
-const BATCH: usize = 128;
 /// States between two questions to the caller.
 const PATIENCE: usize = 1 << 13;
+/// The most states: their numbers have 31 bits.
+const MOST: usize = (1 << 31) - 1;
 
 pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     pub(crate) level: &'a E,
     pub(crate) search: &'a Search,
     pub(crate) graph: Graph,
-    pub(crate) index: Index,
     /// The states that wait to be looked into, in the order of their numbers, where keys are not states.
-    pub(crate) waiting: VecDeque<E::State>,
+    waiting: VecDeque<E::State>,
     waiting_heap: usize,
-    /// Memory of batches, as their owner last measured it.
-    pub(crate) batch_bytes: usize,
+    /// Memory of the index and of batches, as their owner last measured it.
+    pub(crate) elsewhere: usize,
+    /// Up to this many states there is nothing to ask for: no limit, no memory.
+    free: usize,
+    /// The edges of the state that is being numbered.
+    pub(crate) row: Vec<u32>,
     pub(crate) unpackable: bool,
 }
 
 /// What the actions of some states led to, before it is known which states are new.
-pub(crate) struct Batch<S> {
-    pub(crate) found: Vec<(u128, u64)>,
-    pub(crate) states: Vec<S>,
-    pub(crate) weights: Vec<u16>,
+struct Batch<S> {
+    expander: Expander<S>,
+    keys: Vec<u128>,
+    hashes: Vec<u64>,
+    /// Only where keys are not states.
+    states: Vec<S>,
+    /// Only where clicks have weights.
+    weights: Vec<u16>,
     /// How many edges each state of the batch has.
-    pub(crate) counts: Vec<u32>,
-    pub(crate) unpackable: bool,
-    pub(crate) has_clicks: bool,
-    actions: Vec<Action>,
-}
-
-impl<S> Default for Batch<S> {
-    fn default() -> Self {
-        Self {
-            found: Vec::new(),
-            states: Vec::new(),
-            weights: Vec::new(),
-            counts: Vec::new(),
-            unpackable: false,
-            has_clicks: false,
-            actions: Vec::new(),
-        }
-    }
+    counts: Vec<u32>,
 }
 
 impl<S: Clone> Batch<S> {
-    pub(crate) fn clear(&mut self) {
-        self.found.clear();
+    fn new() -> Self {
+        let expander = Expander::default();
+        Self { expander, keys: Vec::new(), hashes: Vec::new(), states: Vec::new(), weights: Vec::new(), counts: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.keys.clear();
+        self.hashes.clear();
         self.states.clear();
         self.weights.clear();
         self.counts.clear();
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.found.capacity() * size_of::<(u128, u64)>()
+    fn bytes(&self) -> usize {
+        self.keys.capacity() * size_of::<u128>()
+            + self.hashes.capacity() * size_of::<u64>()
             + self.states.capacity() * size_of::<S>()
             + self.weights.capacity() * size_of::<u16>()
             + self.counts.capacity() * size_of::<u32>()
-    }
-
-    /// Carries out all actions of a state.
-    #[inline]
-    pub(crate) fn expand<E: Explorable<State = S>, const PACKED: bool>(
-        &mut self,
-        level: &E,
-        state: &S,
-        all_clicks: bool,
-    ) -> Result<(), E::Error> {
-        let before = self.found.len();
-        let mut actions = std::mem::take(&mut self.actions);
-        actions.clear();
-        level.actions(state, &mut actions);
-        let clicks = actions.iter().position(|action| action.kind() == ActionKind::Action6);
-        self.has_clicks |= clicks.is_some() || level.offered(state).contains(ActionKind::Action6);
-        if all_clicks {
-            actions.truncate(clicks.unwrap_or(actions.len()));
-        }
-        for &action in &actions {
-            let (key, after) = self.result::<E, PACKED>(level, state, action)?;
-            self.add::<PACKED>(key, after, 0);
-        }
-        if all_clicks && level.offered(state).contains(ActionKind::Action6) {
-            let keys_end = self.found.len();
-            for cell in 0..CLICKS {
-                let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
-                let (key, after) = self.result::<E, PACKED>(level, state, action)?;
-                match self.found[keys_end..].iter().position(|&(known, _)| known == key) {
-                    Some(edge) => self.weights[keys_end + edge] += 1,
-                    None => self.add::<PACKED>(key, after, 1),
-                }
-            }
-        }
-        self.actions = actions;
-        self.counts.push((self.found.len() - before) as u32);
-        Ok(())
-    }
-
-    #[inline]
-    fn result<E: Explorable<State = S>, const PACKED: bool>(
-        &mut self,
-        level: &E,
-        state: &S,
-        action: Action,
-    ) -> Result<(u128, S), E::Error> {
-        let mut after = state.clone();
-        let outcome = level.step(&mut after, action)?;
-        let key = if PACKED {
-            level.pack(&after).unwrap_or_else(|| {
-                self.unpackable = true;
-                0
-            })
-        } else {
-            level.key(&after)
-        };
-        Ok((with_outcome(key, outcome), after))
-    }
-
-    #[inline]
-    fn add<const PACKED: bool>(&mut self, key: u128, after: S, weight: u16) {
-        self.found.push((key, hash_of(key)));
-        self.weights.push(weight);
-        if !PACKED {
-            self.states.push(after);
-        }
     }
 }
 
@@ -209,12 +141,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     fn new(level: &'a E, search: &'a Search) -> Self {
         let start = level.start();
         let key = if PACKED { level.pack(&start).unwrap_or_default() } else { level.key(&start) };
-        let key = with_outcome(key, Outcome::Going);
+        let mut keys = Pages::new();
+        keys.push(with_outcome(key, Outcome::Going));
         let graph = Graph {
-            keys: vec![key],
-            first: vec![0],
-            targets: Vec::new(),
-            weights: search.all_clicks.then(Vec::new),
+            keys,
+            rows: Rows::new(search.all_clicks),
             layers: vec![0],
             stop: None,
             packed: PACKED,
@@ -223,11 +154,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         };
         let waiting_heap = if PACKED { 0 } else { level.heap_bytes(&start) };
         let waiting = if PACKED { VecDeque::new() } else { VecDeque::from([start]) };
-        Self { level, search, graph, index: Index::new(), waiting, waiting_heap, batch_bytes: 0, unpackable: false }
+        Self { level, search, graph, waiting, waiting_heap, elsewhere: 0, free: 0, row: Vec::new(), unpackable: false }
     }
 
     fn finish(mut self) -> Graph {
-        let nodes = self.graph.keys.len() as u32;
+        let nodes = self.graph.nodes() as u32;
         while self.graph.layers.last() == Some(&nodes) {
             self.graph.layers.pop();
         }
@@ -238,28 +169,29 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         if self.search.threads > 1 {
             return threads::run(self, go_on);
         }
-        let hash = hash_of(self.graph.keys[0]);
-        let _ = self.index.resolve(hash, 0, |_| false);
-        let mut batch = Batch::default();
+        let mut index = Index::new();
+        let _ = index.resolve(hash_of(self.graph.keys.at(0)), 0, |_| false);
+        let mut batch = Batch::new();
         let mut asked = 0;
         while let Some(end) = self.layer_end() {
             let from = self.graph.expanded();
-            if from >= asked + PATIENCE && !self.ask(go_on) {
-                return Ok(());
+            if from >= asked + PATIENCE {
+                if !self.ask(go_on) {
+                    return Ok(());
+                }
+                asked = from;
             }
-            asked = if from >= asked + PATIENCE { from } else { asked };
             batch.clear();
             let mut node = from;
-            while node < end && batch.found.len() < BATCH {
+            while node < end && batch.keys.len() < TOGETHER {
                 self.expand_into(&mut batch, node)?;
                 node += 1;
             }
-            self.batch_bytes = batch.bytes();
-            if batch.unpackable {
+            if batch.expander.unpackable {
                 self.unpackable = true;
                 return Ok(());
             }
-            if let Err(stop) = self.take(&batch) {
+            if let Err(stop) = self.take(&batch, &mut index) {
                 self.graph.stop = Some(stop);
                 return Ok(());
             }
@@ -278,7 +210,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             return None;
         }
         if self.graph.layers.len() > self.search.limits.depth {
-            let goes_on = self.graph.keys[from..].iter().any(|&key| outcome_of(key) == Outcome::Going);
+            let goes_on = self.graph.keys.iter_from(from).any(|key| outcome_of(key) == Outcome::Going);
             self.graph.stop = goes_on.then_some(Stop::Depth);
             return None;
         }
@@ -298,176 +230,155 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
 
     #[inline]
     fn expand_into(&mut self, batch: &mut Batch<E::State>, node: usize) -> Result<(), E::Error> {
-        let key = self.graph.keys[node];
+        let key = self.graph.keys.at(node);
         if outcome_of(key) != Outcome::Going {
             batch.counts.push(0);
             return Ok(());
         }
+        let Batch { expander, keys, hashes, states, weights, counts } = batch;
         let all_clicks = self.search.all_clicks;
-        if PACKED {
-            let state = self.level.unpack(key & KEY).expect("a packed state comes back");
-            batch.expand::<E, PACKED>(self.level, &state, all_clicks)
-        } else {
-            let state = self.waiting.pop_front().expect("every state that goes on waits for its turn");
-            self.waiting_heap -= self.level.heap_bytes(&state);
-            batch.expand::<E, PACKED>(self.level, &state, all_clicks)
-        }
-    }
-
-    /// Takes states out of the queue for somebody else to look into.
-    pub(crate) fn take_waiting(&mut self, count: usize) -> Vec<E::State> {
-        let states: Vec<E::State> = self.waiting.drain(..count).collect();
-        self.waiting_heap -= states.iter().map(|state| self.level.heap_bytes(state)).sum::<usize>();
-        states
-    }
-
-    /// Numbers what a batch found and adds its edges, up to the first limit.
-    fn take(&mut self, batch: &Batch<E::State>) -> Result<(), Stop> {
-        if self.allow(self.index.growth(batch.found.len())).is_err() {
-            return Err(Stop::Memory);
-        }
-        self.index.reserve(batch.found.len());
-        self.announce(&batch.found);
-        let mut at = 0;
-        for &count in &batch.counts {
-            let begun = (self.graph.keys.len(), self.graph.targets.len());
-            let node = self.graph.expanded();
-            let own_key = self.graph.keys[node];
-            for edge in at..at + count as usize {
-                let (key, hash) = batch.found[edge];
-                if key == own_key {
-                    // Nothing changed, so there is nothing to look up.
-                    if let Err(stop) = self.add_edge(node as u32, batch.weights[edge]) {
-                        self.forget_from(begun);
-                        return Err(stop);
-                    }
-                    continue;
-                }
-                let number = self.graph.keys.len() as u32;
-                let keys = &self.graph.keys;
-                let target = match self.index.resolve(hash, number, |known| keys[known as usize] == key) {
-                    Found::Known(known) => Ok(known),
-                    Found::New { .. } => self.add_node(key, batch.states.get(edge)).map(|()| number),
-                };
-                let added = target.and_then(|target| self.add_edge(target, batch.weights[edge]));
-                if let Err(stop) = added {
-                    self.forget_from(begun);
-                    return Err(stop);
-                }
+        let found = |key: u128, after: E::State, weight: u16| {
+            keys.push(key);
+            hashes.push(hash_of(key));
+            if !PACKED {
+                states.push(after);
             }
-            at += count as usize;
-            if let Err(stop) = self.end_node() {
-                self.forget_from(begun);
-                return Err(stop);
+            if all_clicks {
+                weights.push(weight);
             }
-        }
-        self.graph.has_clicks |= batch.has_clicks;
+        };
+        let state = if PACKED { self.level.unpack(key & KEY).expect("a packed state comes back") } else { self.next_waiting() };
+        counts.push(expander.expand::<E, PACKED>(self.level, &state, all_clicks, found)?);
         Ok(())
     }
 
-    /// Reads ahead what the look-ups will read.
+    /// Takes the next state out of the queue.
     #[inline]
-    fn announce(&self, found: &[(u128, u64)]) {
-        let mut read = 0;
-        for &(_, hash) in found {
-            let known = self.index.touch(hash).and_then(|number| self.graph.keys.get(number as usize));
-            read ^= known.map_or(0, |&key| key as u64);
-        }
-        black_box(read);
+    pub(crate) fn next_waiting(&mut self) -> E::State {
+        let state = self.waiting.pop_front().expect("every state that goes on waits for its turn");
+        self.waiting_heap -= self.level.heap_bytes(&state);
+        state
     }
 
-    #[inline]
-    pub(crate) fn add_node(&mut self, key: u128, state: Option<&E::State>) -> Result<(), Stop> {
-        if self.graph.keys.len() >= self.search.limits.nodes.min(FRESH as usize - 1) {
-            return Err(Stop::Nodes);
+    /// Numbers what a batch found and adds its edges, up to the first limit.
+    fn take(&mut self, batch: &Batch<E::State>, index: &mut Index) -> Result<(), Stop> {
+        let (nodes, most) = (self.graph.nodes(), batch.keys.len());
+        if !index.has_room(most, nodes + most) {
+            self.elsewhere = batch.bytes();
+            self.allow(index.room_bytes(most))?;
+            index.add_room(most, &self.graph.keys);
         }
-        if self.graph.keys.len() == self.graph.keys.capacity() {
-            self.allow(growth(&self.graph.keys))?;
-            grow(&mut self.graph.keys);
+        self.elsewhere = batch.bytes() + index.bytes();
+        index.announce(&batch.hashes, &self.graph.keys);
+        let mut at = 0;
+        for &count in &batch.counts {
+            let edges = at..at + count as usize;
+            at = edges.end;
+            let node = self.graph.expanded() as u32;
+            let own_key = self.graph.keys.at(node as usize);
+            let begun = self.begin_row(edges.len())?;
+            for edge in edges.clone() {
+                let key = batch.keys[edge];
+                let number = self.graph.nodes() as u32;
+                let keys = &self.graph.keys;
+                let target = if key == own_key {
+                    // Nothing changed, so there is nothing to look up.
+                    node
+                } else {
+                    match index.resolve(batch.hashes[edge], number, |known| keys.at(known as usize) == key) {
+                        Found::Known(known) => known,
+                        Found::New { .. } => self.add_node(key, batch.states.get(edge), begun)?,
+                    }
+                };
+                self.row.push(target);
+            }
+            self.end_row(batch.weights.get(edges).unwrap_or_default(), begun)?;
+        }
+        self.graph.has_clicks |= batch.expander.has_clicks;
+        Ok(())
+    }
+
+    /// Makes room for the edges of the next state; gives how many states there are, which all that follows needs in case
+    /// that a limit is reached: of a state either all actions are there or none.
+    #[inline]
+    pub(crate) fn begin_row(&mut self, edges: usize) -> Result<usize, Stop> {
+        self.row.clear();
+        if !self.graph.rows.has_room(edges) {
+            if !self.graph.rows.can_number(edges) {
+                return Err(Stop::Edges);
+            }
+            self.allow(self.graph.rows.room_bytes(edges))?;
+            self.graph.rows.add_room(edges);
+        }
+        Ok(self.graph.nodes())
+    }
+
+    /// Numbers a new state.
+    #[inline]
+    pub(crate) fn add_node(&mut self, key: u128, state: Option<&E::State>, begun: usize) -> Result<u32, Stop> {
+        let number = self.graph.nodes();
+        if number >= self.free {
+            self.free_more().map_err(|stop| self.forget(stop, begun))?;
         }
         if !PACKED && outcome_of(key) == Outcome::Going {
             let state = state.expect("a state that is no key comes along");
             self.waiting_heap += self.level.heap_bytes(state);
             if self.waiting.len() == self.waiting.capacity() {
-                self.allow(self.waiting.len().max(16) * 2 * size_of::<E::State>())?;
+                let more = self.waiting.len().max(16) * 2 * size_of::<E::State>();
+                self.allow(more).map_err(|stop| self.forget(stop, begun))?;
             }
             self.waiting.push_back(state.clone());
         }
         self.graph.keys.push(key);
-        Ok(())
+        Ok(number as u32)
     }
 
+    #[cold]
+    fn free_more(&mut self) -> Result<(), Stop> {
+        let nodes = self.graph.nodes();
+        if nodes >= self.search.limits.nodes.min(MOST) {
+            // An edge that is one too many comes first.
+            return Err(if self.too_many_edges(self.row.len()) { Stop::Edges } else { Stop::Nodes });
+        }
+        if self.graph.keys.is_full() {
+            self.allow(self.graph.keys.room_bytes())?;
+            self.graph.keys.add_room();
+        }
+        self.allow(0)?;
+        if nodes >= self.free { Err(Stop::Memory) } else { Ok(()) }
+    }
+
+    const fn too_many_edges(&self, row: usize) -> bool {
+        self.graph.rows.len() + row > self.search.limits.edges
+    }
+
+    /// Adds the edges of a state, all of which are in the row.
     #[inline]
-    pub(crate) fn add_edge(&mut self, target: u32, weight: u16) -> Result<(), Stop> {
-        if self.graph.targets.len() >= self.search.limits.edges.min(u32::MAX as usize) {
-            return Err(Stop::Edges);
+    pub(crate) fn end_row(&mut self, weights: &[u16], begun: usize) -> Result<(), Stop> {
+        if self.too_many_edges(self.row.len()) {
+            return Err(self.forget(Stop::Edges, begun));
         }
-        if self.graph.targets.len() == self.graph.targets.capacity() {
-            self.allow(growth(&self.graph.targets) + self.graph.weights.as_deref().map_or(0, growth))?;
-            grow(&mut self.graph.targets);
-            self.graph.weights.as_mut().map(grow);
-        }
-        self.graph.targets.push(target);
-        if let Some(weights) = &mut self.graph.weights {
-            weights.push(weight);
-        }
+        self.graph.rows.push(&self.row, weights);
         Ok(())
     }
 
-    #[inline]
-    pub(crate) fn end_node(&mut self) -> Result<(), Stop> {
-        if self.graph.first.len() == self.graph.first.capacity() {
-            self.allow(growth(&self.graph.first))?;
-            grow(&mut self.graph.first);
-        }
-        self.graph.first.push(self.graph.targets.len() as u32);
-        Ok(())
-    }
-
-    /// Of a state either all actions are there or none. What only the forgotten ones led to is forgotten too, so that every
-    /// state can be reached along edges.
-    pub(crate) fn forget_from(&mut self, (node, edge): (usize, usize)) {
-        self.graph.keys.truncate(node);
-        self.graph.targets.truncate(edge);
-        if let Some(weights) = &mut self.graph.weights {
-            weights.truncate(edge);
-        }
+    /// What only the actions of the current state led to is forgotten with them, so that every state can be reached along edges.
+    #[cold]
+    fn forget(&mut self, stop: Stop, begun: usize) -> Stop {
+        self.graph.keys.truncate(begun);
+        stop
     }
 
     /// Whether there is room for more. What the analysis needs later is set aside; it gets what the index gives back.
-    fn allow(&mut self, more: usize) -> Result<(), Stop> {
-        let graph = &self.graph;
-        let kept = graph.keys.capacity() * size_of::<u128>()
-            + (graph.first.capacity() + graph.targets.capacity()) * size_of::<u32>()
-            + graph.weights.as_ref().map_or(0, |weights| weights.capacity() * size_of::<u16>());
-        let search =
-            self.index.bytes() + self.waiting.capacity() * size_of::<E::State>() + self.waiting_heap + self.batch_bytes + more;
-        let analysis = graph.keys.len() * ANALYSIS_BYTES;
-        if kept + search.max(analysis) > self.search.limits.bytes {
+    pub(crate) fn allow(&mut self, more: usize) -> Result<(), Stop> {
+        let kept = self.graph.keys.bytes() + self.graph.rows.bytes();
+        let search = kept + self.waiting.capacity() * size_of::<E::State>() + self.waiting_heap + self.elsewhere + more;
+        let affordable = self.search.limits.bytes.saturating_sub(kept + more) / ANALYSIS_BYTES;
+        if search > self.search.limits.bytes || self.graph.nodes() > affordable {
             return Err(Stop::Memory);
         }
-        self.graph.peak_bytes = self.graph.peak_bytes.max(kept + search);
+        self.free = affordable.min(self.graph.keys.capacity()).min(self.search.limits.nodes).min(MOST);
+        self.graph.peak_bytes = self.graph.peak_bytes.max(search);
         Ok(())
     }
-
-    /// As [`allow`](Self::allow), for memory that a search with several threads keeps elsewhere.
-    pub(crate) fn allow_elsewhere(&mut self, bytes: usize) -> Result<(), Stop> {
-        self.allow(bytes)
-    }
-}
-
-/// How many entries a list gets when it is full: twice as many while it is small, then a quarter more, so that little is
-/// held in vain.
-fn next_capacity(len: usize) -> usize {
-    if len < 1 << 18 { (2 * len).max(1 << 10) } else { len + len / 4 }
-}
-
-/// The memory that growing asks for; the old list is held until it is copied.
-fn growth<T>(list: &[T]) -> usize {
-    next_capacity(list.len()) * size_of::<T>()
-}
-
-fn grow<T>(list: &mut Vec<T>) {
-    let more = next_capacity(list.len()) - list.len();
-    list.reserve_exact(more);
 }

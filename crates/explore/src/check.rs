@@ -34,8 +34,8 @@ pub fn doubts<E: Explorable>(level: &E, graph: &Graph, steps: u32, rng: &mut Rng
         while left > 0 && line.len() < longest && graph.outcome(node) == Outcome::Going && !graph.is_frontier(node) {
             left -= 1;
             // All cells were clicked already where clicks have weights, and going through them again would take long.
-            let actions = choices(level, &state, graph.weights.is_some())?;
-            if unlisted.is_none() && graph.weights.is_none() && level.offered(&state).contains(ActionKind::Action6) {
+            let actions = choices(level, &state, graph.rows.is_weighted())?;
+            if unlisted.is_none() && !graph.rows.is_weighted() && level.offered(&state).contains(ActionKind::Action6) {
                 unlisted = unlisted_click(level, &state, &actions, rng)?.map(|click| {
                     let actions = line.iter().copied().chain([click]).collect();
                     Doubt::UnlistedClick { actions }
@@ -47,7 +47,7 @@ pub fn doubts<E: Explorable>(level: &E, graph: &Graph, steps: u32, rng: &mut Rng
             let edge = actions.iter().position(|&known| known == action).expect("it was chosen from them");
             let outcome = level.step(&mut state, action)?;
             let key = if graph.is_packed() { level.pack(&state).unwrap_or_default() } else { level.key(&state) };
-            let agrees = actions.len() == targets.len() && graph.keys[targets[edge] as usize] == with_outcome(key, outcome);
+            let agrees = actions.len() == targets.len() && graph.keys.at(targets[edge] as usize) == with_outcome(key, outcome);
             if !agrees {
                 same_key.get_or_insert(Doubt::SameKey { actions: line });
                 break;

@@ -1,5 +1,6 @@
 //! What a search needs of an environment, and native levels as such.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, Game, LevelIndex, Levels, NoFrames, Outcome, StateKey, StateOf, key_of};
@@ -82,6 +83,11 @@ impl<G: Game> NativeLevel<G> {
     }
 }
 
+thread_local! {
+    /// Memory for the cells that a game lists, so that none is asked for in every state.
+    static CELLS: Cell<Vec<(u8, u8)>> = const { Cell::new(Vec::new()) };
+}
+
 impl<G: Game> Explorable for NativeLevel<G> {
     type State = StateOf<G>;
     type Error = Infallible;
@@ -101,9 +107,10 @@ impl<G: Game> Explorable for NativeLevel<G> {
             match kind {
                 ActionKind::Reset | ActionKind::Action7 => {}
                 ActionKind::Action6 => {
-                    let mut cells = Vec::new();
+                    let mut cells = CELLS.take();
                     G::clicks(self.level(), state, &mut cells);
-                    actions.extend(cells.into_iter().filter_map(|(x, y)| Action::click(x, y)));
+                    actions.extend(cells.drain(..).filter_map(|(x, y)| Action::click(x, y)));
+                    CELLS.set(cells);
                 }
                 key => actions.extend(key.simple()),
             }

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use rhae_engine::{Outcome, PACKED_BITS};
 
+use crate::pages::{Pages, Rows};
+
 /// Cells of a frame that can be clicked.
 pub const CLICKS: u16 = 4096;
 
@@ -52,12 +54,10 @@ pub enum Policy {
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// The key of each state, its outcome in the two highest bits.
-    pub(crate) keys: Vec<u128>,
-    /// Where the edges of each state begin that was looked into, and where the last ones end.
-    pub(crate) first: Vec<u32>,
-    pub(crate) targets: Vec<u32>,
-    /// How many cells a click stands for, 0 for a key; `None` if clicks stand for themselves.
-    pub(crate) weights: Option<Vec<u16>>,
+    pub(crate) keys: Pages<u128>,
+    /// Where each state leads that was looked into, and how many cells a click stands for, 0 for a key; without such weights
+    /// clicks stand for themselves.
+    pub(crate) rows: Rows,
     /// The first state of each depth.
     pub(crate) layers: Vec<u32>,
     pub(crate) stop: Option<Stop>,
@@ -69,18 +69,21 @@ pub struct Graph {
 
 impl Graph {
     /// How many different states there are, ends of the level included.
+    #[inline]
     pub fn nodes(&self) -> usize {
         self.keys.len()
     }
 
     /// How many actions lead from state to state.
+    #[inline]
     pub fn edges(&self) -> usize {
-        self.targets.len()
+        self.rows.len()
     }
 
     /// How many states were looked into, ends included; the others are the frontier.
+    #[inline]
     pub fn expanded(&self) -> usize {
-        self.first.len() - 1
+        self.rows.rows()
     }
 
     /// Whether every action of every state is there.
@@ -122,12 +125,12 @@ impl Graph {
     /// Whether a state ends the level.
     #[inline]
     pub fn outcome(&self, node: u32) -> Outcome {
-        outcome_of(self.keys[node as usize])
+        outcome_of(self.keys.at(node as usize))
     }
 
     /// The key of a state, without its outcome.
     pub fn key(&self, node: u32) -> u128 {
-        self.keys[node as usize] & KEY
+        self.keys.at(node as usize) & KEY
     }
 
     /// Whether a state goes on but was not looked into.
@@ -135,17 +138,10 @@ impl Graph {
         node as usize >= self.expanded() && self.outcome(node) == Outcome::Going
     }
 
-    fn edge_range(&self, node: u32) -> Range<usize> {
-        match self.first.get(node as usize..node as usize + 2) {
-            Some(&[first, end]) => first as usize..end as usize,
-            _ => 0..0,
-        }
-    }
-
     /// Where the actions of a state lead, in their order.
     #[inline]
     pub fn targets(&self, node: u32) -> &[u32] {
-        &self.targets[self.edge_range(node)]
+        self.rows.targets(node as usize)
     }
 
     /// Whether clicks are offered anywhere.
@@ -155,26 +151,26 @@ impl Graph {
 
     /// Whether the chances of a policy are known: of one that clicks blindly only if all cells were tried.
     pub const fn knows(&self, policy: Policy) -> bool {
-        matches!(policy, Policy::Valid) || self.weights.is_some() || !self.has_clicks
+        matches!(policy, Policy::Valid) || self.rows.is_weighted() || !self.has_clicks
     }
 
     /// Where a state leads under a policy, each action with its weight, and the sum of the weights.
     #[inline]
     pub(crate) fn moves(&self, node: u32, policy: Policy) -> (impl Iterator<Item = (u32, u64)> + Clone + '_, u64) {
-        let range = self.edge_range(node);
-        let weights = self.weights.as_ref().map(|weights| &weights[range.clone()]);
+        let targets = self.rows.targets(node as usize);
+        let weights = self.rows.weights(node as usize);
         let weight = move |edge: usize| match (weights.map(|weights| weights[edge]), policy) {
             (None, _) | (Some(0), Policy::Valid) => 1,
             (Some(0), Policy::Blind) => u64::from(CLICKS),
             (Some(cells), _) => u64::from(cells),
         };
-        let total = if weights.is_none() { range.len() as u64 } else { (0..range.len()).map(weight).sum() };
-        (self.targets[range].iter().enumerate().map(move |(edge, &target)| (target, weight(edge))), total)
+        let total = if weights.is_none() { targets.len() as u64 } else { (0..targets.len()).map(weight).sum() };
+        (targets.iter().enumerate().map(move |(edge, &target)| (target, weight(edge))), total)
     }
 
     /// Ends of the level: wins, losses.
     pub fn terminals(&self) -> (usize, usize) {
-        let count = |wanted: Outcome| self.keys.iter().filter(|&&key| outcome_of(key) == wanted).count();
+        let count = |wanted: Outcome| self.keys.iter_from(0).filter(|&key| outcome_of(key) == wanted).count();
         (count(Outcome::LevelWon), count(Outcome::GameOver))
     }
 }

@@ -50,7 +50,7 @@ pub fn actions_along<E: Explorable>(level: &E, graph: &Graph, way: &[u32]) -> Re
     let mut line = Vec::new();
     for pair in way.windows(2) {
         let edge = graph.targets(pair[0]).iter().position(|&target| target == pair[1]).expect("a way follows edges");
-        let action = choices(level, &state, graph.weights.is_some())?[edge];
+        let action = choices(level, &state, graph.rows.is_weighted())?[edge];
         level.step(&mut state, action)?;
         line.push(action);
     }
@@ -92,7 +92,7 @@ pub fn edge_actions<E: Explorable>(level: &E, graph: &Graph) -> Result<Vec<Actio
         if targets.is_empty() {
             continue;
         }
-        for (action, &target) in choices(level, &state, graph.weights.is_some())?.into_iter().zip(targets) {
+        for (action, &target) in choices(level, &state, graph.rows.is_weighted())?.into_iter().zip(targets) {
             all.push(action);
             if target > node && states[target as usize].is_none() {
                 let mut after = state.clone();

@@ -105,17 +105,18 @@ impl Game for Hk26 {
         cells.extend(others.map(|being| draw::middle(state.board.square[being])));
     }
 
+    #[inline]
     fn pack(level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 16);
         packer.put(u64::from(state.board.chosen), 3);
         for (square, token) in state.board.square.iter().zip(&state.board.token).take(level.count) {
-            packer.put(u64::from(*square), 7);
-            packer.put(u64::from(*token), 4);
+            packer.put(u64::from(*square) | u64::from(*token) << 7, 11);
         }
         packer.finish()
     }
 
+    #[inline]
     fn unpack(level: &Level, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let (spent, chosen) = (fields.take(16) as u16, fields.take_u8(3));

@@ -97,6 +97,7 @@ impl Game for Kq19 {
     }
 
     /// Grains never come or go, so the number of each kind is the level's.
+    #[inline]
     fn pack(room: &Room, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 8);
@@ -107,6 +108,7 @@ impl Game for Kq19 {
         packer.finish()
     }
 
+    #[inline]
     fn unpack(room: &Room, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let (spent, hard) = (fields.take_u8(8), fields.take(1) == 1);

@@ -119,15 +119,18 @@ impl Game for Ny40 {
 
     fn step(hall: &Hall, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
         let spent = spend(hall, state);
-        match Direction::of(action) {
+        let fallen = match Direction::of(action) {
             Some(direction) => push(hall, state, direction, sink),
-            None => grip(hall, state, sink),
-        }
+            None => {
+                grip(hall, state, sink);
+                0
+            }
+        };
         let board = &state.board;
         if board.you & hall.void != 0 {
             return Outcome::GameOver;
         }
-        if hall.has_too_few_stones(board) {
+        if fallen != 0 && hall.has_too_few_stones(board) {
             blink(hall, state, Moment::RingsLost, sink);
             return Outcome::GameOver;
         }
@@ -155,24 +158,22 @@ impl Game for Ny40 {
     }
 
     /// Who fell is nowhere, and stones may fall too: of both, how many there are is part of the state.
+    #[inline]
     fn pack(_hall: &Hall, state: &StateOf<Self>) -> Option<u128> {
         let board = &state.board;
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 8);
-        for set in [board.you, board.loose(), board.held] {
-            packer.put(u64::from(set.count_ones()), 4);
-            packer.put_places(set, set.count_ones());
-        }
+        packer.put_place(board.you);
+        packer.put_set(board.loose());
+        packer.put_set(board.held);
         packer.finish()
     }
 
+    #[inline]
     fn unpack(_hall: &Hall, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
-        let spent = fields.take_u8(8);
-        let [you, loose, held] = [(); 3].map(|()| {
-            let count = fields.take(4) as u32;
-            fields.take_places(count)
-        });
+        let (spent, you) = (fields.take_u8(8), fields.take_place());
+        let (loose, held) = (fields.take_set(), fields.take_set());
         Some(State { board: Board { you, stones: loose | held, held }, spent })
     }
 }
@@ -204,17 +205,19 @@ fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
 /// Pushes the body in a direction, off everything that it touches on the opposite side.
 ///
 /// Body and pushed stones part at once and fly until something stops them. They cannot meet: a pushed stone starts
-/// behind a cell of the body, and no cell of the body lies behind it.
-fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut impl FrameSink) {
+/// behind a cell of the body, and no cell of the body lies behind it. Gives the places where stones fell.
+fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut impl FrameSink) -> Cells {
     let behind = ahead.opposite();
     let board = state.board;
     let touched = hall.touched(&board, behind);
     if touched == 0 && board.body() & hall.moss == 0 {
-        return blink(hall, state, Moment::Kicking(behind), sink);
+        blink(hall, state, Moment::Kicking(behind), sink);
+        return 0;
     }
     let mut pushed = touched & board.stones & !hall.moss;
     let mut flying = true;
     let mut moved = false;
+    let mut fallen = 0;
     loop {
         let board = &mut state.board;
         let body = board.body();
@@ -235,6 +238,7 @@ fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut imp
         }
         sink.frame(|frame| draw::picture(hall, state, Moment::Flight, frame));
         let board = &mut state.board;
+        fallen |= board.stones & hall.void;
         board.stones &= !hall.void;
         board.held &= !hall.void;
         pushed &= !(hall.void | hall.moss);
@@ -247,6 +251,7 @@ fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut imp
     if !moved {
         blink(hall, state, Moment::Blocked(ahead), sink);
     }
+    fallen
 }
 
 /// Shows a moment twice, with the picture at rest between and after.

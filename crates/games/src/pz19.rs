@@ -103,6 +103,7 @@ impl Game for Pz19 {
         cells.extend(cells_of(look.right & !look.wrong | wrong).map(|place| level.canvas.middle_of(place)));
     }
 
+    #[inline]
     fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         packer.put(state.board.open, 64);
@@ -112,6 +113,7 @@ impl Game for Pz19 {
         packer.finish()
     }
 
+    #[inline]
     fn unpack(_level: &Level, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let (open, punches, sheets) = (fields.take(64), fields.take_u8(8), fields.take_u8(2));

@@ -71,11 +71,14 @@ impl Game for Ym39 {
         let Action::Action6 { x, y } = action else { return Outcome::Going };
         let cell = draw::cell_at(x, y);
         let herd = &mut state.board;
-        match herd::who_is_at(&level.land, herd, cell) {
+        let is_answered = match herd::who_is_at(&level.land, herd, cell) {
             Some(called) => call(level, herd, called, sink),
-            None => show_gazes(level, herd, cell, sink),
-        }
-        if !level.is_won(herd) {
+            None => {
+                show_gazes(level, herd, cell, sink);
+                false
+            }
+        };
+        if !is_answered || !level.is_won(herd) {
             return Outcome::Going;
         }
         for wide in [true, false, true] {
@@ -110,15 +113,16 @@ impl Game for Ym39 {
         }));
     }
 
+    #[inline]
     fn pack(level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         for creature in &state.board[..level.land.count] {
-            packer.put(u64::from(creature.cell), 7);
-            packer.put(creature.gaze as u64, 3);
+            packer.put(u64::from(creature.cell) | (creature.gaze as u64) << 7, 10);
         }
         packer.finish()
     }
 
+    #[inline]
     fn unpack(level: &Level, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let mut herd = level.start;
@@ -130,18 +134,18 @@ impl Game for Ym39 {
     }
 }
 
-/// Calls a creature: those who see it walk and look along, a restless one turns, and sleepers wake.
-fn call(level: &Level, herd: &mut Herd, called: usize, sink: &mut impl FrameSink) {
+/// Calls a creature: those who see it walk and look along, a restless one turns, and sleepers wake. Tells whether anybody answered.
+fn call<S: FrameSink>(level: &Level, herd: &mut Herd, called: usize, sink: &mut S) -> bool {
     let cell = herd[called].cell;
     let answer = herd::answer(&level.land, herd, called);
     let turns = herd::turns_when_called(&level.land, herd, called);
     if answer.is_empty() && !turns {
         show_gazes(level, herd, cell, sink);
-        return;
+        return false;
     }
     show_call(level, herd, &answer, cell, sink);
-    let before = *herd;
-    for steps in 1..=answer.longest() {
+    let (before, longest) = (*herd, answer.longest());
+    for steps in if S::DRAWS { 1 } else { longest.max(1) }..=longest {
         *herd = before;
         herd::walk(herd, &answer, steps);
         show_called(level, herd, cell, sink);
@@ -158,6 +162,7 @@ fn call(level: &Level, herd: &mut Herd, called: usize, sink: &mut impl FrameSink
     if herd::wake(&level.land, herd, &answer) {
         show_called(level, &asleep, cell, sink);
     }
+    true
 }
 
 /// The called one lights up, and with it the gazes of those who see it.

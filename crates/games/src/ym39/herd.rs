@@ -3,6 +3,8 @@
 //! Invariant: no two creatures share a cell, and none stands in a rock. This module knows nothing of pictures, clicks or
 //! the end of a level.
 
+use std::hash::{Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
 /// Cells along each side of the square land.
@@ -29,7 +31,7 @@ pub(super) enum Kind {
 }
 
 /// Where a creature looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Gaze {
     Up,
@@ -81,10 +83,18 @@ impl Gaze {
 }
 
 /// One creature's place and gaze.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Creature {
     pub(super) cell: u8,
     pub(super) gaze: Gaze,
+}
+
+/// As one small number: a derived hash takes eight bytes for a gaze.
+impl Hash for Creature {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u16(u16::from_le_bytes([self.cell, self.gaze as u8]));
+    }
 }
 
 /// All creatures, in the order of the level's kinds. Places beyond the level's number of creatures are never read.
@@ -151,19 +161,28 @@ pub(super) fn line_of_sight(land: &Land, herd: &Herd, who: usize) -> Cells {
 pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
     let mut answer = Answer::default();
     let target = herd[called].cell;
+    let toward = &TOWARD[usize::from(target)];
+    // A bit for each who looks that way; few do, and who does cannot be guessed.
+    let mut looking = 0_u32;
+    for (who, creature) in herd[..land.count].iter().enumerate() {
+        looking |= u32::from(toward[usize::from(creature.cell)] == creature.gaze as u8) << who;
+    }
+    if looking == 0 {
+        return answer;
+    }
     let opaque = obstacles(land, herd);
     let mut number = 0;
-    for (who, &Creature { cell, gaze }) in herd.iter().enumerate().take(land.count) {
-        if gaze == Gaze::Asleep || !contains(ray(cell, gaze), target) {
-            continue;
-        }
+    while looking != 0 {
+        let who = looking.trailing_zeros() as usize;
+        looking &= looking - 1;
+        let Creature { cell, gaze } = herd[who];
         let between = ray(cell, gaze) & ray(target, gaze.opposite());
         if between & opaque != 0 {
             continue;
         }
         let comes = land.kinds[who] != Kind::Shy;
         let heading = if comes { gaze } else { gaze.opposite() };
-        let steps = count(run(cell, heading, opaque | land.water));
+        let steps = if comes && land.water == 0 { count(between) } else { count(run(cell, heading, opaque | land.water)) };
         answer.walks[number] = Some(Walk { who, heading, steps, comes });
         number += 1;
     }
@@ -202,6 +221,9 @@ pub(super) fn turn(herd: &mut Herd, who: usize) {
 pub(super) fn wake(land: &Land, herd: &mut Herd, answer: &Answer) -> bool {
     let arrived = answer.walks().filter(|walk| walk.steps > 0).fold(0, |cells, walk| cells | bit(herd[walk.who].cell));
     let mut any = false;
+    if arrived == 0 {
+        return any;
+    }
     for creature in herd[..land.count].iter_mut().filter(|creature| creature.gaze == Gaze::Asleep) {
         let seen = Gaze::DIRECTIONS.into_iter().find(|&side| ray(creature.cell, side) & bit(creature.cell.wrapping_add(side.stride())) & arrived != 0);
         if let Some(side) = seen {
@@ -245,7 +267,26 @@ const fn ray(cell: u8, direction: Gaze) -> Cells {
     RAYS[cell as usize][direction as usize]
 }
 
-const RAYS: [[Cells; 4]; SIDE as usize * SIDE as usize] = {
+/// For each cell and each other: the gaze from the other one that meets it, as its number, or one that no gaze has.
+static TOWARD: [[u8; SIDE as usize * SIDE as usize]; SIDE as usize * SIDE as usize] = {
+    let mut toward = [[u8::MAX; SIDE as usize * SIDE as usize]; SIDE as usize * SIDE as usize];
+    let mut cell = 0;
+    while cell < SIDE * SIDE {
+        let mut direction = 0;
+        while direction < 4 {
+            let mut line = RAYS[cell as usize][direction];
+            while line != 0 {
+                toward[line.trailing_zeros() as usize][cell as usize] = direction as u8;
+                line &= line - 1;
+            }
+            direction += 1;
+        }
+        cell += 1;
+    }
+    toward
+};
+
+static RAYS: [[Cells; 4]; SIDE as usize * SIDE as usize] = {
     let mut rays = [[0; 4]; SIDE as usize * SIDE as usize];
     let mut cell = 0;
     while cell < SIDE * SIDE {
