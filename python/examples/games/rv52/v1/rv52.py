@@ -2,37 +2,86 @@
 
 from arcengine import ARCBaseGame, Camera, GameAction, Level, RenderableUserDisplay, Sprite
 
-#: `a` walks as it is told, `b` with left and right exchanged. `x` is a mark, `#` a wall.
-MAPS = [
-    """
-    #########
-    #.......#
-    #a..#..b#
-    #...#...#
-    #...#...#
-    #..x#x..#
-    #########
-    """,
-    """
-    #########
-    #a..#..b#
-    #...#.#.#
-    #.#.#...#
-    #.......#
-    #.x.#..x#
-    #########
-    """,
-    """
-    #########
-    #..x#...#
-    #.#.#.#.#
-    #...#..x#
-    #.#...#.#
-    #a..#..b#
-    #########
-    """,
+#: `a` walks as it is told, `b` with left and right exchanged. `x` is a mark, `#` a wall. The number is the moves that there are.
+#: Each level after the first needs so many that pressing keys at random wins less than once in 10,000 times: see `rhae validate`.
+LEVELS = [
+    (
+        48,
+        """
+        #########
+        #.......#
+        #a..#..b#
+        #...#...#
+        #...#...#
+        #..x#x..#
+        #########
+        """,
+    ),
+    (
+        24,
+        """
+        #########
+        #..a..x##
+        #.#..b..#
+        #....#..#
+        #.......#
+        ##.#x.#.#
+        #########
+        """,
+    ),
+    (
+        28,
+        """
+        #########
+        #..a..#.#
+        ###..b.x#
+        #.......#
+        ###.....#
+        #..#.x..#
+        #########
+        """,
+    ),
+    (
+        36,
+        """
+        ###########
+        #....#..b##
+        #.##...x..#
+        #...#.....#
+        #.........#
+        #a.#.#.#..#
+        #...#....x#
+        ###########
+        """,
+    ),
+    (
+        42,
+        """
+        ###########
+        #..a.##x..#
+        #.........#
+        #.#.#.....#
+        #...#####.#
+        #......#..#
+        #..x...b.##
+        ###########
+        """,
+    ),
+    (
+        54,
+        """
+        ###########
+        #...#.....#
+        #.#.......#
+        #..##.#...#
+        #...#.#..##
+        ##.a##...##
+        #...#.b.x.#
+        #.##.....x#
+        ###########
+        """,
+    ),
 ]
-BUDGET = 48
 MOVES = {
     GameAction.ACTION1: (0, -1),
     GameAction.ACTION2: (0, 1),
@@ -45,7 +94,7 @@ WALL = [[4, 4, 3], [4, 3, 4], [3, 4, 4]]
 MARK = [[14, -1, 14], [-1, -1, -1], [14, -1, 14]]
 
 
-def read(text: str) -> Level:
+def read(budget: int, text: str) -> Level:
     """A level from its map."""
     looks = {"#": (WALL, "wall", 0), "x": (MARK, "mark", 1), "a": (FIGURE, "figure", 2), "b": (FIGURE, "mirrored", 2)}
     sprites = []
@@ -57,14 +106,14 @@ def read(text: str) -> Level:
                 solid = name != "mark"
                 sprite = Sprite(cells, name, x * CELL, y * CELL, layer, collidable=solid, tags=[name])
                 sprites.append(sprite.color_remap(9, 8) if sign == "b" else sprite)
-    return Level(sprites, grid_size=(len(rows[0]) * CELL, len(rows) * CELL))
+    return Level(sprites, grid_size=(len(rows[0]) * CELL, len(rows) * CELL), data={"budget": budget})
 
 
 class Budget(RenderableUserDisplay):
     """The moves that are left, as a line below."""
 
     def __init__(self) -> None:
-        self.left = BUDGET
+        self.left = 0
 
     def render_interface(self, frame):
         frame[63, :] = 3
@@ -76,10 +125,10 @@ class Rv52(ARCBaseGame):
     def __init__(self, seed: int = 0) -> None:
         self.budget = Budget()
         camera = Camera(background=0, letter_box=5, interfaces=[self.budget])
-        super().__init__("rv52", [read(text) for text in MAPS], camera, available_actions=[1, 2, 3, 4], seed=seed)
+        super().__init__("rv52", [read(*level) for level in LEVELS], camera, available_actions=[1, 2, 3, 4], seed=seed)
 
     def on_set_level(self, level: Level) -> None:
-        self.budget.left = BUDGET
+        self.budget.left = level.get_data("budget")
         self.figures = [level.get_sprites_by_name(name)[0] for name in ("figure", "mirrored")]
         self.marks = {(mark.x, mark.y) for mark in level.get_sprites_by_tag("mark")}
 
