@@ -27,11 +27,11 @@ impl Game for Bx20 {
         id: "bx20-v1",
         baselines: &[
             Baseline::solved(8),
-            Baseline::solved(8),
             Baseline::solved(11),
-            Baseline::solved(8),
-            Baseline::solved(8),
-            Baseline::solved(14),
+            Baseline::solved(16),
+            Baseline::solved(15),
+            Baseline::solved(13),
+            Baseline::solved(18),
             Baseline::solved(13),
             Baseline::solved(19),
         ],
@@ -113,6 +113,7 @@ fn growth(plan: &Plan, board: &Board, window: &Window) -> Growth {
 mod tests {
     use rhae_engine::NoFrames;
 
+    use super::board::SIDE;
     use super::*;
 
     /// The board of a level, counted from 1, after clicks: a window by its place in the level, or `None` for darkness.
@@ -128,24 +129,36 @@ mod tests {
 
     #[test]
     fn a_rock_keeps_the_light_from_a_tip() {
-        let (parked, lit) = (after(2, &[Some(0); 4]), after(2, &[Some(0), Some(0), Some(0), Some(0), Some(1)]));
-        assert_eq!(parked.tips[1], lit.tips[1], "the second plant stands behind the rock");
-        assert_eq!(parked.tips[0] + 1, lit.tips[0]);
+        let (start, parked) = (after(2, &[]), after(2, &[Some(2)]));
+        assert_eq!(parked.tips[0], start.tips[0], "the first plant stands behind the rock");
+        assert_eq!(parked.tips[1], start.tips[1] + SIDE);
+        let lit = after(2, &[Some(0), Some(2)]);
+        assert_eq!(lit.tips[0], start.tips[0] + 1 + SIDE, "the first plant has left the shade");
+    }
+
+    #[test]
+    fn a_plant_is_a_screen() {
+        // After three steps down the second plant stands behind the stem of the first; one step earlier it does not.
+        let (hidden, open) = (after(3, &[Some(1), Some(1), Some(1)]), after(3, &[Some(1)]));
+        let moved = |clicks: &[Option<usize>]| after(3, clicks).tips[1];
+        assert_eq!(moved(&[Some(1), Some(1), Some(1), Some(2)]), hidden.tips[1]);
+        assert_eq!(moved(&[Some(1), Some(2)]), open.tips[1] - 1);
     }
 
     #[test]
     fn darkness_takes_one_cell_of_every_plant() {
-        assert_eq!(after(4, &[Some(0), None]), after(4, &[]));
-        // The plant at the wall grew once and lost it again; the other is one cell ahead.
-        let uneven = after(4, &[Some(0), Some(0), None]);
-        assert_eq!(uneven, after(4, &[Some(0), None, Some(0), Some(0), None]));
-        assert_ne!(uneven, after(4, &[]));
+        let start = after(4, &[]);
+        assert_eq!(after(4, &[Some(1), None]), start);
+        // The first plant met the wall after three cells, the second grew five; darkness leaves it two ahead.
+        let uneven = after(4, &[Some(1), Some(1), Some(1), Some(1), Some(1), None, None, None]);
+        assert_eq!((uneven.tips[0], uneven.tips[1]), (start.tips[0], start.tips[1] + 2 * SIDE));
     }
 
     #[test]
     fn a_shy_plant_shades_itself_and_so_grows_in_stairs() {
-        let pushed = after(5, &[Some(2)]);
+        let pushed = after(5, &[Some(3)]);
         assert_eq!(pushed.tips[1], after(5, &[]).tips[1] + 1);
-        assert_eq!(pushed.tips[1], after(5, &[Some(2), Some(2)]).tips[1]);
+        assert_eq!(pushed.tips[1], after(5, &[Some(3), Some(3)]).tips[1]);
+        assert_eq!(after(5, &[Some(3), Some(2)]).tips[1], pushed.tips[1] - SIDE);
     }
 }

@@ -51,7 +51,7 @@ impl Game for Hk26 {
         id: "hk26-v1",
         baselines: &[
             Baseline::solved(7),
-            Baseline::solved(13),
+            Baseline::solved(17),
             Baseline::solved(22),
             Baseline::solved(20),
             Baseline::solved(25),

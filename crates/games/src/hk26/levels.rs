@@ -67,19 +67,19 @@ pub(crate) const ALL: [Sketch; 8] = [
             +-+-+-+-+-+-+-+
             |# # # # # # #|
             + + + + + + + +
-            |# 2|. . .|3 #|
+            |2|. . . . .|3|
             + + + + + + + +
-            |# R|. 1 .|G #|
+            |R|. . 1 . .|G|
             + + + + + + + +
-            |# # . . . # #|
+            |#|. . . . .|#|
             + + + + + + + +
-            |# # . B . # #|
+            |#|. . B . .|#|
             + + + + + + + +
             |# # # # # # #|
             +-+-+-+-+-+-+-+
         ",
         beings: &[being('R', "BG"), being('G', "R"), being('B', "G")],
-        budget: 56,
+        budget: 68,
     },
     // A temptation: one that is well served must be led away for a while.
     Sketch {
