@@ -5,7 +5,7 @@ use rhae_explore::Doubt;
 
 use crate::levels::{baseline, no_way};
 use crate::walk::{Walk, caught};
-use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, Options, Rule, Subject, Verdict, Watch};
+use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, Options, Rule, Subject, Watch};
 
 const RULES: [Rule; 6] = [Rule::Proved, Rule::Wins, Rule::Optimum, Rule::DeadEnds, Rule::Baselines, Rule::Clicks];
 
@@ -50,30 +50,28 @@ fn one_in(chance: f64) -> String {
     if chance <= 0.0 { "never".to_owned() } else { format!("1 in {:.0}", 1.0 / chance) }
 }
 
-/// The paper's player chooses among valid actions. Where clicks are offered that is somebody who knows where clicks matter, which
-/// a list says that no player sees; so there only `--strict` fails it, and the blind player is judged like everywhere.
+/// The paper's player chooses among valid actions. Where clicks are offered that is somebody who clicks only where it may matter, and
+/// who mostly wins more easily than one who clicks blindly; both are judged.
 fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
     let (rule, within, states) = (Rule::Proved, graph.within, graph.nodes);
     let (low, high) = (graph.p_within.lower(), graph.p_within.upper());
     let blind = graph.p_blind.filter(|_| graph.has_clicks);
     let clicks = blind.map_or_else(String::new, |blind| format!("; with blind clicks {}", one_in(blind.upper())));
-    let judge = |verdict: Verdict, text: String| {
+    let judge = |text: String| {
         let tutorial = level == 0 && !options.strict;
-        let advice = if verdict == Verdict::Fail && !graph.has_clicks { ": make it longer, or punish mistakes" } else { "" };
         if tutorial {
             Finding::open(rule, format!("{text}; a first level may be easy"))
         } else {
-            Finding::new(rule, verdict, format!("{text}; 1 in 10,000 is allowed{advice}"))
+            Finding::fail(rule, format!("{text}; 1 in 10,000 is allowed: make it longer, or punish mistakes"))
         }
     };
     if let Some(blind) = blind.filter(|blind| blind.lower() > LUCK_LIMIT) {
         let text = format!("a blind player wins {} times within {within} actions (proved)", one_in(blind.lower()));
-        return judge(Verdict::Fail, text);
+        return judge(text);
     }
     if low > LUCK_LIMIT {
-        let who = if graph.has_clicks { "a player who knows where clicks matter and acts at random" } else { "random play" };
-        let verdict = if graph.has_clicks && !options.strict { Verdict::Warn } else { Verdict::Fail };
-        return judge(verdict, format!("{who} wins {} times within {within} actions (proved){clicks}", one_in(low)));
+        let who = if graph.has_clicks { "random play that clicks only where it may matter" } else { "random play" };
+        return judge(format!("{who} wins {} times within {within} actions (proved){clicks}", one_in(low)));
     }
     if high <= LUCK_LIMIT {
         return Finding::pass(

@@ -87,6 +87,8 @@ fixtures! {
     a_secret_click: native::<SECRET_CLICK>(Rule::Clicks, Fail, &[]);
     mashing_from_the_start: native::<MASHABLE>(Rule::Start, Fail, &[Rule::Levels, Rule::Proved, Rule::Shortcuts]);
     mashing_a_level: native::<MASHABLE>(Rule::Levels, Fail, &[Rule::Proved, Rule::Shortcuts]);
+    // Of 4,096 cells one matters: blind clicks hardly ever win, clicks on that cell always.
+    mashing_the_one_cell: native::<ONE_CELL>(Rule::Proved, Fail, &[Rule::Idle, Rule::Still, Rule::Shortcuts, Rule::Levels]);
     mashing_proved: native::<MASHABLE>(Rule::Proved, Fail, &[Rule::Levels, Rule::Shortcuts]);
     a_panic_at_the_corner: native::<CORNER_PANIC>(Rule::Failures, Fail, &[]);
     a_colour_that_comes_late: native::<LATE_COLOUR>(Rule::FuzzFrames, Fail, &[]);
