@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_plant_is_a_screen() {
-        // After three steps down the second plant stands behind the stem of the first; one step earlier it does not.
+        // After three steps down the second plant stands behind the stem of the first; after one it does not.
         let (hidden, open) = (after(3, &[Some(1), Some(1), Some(1)]), after(3, &[Some(1)]));
         let moved = |clicks: &[Option<usize>]| after(3, clicks).tips[1];
         assert_eq!(moved(&[Some(1), Some(1), Some(1), Some(2)]), hidden.tips[1]);
