@@ -5,6 +5,7 @@ use hashbrown::HashTable;
 use crate::image::Value;
 use crate::meter::Meter;
 use crate::op::{Frame, Op};
+use crate::quality::Measured;
 
 /// A value's number in its arena.
 pub(crate) type ValueId = u32;
@@ -20,14 +21,28 @@ pub(crate) struct Arena {
     table: HashTable<ValueId>,
     /// For each value what each function gave, empty until the first is tried.
     memo: Vec<Vec<u32>>,
+    /// What was measured of some lists, those that were asked last: each quality is asked for several times.
+    measured: [(ValueId, Measured); LISTS],
     cells: usize,
     most_cells: usize,
 }
 
+/// Lists whose qualities are remembered. A step often goes through a list on its way, and the next one through the same.
+const LISTS: usize = 16;
+
 impl Arena {
     /// An arena that stores up to so many cells in all.
     pub(crate) fn new(frame: Frame, most_cells: usize) -> Self {
-        Self { frame, values: Vec::new(), hashes: Vec::new(), table: HashTable::new(), memo: Vec::new(), cells: 0, most_cells }
+        Self {
+            frame,
+            values: Vec::new(),
+            hashes: Vec::new(),
+            table: HashTable::new(),
+            memo: Vec::new(),
+            measured: std::array::from_fn(|_| (ValueId::MAX, Measured::default())),
+            cells: 0,
+            most_cells,
+        }
     }
 
     pub(crate) fn value(&self, id: ValueId) -> &Value {
@@ -68,7 +83,11 @@ impl Arena {
         }
         let value = &self.values[id as usize];
         meter.charge(value.weight() * ops[index].effort() + 20);
-        let result = ops[index].apply(value, &self.frame).map(|value| self.intern(value));
+        let (list, measured) = &mut self.measured[id as usize % LISTS];
+        if *list != id && matches!(value, Value::Many(_)) {
+            (*list, *measured) = (id, Measured::default());
+        }
+        let result = ops[index].apply(value, &self.frame, measured).map(|value| self.intern(value));
         self.memo[id as usize][index] = result.map_or(NOTHING, |id| id + 2);
         result
     }

@@ -4,7 +4,7 @@
 //! `cells.len() == w * h`, both sides at least 1 and at most [`LARGEST_SIDE`].
 
 use rhae_tasks::Grid;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// No function makes anything longer than this.
 pub(crate) const LARGEST_SIDE: usize = 60;
@@ -178,6 +178,20 @@ impl Image {
         image.moved_to(self.x, self.y)
     }
 
+    /// Whether one of the symmetries of the square maps it onto itself.
+    pub(crate) fn is_symmetric(&self, which: u8) -> bool {
+        let (w, h) = self.size();
+        let partner = |x: usize, y: usize| {
+            let (x, y) = if which & 4 != 0 { (y, x) } else { (x, y) };
+            (if which & 1 != 0 { w - 1 - x } else { x }, if which & 2 != 0 { h - 1 - y } else { y })
+        };
+        let is_like = |x: usize, y: usize| {
+            let (x_there, y_there) = partner(x, y);
+            self.at(x, y) == self.at(x_there, y_there)
+        };
+        (which & 4 == 0 || w == h) && (0..h).all(|y| (0..w).all(|x| is_like(x, y)))
+    }
+
     /// Lays another image over this one, both at their places; what lies outside of this one is lost.
     pub(crate) fn paint(&mut self, over: &Self) {
         let (dx, dy) = (i32::from(over.x) - i32::from(self.x), i32::from(over.y) - i32::from(self.y));
@@ -218,14 +232,11 @@ impl Value {
     }
 
     pub(crate) fn hash(&self) -> u64 {
-        let mut hash = Xxh3::new();
-        hash.update(&[u8::from(matches!(self, Self::Many(_)))]);
-        for image in self.images() {
-            let [x, y] = [image.x.to_le_bytes(), image.y.to_le_bytes()];
-            hash.update(&[x[0], x[1], y[0], y[1], image.w as u8, image.h as u8]);
-            hash.update(&image.cells);
-        }
-        hash.digest()
+        self.images().iter().fold(u64::from(matches!(self, Self::Many(_))), |hash, image| {
+            let ([x, x_high], [y, y_high]) = (image.x.to_le_bytes(), image.y.to_le_bytes());
+            let place = u64::from_le_bytes([x, x_high, y, y_high, image.w as u8, image.h as u8, 0, 0]);
+            xxh3_64_with_seed(&image.cells, hash.rotate_left(1) ^ place.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+        })
     }
 }
 
@@ -257,6 +268,17 @@ mod tests {
             prop_assert_eq!(&image.symmetry(4).symmetry(4), &image);
             prop_assert_eq!(&image.symmetry(5).symmetry(6), &image);
             prop_assert_eq!(&image.symmetry(7).symmetry(7), &image);
+        }
+
+        #[test]
+        fn what_is_symmetric_looks_the_same_when_it_is_turned(image in any_image()) {
+            for which in 0..8 {
+                let turned = image.symmetry(which);
+                prop_assert_eq!(image.is_symmetric(which), turned == image);
+                let mut twice = image.clone();
+                twice.paint(&turned);
+                prop_assert_eq!(twice.is_symmetric(which), twice.symmetry(which) == twice);
+            }
         }
 
         #[test]

@@ -13,7 +13,7 @@ pub(crate) mod shape;
 use std::fmt;
 
 use crate::image::{Image, Value};
-use crate::quality::Quality;
+use crate::quality::{Measured, Quality};
 use region::{AROUND, Join, Touch};
 
 /// What a function may know of the pair it works on.
@@ -83,10 +83,10 @@ pub(crate) enum Op {
 
 impl Op {
     /// Applies the function.
-    pub(crate) fn apply(self, value: &Value, frame: &Frame) -> Option<Value> {
+    pub(crate) fn apply(self, value: &Value, frame: &Frame, measured: &mut Measured) -> Option<Value> {
         let result = match value {
             Value::One(image) => self.on_image(image, frame)?,
-            Value::Many(images) => match self.on_list(images, frame) {
+            Value::Many(images) => match self.on_list(images, frame, measured) {
                 Some(result) => result?,
                 None => Value::Many(
                     images
@@ -115,14 +115,14 @@ impl Op {
     }
 
     /// What a function of lists gives; nothing if it is a function of images.
-    fn on_list(self, images: &[Image], frame: &Frame) -> Option<Option<Value>> {
+    fn on_list(self, images: &[Image], frame: &Frame, measured: &mut Measured) -> Option<Option<Value>> {
         if images.is_empty() {
             return Some(None);
         }
         Some(match self {
-            Self::Pick(quality, least) => list::pick(images, quality, least, frame.input).map(Value::One),
-            Self::Keep(quality, least) => list::keep(images, quality, least, false, frame.input).map(Value::Many),
-            Self::Others(quality, least) => list::keep(images, quality, least, true, frame.input).map(Value::Many),
+            Self::Pick(quality, least) => list::pick(images, measured.get(quality, images, frame.input), least).map(Value::One),
+            Self::Keep(quality, least) => list::keep(images, measured.get(quality, images, frame.input), least, false).map(Value::Many),
+            Self::Others(quality, least) => list::keep(images, measured.get(quality, images, frame.input), least, true).map(Value::Many),
             Self::Compose(growing) => list::compose(images, growing).map(Value::One),
             Self::LineUp(down) => list::line_up(images, down).map(Value::One),
             Self::Overlay(over) => list::overlay(images, over).map(Value::One),
@@ -253,19 +253,19 @@ mod tests {
     #[test]
     fn functions_of_images_work_on_lists() {
         let value = Value::One(image(&["11.", "..2"]));
-        let objects = Op::Split(Join::Color4).apply(&value, &FRAME).unwrap();
-        let painted = Op::Paint(3).apply(&objects, &FRAME).unwrap();
-        let whole = Op::Compose(false).apply(&painted, &FRAME).unwrap();
+        let objects = Op::Split(Join::Color4).apply(&value, &FRAME, &mut Measured::default()).unwrap();
+        let painted = Op::Paint(3).apply(&objects, &FRAME, &mut Measured::default()).unwrap();
+        let whole = Op::Compose(false).apply(&painted, &FRAME, &mut Measured::default()).unwrap();
         assert_eq!(whole, Value::One(image(&["33.", "..3"])));
-        assert_eq!(Op::Compose(false).apply(&value, &FRAME), None);
-        assert_eq!(Op::Rows.apply(&objects, &FRAME), None);
+        assert_eq!(Op::Compose(false).apply(&value, &FRAME, &mut Measured::default()), None);
+        assert_eq!(Op::Rows.apply(&objects, &FRAME, &mut Measured::default()), None);
     }
 
     #[test]
     fn what_grows_too_large_is_nothing() {
         let frame = Frame { most_cells: 11, ..FRAME };
-        assert_eq!(Op::Tile.apply(&Value::One(image(&["1"])), &frame), None);
-        assert!(Op::Tile.apply(&Value::One(image(&["1"])), &FRAME).is_some());
+        assert_eq!(Op::Tile.apply(&Value::One(image(&["1"])), &frame, &mut Measured::default()), None);
+        assert!(Op::Tile.apply(&Value::One(image(&["1"])), &FRAME, &mut Measured::default()).is_some());
     }
 
     #[test]

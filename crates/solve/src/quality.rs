@@ -73,22 +73,29 @@ pub(crate) const QUALITIES: [Quality; 23] = [
     Quality::Border,
 ];
 
+/// What was measured of one list of objects.
+#[derive(Default)]
+pub(crate) struct Measured([Option<Vec<i32>>; QUALITIES.len()]);
+
+impl Measured {
+    /// As [`measure`], for a list that is always the same one.
+    pub(crate) fn get(&mut self, quality: Quality, objects: &[Image], frame: (usize, usize)) -> &[i32] {
+        self.0[quality as usize].get_or_insert_with(|| measure(quality, objects, frame))
+    }
+}
+
 /// The quality of each object; `frame` is the size of the input.
 pub(crate) fn measure(quality: Quality, objects: &[Image], frame: (usize, usize)) -> Vec<i32> {
     match quality {
         Quality::SameShape => repeats(objects, shape),
         Quality::SameForm => repeats(objects, form),
         Quality::SameColors => repeats(objects, |object| object.histogram().map(|count| count > 0)),
-        Quality::SameContent => repeats(objects, |object| (object.w, object.cells.clone())),
+        Quality::SameContent => repeats(objects, |object| (object.w, &object.cells)),
         _ => objects.iter().map(|object| alone(quality, object, frame)).collect(),
     }
 }
 
 fn alone(quality: Quality, object: &Image, (w, h): (usize, usize)) -> i32 {
-    let symmetric = |which: u8| {
-        let turned = object.symmetry(which);
-        turned.w == object.w && turned.cells == object.cells
-    };
     let number = match quality {
         Quality::Count => object.count(),
         Quality::Area => object.w * object.h,
@@ -102,9 +109,9 @@ fn alone(quality: Quality, object: &Image, (w, h): (usize, usize)) -> i32 {
         Quality::Parts => regions(object, Join::Color4).count,
         Quality::Empty => object.cells.len() - object.count(),
         Quality::Enclosed => enclosed_mask(object, false).into_iter().filter(|inside| *inside).count(),
-        Quality::Symmetry => (1..8).filter(|&which| symmetric(which)).count(),
-        Quality::MirrorX => usize::from(symmetric(1)),
-        Quality::MirrorY => usize::from(symmetric(2)),
+        Quality::Symmetry => (1..8).filter(|&which| object.is_symmetric(which)).count(),
+        Quality::MirrorX => usize::from(object.is_symmetric(1)),
+        Quality::MirrorY => usize::from(object.is_symmetric(2)),
         Quality::Square => usize::from(object.w == object.h),
         Quality::Rarest => object.histogram()[1..].iter().copied().filter(|&count| count > 0).min().unwrap_or(0),
         Quality::Solid => usize::from(object.count() == object.cells.len()),
@@ -123,10 +130,12 @@ fn shape(object: &Image) -> (usize, Vec<u8>) {
 
 /// The shape in the symmetry that comes first.
 pub(crate) fn form(object: &Image) -> (usize, Vec<u8>) {
-    (0..8).map(|which| shape(&object.symmetry(which))).min().unwrap_or_default()
+    let shape = object.map(|cell| u8::from(cell != 0));
+    let forms = (0..8).map(|which| shape.symmetry(which));
+    forms.map(|form| (form.w, form.cells)).min().unwrap_or_default()
 }
 
-fn repeats<K: PartialEq>(objects: &[Image], key: impl Fn(&Image) -> K) -> Vec<i32> {
+fn repeats<'a, K: PartialEq>(objects: &'a [Image], key: impl Fn(&'a Image) -> K) -> Vec<i32> {
     let keys: Vec<K> = objects.iter().map(key).collect();
     keys.iter().map(|key| keys.iter().filter(|other| *other == key).count() as i32).collect()
 }

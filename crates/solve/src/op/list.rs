@@ -1,7 +1,6 @@
 //! Lists: cutting an image into parts, choosing among parts, putting them together.
 
 use crate::image::{Image, LARGEST_SIDE};
-use crate::quality::{Quality, measure};
 
 /// Cuts an image at rows and columns of a single colour: the colour (not ground) that has most such lines, or ground where none has.
 pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
@@ -55,21 +54,19 @@ pub(crate) fn rows(image: &Image) -> Vec<Image> {
     (0..image.h).map(|y| image.part(0, y, image.w, 1)).collect()
 }
 
-/// The one object that has most (or least) of a quality; nothing where two share that.
-pub(crate) fn pick(objects: &[Image], quality: Quality, least: bool, frame: (usize, usize)) -> Option<Image> {
-    let values = measure(quality, objects, frame);
+/// The one object whose value, that of some quality, is the largest (or least); nothing where two share that.
+pub(crate) fn pick(objects: &[Image], values: &[i32], least: bool) -> Option<Image> {
     let best = if least { values.iter().min()? } else { values.iter().max()? };
-    let mut found = objects.iter().zip(&values).filter(|(_, value)| *value == best);
+    let mut found = objects.iter().zip(values).filter(|(_, value)| *value == best);
     let (object, _) = found.next()?;
     // Equal objects are the same choice.
     found.all(|(other, _)| other.w == object.w && other.cells == object.cells).then(|| object.clone())
 }
 
-/// All objects that have most (or least) of a quality, or all others.
-pub(crate) fn keep(objects: &[Image], quality: Quality, least: bool, others: bool, frame: (usize, usize)) -> Option<Vec<Image>> {
-    let values = measure(quality, objects, frame);
+/// All objects whose value is the largest (or least), or all others.
+pub(crate) fn keep(objects: &[Image], values: &[i32], least: bool, others: bool) -> Option<Vec<Image>> {
     let best = *if least { values.iter().min()? } else { values.iter().max()? };
-    let kept = objects.iter().zip(&values).filter(|(_, value)| (**value == best) != others).map(|(object, _)| object.clone());
+    let kept = objects.iter().zip(values).filter(|(_, value)| (**value == best) != others).map(|(object, _)| object.clone());
     Some(kept.collect())
 }
 
@@ -137,6 +134,7 @@ mod tests {
     use super::*;
     use crate::image::image;
     use crate::op::region::{Join, split};
+    use crate::quality::{Quality, measure};
 
     #[test]
     fn lines_of_a_color_cut() {
@@ -150,12 +148,13 @@ mod tests {
     #[test]
     fn choices_are_unique_or_none() {
         let objects = split(&image(&["11.2.3", "......", "444..."]), Join::Color4);
-        let picked = |quality, least| pick(&objects, quality, least, (6, 3));
+        let values = |quality| measure(quality, &objects, (6, 3));
+        let picked = |quality, least| pick(&objects, &values(quality), least);
         assert_eq!(picked(Quality::Count, false).unwrap().cells, [4, 4, 4]);
         assert_eq!(picked(Quality::Count, true), None);
-        let kept = keep(&objects, Quality::Count, true, false, (6, 3)).unwrap();
+        let kept = keep(&objects, &values(Quality::Count), true, false).unwrap();
         assert_eq!(kept.len(), 2);
-        assert_eq!(keep(&objects, Quality::Count, true, true, (6, 3)).unwrap().len(), 2);
+        assert_eq!(keep(&objects, &values(Quality::Count), true, true).unwrap().len(), 2);
     }
 
     #[test]
