@@ -4,7 +4,8 @@
 //! states is searched several times in a run. Ratios are the medians of those within one round. The rules alone, which all
 //! sides share, are measured too: they bound what a search can gain. Two threads are compared with two searches that run side by
 //! side, by the clock on the wall.
-//! `-- --json` prints the figures as JSON, `-- --states N` changes the size, `-- --rounds N` the number of rounds.
+//! `-- --json` prints the figures as JSON, `-- --states N` changes the size, `-- --rounds N` the number of rounds. For a profiler,
+//! `-- --profile ID LEVEL SIDE` does nothing but one side's work: `peer`, `hashed`, `packed`, `rules`, `two` or `apart`.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -30,6 +31,13 @@ fn main() {
         at.and_then(|at| arguments.get(at + 1)).and_then(|value| value.parse().ok()).unwrap_or(default)
     };
     let (states, rounds) = (number("--states", 1_000_000), number("--rounds", 5));
+    if let Some(at) = arguments.iter().position(|argument| argument == "--profile") {
+        let [id, level, side] = &arguments[at + 1..at + 4] else { unreachable!("three were taken") };
+        let level = LevelIndex(level.parse::<u8>().expect("the number of a level") - 1);
+        let rates = visit(id, Profile { level, states, rounds, side: side.clone() }).expect("the id of an environment");
+        println!("{side}: {rates:.0?} states a second");
+        return;
+    }
     let mut levels = Vec::new();
     for (id, level) in LEVELS {
         levels.push(visit(id, Compare { level: LevelIndex(level - 1), states, rounds }).expect("it is registered"));
@@ -90,31 +98,11 @@ impl Visitor for Compare {
 
     fn visit<G: Game>(self) -> Value {
         let Self { level, states, rounds } = self;
-        let packed = NativeLevel::<G>::new(0, level);
-        let hashed = NativeLevel::<G>::new(0, level).hashed();
-        // The peer counts what it generates, not what is new.
-        let Ok(graph) = explore(&packed, &limited(states, 1), |_| true);
-        let generated = graph.edges() + 1;
-        let found = graph.nodes();
-        drop(graph);
-        let packs = packed.pack(&packed.start()).is_some();
-        let walked = walk(&packed, found);
-        let again = (RUN / found).max(1);
+        let work = Work::<G>::new(level, states);
         let mut sides = Sides::default();
         for round in 0..=rounds {
-            let rate = |clock: ClockId, work: &dyn Fn() -> usize| rate(clock, || (0..again).map(|_| work()).sum());
-            let peer = rate(ClockId::ProcessCPUTime, &|| check::<G>(level, generated));
-            let hash = rate(ClockId::ProcessCPUTime, &|| search(&hashed, states, 1));
-            let pack = rate(ClockId::ProcessCPUTime, &|| search(&packed, states, 1));
-            // What the rules take is counted for the states that a search finds, some of which it does not look into.
-            let rules = rate(ClockId::ProcessCPUTime, &|| act(&packed, &walked)) * found as f64 / walked.len() as f64;
-            let two = rate(ClockId::Monotonic, &|| search(&packed, states, 2));
-            let apart = rate(ClockId::Monotonic, &|| {
-                std::thread::scope(|scope| {
-                    let other = scope.spawn(|| search(&packed, states, 1));
-                    search(&packed, states, 1) + other.join().expect("a search does not panic")
-                })
-            });
+            let [peer, hash, pack, rules, two, apart] =
+                [work.peer(), work.hashed(), work.packed(), work.rules(), work.two(), work.apart()];
             // The first round warms up.
             if round > 0 {
                 sides.hashed.push(hash);
@@ -126,10 +114,11 @@ impl Visitor for Compare {
                 sides.two_threads.push(two / apart);
             }
         }
+        let packs = work.packed.pack(&work.packed.start()).is_some();
         let if_packs = |value: f64| if packs { json!(value) } else { Value::Null };
         json!({
             "level": format!("{} {level}", &G::FACTS.id[..4]),
-            "states": found,
+            "states": work.found,
             "hashed_per_s": median(sides.hashed),
             "packed_per_s": if_packs(median(sides.packed)),
             "stateright_per_s": median(sides.peer),
@@ -154,6 +143,97 @@ struct Sides {
     packed_times: Vec<f64>,
     rules_times: Vec<f64>,
     two_threads: Vec<f64>,
+}
+
+/// What each side does on one level. All give states a second.
+struct Work<G: Game> {
+    packed: NativeLevel<G>,
+    hashed: NativeLevel<G>,
+    level: LevelIndex,
+    /// The most states that a search may find, and how many it finds.
+    states: usize,
+    found: usize,
+    /// What the peer counts: what it generates, not what is new.
+    generated: usize,
+    /// The states that a search looks into.
+    walked: Vec<StateOf<G>>,
+    /// How often a level is searched in a run.
+    again: usize,
+}
+
+impl<G: Game> Work<G> {
+    fn new(level: LevelIndex, states: usize) -> Self {
+        let packed = NativeLevel::<G>::new(0, level);
+        let hashed = NativeLevel::<G>::new(0, level).hashed();
+        let Ok(graph) = explore(&packed, &limited(states, 1), |_| true);
+        let (generated, found) = (graph.edges() + 1, graph.nodes());
+        drop(graph);
+        let walked = walk(&packed, found);
+        Self { packed, hashed, level, states, found, generated, walked, again: (RUN / found).max(1) }
+    }
+
+    fn rate(&self, clock: ClockId, work: impl Fn() -> usize) -> f64 {
+        let before = now(clock);
+        let states: usize = (0..self.again).map(|_| work()).sum();
+        states as f64 / (now(clock) - before).as_secs_f64()
+    }
+
+    fn peer(&self) -> f64 {
+        self.rate(ClockId::ProcessCPUTime, || check::<G>(self.level, self.generated))
+    }
+
+    fn hashed(&self) -> f64 {
+        self.rate(ClockId::ProcessCPUTime, || search(&self.hashed, self.states, 1))
+    }
+
+    fn packed(&self) -> f64 {
+        self.rate(ClockId::ProcessCPUTime, || search(&self.packed, self.states, 1))
+    }
+
+    /// What the rules take is counted for the states that a search finds, some of which it does not look into.
+    fn rules(&self) -> f64 {
+        let rate = self.rate(ClockId::ProcessCPUTime, || act(&self.packed, &self.walked));
+        rate * self.found as f64 / self.walked.len() as f64
+    }
+
+    fn two(&self) -> f64 {
+        self.rate(ClockId::Monotonic, || search(&self.packed, self.states, 2))
+    }
+
+    fn apart(&self) -> f64 {
+        self.rate(ClockId::Monotonic, || {
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| search(&self.packed, self.states, 1));
+                search(&self.packed, self.states, 1) + other.join().expect("a search does not panic")
+            })
+        })
+    }
+}
+
+/// One side alone.
+struct Profile {
+    level: LevelIndex,
+    states: usize,
+    rounds: usize,
+    side: String,
+}
+
+impl Visitor for Profile {
+    type Output = Vec<f64>;
+
+    fn visit<G: Game>(self) -> Vec<f64> {
+        let work = Work::<G>::new(self.level, self.states);
+        let side = || match self.side.as_str() {
+            "peer" => work.peer(),
+            "hashed" => work.hashed(),
+            "packed" => work.packed(),
+            "rules" => work.rules(),
+            "two" => work.two(),
+            "apart" => work.apart(),
+            other => panic!("there is no side `{other}`"),
+        };
+        (0..self.rounds).map(|_| side()).collect()
+    }
 }
 
 /// The states that a search for this many looks into.
@@ -279,12 +359,6 @@ impl<G: Game> Model for Peer<G> {
         // Without a property that is still open the checker has nothing to do.
         vec![Property::always("open", |_, _| true)]
     }
-}
-
-fn rate(clock: ClockId, work: impl FnOnce() -> usize) -> f64 {
-    let before = now(clock);
-    let states = work();
-    states as f64 / (now(clock) - before).as_secs_f64()
 }
 
 fn now(clock: ClockId) -> Duration {

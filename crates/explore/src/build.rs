@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 
 use rhae_engine::Outcome;
 
-use crate::expand::Expander;
-use crate::graph::{KEY, outcome_of, with_outcome};
-use crate::index::{Found, Index, TOGETHER, hash_of};
+use crate::batch::Batch;
+use crate::graph::{outcome_of, with_outcome};
+use crate::index::{Index, NOBODY, TOGETHER};
 use crate::pages::{Pages, Rows};
 use crate::{Explorable, Graph, Stop, threads};
 
@@ -93,48 +93,10 @@ pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     waiting: VecDeque<E::State>,
     waiting_heap: usize,
     /// Memory of the index and of batches, as their owner last measured it.
-    pub(crate) elsewhere: usize,
+    elsewhere: usize,
     /// Up to this many states there is nothing to ask for: no limit, no memory.
     free: usize,
-    /// The edges of the state that is being numbered.
-    pub(crate) row: Vec<u32>,
     pub(crate) unpackable: bool,
-}
-
-/// What the actions of some states led to, before it is known which states are new.
-struct Batch<S> {
-    expander: Expander<S>,
-    keys: Vec<u128>,
-    hashes: Vec<u64>,
-    /// Only where keys are not states.
-    states: Vec<S>,
-    /// Only where clicks have weights.
-    weights: Vec<u16>,
-    /// How many edges each state of the batch has.
-    counts: Vec<u32>,
-}
-
-impl<S: Clone> Batch<S> {
-    fn new() -> Self {
-        let expander = Expander::default();
-        Self { expander, keys: Vec::new(), hashes: Vec::new(), states: Vec::new(), weights: Vec::new(), counts: Vec::new() }
-    }
-
-    fn clear(&mut self) {
-        self.keys.clear();
-        self.hashes.clear();
-        self.states.clear();
-        self.weights.clear();
-        self.counts.clear();
-    }
-
-    fn bytes(&self) -> usize {
-        self.keys.capacity() * size_of::<u128>()
-            + self.hashes.capacity() * size_of::<u64>()
-            + self.states.capacity() * size_of::<S>()
-            + self.weights.capacity() * size_of::<u16>()
-            + self.counts.capacity() * size_of::<u32>()
-    }
 }
 
 impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
@@ -154,7 +116,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         };
         let waiting_heap = if PACKED { 0 } else { level.heap_bytes(&start) };
         let waiting = if PACKED { VecDeque::new() } else { VecDeque::from([start]) };
-        Self { level, search, graph, waiting, waiting_heap, elsewhere: 0, free: 0, row: Vec::new(), unpackable: false }
+        Self { level, search, graph, waiting, waiting_heap, elsewhere: 0, free: 0, unpackable: false }
     }
 
     fn finish(mut self) -> Graph {
@@ -169,12 +131,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         if self.search.threads > 1 {
             return threads::run(self, go_on);
         }
-        let mut index = Index::new();
-        let _ = index.resolve(hash_of(self.graph.keys.at(0)), 0, |_| false);
+        let mut index = Index::new(&self.graph.keys);
         let mut batch = Batch::new();
         let mut asked = 0;
-        while let Some(end) = self.layer_end() {
-            let from = self.graph.expanded();
+        while self.goes_on() {
+            let (from, end) = (self.graph.expanded(), self.graph.nodes());
             if from >= asked + PATIENCE {
                 if !self.ask(go_on) {
                     return Ok(());
@@ -184,14 +145,16 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             batch.clear();
             let mut node = from;
             while node < end && batch.keys.len() < TOGETHER {
-                self.expand_into(&mut batch, node)?;
+                let key = self.graph.keys.at(node);
+                batch.look_into::<E, PACKED>(self.level, self.search.all_clicks, key, || self.next_waiting())?;
                 node += 1;
             }
             if batch.expander.unpackable {
                 self.unpackable = true;
                 return Ok(());
             }
-            if let Err(stop) = self.take(&batch, &mut index) {
+            batch.find(&index, &self.graph.keys);
+            if let Err(stop) = self.number(&batch, &mut index, batch.bytes()) {
                 self.graph.stop = Some(stop);
                 return Ok(());
             }
@@ -199,24 +162,27 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         Ok(())
     }
 
-    /// The last state of the depth that is being looked into, or `None` if nothing is left or allowed.
-    pub(crate) fn layer_end(&mut self) -> Option<usize> {
+    /// Whether there are states that may be looked into. Where a depth begins is noted here.
+    #[inline]
+    pub(crate) fn goes_on(&mut self) -> bool {
+        // The last entry is where the next depth begins.
+        let next = self.graph.layers.last().map_or(0, |&first| first as usize);
+        self.graph.expanded() < next || self.enters_depth()
+    }
+
+    #[cold]
+    fn enters_depth(&mut self) -> bool {
         let (from, nodes) = (self.graph.expanded(), self.graph.nodes());
-        let end = self.graph.layers.last().map_or(0, |&first| first as usize);
-        if from < end {
-            return Some(end);
-        }
         if from == nodes {
-            return None;
+            return false;
         }
         if self.graph.layers.len() > self.search.limits.depth {
             let goes_on = self.graph.keys.iter_from(from).any(|key| outcome_of(key) == Outcome::Going);
             self.graph.stop = goes_on.then_some(Stop::Depth);
-            return None;
+            return false;
         }
-        // The last entry is where the next depth will begin.
         self.graph.layers.push(nodes as u32);
-        Some(nodes)
+        true
     }
 
     pub(crate) fn ask(&mut self, go_on: &mut impl FnMut(Progress) -> bool) -> bool {
@@ -228,30 +194,6 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         goes_on
     }
 
-    #[inline]
-    fn expand_into(&mut self, batch: &mut Batch<E::State>, node: usize) -> Result<(), E::Error> {
-        let key = self.graph.keys.at(node);
-        if outcome_of(key) != Outcome::Going {
-            batch.counts.push(0);
-            return Ok(());
-        }
-        let Batch { expander, keys, hashes, states, weights, counts } = batch;
-        let all_clicks = self.search.all_clicks;
-        let found = |key: u128, after: E::State, weight: u16| {
-            keys.push(key);
-            hashes.push(hash_of(key));
-            if !PACKED {
-                states.push(after);
-            }
-            if all_clicks {
-                weights.push(weight);
-            }
-        };
-        let state = if PACKED { self.level.unpack(key & KEY).expect("a packed state comes back") } else { self.next_waiting() };
-        counts.push(expander.expand::<E, PACKED>(self.level, &state, all_clicks, found)?);
-        Ok(())
-    }
-
     /// Takes the next state out of the queue.
     #[inline]
     pub(crate) fn next_waiting(&mut self) -> E::State {
@@ -260,37 +202,34 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         state
     }
 
-    /// Numbers what a batch found and adds its edges, up to the first limit.
-    fn take(&mut self, batch: &Batch<E::State>, index: &mut Index) -> Result<(), Stop> {
-        let (nodes, most) = (self.graph.nodes(), batch.keys.len());
-        if !index.has_room(most, nodes + most) {
-            self.elsewhere = batch.bytes();
+    /// Numbers what a batch led to and adds its edges, up to the first limit. `batches` is the memory of all batches.
+    pub(crate) fn number(&mut self, batch: &Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
+        let most = batch.keys.len();
+        if !index.has_room(most) {
+            self.elsewhere = batches;
             self.allow(index.room_bytes(most))?;
             index.add_room(most, &self.graph.keys);
         }
-        self.elsewhere = batch.bytes() + index.bytes();
-        index.announce(&batch.hashes, &self.graph.keys);
+        self.elsewhere = batches + index.bytes();
         let mut at = 0;
         for &count in &batch.counts {
+            if !self.goes_on() {
+                // The next depth is not allowed.
+                return Ok(());
+            }
             let edges = at..at + count as usize;
             at = edges.end;
-            let node = self.graph.expanded() as u32;
-            let own_key = self.graph.keys.at(node as usize);
             let begun = self.begin_row(edges.len())?;
             for edge in edges.clone() {
-                let key = batch.keys[edge];
-                let number = self.graph.nodes() as u32;
-                let keys = &self.graph.keys;
-                let target = if key == own_key {
-                    // Nothing changed, so there is nothing to look up.
-                    node
-                } else {
-                    match index.resolve(batch.hashes[edge], number, |known| keys.at(known as usize) == key) {
-                        Found::Known(known) => known,
-                        Found::New { .. } => self.add_node(key, batch.states.get(edge), begun)?,
-                    }
-                };
-                self.row.push(target);
+                let mut target = batch.found[edge];
+                if target == NOBODY {
+                    let (key, hash) = (batch.keys[edge], batch.hashes[edge]);
+                    target = match index.resolve(hash, key, &self.graph.keys) {
+                        Some(known) => known,
+                        None => self.add_node(key, batch.states.get(edge), begun)?,
+                    };
+                }
+                self.graph.rows.add(target);
             }
             self.end_row(batch.weights.get(edges).unwrap_or_default(), begun)?;
         }
@@ -301,8 +240,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     /// Makes room for the edges of the next state; gives how many states there are, which all that follows needs in case
     /// that a limit is reached: of a state either all actions are there or none.
     #[inline]
-    pub(crate) fn begin_row(&mut self, edges: usize) -> Result<usize, Stop> {
-        self.row.clear();
+    fn begin_row(&mut self, edges: usize) -> Result<usize, Stop> {
         if !self.graph.rows.has_room(edges) {
             if !self.graph.rows.can_number(edges) {
                 return Err(Stop::Edges);
@@ -315,7 +253,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
 
     /// Numbers a new state.
     #[inline]
-    pub(crate) fn add_node(&mut self, key: u128, state: Option<&E::State>, begun: usize) -> Result<u32, Stop> {
+    fn add_node(&mut self, key: u128, state: Option<&E::State>, begun: usize) -> Result<u32, Stop> {
         let number = self.graph.nodes();
         if number >= self.free {
             self.free_more().map_err(|stop| self.forget(stop, begun))?;
@@ -338,7 +276,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         let nodes = self.graph.nodes();
         if nodes >= self.search.limits.nodes.min(MOST) {
             // An edge that is one too many comes first.
-            return Err(if self.too_many_edges(self.row.len()) { Stop::Edges } else { Stop::Nodes });
+            return Err(if self.too_many_edges() { Stop::Edges } else { Stop::Nodes });
         }
         if self.graph.keys.is_full() {
             self.allow(self.graph.keys.room_bytes())?;
@@ -348,17 +286,17 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         if nodes >= self.free { Err(Stop::Memory) } else { Ok(()) }
     }
 
-    const fn too_many_edges(&self, row: usize) -> bool {
-        self.graph.rows.len() + row > self.search.limits.edges
+    const fn too_many_edges(&self) -> bool {
+        self.graph.rows.len() + self.graph.rows.open() > self.search.limits.edges
     }
 
-    /// Adds the edges of a state, all of which are in the row.
+    /// Ends the row of a state, which has all of its edges.
     #[inline]
-    pub(crate) fn end_row(&mut self, weights: &[u16], begun: usize) -> Result<(), Stop> {
-        if self.too_many_edges(self.row.len()) {
+    fn end_row(&mut self, weights: &[u16], begun: usize) -> Result<(), Stop> {
+        if self.too_many_edges() {
             return Err(self.forget(Stop::Edges, begun));
         }
-        self.graph.rows.push(&self.row, weights);
+        self.graph.rows.end(weights);
         Ok(())
     }
 
@@ -366,11 +304,12 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     #[cold]
     fn forget(&mut self, stop: Stop, begun: usize) -> Stop {
         self.graph.keys.truncate(begun);
+        self.graph.rows.forget_open();
         stop
     }
 
     /// Whether there is room for more. What the analysis needs later is set aside; it gets what the index gives back.
-    pub(crate) fn allow(&mut self, more: usize) -> Result<(), Stop> {
+    fn allow(&mut self, more: usize) -> Result<(), Stop> {
         let kept = self.graph.keys.bytes() + self.graph.rows.bytes();
         let search = kept + self.waiting.capacity() * size_of::<E::State>() + self.waiting_heap + self.elsewhere + more;
         let affordable = self.search.limits.bytes.saturating_sub(kept + more) / ANALYSIS_BYTES;

@@ -180,7 +180,10 @@ pub(crate) const KEY: u128 = (1 << PACKED_BITS) - 1;
 /// A key with its outcome in the two highest bits. Of a hash two bits are lost.
 #[inline]
 pub(crate) const fn with_outcome(key: u128, outcome: Outcome) -> u128 {
-    (key & KEY) | (outcome as u128) << PACKED_BITS
+    // Half by half: a key that was just written to memory in two halves is slow to read as a whole.
+    let (low, high) = (key as u64, (key >> 64) as u64);
+    let high = high & (KEY >> 64) as u64 | (outcome as u64) << (PACKED_BITS - 64);
+    (high as u128) << 64 | low as u128
 }
 
 #[inline]

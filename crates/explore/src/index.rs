@@ -1,8 +1,8 @@
 //! The table that finds a state's number by its key: open addressing over the list of keys.
 //!
 //! A slot of 32 bits has the number of a state and, in the bits that numbers do not need yet, a part of its key's hash; the key
-//! itself is compared in the list. So a state costs its 16 bytes in the list and 6 to 13 here. The table grows by being
-//! filled again from the list. Nothing is ever removed.
+//! itself is compared in the list. So a state costs its 16 bytes in the list and 6 to 13 here. The table
+//! grows by being filled again from the list. Nothing is ever removed.
 
 use std::hint::black_box;
 
@@ -10,9 +10,12 @@ use crate::pages::Pages;
 
 /// Above this share of used slots, in eighths, the table grows.
 const FULL: usize = 5;
-const SLOT: usize = size_of::<u32>();
-/// Look-ups that are announced together.
+/// Slots that a look-up compares without a branch: a key that is known is seldom further from its place.
+const NEAR: usize = 4;
+/// Look-ups that are made together.
 pub(crate) const TOGETHER: usize = 128;
+/// What no state has as its number.
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// A hash of a key. Packed keys are anything but random, so both halves are mixed.
 #[inline]
@@ -32,12 +35,16 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub(crate) fn new() -> Self {
-        Self { slots: vec![0; 1 << 10], used: 0, numbers: (1 << 10) - 1 }
+    /// A table that knows the states of a list.
+    pub(crate) fn new(keys: &Pages<u128>) -> Self {
+        let mut index = Self { slots: vec![0; 1 << 10], used: 0, numbers: 0 };
+        index.add_room(keys.len(), keys);
+        index.used = keys.len();
+        index
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.len() * SLOT
+        self.slots.len() * size_of::<u32>()
     }
 
     /// The slots that `more` further states need.
@@ -49,77 +56,55 @@ impl Index {
         slots
     }
 
-    /// Whether there is room for further states, all of them with numbers below an end.
+    /// Whether there is room for further states.
     #[inline]
-    pub(crate) fn has_room(&self, more: usize, end: usize) -> bool {
-        (self.used + more) * 8 <= self.slots.len() * FULL && end <= self.numbers as usize
+    pub(crate) fn has_room(&self, more: usize) -> bool {
+        (self.used + more) * 8 <= self.slots.len() * FULL
     }
 
     /// The memory of the table that takes its place if it has no room for `more` further states.
     pub(crate) fn room_bytes(&self, more: usize) -> usize {
-        self.wanted(more) * SLOT
+        self.wanted(more) * size_of::<u32>()
     }
 
     /// Makes room for further states. The table knows all states of the list; it gives its memory back before it asks for more.
     pub(crate) fn add_room(&mut self, more: usize, keys: &Pages<u128>) {
         let wanted = self.wanted(more);
         self.slots = Vec::new();
-        self.clear(wanted, keys.len() + more);
-        let mut hashes = [0; TOGETHER];
-        let mut list = keys.iter_from(0);
-        let mut next = 0;
-        loop {
-            let mut count = 0;
-            for (hash, key) in hashes.iter_mut().zip(list.by_ref()) {
-                *hash = hash_of(key);
-                count += 1;
-            }
-            if count == 0 {
-                return;
-            }
-            self.fill(hashes[..count].iter().copied().zip(next..));
-            next += count as u32;
-        }
-    }
-
-    /// As [`add_room`](Self::add_room), for a table that knows some states of the list.
-    pub(crate) fn add_room_for_some(&mut self, more: usize, end: usize, keys: &Pages<u128>) {
-        let (wanted, mask) = (self.wanted(more), self.numbers);
-        let old = std::mem::take(&mut self.slots);
-        self.clear(wanted, end);
+        self.slots = vec![0; wanted];
+        // All states that the table has room for have numbers below that of its slots.
+        self.numbers = u32::MAX >> (u32::BITS - wanted.ilog2().min(u32::BITS));
         let mut together = [(0, 0); TOGETHER];
-        let mut numbers = old.iter().filter(|&&slot| slot != 0).map(|slot| (slot & mask) - 1);
+        let mut list = keys.iter_from(0).zip(0..);
         loop {
             let mut count = 0;
-            for (entry, number) in together.iter_mut().zip(numbers.by_ref()) {
-                *entry = (hash_of(keys.at(number as usize)), number);
+            for (entry, (key, number)) in together.iter_mut().zip(list.by_ref()) {
+                *entry = (hash_of(key), number);
                 count += 1;
             }
             if count == 0 {
                 return;
             }
-            self.fill(together[..count].iter().copied());
+            self.fill(&together[..count]);
         }
     }
 
-    fn clear(&mut self, slots: usize, end: usize) {
-        self.slots = vec![0; slots];
-        // Numbers get all of the bits that the largest needs, so that the table is seldom filled again for their sake alone.
-        let bits = (2 * end.max(slots)).ilog2().clamp(10, 32);
-        self.numbers = u32::MAX >> (32 - bits);
-    }
-
-    /// Enters keys that are known to be new.
-    fn fill(&mut self, entries: impl Iterator<Item = (u64, u32)> + Clone) {
-        let read = entries.clone().fold(0, |read, (hash, _)| read ^ self.slots[self.place(hash)]);
-        black_box(read);
-        for (hash, number) in entries {
+    /// Enters keys that are known to be new, by their hashes.
+    fn fill(&mut self, entries: &[(u64, u32)]) {
+        self.touch(entries.iter().map(|&(hash, _)| hash));
+        for &(hash, number) in entries {
             let mut at = self.place(hash);
             while self.slots[at] != 0 {
                 at = (at + 1) & (self.slots.len() - 1);
             }
-            self.slots[at] = self.slot(hash, number);
+            self.slots[at] = self.tag(hash) | (number + 1);
         }
+    }
+
+    /// Reads the places of hashes, which will be needed: reading nothing else, a processor waits for many of them at a time.
+    #[inline]
+    fn touch(&self, hashes: impl Iterator<Item = u64>) {
+        black_box(hashes.fold(0, |read, hash| read ^ self.slots[self.place(hash)]));
     }
 
     #[inline]
@@ -128,102 +113,84 @@ impl Index {
     }
 
     #[inline]
-    const fn slot(&self, hash: u64, number: u32) -> u32 {
-        self.tag(hash) | (number + 1)
-    }
-
-    #[inline]
     const fn tag(&self, hash: u64) -> u32 {
         (hash >> 32) as u32 & !self.numbers
     }
 
-    /// Reads what look-ups of these hashes, [`TOGETHER`] at most at a time, will read, so that they wait for memory together. No branch depends on
-    /// what is read: a processor that guesses wrong would wait for each by itself.
-    #[inline]
-    pub(crate) fn announce(&self, hashes: &[u64], keys: &Pages<u128>) {
-        let mut slots = [0; TOGETHER];
-        for hashes in hashes.chunks(TOGETHER) {
-            for (slot, &hash) in slots.iter_mut().zip(hashes) {
-                *slot = self.slots[self.place(hash)];
+    /// Looks up keys with their hashes without entering any: nearly all that are known get their number, the others
+    /// [`NOBODY`]. No branch depends on what is read, so that many wait for memory together: a processor that guesses wrong
+    /// would wait for each by itself.
+    pub(crate) fn find(&self, wanted: &[u128], hashes: &[u64], keys: &Pages<u128>, found: &mut Vec<u32>) {
+        found.clear();
+        let mut alike = [0; TOGETHER];
+        for (wanted, hashes) in wanted.chunks(TOGETHER).zip(hashes.chunks(TOGETHER)) {
+            self.touch(hashes.iter().copied());
+            for (alike, &hash) in alike.iter_mut().zip(hashes) {
+                let (place, tag) = (self.place(hash), self.tag(hash));
+                // Where nothing is alike, a key is compared that is at hand.
+                *alike = (0..NEAR).rev().fold(0, |alike, step| {
+                    let slot = self.slots[(place + step) & (self.slots.len() - 1)];
+                    if slot & !self.numbers == tag { (slot & self.numbers).saturating_sub(1) } else { alike }
+                });
             }
-            let mut read = 0;
-            for (&slot, &hash) in slots.iter().zip(hashes) {
-                let is_like = slot & !self.numbers == self.tag(hash);
-                let number = if is_like { (slot & self.numbers).saturating_sub(1) } else { 0 };
-                read ^= keys.get(number as usize).unwrap_or(0) as u64;
-            }
-            black_box(read);
+            found.extend(alike.iter().zip(wanted).map(|(&number, &key)| {
+                let differs = keys.at(number as usize) != key;
+                number | 0_u32.wrapping_sub(u32::from(differs))
+            }));
         }
     }
 
-    /// The number of a key, or where it was noted. `is_key` compares a number's key with the one looked for.
+    /// The number of a key that is known; one that is not is noted with the next number of the list.
     #[inline]
-    pub(crate) fn resolve(&mut self, hash: u64, number: u32, is_key: impl Fn(u32) -> bool) -> Found {
+    pub(crate) fn resolve(&mut self, hash: u64, key: u128, keys: &Pages<u128>) -> Option<u32> {
         let tag = self.tag(hash);
         let mut at = self.place(hash);
         loop {
             let slot = self.slots[at];
             if slot == 0 {
-                self.slots[at] = tag | (number + 1);
+                self.slots[at] = tag | (keys.len() as u32 + 1);
                 self.used += 1;
-                return Found::New { at };
+                return None;
             }
-            if slot & !self.numbers == tag && is_key((slot & self.numbers) - 1) {
-                return Found::Known((slot & self.numbers) - 1);
+            let known = (slot & self.numbers).wrapping_sub(1);
+            if slot & !self.numbers == tag && keys.at(known as usize) == key {
+                return Some(known);
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
     }
-
-    /// Gives a noted key another number.
-    pub(crate) fn renumber(&mut self, at: usize, number: u32) {
-        self.slots[at] = self.slots[at] & !self.numbers | (number + 1);
-    }
-}
-
-pub(crate) enum Found {
-    Known(u32),
-    New { at: usize },
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn looked_up(index: &mut Index, keys: &Pages<u128>, key: u128) -> Option<u32> {
-        match index.resolve(hash_of(key), keys.len() as u32, |known| keys.get(known as usize) == Some(key)) {
-            Found::Known(known) => Some(known),
-            Found::New { .. } => None,
-        }
-    }
-
     #[test]
     fn every_key_keeps_its_number_while_the_table_grows() {
         let mut keys = Pages::new();
-        let (mut all, mut some) = (Index::new(), Index::new());
-        for number in 0..150_000_u32 {
-            let key = u128::from(number) << 40 | u128::from(number % 7);
-            if !all.has_room(1, keys.len() + 1) {
-                all.add_room(1, &keys);
+        let mut index = Index::new(&keys);
+        let key_of = |number: u32| u128::from(number) << 40 | u128::from(number % 7);
+        for key in (0..150_000).map(key_of) {
+            if !index.has_room(1) {
+                let bytes = index.room_bytes(1);
+                index.add_room(1, &keys);
+                assert_eq!(index.bytes(), bytes);
             }
-            assert_eq!(looked_up(&mut all, &keys, key), None, "{number} was known before it came");
-            if number % 3 == 0 {
-                if !some.has_room(1, keys.len() + 1) {
-                    some.add_room_for_some(1, keys.len() + 1, &keys);
-                }
-                assert_eq!(looked_up(&mut some, &keys, key), None, "{number} was known before it came");
-            }
+            assert_eq!(index.resolve(hash_of(key), key, &keys), None, "{key} was known before it came");
             if keys.is_full() {
                 keys.add_room();
             }
             keys.push(key);
         }
+        // What is found together is right, and nearly everything is.
+        let (wanted, mut found) = ((0..300_000).map(key_of).collect::<Vec<u128>>(), Vec::new());
+        let hashes: Vec<u64> = wanted.iter().map(|&key| hash_of(key)).collect();
+        index.find(&wanted, &hashes, &keys, &mut found);
+        assert!((0..).zip(&found).all(|(number, &found)| found == number && number < 150_000 || found == NOBODY));
+        assert!(found.iter().filter(|&&found| found != NOBODY).count() > 130_000);
         for number in 0..150_000 {
             let key = keys.at(number as usize);
-            assert_eq!(looked_up(&mut all, &keys, key), Some(number));
-            if number % 3 == 0 {
-                assert_eq!(looked_up(&mut some, &keys, key), Some(number));
-            }
+            assert_eq!(index.resolve(hash_of(key), key, &keys), Some(number));
         }
     }
 

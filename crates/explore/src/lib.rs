@@ -7,6 +7,7 @@
 //! A state that packs into 126 bits is its own key. Others are told apart by 126 bits of a hash; among n of them two different
 //! ones are confused with a probability of about n²/2¹²⁷.
 
+mod batch;
 mod bounds;
 mod build;
 mod chance;

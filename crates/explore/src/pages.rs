@@ -99,6 +99,8 @@ pub(crate) struct Rows {
     /// A number for each edge, if there is any.
     weights: Option<Vec<Vec<u16>>>,
     len: usize,
+    /// The edges of the row that has not ended yet.
+    open: usize,
 }
 
 impl Rows {
@@ -106,7 +108,7 @@ impl Rows {
         let mut first = Pages::new();
         first.push(0);
         let weights = weighted.then(|| vec![Vec::with_capacity(SMALL)]);
-        Self { first, targets: vec![Vec::with_capacity(SMALL)], weights, len: 0 }
+        Self { first, targets: vec![Vec::with_capacity(SMALL)], weights, len: 0, open: 0 }
     }
 
     /// How many rows there are.
@@ -168,17 +170,35 @@ impl Rows {
         }
     }
 
-    /// Appends a row, for which there must be room. Weights are as many as edges where there are any.
+    /// The edges of the row that has not ended yet.
+    pub(crate) const fn open(&self) -> usize {
+        self.open
+    }
+
+    /// Adds an edge to the open row, for all of which there must be room.
     #[inline]
-    pub(crate) fn push(&mut self, targets: &[u32], weights: &[u16]) {
-        let page = self.targets.last_mut().expect("there is always a page");
-        page.extend_from_slice(targets);
-        self.len += targets.len();
-        let end = page.len();
-        self.first.push((((self.targets.len() - 1) << BITS) + end) as u32);
+    pub(crate) fn add(&mut self, target: u32) {
+        self.targets.last_mut().expect("there is always a page").push(target);
+        self.open += 1;
+    }
+
+    /// Ends the open row. Weights are as many as its edges where there are any.
+    #[inline]
+    pub(crate) fn end(&mut self, weights: &[u16]) {
+        self.len += self.open;
+        self.open = 0;
+        let page = self.targets.len() - 1;
+        self.first.push(((page << BITS) + self.targets[page].len()) as u32);
         if let Some(pages) = &mut self.weights {
             pages.last_mut().expect("there is always a page").extend_from_slice(weights);
         }
+    }
+
+    /// Forgets the edges of the open row.
+    pub(crate) fn forget_open(&mut self) {
+        let page = self.targets.last_mut().expect("there is always a page");
+        page.truncate(page.len() - self.open);
+        self.open = 0;
     }
 
     /// The edges of a row; none if it is not there.
@@ -279,7 +299,12 @@ mod tests {
                     assert!(rows.bytes() <= before + asked);
                 }
                 assert!(rows.has_room(length));
-                rows.push(&row(number, length), &weights(if weighted { length } else { 0 }));
+                // A row that is given up leaves nothing behind.
+                row(number, length).into_iter().for_each(|target| rows.add(target));
+                assert_eq!(rows.open(), length);
+                rows.forget_open();
+                row(number, length).into_iter().for_each(|target| rows.add(target));
+                rows.end(&weights(if weighted { length } else { 0 }));
             }
             assert_eq!(rows.rows(), lengths().count());
             assert_eq!(rows.len(), lengths().sum::<usize>());

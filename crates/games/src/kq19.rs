@@ -28,6 +28,8 @@ pub(crate) struct Kq19;
 pub(crate) struct Room {
     ground: Ground,
     start: Heap,
+    /// How many grains of each kind there are.
+    counts: [u32; 2],
     /// The outline each kind of grain must fill.
     targets: [Places; 2],
     /// How many actions there are before the level is lost; `None` if it cannot be lost.
@@ -102,8 +104,8 @@ impl Game for Kq19 {
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 8);
         packer.put(u64::from(state.board.hard), 1);
-        for (grains, start) in state.board.grains.iter().zip(&room.start.grains) {
-            packer.put_places(*grains, start.count_ones());
+        for (&grains, &count) in state.board.grains.iter().zip(&room.counts) {
+            packer.put_places(grains, count);
         }
         packer.finish()
     }
@@ -112,7 +114,7 @@ impl Game for Kq19 {
     fn unpack(room: &Room, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let (spent, hard) = (fields.take_u8(8), fields.take(1) == 1);
-        let grains = room.start.grains.map(|start| fields.take_places(start.count_ones()));
+        let grains = room.counts.map(|count| fields.take_places(count));
         Some(State { board: Heap { grains, hard }, spent })
     }
 }

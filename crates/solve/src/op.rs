@@ -121,8 +121,12 @@ impl Op {
         }
         Some(match self {
             Self::Pick(quality, least) => list::pick(images, measured.get(quality, images, frame.input), least).map(Value::One),
-            Self::Keep(quality, least) => list::keep(images, measured.get(quality, images, frame.input), least, false).map(Value::Many),
-            Self::Others(quality, least) => list::keep(images, measured.get(quality, images, frame.input), least, true).map(Value::Many),
+            Self::Keep(quality, least) => {
+                list::keep(images, measured.get(quality, images, frame.input), least, false).map(Value::Many)
+            }
+            Self::Others(quality, least) => {
+                list::keep(images, measured.get(quality, images, frame.input), least, true).map(Value::Many)
+            }
             Self::Compose(growing) => list::compose(images, growing).map(Value::One),
             Self::LineUp(down) => list::line_up(images, down).map(Value::One),
             Self::Overlay(over) => list::overlay(images, over).map(Value::One),

@@ -24,6 +24,7 @@ pub(super) fn room(index: LevelIndex) -> Room {
     Room {
         ground: Ground::new(walls, glue),
         start: Heap { grains, hard: false },
+        counts: grains.map(u128::count_ones),
         targets,
         budget: plan.budget,
         background: draw::background(walls, glue, targets, plan.budget.is_some()),
