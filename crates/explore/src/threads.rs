@@ -8,6 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use rhae_engine::Outcome;
+use rhae_team::Team;
 
 use crate::batch::Batch;
 use crate::build::{Builder, Progress};
@@ -26,7 +27,8 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
     builder: &mut Builder<'_, E, PACKED>,
     go_on: &mut impl FnMut(Progress) -> bool,
 ) -> Result<(), E::Error> {
-    let team = Team::new(builder.search.threads - 1);
+    // Without further threads the search takes longer, no more.
+    let team = Team::new(builder.search.threads).unwrap_or_default();
     let mut index = Index::new(&builder.graph.keys);
     let mut here = Slice::new(builder.search.threads * SHARE);
     let mut next = Slice::new(builder.search.threads * SHARE);
@@ -45,7 +47,7 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
         let from = builder.graph.expanded();
         if here.end <= from {
             here.cut(builder, from);
-            team.share(&mut here.pieces, look_into, || {});
+            team.share(here.pieces.iter_mut(), look_into);
         }
         if let Some(error) = failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
@@ -55,7 +57,7 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
             return Ok(());
         }
         let keys = &builder.graph.keys;
-        team.share(&mut here.pieces, |piece| piece.batch.find(&index, keys), || {});
+        team.share(here.pieces.iter_mut(), |piece| piece.batch.find(&index, keys));
         // The next slice will be about as large as this one.
         let batches = here.bytes() + here.bytes().max(next.bytes());
         let ahead = if here.end < builder.graph.nodes() {
@@ -66,7 +68,7 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
         };
         let mut numbered = Ok(());
         let number = || numbered = here.number(builder, &mut index, batches);
-        team.share(ahead, look_into, number);
+        team.share_after(number, ahead.iter_mut(), look_into);
         if let Err(stop) = numbered {
             builder.graph.stop = Some(stop);
             return Ok(());
@@ -74,39 +76,6 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
         std::mem::swap(&mut here, &mut next);
     }
     Ok(())
-}
-
-/// Threads that help the one that searches; none if there are none to be had.
-struct Team(Option<rayon::ThreadPool>);
-
-impl Team {
-    fn new(helpers: usize) -> Self {
-        Self(rayon::ThreadPoolBuilder::new().num_threads(helpers).build().ok())
-    }
-
-    /// Does some work on each item: whoever is free takes the next one. The caller's thread has something else to do first.
-    fn share<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync, first: impl FnOnce()) {
-        let items = Mutex::new(items.iter_mut());
-        let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let help = || {
-            while let Some(item) = next() {
-                work(item);
-            }
-        };
-        match &self.0 {
-            None => {
-                first();
-                help();
-            }
-            Some(pool) => pool.in_place_scope(|scope| {
-                for _ in 0..pool.current_num_threads() {
-                    scope.spawn(|_| help());
-                }
-                first();
-                help();
-            }),
-        }
-    }
 }
 
 /// States that are looked into together.

@@ -4,23 +4,31 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
-use rayon::slice::ParallelSliceMut;
 use rhae_engine::{Action, CELLS, Frame, Game, Levels};
+use rhae_team::Team;
 
 use crate::slot::Slot;
 use crate::{Report, Rules};
 
 /// The fewest plays worth handing to another thread.
 const FEWEST: usize = 16;
+/// Parts of the plays for each thread: one that was held up leaves the rest to others.
+const SHARE: usize = 4;
 
 /// Plays with the type of their game erased. Lists are as long as there are plays.
 pub(crate) trait Batch: Send + Sync {
     fn seed(&mut self, seeds: &[u64]);
-    fn reset(&mut self, chosen: Option<&[bool]>, frames: &mut [u8], reports: &mut [Report]);
-    fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report]);
+    fn reset(&mut self, chosen: Option<&[bool]>, frames: &mut [u8], reports: &mut [Report], team: &Team);
+    fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report], team: &Team);
     fn snapshot(&self, reports: &[Report]) -> Arc<dyn Any + Send + Sync>;
-    fn restore(&mut self, snapshot: &(dyn Any + Send + Sync), from: &[usize], frames: &mut [u8], reports: &mut [Report]);
+    fn restore(
+        &mut self,
+        snapshot: &(dyn Any + Send + Sync),
+        from: &[usize],
+        frames: &mut [u8],
+        reports: &mut [Report],
+        team: &Team,
+    );
 }
 
 pub(crate) struct Plays<G: Game> {
@@ -44,14 +52,27 @@ impl<G: Game> Plays<G> {
     }
 }
 
-/// Draws a play into its part of the buffer. A frame is drawn where it stays in the nearest cache, then copied once.
-fn draw<G: Game>(slot: &Slot<G>, scratch: &mut Frame, cells: &mut [u8]) {
-    slot.draw(scratch);
-    cells.copy_from_slice(scratch.cells());
-}
-
-fn scratch() -> Frame {
-    Frame::filled(0)
+/// Changes plays and draws those that `change` says it did change. It gets the number of each play, the play and its report.
+fn each<G: Game>(
+    slots: &mut [Slot<G>],
+    reports: &mut [Report],
+    frames: &mut [u8],
+    team: &Team,
+    change: impl Fn(usize, &mut Slot<G>, &mut Report) -> bool + Sync,
+) {
+    let size = slots.len().div_ceil(team.threads() * SHARE).max(FEWEST);
+    let parts = slots.chunks_mut(size).zip(reports.chunks_mut(size)).zip(frames.chunks_mut(size * CELLS));
+    team.share(parts.enumerate(), |(part, ((slots, reports), frames))| {
+        // A frame is drawn where it stays in the nearest cache, then copied once.
+        let mut scratch = Frame::filled(0);
+        let plays = slots.iter_mut().zip(reports).zip(frames.chunks_exact_mut(CELLS));
+        for (number, ((slot, report), cells)) in (part * size..).zip(plays) {
+            if change(number, slot, report) {
+                slot.draw(&mut scratch);
+                cells.copy_from_slice(scratch.cells());
+            }
+        }
+    });
 }
 
 impl<G: Game> Batch for Plays<G> {
@@ -64,24 +85,23 @@ impl<G: Game> Batch for Plays<G> {
         }
     }
 
-    fn reset(&mut self, chosen: Option<&[bool]>, frames: &mut [u8], reports: &mut [Report]) {
+    fn reset(&mut self, chosen: Option<&[bool]>, frames: &mut [u8], reports: &mut [Report], team: &Team) {
         let Self { slots, levels, rules } = self;
-        let all = slots.par_iter_mut().zip(reports).zip(frames.par_chunks_exact_mut(CELLS)).zip(&*levels).enumerate();
-        all.with_min_len(FEWEST).for_each_init(scratch, |scratch, (index, (((slot, report), cells), levels))| {
-            if chosen.is_none_or(|chosen| chosen[index]) {
-                *slot = Slot::new(levels.clone(), *rules);
+        each(slots, reports, frames, team, |number, slot, report| {
+            let is_chosen = chosen.is_none_or(|chosen| chosen[number]);
+            if is_chosen {
+                *slot = Slot::new(levels[number].clone(), *rules);
                 *report = slot.report(0, true);
-                draw(slot, scratch, cells);
             }
+            is_chosen
         });
     }
 
-    fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report]) {
+    fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report], team: &Team) {
         let Self { slots, rules, .. } = self;
-        let all = slots.par_iter_mut().zip(reports).zip(frames.par_chunks_exact_mut(CELLS)).zip(actions);
-        all.with_min_len(FEWEST).for_each_init(scratch, |scratch, (((slot, report), cells), &action)| {
-            *report = slot.step(action, *rules);
-            draw(slot, scratch, cells);
+        each(slots, reports, frames, team, |number, slot, report| {
+            *report = slot.step(actions[number], *rules);
+            true
         });
     }
 
@@ -89,13 +109,19 @@ impl<G: Game> Batch for Plays<G> {
         Arc::new(Saved { slots: self.slots.clone(), reports: reports.to_vec() })
     }
 
-    fn restore(&mut self, snapshot: &(dyn Any + Send + Sync), from: &[usize], frames: &mut [u8], reports: &mut [Report]) {
+    fn restore(
+        &mut self,
+        snapshot: &(dyn Any + Send + Sync),
+        from: &[usize],
+        frames: &mut [u8],
+        reports: &mut [Report],
+        team: &Team,
+    ) {
         let saved = snapshot.downcast_ref::<Saved<G>>().expect("the caller compared the environments' ids");
-        let all = self.slots.par_iter_mut().zip(reports).zip(frames.par_chunks_exact_mut(CELLS)).zip(from.par_iter());
-        all.with_min_len(FEWEST).for_each_init(scratch, |scratch, (((slot, report), cells), &from)| {
-            *slot = saved.slots[from].clone();
-            *report = saved.reports[from];
-            draw(slot, scratch, cells);
+        each(&mut self.slots, reports, frames, team, |number, slot, report| {
+            *slot = saved.slots[from[number]].clone();
+            *report = saved.reports[from[number]];
+            true
         });
     }
 }

@@ -11,9 +11,9 @@ mod slot;
 
 use std::num::NonZero;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use rhae_engine::{Action, CELLS, Game, GameInfo, LevelIndex};
 use rhae_games::{UnknownGame, Visitor};
+use rhae_team::Team;
 
 use crate::batch::{Batch, Plays};
 pub use crate::slot::{Ending, Report};
@@ -101,7 +101,7 @@ pub struct Vector {
     info: GameInfo,
     plays: Box<dyn Batch>,
     reports: Vec<Report>,
-    pool: ThreadPool,
+    team: Team,
 }
 
 impl Vector {
@@ -112,12 +112,11 @@ impl Vector {
         if let Some(level) = rules.level.map(LevelIndex::get).filter(|&level| level >= levels) {
             return Err(VectorError::Level { id: facts.id.to_owned(), levels, level: level + 1 });
         }
-        let refused =
-            |error: rayon::ThreadPoolBuildError| VectorError::Threads { threads: threads.get(), reason: error.to_string() };
-        let pool = ThreadPoolBuilder::new().num_threads(threads.get()).build().map_err(refused)?;
+        let team =
+            Team::new(threads.get()).map_err(|error| VectorError::Threads { threads: threads.get(), reason: error.to_string() })?;
         let made = rhae_games::visit(facts.id, Make { count: count.get(), rules });
         let plays = made.expect("what is found in the registry can be visited");
-        Ok(Self { info: GameInfo::from(facts), plays, reports: vec![Report::default(); count.get()], pool })
+        Ok(Self { info: GameInfo::from(facts), plays, reports: vec![Report::default(); count.get()], team })
     }
 
     /// What is known of the environment.
@@ -148,8 +147,8 @@ impl Vector {
             self.check("choices", chosen.len())?;
         }
         self.check_frames(frames)?;
-        let Self { plays, reports, pool, .. } = self;
-        pool.install(|| plays.reset(chosen, frames, reports));
+        let Self { plays, reports, team, .. } = self;
+        plays.reset(chosen, frames, reports, team);
         Ok(())
     }
 
@@ -158,8 +157,8 @@ impl Vector {
     pub fn step(&mut self, actions: &[Action], frames: &mut [u8]) -> Result<(), VectorError> {
         self.check("actions", actions.len())?;
         self.check_frames(frames)?;
-        let Self { plays, reports, pool, .. } = self;
-        pool.install(|| plays.step(actions, frames, reports));
+        let Self { plays, reports, team, .. } = self;
+        plays.step(actions, frames, reports, team);
         Ok(())
     }
 
@@ -187,8 +186,8 @@ impl Vector {
             return Err(VectorError::NoSuchPlay { plays: snapshot.count, index });
         }
         self.check_frames(frames)?;
-        let Self { plays, reports, pool, .. } = self;
-        pool.install(|| plays.restore(snapshot.plays.as_ref(), from, frames, reports));
+        let Self { plays, reports, team, .. } = self;
+        plays.restore(snapshot.plays.as_ref(), from, frames, reports, team);
         Ok(())
     }
 

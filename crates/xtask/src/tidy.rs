@@ -11,10 +11,11 @@ use serde_json::Value;
 use crate::root;
 
 /// The layer of each crate: a crate depends only on crates of lower layers.
-const LAYERS: [(&str, u8); 24] = [
+const LAYERS: [(&str, u8); 25] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
     ("rhae-tasks", 0),
+    ("rhae-team", 0),
     ("rhae-games", 1),
     ("rhae-explore", 1),
     ("rhae-solve", 1),

@@ -1,12 +1,13 @@
 //! `rhae arc score`: a submission's score.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use rhae_tasks::{Parser, Score, score};
+use rhae_eval::load_config;
+use rhae_tasks::{Parser, Score, TaskSet, Warning, score};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -92,7 +93,9 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
             ensure!(wanted.len() >= 8, "`{wanted}` is too short for a revision: give at least its first 8 digits");
             ensure!(found.starts_with(&wanted), "`{}` is of revision {found}, and {wanted} was asked for", set.name);
         }
-        scores.push(score(set, &args.select.selection(set)?, &submission(path)?, rules)?);
+        let mut score = score(set, &args.select.selection(set)?, &submission(path)?, rules)?;
+        score.warnings.extend(of_another_revision(path, set));
+        scores.push(score);
     }
     let (headline, measure) = args.protocol.headline();
     let average = scores.iter().map(|score| measure(score).value).sum::<f64>() / scores.len() as f64;
@@ -117,6 +120,21 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
         ensure!(failed == 0, "{failed} tests have no readable answer, and `--failures hard` allows none");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be said of a run's folder that was made on other data.
+fn of_another_revision(run: &Path, set: &TaskSet) -> Option<Warning> {
+    let made_on: Vec<String> = load_config(run).ok()?.sets.into_iter().map(|made| made.revision).collect();
+    let known = made_on.iter().any(|revision| *revision == set.revision());
+    (!known).then(|| {
+        let made_on: Vec<&str> = made_on.iter().map(|revision| revision.get(..12).unwrap_or(revision)).collect();
+        let message = format!(
+            "the run was made on revision {}, and the data are of {}; scores of different revisions cannot be compared",
+            made_on.join(", "),
+            &set.revision()[..12]
+        );
+        Warning { kind: "other-revision", task: None, message }
+    })
 }
 
 /// The score as JSON; the harness plan has ids of its own.

@@ -269,3 +269,21 @@ fn the_public_sets_can_be_sampled_and_evaluated() {
     assert_eq!(results["requests"], 200);
     let _: PathBuf = folder.path().join("run/report.html").canonicalize().unwrap();
 }
+
+#[test]
+fn a_run_that_is_scored_on_other_data_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let task = json!({"train": [{"input": [[1]], "output": [[2]]}], "test": [{"input": [[1]], "output": [[2]]}]});
+    fs::write(data.join("abcd0001.json"), task.to_string()).unwrap();
+    rhae(folder.path(), &["arc", "eval", "--solver", "random", "--data", "data", "--out", "run"]).succeeded();
+    let warnings = || {
+        let score = rhae(folder.path(), &["arc", "score", "run", "--data", "data", "--json"]).succeeded().json();
+        let kinds = score["warnings"].as_array().unwrap().iter().map(|warning| warning["kind"].as_str().unwrap().to_owned());
+        kinds.collect::<Vec<String>>()
+    };
+    assert!(!warnings().contains(&"other-revision".to_owned()));
+    fs::write(data.join("abcd0001.json"), task.to_string().replace("[[2]]", "[[3]]")).unwrap();
+    assert!(warnings().contains(&"other-revision".to_owned()));
+}
