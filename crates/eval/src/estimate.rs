@@ -24,11 +24,7 @@ pub fn estimate(plan: &Plan, solver: &dyn Solver, ledger: &crate::Ledger, retry_
         let task = plan.task(&job);
         let question = Question { set: &job.asked.set, id: &job.id, task, tests: &job.asked.tests, attempts: &job.asked.attempts };
         if let Some(one) = solver.foresee(&question) {
-            let all = sum.foreseen.get_or_insert_default();
-            all.input_tokens += one.input_tokens;
-            all.answer_tokens += one.answer_tokens;
-            all.input_usd += one.input_usd;
-            all.answer_usd += one.answer_usd;
+            sum.foreseen = Some(sum.foreseen.map_or(one, |all| all.and(&one)));
         }
     }
     sum

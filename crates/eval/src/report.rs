@@ -9,7 +9,7 @@ use crate::results::{AttemptResult, EvalResults};
 
 /// The page of a run.
 pub fn report(config: &EvalConfig, sets: &[PlannedSet], results: &EvalResults) -> Result<String, EvalError> {
-    let costs_money = results.spent.cost_usd > 0.0;
+    let costs_money = results.spent.cost_usd > 0.0 && results.spent.unpriced == 0;
     let mut tasks = Vec::new();
     for planned in sets {
         let score = results.sets.iter().find(|set| set.set == planned.set.name).and_then(|set| set.score.as_ref());
@@ -43,7 +43,7 @@ pub fn report(config: &EvalConfig, sets: &[PlannedSet], results: &EvalResults) -
 /// What a task cost: money, or the seconds of its requests, each counted once.
 fn cost(tries: &[&AttemptResult], costs_money: bool) -> f64 {
     if costs_money {
-        return tries.iter().map(|one| one.spent.cost_usd).sum();
+        return tries.iter().fold(0.0, |sum, one| sum + one.spent.cost_usd);
     }
     let mut requests: Vec<(u64, u64)> = tries.iter().filter_map(|one| Some((one.request?, one.ms))).collect();
     requests.sort_unstable();
@@ -66,7 +66,7 @@ fn attempt(one: &AttemptResult) -> ArcAttempt {
 fn spent(ms: u64, spent: &EvalSpent) -> String {
     let mut text = format!("{:.2} s", ms as f64 / 1000.0);
     if spent.tokens() > 0 {
-        text += &format!(", {} tokens in, {} out, {:.4} USD", spent.input_tokens, spent.output_tokens, spent.cost_usd);
+        text += &format!(", {} tokens in, {} out, {}", spent.input_tokens, spent.output_tokens, spent.cost());
     }
     text
 }
@@ -115,7 +115,7 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
     if results.spent.tokens() > 0 {
         add("Tokens in", results.spent.input_tokens.to_string());
         add("Tokens out", results.spent.output_tokens.to_string());
-        add("Cost", format!("{:.4} USD", results.spent.cost_usd));
+        add("Cost", results.spent.cost());
     }
     // A model's whole configuration is in config.json.
     for (name, value) in config.solver_settings.iter().filter(|(_, value)| !value.is_object()) {

@@ -171,6 +171,7 @@ impl Shared<'_> {
             input_tokens: spent.input_tokens.saturating_sub(charged.input_tokens),
             output_tokens: spent.output_tokens.saturating_sub(charged.output_tokens),
             cost_usd: (spent.cost_usd - charged.cost_usd).max(0.0),
+            unpriced: spent.unpriced.saturating_sub(charged.unpriced),
             ..EvalSpent::default()
         };
         self.gate.end(&rest, &spent);

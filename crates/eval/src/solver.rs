@@ -155,10 +155,19 @@ pub struct Foreseen {
     pub input_tokens: u64,
     /// Tokens of an answer that has nothing but the grids, if they are as large as the largest training output.
     pub answer_tokens: u64,
-    /// What the input costs.
-    pub input_usd: f64,
-    /// What such an answer costs.
-    pub answer_usd: f64,
+    /// What both cost; absent if there are no prices.
+    pub usd: Option<f64>,
+}
+
+impl Foreseen {
+    /// What two requests cost.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens + other.input_tokens,
+            answer_tokens: self.answer_tokens + other.answer_tokens,
+            usd: self.usd.zip(other.usd).map(|(one, two)| one + two),
+        }
+    }
 }
 
 /// What stands over a request: its deadline, the run's end, and the journal for its transmissions.

@@ -28,7 +28,7 @@ pub fn csv(results: &EvalResults) -> String {
             spent.cached_tokens,
             spent.output_tokens,
             spent.reasoning_tokens,
-            spent.cost_usd,
+            if spent.unpriced == 0 { spent.cost_usd.to_string() } else { String::new() },
             field(one.how.as_deref().unwrap_or_default()),
         );
     }
@@ -83,7 +83,7 @@ pub fn markdown(results: &EvalResults) -> String {
     let _ = writeln!(
         text,
         "\n## Cost\n\n| | |\n| --- | ---: |\n| seconds | {:.1} |\n| seconds a task, one request after the other: median, mean, most | {:.2}, {:.2}, {:.2} |\n\
-         | requests | {} |\n| requests lost in flight | {} |\n| tokens in, of these cached | {}, {} |\n| tokens out, of these thinking | {}, {} |\n| USD | {:.4} |\n",
+         | requests | {} |\n| requests lost in flight | {} |\n| tokens in, of these cached | {}, {} |\n| tokens out, of these thinking | {}, {} |\n| money | {} |\n",
         results.seconds,
         results.task_seconds.median,
         results.task_seconds.mean,
@@ -94,7 +94,7 @@ pub fn markdown(results: &EvalResults) -> String {
         spent.cached_tokens,
         spent.output_tokens,
         spent.reasoning_tokens,
-        spent.cost_usd
+        spent.cost()
     );
     if spent.unmeasured > 0 {
         let _ = writeln!(

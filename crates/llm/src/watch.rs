@@ -58,6 +58,13 @@ pub struct Attempt {
     pub failure: Option<Failure>,
 }
 
+impl Attempt {
+    /// Whether its tokens are known, but not what they cost.
+    pub const fn is_unpriced(&self) -> bool {
+        self.usage.is_some() && self.cost_usd.is_none()
+    }
+}
+
 /// What a call came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -75,7 +82,13 @@ impl Outcome {
 
     /// What all requests cost, failed ones too, as far as that is known.
     pub fn cost_usd(&self) -> f64 {
-        self.attempts.iter().filter_map(|attempt| attempt.cost_usd).sum()
+        // A sum of nothing would be -0.
+        self.attempts.iter().filter_map(|attempt| attempt.cost_usd).fold(0.0, |sum, usd| sum + usd)
+    }
+
+    /// Requests whose tokens are known, but not what they cost.
+    pub fn unpriced(&self) -> usize {
+        self.attempts.iter().filter(|attempt| attempt.is_unpriced()).count()
     }
 
     /// Requests that may have consumed more than is known: those without an answer that were not refused, and answers that do not say.

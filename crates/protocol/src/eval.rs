@@ -235,9 +235,12 @@ pub struct EvalSpent {
     /// Of these, thinking.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
-    /// Money, by the prices in the model's settings.
+    /// Money, by the prices in the model's settings or as the provider reports it, as far as that is known.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub cost_usd: f64,
+    /// Repetitions whose tokens are known, but not what they cost.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unpriced: u64,
     /// Repetitions whose tokens are not known because the connection broke before they came.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unmeasured: u64,
@@ -249,6 +252,15 @@ impl EvalSpent {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
+    /// The cost in words, which tell what is not known from what costs nothing.
+    pub fn cost(&self) -> String {
+        match (self.unpriced, self.cost_usd) {
+            (0, usd) => format!("{usd:.4} USD"),
+            (_, 0.0) => "cost not known".to_owned(),
+            (_, usd) => format!("at least {usd:.4} USD"),
+        }
+    }
+
     /// Adds what another request spent.
     pub fn add(&mut self, other: &Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -257,6 +269,7 @@ impl EvalSpent {
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
         self.cost_usd += other.cost_usd;
+        self.unpriced = self.unpriced.saturating_add(other.unpriced);
         self.unmeasured = self.unmeasured.saturating_add(other.unmeasured);
     }
 }
@@ -285,5 +298,15 @@ mod tests {
             r#"{"event":"answered","request":4,"at_ms":9,"ms":2,"set":"s","task":"aa","tests":[0],"attempts":[1],"answer":{"text":"[[1]]"},"input_tokens":7,"output_tokens":3,"cost_usd":0.5}"#
         );
         assert_eq!(serde_json::from_str::<EvalLine>(&text).unwrap(), line);
+    }
+
+    #[test]
+    fn an_unknown_cost_is_not_nothing() {
+        let mut spent = EvalSpent { input_tokens: 7, ..EvalSpent::default() };
+        assert_eq!(spent.cost(), "0.0000 USD");
+        spent.add(&EvalSpent { unpriced: 1, ..EvalSpent::default() });
+        assert_eq!(spent.cost(), "cost not known");
+        spent.add(&EvalSpent { cost_usd: 0.25, ..EvalSpent::default() });
+        assert_eq!(spent.cost(), "at least 0.2500 USD");
     }
 }

@@ -186,6 +186,32 @@ fn a_limit_on_spending_is_kept_and_can_be_raised() {
 }
 
 #[test]
+fn a_model_without_prices_costs_an_unknown_amount_and_not_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    tasks(folder.path(), 2);
+    let server = ModelServer::start(Faults::none(), |asked| solved(asked.turns.last().map_or("", |(_, text)| text)));
+    models(folder.path(), &server, "");
+    let priced = fs::read_to_string(folder.path().join("models.toml")).unwrap();
+    let unpriced: Vec<&str> = priced.lines().filter(|line| !line.starts_with("prices")).collect();
+    fs::write(folder.path().join("models.toml"), unpriced.join("\n")).unwrap();
+    let run = ["arc", "eval", "--solver", "model:m", "--data", "tasks.json", "--out", "run"];
+    rhae(folder.path(), &[&run[..], &["--spend-limit", "1"]].concat()).failed_with("give the model `prices`");
+    let outcome = rhae(folder.path(), &run).succeeded();
+    assert!(outcome.err.contains("without any thinking: cost not known"), "{}", outcome.err);
+    assert!(outcome.out.contains(" out, cost not known") && !outcome.out.contains("USD"), "{}", outcome.out);
+    rhae(folder.path(), &["arc", "eval", "--resume", "run", "--spend-limit", "1"]).failed_with("give the model `prices`");
+    let read = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
+    let results: Value = serde_json::from_str(&read("results.json")).unwrap();
+    assert_eq!((&results["unpriced"], &results["cost_usd"]), (&results["requests"], &Value::Null));
+    let csv = read("results.csv");
+    let cost = csv.lines().next().unwrap().split(',').position(|name| name == "cost_usd").unwrap();
+    assert!(csv.lines().skip(1).all(|line| line.split(',').nth(cost) == Some("")), "{csv}");
+    assert!(read("results.md").contains("| money | cost not known |"));
+    let report = read("report.html");
+    assert!(report.contains("cost not known") && report.contains("seconds a task") && !report.contains("USD"));
+}
+
+#[test]
 fn a_wrong_key_ends_the_run_and_costs_no_attempt() {
     let folder = tempfile::tempdir().unwrap();
     tasks(folder.path(), 5);

@@ -1,7 +1,7 @@
 //! A language model: a prompt for each request, and every transmission in the journal.
 
 use rhae_llm::{
-    Attempt, Cancel, Failure as LlmFailure, FailureKind as LlmKind, Finish, Halt, Model, Part, Reply, Request, Sending,
+    Attempt, Cancel, Failure as LlmFailure, FailureKind as LlmKind, Finish, Halt, Model, Part, Reply, Request, Sending, Usage,
 };
 use rhae_protocol::{EvalAnswer, EvalSpent};
 use rhae_tasks::{Grid, Prompt, Task};
@@ -44,15 +44,11 @@ impl Solver for Ask {
         let deadline = watch.deadline.map(|(deadline, _)| deadline);
         let mut book = Book(watch);
         let outcome = self.model.ask(&self.request(question), &Cancel::default(), deadline, &mut book);
-        let (usage, unmeasured) = (outcome.usage(), outcome.uncounted() as u64);
         let spent = EvalSpent {
-            input_tokens: usage.input_tokens,
-            cached_tokens: usage.cached_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-            output_tokens: usage.output_tokens,
-            reasoning_tokens: usage.reasoning_tokens,
             cost_usd: outcome.cost_usd(),
-            unmeasured,
+            unpriced: outcome.unpriced() as u64,
+            unmeasured: outcome.uncounted() as u64,
+            ..tokens(outcome.usage())
         };
         let result = match outcome.reply {
             Ok(reply) => Ok(answer(reply)),
@@ -74,13 +70,21 @@ impl Solver for Ask {
         let largest =
             outputs.max_by_key(|grid| grid.cells().len()).map_or(0, |grid| rhae_llm::estimate_tokens(&Grid::to_string(grid)));
         let answer_tokens = largest * question.tests.len() as u64;
-        let usd = |usage: rhae_llm::Usage| self.model.cost_usd(&usage).unwrap_or(0.0);
-        Some(Foreseen {
-            input_tokens,
-            answer_tokens,
-            input_usd: usd(rhae_llm::Usage { input_tokens, ..rhae_llm::Usage::default() }),
-            answer_usd: usd(rhae_llm::Usage { output_tokens: answer_tokens, ..rhae_llm::Usage::default() }),
-        })
+        let usd = self.model.cost_usd(&Usage { input_tokens, output_tokens: answer_tokens, ..Usage::default() });
+        Some(Foreseen { input_tokens, answer_tokens, usd })
+    }
+}
+
+const fn tokens(usage: Usage) -> EvalSpent {
+    EvalSpent {
+        input_tokens: usage.input_tokens,
+        cached_tokens: usage.cached_tokens,
+        cache_write_tokens: usage.cache_write_tokens,
+        output_tokens: usage.output_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+        cost_usd: 0.0,
+        unpriced: 0,
+        unmeasured: 0,
     }
 }
 
@@ -120,16 +124,12 @@ impl rhae_llm::Watch for Book<'_> {
         if reply.is_some() {
             return Ok(());
         }
-        let usage = attempt.usage.unwrap_or_default();
         let failure = attempt.failure.as_ref();
         let spent = EvalSpent {
-            input_tokens: usage.input_tokens,
-            cached_tokens: usage.cached_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-            output_tokens: usage.output_tokens,
-            reasoning_tokens: usage.reasoning_tokens,
             cost_usd: attempt.cost_usd.unwrap_or(0.0),
+            unpriced: u64::from(attempt.is_unpriced()),
             unmeasured: u64::from(attempt.usage.is_none() && failure.is_none_or(LlmFailure::may_have_consumed)),
+            ..tokens(attempt.usage.unwrap_or_default())
         };
         let message = failure.map_or("no answer", |failure| failure.message.as_str());
         self.0.failed(&attempt.id, message, &spent).map_err(Halt)

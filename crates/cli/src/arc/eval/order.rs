@@ -43,6 +43,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<Prepared> {
             json!(settings)
         );
         let limits = args.limits.over(Some(config.limits), cores)?;
+        measurable(&limits, solver.as_ref(), &settings)?;
         return Ok(Prepared { folder, config, sets, solver, limits });
     }
     let Chosen { name, solver, settings, data, mut sets } = choose(args)?;
@@ -53,10 +54,7 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<Prepared> {
     }
     let rules = args.protocol.rules();
     let limits = args.limits.over(None, if solver.costs() { MODEL_CONCURRENCY } else { cores })?;
-    ensure!(
-        limits.cost_usd.is_none() || !solver.costs() || settings.get("priced") == Some(&json!(true)),
-        "--spend-limit needs to know what tokens cost: give the model `prices`"
-    );
+    measurable(&limits, solver.as_ref(), &settings)?;
     let config = EvalConfig {
         version: EVAL_VERSION,
         software: SOFTWARE.to_owned(),
@@ -75,6 +73,15 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<Prepared> {
     let path = args.out.clone().unwrap_or_else(|| default_folder(&name));
     let folder = EvalFolder::create(&path, &config)?;
     Ok(Prepared { folder, config, sets, solver, limits })
+}
+
+/// Refuses a limit that nothing could be measured against.
+fn measurable(limits: &EvalLimits, solver: &dyn Solver, settings: &BTreeMap<String, Value>) -> Result<()> {
+    ensure!(
+        limits.cost_usd.is_none() || !solver.costs() || settings.get("priced") == Some(&json!(true)),
+        "--spend-limit needs to know what tokens cost: give the model `prices`"
+    );
+    Ok(())
 }
 
 /// What flags name: a solver and sets with the tests that count.

@@ -26,8 +26,10 @@ pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder
     );
     if let Some(foreseen) = &estimate.foreseen {
         text += &format!(
-            "at least {} tokens in ({:.2} USD) and {} out ({:.2} USD), without any thinking\n",
-            foreseen.input_tokens, foreseen.input_usd, foreseen.answer_tokens, foreseen.answer_usd
+            "at least {} tokens in and {} out, without any thinking: {}\n",
+            foreseen.input_tokens,
+            foreseen.answer_tokens,
+            foreseen.usd.map_or_else(|| "cost not known, the model has no `prices`".to_owned(), |usd| format!("{usd:.2} USD"))
         );
     }
     let lost = ledger.in_flight().count();
@@ -58,7 +60,7 @@ impl Bar {
         }
         self.0.set_position(progress.done as u64);
         let Progress { done, total, solved, tasks_done, spent, in_flight, .. } = progress;
-        let cost = if spent.cost_usd > 0.0 { format!(", {:.2} USD", spent.cost_usd) } else { String::new() };
+        let cost = if spent.tokens() > 0 { format!(", {}", spent.cost()) } else { String::new() };
         let left = if *done > 0 { format!(", about {} s left", self.0.eta().as_secs()) } else { String::new() };
         self.0.set_message(format!(
             "{done}/{total} requests, {in_flight} under way, {solved} solved of {tasks_done} tasks{cost}, {} s{left}",
@@ -171,7 +173,7 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
     );
     let spent = &results.spent;
     if spent.tokens() > 0 {
-        text += &format!("; {} tokens in, {} out, {:.4} USD", spent.input_tokens, spent.output_tokens, spent.cost_usd);
+        text += &format!("; {} tokens in, {} out, {}", spent.input_tokens, spent.output_tokens, spent.cost());
     }
     let failed = results.tries.iter().filter(|one| one.request.is_some() && one.grid.is_err()).count();
     if failed > 0 {
