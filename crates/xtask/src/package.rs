@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::test::{Context, succeed};
+use crate::test::{Context, program, succeed};
 use crate::{python, root};
 
 /// What is installed beside the package. The folder's name changes with it.
@@ -29,11 +29,11 @@ pub(crate) fn run(context: &Context) -> Result<()> {
         Ok(()) => {}
     }
     install(&python)?;
-    succeed(context.cargo().args(["build", "--quiet", "--release", "-p", "rhae-cli"]))?;
+    let program = program()?;
     let mut tests = Command::new(&python);
     tests.args(["-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]).current_dir(root().join("python"));
     context.surround(&mut tests);
-    tests.env("RHAE_PROGRAM", root().join("target/release/rhae"));
+    tests.env("RHAE_PROGRAM", program);
     // Tests import the installed package, not the sources beside them, which have no extension module.
     let output = tests.stdout(Stdio::piped()).output().context("cannot run pytest")?;
     let text = String::from_utf8_lossy(&output.stdout);

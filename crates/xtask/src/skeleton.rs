@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::root;
-use crate::test::{Context, succeed};
+use crate::test::{Context, program, succeed};
 
 /// The id of the skeleton, which no game of ours has.
 const ID: &str = "zz99";
@@ -19,9 +19,7 @@ pub(crate) fn run(context: &Context) -> Result<()> {
         fs::remove_dir_all(&copy)?;
     }
     copy_sources(&copy)?;
-    succeed(context.cargo().args(["build", "--release", "--quiet", "--package", "rhae-cli"]))?;
-    let rhae = root().join("target/release/rhae");
-    succeed(Command::new(rhae).args(["games", "new", ID]).current_dir(&copy))?;
+    succeed(Command::new(program()?).args(["games", "new", ID]).current_dir(&copy))?;
     let mut tests = context.test(&["--package", "rhae-games"]);
     // One target folder serves both, so that dependencies are not compiled twice.
     tests.current_dir(&copy).env("CARGO_TARGET_DIR", root().join("target"));

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every test, with what it needs.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
@@ -106,6 +107,17 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
 
 fn workspace(context: &Context) -> Result<()> {
     succeed(&mut context.test(&["--workspace"]))
+}
+
+/// Builds the program and says where it is.
+///
+/// Naming the workspace and an example lets cargo choose the features that tests are compiled with, those of their own
+/// dependencies included: the program that the tests have built is taken, and nothing is compiled twice.
+pub(crate) fn program() -> Result<PathBuf> {
+    let build = ["build", "--release", "--quiet", "--workspace", "--bin", "rhae", "--example", "solve_set"];
+    succeed(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("release").join("rhae"))
 }
 
 /// Runs a command that must succeed.

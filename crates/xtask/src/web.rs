@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
-use crate::test::{Context, succeed};
+use crate::test::{Context, program, succeed};
 use crate::{needs, root};
 
 const FOLDER: &str = "target/web";
@@ -77,16 +77,15 @@ fn provide() -> Result<()> {
 
 /// Scripts with what they read from their surroundings: the binary, the packages, the browser.
 fn node(flags: &[&str], scripts: &[&str]) -> Result<Command> {
-    succeed(Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "--package", "rhae-cli"]).current_dir(root()))?;
+    let program = program()?;
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut places = BROWSERS.iter().flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
     let Some(browser) = places.find(|path: &PathBuf| path.is_file()) else {
         bail!("chromium is missing; install it, for example with `apt-get install chromium`");
     };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let mut node = Command::new("node");
     node.args(flags).args(scripts.iter().map(|script| root().join(SOURCES).join(script)));
-    node.env("RHAE_BINARY", target.join("release").join(Path::new("rhae")));
+    node.env("RHAE_BINARY", program);
     node.env("RHAE_MODULES", root().join(FOLDER)).env("RHAE_CHROMIUM", browser);
     Ok(node)
 }
