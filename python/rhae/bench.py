@@ -1,7 +1,7 @@
 """How much faster games are on `rhae.arcengine` than on the installed `arcengine`: `python -m rhae.bench --help`.
 
 Both engines play the same actions in one process, in turns, and CPU time is compared, so that a busy machine slows both.
-How much of the original's time is the game's own code is sampled; see `rhae._sampling`. If that share is f, no engine can
+How much of the original's time is the game's own code is measured too; see `rhae._timing`. If that share is f, no engine can
 give more than 1/f, and one that is ten times faster gives 1 / (f + (1 - f) / 10).
 """
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import rhae.arcengine as ours
-from rhae import _sampling
+from rhae import _native, _timing
 
 Action = tuple[int, dict[str, int]]
 _PARTS = ("base_game", "camera", "enums", "interfaces", "level", "sprites")
@@ -97,18 +97,22 @@ class Player:
         self.seconds += time.process_time() - begun
 
 
-def own_share(path: Path, seconds: float) -> float:
-    """The share of the original's time that is spent in the game's own code."""
-    program = _sampling.sampler()
-    if program is not None:
-        return _sampling.from_outside(program, path, seconds)
-    player, rng = Player(path, original()), random.Random(1)
-
-    def play() -> bool:
-        player.play(actions(rng, 60))
-        return player.seconds > seconds
-
-    return _sampling.from_inside(str(path), str(Path(original().__file__ or "").parent), play)
+def own_share(path: Path, engine: types.ModuleType, seconds: float) -> float:
+    """The share of an engine's time that is spent in the game's own code."""
+    plain, watched, rng = Player(path, engine), Player(path, engine), random.Random(1)
+    shares: list[float] = []
+    while plain.seconds < seconds:
+        clock = _native.Clock(str(path), str(Path(engine.__file__ or "").parent))
+        excess: list[float] = []
+        for _ in range(10):
+            moves, before = actions(rng, 60), watched.seconds - plain.seconds
+            plain.play(moves)
+            with _timing.watched(clock):
+                watched.play(moves)
+            excess.append(watched.seconds - plain.seconds - before)
+        shares.append(_timing.share(clock, excess))
+    # The middle one of many: the clock goes on while the host runs something else.
+    return statistics.median(shares)
 
 
 def _timed(work: Callable[[], Any], times: int) -> float:
@@ -142,17 +146,14 @@ def measure(path: Path, seconds: float) -> dict[str, Any]:
     for player in (theirs, mine):
         player.play(actions(random.Random(0), 60))
         player.seconds = 0.0
-    rounds: list[float] = []
     taken = 0
-    while theirs.seconds < seconds or len(rounds) < 5:
+    while theirs.seconds < seconds or taken < 300:
         moves = actions(rng, 60)
-        before = theirs.seconds, mine.seconds
         theirs.play(moves)
         mine.play(moves)
-        rounds.append((theirs.seconds - before[0]) / (mine.seconds - before[1]))
         taken += len(moves)
-    share = own_share(path, seconds)
-    ratio = statistics.median(rounds)
+    ratio = theirs.seconds / mine.seconds
+    share = own_share(path, original(), seconds)
     slow, fast, clone_ratio = copying(theirs.game, mine.game, seconds / 4)
     return {
         "game": path.stem,
@@ -190,20 +191,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="CPU seconds of the original for each game")
     parser.add_argument("--table", action="store_true", help="a table instead of JSON")
     parser.add_argument("--pair", type=Path, help="the file of the environment bx20, to measure the native vector beside it")
-    parser.add_argument("--play", type=Path, help="only play this game on the original engine, for that many seconds")
     args = parser.parse_args()
-    if args.play is not None:
-        player, rng = Player(args.play, original()), random.Random(1)
-        while player.seconds < args.seconds:
-            player.play(actions(rng, 60))
-        return
     paths = sorted(path for path in args.games.glob("*.py") if not args.only or path.stem in args.only)
     if not paths:
         parser.error(f"there are no game files in {args.games}")
     results = [measure(path, args.seconds) for path in paths]
     plays = None if args.pair is None else vector(args.pair, args.seconds)
     if not args.table:
-        json.dump({"games": results, "sampled_by": _sampler_name(), "vector": plays}, sys.stdout, indent=2)
+        json.dump({"games": results, "vector": plays}, sys.stdout, indent=2)
         print()
         return
     print("| game | sprites | ratio | own code | ten times | reached | clone |")
@@ -219,10 +214,6 @@ def main() -> None:
             f"on {plays['threads']} threads, {plays['ratio']:.0f} times the Python file on the original engine "
             f"({plays['ratio_per_core']:.0f} times per core)"
         )
-
-
-def _sampler_name() -> str:
-    return "signals" if _sampling.sampler() is None else "py-spy"
 
 
 if __name__ == "__main__":

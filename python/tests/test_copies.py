@@ -146,6 +146,38 @@ def test_what_cannot_be_copied_is_played_again() -> None:
         game.clone()
 
 
+class Late(ARCBaseGame):
+    """Can be copied until a click makes it hold a generator."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.numbers: Any = None
+        super().__init__("late", [Level([Sprite([[1]], name="one")])])
+
+    def step(self) -> None:
+        if self.action.id == GameAction.ACTION6:
+            far = self.action.data["x"]
+            self.numbers = (far for _ in range(9))
+        self.current_level._sprites[0].move(1 if self.numbers is None else next(self.numbers), 0)
+        self.complete_action()
+
+
+def test_what_is_played_again_includes_what_came_before_copies() -> None:
+    game = Late()
+    games = [game]
+    for click in (10, 20, 30):
+        game.perform_action(ActionInput(id=2), raw=True)
+        game = game.clone()
+        games.append(game)
+        games[-2].perform_action(ActionInput(id=6, data={"x": click, "y": 0}), raw=True)
+    for number, game in enumerate(games[:3], 1):
+        data = game.action.data
+        twin = game.clone()
+        data["x"] = 50
+        assert twin.current_level._sprites[0].x == game.current_level._sprites[0].x == number + number * 10
+        twin.perform_action(ActionInput(id=1), raw=True)
+        assert twin.clone().current_level._sprites[0].x == number + number * 20
+
+
 def test_an_error_names_what_cannot_be_pickled() -> None:
     with pytest.raises(pickle.PicklingError, match=r"`game\.add` holds the function `Parts\.__init__\.<locals>\.add`"):
         pickle.dumps(Parts())

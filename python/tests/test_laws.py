@@ -271,3 +271,52 @@ def test_what_a_game_offers(spec: Any, window: dict[str, Any], actions: list[int
         return [outcome(game._get_valid_actions), data, moved, outcome(game.get_pixels, 1, 1, 3, 3)]
 
     assert outcome(offered, ours) == outcome(offered, official)
+
+
+def test_what_a_game_replaces_is_called() -> None:
+    """Displays, sprites, cameras and games with methods of their own, of the class or of one object."""
+
+    def seen(engine: types.ModuleType) -> Any:
+        class Doubling(engine.ToggleableUserDisplay):  # type: ignore[name-defined, misc]
+            def draw_sprite(self, frame: Any, sprite: Any, start_x: int, start_y: int) -> Any:
+                return super().draw_sprite(frame, sprite, start_x * 2, start_y)
+
+        class Ghost(engine.Sprite):  # type: ignore[name-defined, misc]
+            @property
+            def interaction(self) -> Any:
+                return engine.InteractionMode.REMOVED if self._x > 3 else engine.InteractionMode.TANGIBLE
+
+        class Choosy(engine.ARCBaseGame):  # type: ignore[name-defined, misc]
+            def _is_sprite_clickable_now(self, sprite: Any) -> bool:
+                for other in self.current_level.get_sprites():
+                    other.move(1, 0)
+                return sprite.x % 2 == 0
+
+        tags = ["sys_click", "sys_every_pixel"]
+        sprites = [engine.Sprite([[-1, 3], [4, 5]], f"s{x}", x, 2, tags=tags[: 1 + x % 2]) for x in range(6)]
+        answers: list[Any] = []
+        for pair in [sprites[:2], [Ghost([[7, 7]], "g", x, 8) for x in (2, 5)], [Ghost([[9]], "g", 1, 9), sprites[4]]]:
+            for display in (engine.ToggleableUserDisplay(), Doubling()):
+                display._sprite_pairs = [tuple(pair), (sprites[3], sprites[5])]
+                answers.append(outcome(display.render_interface, np.full((64, 64), 1, dtype=np.int8)))
+                display.draw_sprite = lambda frame, sprite, x, y: frame + x
+                answers.append(outcome(display.render_interface, np.full((64, 64), 1, dtype=np.int8)))
+        for kind in (engine.ARCBaseGame, Choosy):
+            game = kind("any", [engine.Level(sprites, (20, 12))], available_actions=[6])
+            answers.append(outcome(game._get_valid_actions))
+            game.current_level.get_sprites()[0]._x = np.int64(1)
+            answers.append(outcome(lambda game=game: [type(one.data["x"]).__name__ for one in game._get_valid_actions()]))
+            game._is_sprite_clickable_now = lambda sprite: sprite.name == "s1"
+            answers.append(outcome(game._get_valid_actions))
+        for name, value in {
+            "_raw_render": lambda sprites: np.full((3, 4), len(sprites)),
+            "_calculate_scale_and_offset": lambda: (2, 1, 5),
+            "MAX_DIMENSION": 70,
+            "note": "of the game's own",
+        }.items():
+            camera = engine.Camera(width=20, height=12)
+            setattr(camera, name, value)
+            answers.append(outcome(camera.render, sprites))
+        return answers
+
+    assert seen(ours) == seen(official)

@@ -61,7 +61,7 @@ impl<'a, 'py> Fields<'a, 'py> {
 }
 
 /// What a sprite does that a kernel does in its place. Kernels name them by index.
-const BEHAVIOUR: [&str; 13] = [
+const BEHAVIOUR: [&str; 14] = [
     "render",
     "is_visible",
     "is_collidable",
@@ -75,10 +75,13 @@ const BEHAVIOUR: [&str; 13] = [
     "tags",
     "name",
     "clone",
+    "interaction",
 ];
 
 /// What drawing uses, as indices into [`BEHAVIOUR`].
 pub(crate) const DRAWING: &[usize] = &[0, 1, 4, 5, 6];
+/// What drawing the sprites of a switched display uses.
+pub(crate) const SWITCHING: &[usize] = &[0, 5, 6, 13];
 /// What rendering one sprite uses.
 pub(crate) const RENDERING: &[usize] = &[0];
 /// What one collision uses.
@@ -188,26 +191,10 @@ impl<'py> Judge<'py> {
 
     fn is_plain(&self, class: &Bound<'py, PyType>) -> bool {
         let known = self.classes;
-        let ours = known.sprite.bind(self.py);
         let attributes = known.attributes.bind(self.py).as_any();
         let unchanged = |&index: &usize| attributes.get_item(&known.names[index]).is_ok_and(|now| now.is(&known.behaviour[index]));
-        self.uses.iter().all(unchanged)
-            && (class.is(ours) || class.is_subclass(ours).is_ok_and(|is| is && self.adds_nothing(class)))
-    }
-
-    /// Whether no class between this one and ours replaces what a kernel reads or does.
-    fn adds_nothing(&self, class: &Bound<'py, PyType>) -> bool {
-        let known = self.classes;
-        let ours = known.sprite.bind(self.py);
-        let object = self.py.get_type::<PyAny>();
-        let hook = pyo3::intern!(self.py, "__getattribute__");
-        class.mro().iter().filter(|between| !between.is(ours) && !between.is(&object)).all(|between| {
-            let Ok(attributes) = between.getattr(pyo3::intern!(self.py, "__dict__")) else { return false };
-            let has = |name: &Bound<'py, PyString>| attributes.contains(name).unwrap_or(true);
-            let names = self.uses.iter().map(|&index| &known.names[index]);
-            let replaces = names.chain(&known.fields).any(|name| has(name.bind(self.py)));
-            !replaces && !has(hook)
-        })
+        let names = || self.uses.iter().map(|&index| &known.names[index]).chain(&known.fields);
+        self.uses.iter().all(unchanged) && adds_nothing(class, &known.sprite, names)
     }
 
     fn is_overridden(&self, fields: &Bound<'py, PyDict>) -> Option<bool> {
@@ -233,6 +220,75 @@ impl<'py> Judge<'py> {
         let modes = [Blocking::NotBlocked, Blocking::BoundingBox, Blocking::PixelPerfect];
         self.classes.blockings.iter().position(|mode| value.is(mode)).map(|index| modes[index])
     }
+}
+
+/// What rendering a camera is made of, which a game may replace.
+const CAMERA: [&str; 3] = ["_raw_render", "_calculate_scale_and_offset", "MAX_DIMENSION"];
+/// The attributes of a camera, which a subclass could turn into something that is computed.
+const CAMERA_FIELDS: [&str; 7] = ["_x", "_y", "_width", "_height", "_background", "_letter_box", "_interfaces"];
+
+struct Cameras {
+    class: Py<PyType>,
+    attributes: Py<PyMappingProxy>,
+    names: [Py<PyString>; CAMERA.len()],
+    behaviour: Vec<Py<PyAny>>,
+    fields: [Py<PyString>; CAMERA_FIELDS.len()],
+}
+
+static CAMERAS: PyOnceLock<Cameras> = PyOnceLock::new();
+
+/// Remembers the class of cameras. The package calls this once, after it has made it.
+#[pyfunction]
+pub(crate) fn learn_camera(py: Python<'_>, class: &Bound<'_, PyType>) -> PyResult<()> {
+    let attributes = class.getattr("__dict__")?.cast_into::<PyMappingProxy>()?;
+    let behaviour = CAMERA.iter().map(|name| Ok(attributes.as_any().get_item(name)?.unbind()));
+    let cameras = Cameras {
+        class: class.clone().unbind(),
+        behaviour: behaviour.collect::<PyResult<_>>()?,
+        attributes: attributes.unbind(),
+        names: CAMERA.map(|name| PyString::intern(py, name).unbind()),
+        fields: CAMERA_FIELDS.map(|name| PyString::intern(py, name).unbind()),
+    };
+    CAMERAS.set(py, cameras).map_err(|_| PyRuntimeError::new_err("the class of cameras is known already"))
+}
+
+/// Whether a camera keeps its numbers as plain attributes.
+pub(crate) fn reads_plainly(camera: &Bound<'_, PyAny>) -> bool {
+    let Some(known) = CAMERAS.get(camera.py()) else { return false };
+    adds_nothing(&camera.get_type(), &known.class, || known.fields.iter())
+}
+
+/// Whether a camera with these attributes keeps its numbers in them, and neither it nor its class replaces what rendering is made of.
+pub(crate) fn renders_plainly(camera: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>) -> bool {
+    let py = camera.py();
+    let Some(known) = CAMERAS.get(py) else { return false };
+    let attributes = known.attributes.bind(py).as_any();
+    let unchanged = |(name, before): (&Py<PyString>, &Py<PyAny>)| attributes.get_item(name).is_ok_and(|now| now.is(before));
+    let replaces = |name: &Py<PyString>| fields.contains(name).unwrap_or(true);
+    known.names.iter().zip(&known.behaviour).all(unchanged)
+        && adds_nothing(&camera.get_type(), &known.class, || known.names.iter().chain(&known.fields))
+        && (fields.len() == CAMERA_FIELDS.len() || !known.names.iter().any(replaces))
+}
+
+/// Whether a class is ours, or a subclass of which no class between has one of these names or computes its attributes.
+fn adds_nothing<'a, N: Iterator<Item = &'a Py<PyString>>>(
+    class: &Bound<'_, PyType>,
+    ours: &Py<PyType>,
+    names: impl Fn() -> N,
+) -> bool {
+    let py = class.py();
+    let ours = ours.bind(py);
+    if class.is(ours) {
+        return true;
+    }
+    let object = py.get_type::<PyAny>();
+    let hook = pyo3::intern!(py, "__getattribute__");
+    class.is_subclass(ours).unwrap_or(false)
+        && class.mro().iter().filter(|between| !between.is(ours) && !between.is(&object)).all(|between| {
+            let Ok(attributes) = between.getattr(pyo3::intern!(py, "__dict__")) else { return false };
+            let has = |name: &Bound<'_, PyString>| attributes.contains(name).unwrap_or(true);
+            !names().any(|name| has(name.bind(py))) && !has(hook)
+        })
 }
 
 /// The items of a list or tuple that nobody has subclassed.

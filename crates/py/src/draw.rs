@@ -2,13 +2,13 @@
 //!
 //! Invariant: sprites are drawn from the lowest layer up and within a layer in their order; cells below 0 are not drawn.
 
-use numpy::{PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArrayMethods, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 use rhae_engine::{Camera, Frame, SIZE};
 
 use crate::answer;
-use crate::classes::{DRAWING, Interaction, Judge, RENDERING, at, items};
+use crate::classes::{DRAWING, Interaction, Judge, RENDERING, SWITCHING, at, items, reads_plainly, renders_plainly};
 use crate::look::{Look, Pose};
 use crate::pixels::Cells;
 use crate::raw::{array, attributes, bytes, field, number, signed};
@@ -51,21 +51,6 @@ pub(crate) fn remapped<'py>(
     answer(pixels.py(), remap())
 }
 
-/// The rows and columns of the cells that are drawn of a sprite whose cells are bytes; of the first one only, if so wanted.
-#[pyfunction]
-pub(crate) fn drawn<'py>(sprite: &Bound<'py, PyAny>, every: bool) -> PyResult<Bound<'py, PyAny>> {
-    let py = sprite.py();
-    let drawn = || {
-        let mut judge = Judge::new(py, RENDERING)?;
-        let attributes = judge.attributes(sprite)?;
-        let look = Look::read(&judge.read(&attributes))?;
-        let places = (0..look.height).flat_map(|row| (0..look.width).map(move |column| (row, column)));
-        let drawn = places.filter(|&(row, column)| look.get(column, row) >= 0);
-        Some(if every { drawn.collect::<Vec<_>>() } else { drawn.take(1).collect() })
-    };
-    answer(py, drawn())
-}
-
 /// The columns and rows that `Sprite.render` of a plain sprite would have.
 #[pyfunction]
 pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -85,7 +70,10 @@ pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
 pub(crate) fn view<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = camera.py();
     let view = || {
-        let window = Window::read(camera)?;
+        if !reads_plainly(camera) {
+            return None;
+        }
+        let window = Window::read(&attributes(camera)?)?;
         let mut frame = Frame::filled(0);
         window.draw(py, sprites, &mut frame)?;
         let mut cells = Vec::with_capacity(window.width * window.height);
@@ -102,8 +90,12 @@ pub(crate) fn view<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>)
 pub(crate) fn frame<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = camera.py();
     let frame = || {
-        let window = Window::read(camera)?;
-        let letter_box = byte(&attributes(camera)?.get_item(pyo3::intern!(py, "_letter_box")).ok()??)?;
+        let fields = attributes(camera)?;
+        if !renders_plainly(camera, &fields) {
+            return None;
+        }
+        let window = Window::read(&fields)?;
+        let letter_box = byte(&fields.get_item(pyo3::intern!(py, "_letter_box")).ok()??)?;
         let camera = Camera::new(window.width, window.height).ok()?.colored(window.background, letter_box);
         let mut frame = Frame::filled(0);
         window.draw(py, sprites, &mut frame)?;
@@ -127,16 +119,45 @@ pub(crate) fn draw_sprite<'py>(
         let attributes = judge.attributes(sprite)?;
         let look = Look::read(&judge.read(&attributes))?;
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
-        let target = bytes(display)?;
-        if target.shape() != [SIZE, SIZE] || !target.is_c_contiguous() {
-            return None;
-        }
-        // Refuses an array that may not be written to.
-        let mut target = target.try_readwrite().ok()?;
+        let mut target = screen(display)?;
         blit(&look, target.as_slice_mut().ok()?, SIZE, (x, y), (SIZE, SIZE));
         Some(display.clone())
     };
     answer(py, draw())
+}
+
+/// Draws the sprites of pairs that are not removed, each at its own place, as `ToggleableUserDisplay.render_interface` does;
+/// gives the display back.
+#[pyfunction]
+pub(crate) fn draw_pairs<'py>(display: &Bound<'py, PyAny>, pairs: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = display.py();
+    let draw = || {
+        let mut judge = Judge::new(py, SWITCHING)?;
+        let mut looks = Vec::new();
+        for pair in pairs.cast_exact::<PyList>().ok()?.iter() {
+            for sprite in pair.cast_exact::<PyTuple>().ok()?.iter() {
+                let attributes = judge.attributes(&sprite)?;
+                let fields = judge.read(&attributes);
+                if judge.interaction(fields.get(at::INTERACTION)?)? != Interaction::Removed {
+                    looks.push((Look::read(&fields)?, fields.number(at::X)?, fields.number(at::Y)?));
+                }
+            }
+        }
+        let mut target = screen(display)?;
+        let cells = target.as_slice_mut().ok()?;
+        for (look, x, y) in &looks {
+            blit(look, cells, SIZE, (*x, *y), (SIZE, SIZE));
+        }
+        Some(display.clone())
+    };
+    answer(py, draw())
+}
+
+/// A display's cells, if they are those of a whole frame in row order that may be written to.
+fn screen<'py>(display: &Bound<'py, PyAny>) -> Option<PyReadwriteArray2<'py, i8>> {
+    let cells = bytes(display)?;
+    let whole = cells.shape() == [SIZE, SIZE] && cells.is_c_contiguous();
+    if whole { cells.try_readwrite().ok() } else { None }
 }
 
 /// Draws one plain sprite onto a camera's view, which begins at a place of the level; gives whether it did.
@@ -202,9 +223,10 @@ struct Window {
 }
 
 impl Window {
-    fn read(camera: &Bound<'_, PyAny>) -> Option<Self> {
-        let (fields, py) = (attributes(camera)?, camera.py());
-        let number = |name| number(field(&fields, name)?);
+    /// The window of a camera that keeps its numbers in these attributes.
+    fn read(fields: &Bound<'_, PyDict>) -> Option<Self> {
+        let py = fields.py();
+        let number = |name| number(field(fields, name)?);
         let side = |name| usize::try_from(number(name)?).ok().filter(|side| (1..=SIZE).contains(side));
         Some(Self {
             x: number(pyo3::intern!(py, "_x"))?,

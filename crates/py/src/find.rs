@@ -110,7 +110,7 @@ fn tagged_by<'py>(sprites: &Bound<'py, PyAny>, fits: impl Fn(&Bound<'py, PyAny>)
 
 /// Whether a list of strings has a string; anything else is for Python to say.
 #[inline]
-fn contains<'py>(tags: &Bound<'py, PyAny>, tag: &Bound<'py, PyAny>) -> Option<bool> {
+pub(crate) fn contains<'py>(tags: &Bound<'py, PyAny>, tag: &Bound<'py, PyAny>) -> Option<bool> {
     let tags = tags.cast_exact::<PyList>().ok()?;
     if tags.is_empty() {
         return Some(false);

@@ -5,6 +5,8 @@
 //! written in Python. Nothing here is called by a user: the package gives every function its name and documentation.
 
 mod classes;
+mod clicks;
+mod clock;
 mod collide;
 mod copy;
 mod draw;
@@ -27,13 +29,17 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::classes::learn;
+    use crate::classes::{learn, learn_camera};
+    #[pymodule_export]
+    use crate::clicks::{clicks, places};
+    #[pymodule_export]
+    use crate::clock::Clock;
     #[pymodule_export]
     use crate::collide::{collides, collisions};
     #[pymodule_export]
     use crate::copy::Copier;
     #[pymodule_export]
-    use crate::draw::{draw_sprite, drawn, enlarged, frame, remapped, rendered, size, stamp, view};
+    use crate::draw::{draw_pairs, draw_sprite, enlarged, frame, remapped, rendered, size, stamp, view};
     #[pymodule_export]
     use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
     #[pymodule_export]
@@ -41,7 +47,7 @@ mod _native {
     #[pymodule_export]
     use crate::results::{games, methods, palette, png, replayed, scorecard};
     #[pymodule_export]
-    use crate::twin::{model, twins};
+    use crate::twin::{frame_data, model, twins};
     #[pymodule_export]
     use crate::vector::{Snapshot, Vector};
 

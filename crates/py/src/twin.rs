@@ -4,7 +4,7 @@
 //! convert or refuse is declined.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::answer;
 use crate::classes::{CLONING, Fields, Judge, at};
@@ -61,6 +61,31 @@ fn twin<'py>(fields: &Fields<'_, 'py>) -> Option<[Bound<'py, PyAny>; 12]> {
         interaction,
         tags,
     ])
+}
+
+/// What an action of a game led to: a message of a class as its constructor and setters would leave it, which check nothing and take
+/// ten times as long.
+#[pyfunction]
+pub(crate) fn frame_data<'py>(
+    class: &Bound<'py, PyType>,
+    given: &Bound<'py, PyAny>,
+    game: &Bound<'py, PyAny>,
+    action: &Bound<'py, PyAny>,
+    frames: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let values = PyDict::new(py);
+    values.set_item(pyo3::intern!(py, "game_id"), game.getattr(pyo3::intern!(py, "_game_id"))?)?;
+    values.set_item(pyo3::intern!(py, "state"), game.getattr(pyo3::intern!(py, "_state"))?)?;
+    values.set_item(pyo3::intern!(py, "levels_completed"), game.getattr(pyo3::intern!(py, "_score"))?)?;
+    values.set_item(pyo3::intern!(py, "win_levels"), game.getattr(pyo3::intern!(py, "_win_score"))?)?;
+    values.set_item(pyo3::intern!(py, "action_input"), action)?;
+    values.set_item(pyo3::intern!(py, "guid"), py.None())?;
+    values.set_item(pyo3::intern!(py, "full_reset"), game.getattr(pyo3::intern!(py, "_full_reset"))?)?;
+    values.set_item(pyo3::intern!(py, "available_actions"), game.getattr(pyo3::intern!(py, "_available_actions"))?)?;
+    let private = PyDict::new(py);
+    private.set_item(pyo3::intern!(py, "_frame"), frames)?;
+    model(class, &values, given.call_method0(pyo3::intern!(py, "copy"))?.as_any(), &private)
 }
 
 /// An object of a pydantic model with these values, of which those were given and not left out; nothing is checked.

@@ -3,7 +3,7 @@
 //! Invariant: what is installed is what the lock file names, with its hashes; it stays in `target` and is no part of the product.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};

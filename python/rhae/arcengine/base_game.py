@@ -26,21 +26,25 @@ _CLICK = GameAction.ACTION6
 _GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
 
 
-def _drawn(sprite: Sprite, every: bool) -> list[tuple[int, int]]:
-    """The rows and columns of the cells that are drawn, or of the first of them."""
-    places: list[tuple[int, int]] = _native.drawn(sprite, every)
-    if places is NotImplemented:
-        rows = enumerate(sprite.render().tolist())
-        found = ((row, column) for row, cells in rows for column, cell in enumerate(cells) if cell >= 0)
-        return list(found if every else itertools.islice(found, 1))
-    return places
+def _places(sprite: Sprite, zoom: int, left: int, top: int) -> list[tuple[int, int]]:
+    """Where a sprite is clicked: at the first cell that is drawn, or at each of them with the tag `sys_every_pixel`."""
+    places: list[tuple[int, int]] = _native.places([sprite], zoom, left, top)
+    if places is not NotImplemented:
+        return places
+    every = "sys_every_pixel" in sprite._tags
+    rows = enumerate(sprite.render().tolist())
+    found = ((row, column) for row, cells in rows for column, cell in enumerate(cells) if cell >= 0)
+    return [
+        ((sprite._x + column) * zoom + left, (sprite._y + row) * zoom + top)
+        for row, column in (found if every else itertools.islice(found, 1))
+    ]
 
 
-def _made(action_id: GameAction, data: dict[str, Any], given: set[str]) -> ActionInput:
-    """An action, made as pydantic would make it from data that need no check."""
-    values = {"id": action_id, "data": data, "reasoning": None}
-    action: ActionInput = _native.model(ActionInput, values, given, None)
-    return action
+def _simple(action: int) -> ActionInput:
+    """An action without data, made as pydantic would make it."""
+    values = {"id": GameAction.from_id(action), "data": {}, "reasoning": None}
+    made: ActionInput = _native.model(ActionInput, values, {"id"}, None)
+    return made
 
 
 class ARCBaseGame(ABC):
@@ -205,22 +209,7 @@ class ARCBaseGame(ABC):
                 self.step()
             frame = self.camera.render(self.current_level.get_sprites())
             frames.append(frame if raw else frame.tolist())
-        return self._raw_data(action_input, frames) if raw else self._data(action_input, frames)
-
-    def _raw_data(self, action_input: ActionInput, frames: list[ndarray]) -> FrameDataRaw:
-        # What the model's own constructor and setters would leave, which check nothing and take ten times as long.
-        values = {
-            "game_id": self._game_id,
-            "state": self._state,
-            "levels_completed": self._score,
-            "win_levels": self._win_score,
-            "action_input": action_input,
-            "guid": None,
-            "full_reset": self._full_reset,
-            "available_actions": self._available_actions,
-        }
-        data: FrameDataRaw = _native.model(FrameDataRaw, values, _GIVEN.copy(), {"_frame": frames})
-        return data
+        return _native.frame_data(FrameDataRaw, _GIVEN, self, action_input, frames) if raw else self._data(action_input, frames)
 
     def _data(self, action_input: ActionInput, frames: list[list[list[int]]]) -> FrameData:
         return FrameData(
@@ -365,7 +354,7 @@ class ARCBaseGame(ABC):
         valid: list[ActionInput] = []
         for action in self._available_actions:
             if action in (1, 2, 3, 4, 5):
-                valid.append(_made(GameAction.from_id(action), {}, {"id"}))
+                valid.append(_simple(action))
             elif action == 6:
                 valid.extend(
                     self._get_valid_placeble_actions() if self._placeable_sprite else self._get_valid_clickable_actions()
@@ -375,12 +364,13 @@ class ARCBaseGame(ABC):
     def _get_valid_placeble_actions(self) -> list[ActionInput]:
         """A click for every place of the placeable areas."""
         zoom, left, top = self.camera._calculate_scale_and_offset()
-        return [
-            _made(_CLICK, {"x": x * zoom + left, "y": y * zoom + top}, {"id", "data"})
+        places = [
+            (x * zoom + left, y * zoom + top)
             for area in self.current_level.placeable_areas
             for y in range(area.y, area.y + area.height, area.y_scale)
             for x in range(area.x, area.x + area.width, area.x_scale)
         ]
+        return _native.clicks(ActionInput, _CLICK, places)
 
     def _get_valid_clickable_actions(self) -> list[ActionInput]:
         """A click on every sprite tagged `sys_click` or `sys_place`, or on each of its cells with `sys_every_pixel`."""
@@ -388,16 +378,18 @@ class ARCBaseGame(ABC):
         sprites = level.get_sprites_by_tag("sys_click")
         sprites.extend(level.get_sprites_by_tag("sys_place"))
         zoom, left, top = self.camera._calculate_scale_and_offset()
-        valid: list[ActionInput] = []
-        for sprite in sprites:
-            if not self._is_sprite_clickable_now(sprite):
-                continue
-            every = "sys_every_pixel" in sprite._tags
-            for row, column in _drawn(sprite, every):
-                place = {"x": (sprite._x + column) * zoom + left, "y": (sprite._y + row) * zoom + top}
-                valid.append(_made(_CLICK, place, {"id", "data"}))
-        return valid
+        clickable = self._is_sprite_clickable_now
+        always = getattr(clickable, "__func__", None) is _ALWAYS_CLICKABLE
+        places: list[tuple[int, int]] = _native.places(sprites, zoom, left, top) if always else NotImplemented
+        if places is NotImplemented:
+            places = [
+                place for sprite in sprites if self._is_sprite_clickable_now(sprite) for place in _places(sprite, zoom, left, top)
+            ]
+        return _native.clicks(ActionInput, _CLICK, places)
 
     def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:
         """Whether a sprite that can be clicked can be clicked in this state; subclasses may say no."""
         return True
+
+
+_ALWAYS_CLICKABLE: Any = ARCBaseGame._is_sprite_clickable_now

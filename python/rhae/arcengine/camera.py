@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy import ndarray
 
@@ -130,7 +128,7 @@ class Camera:
 
     def _raw_render(self, sprites: list[Sprite]) -> ndarray:
         """The window in the level's own size: visible sprites from the lowest layer up, cells from 0 up."""
-        view = _native.view(self, sprites) if _reads_fields(self) else NotImplemented
+        view = _native.view(self, sprites)
         return self._raw_render_anew(sprites) if view is NotImplemented else view
 
     def _raw_render_anew(self, sprites: list[Sprite]) -> ndarray:
@@ -157,7 +155,7 @@ class Camera:
 
     def render(self, sprites: list[Sprite]) -> ndarray:
         """The frame: the window as large as it fits into 64 x 64, letter-box around it, then the displays in order."""
-        frame = _native.frame(self, sprites) if _renders_plainly(self) else NotImplemented
+        frame = _native.frame(self, sprites)
         if frame is NotImplemented:
             frame = self._render_anew(sprites)
         for interface in self._interfaces:
@@ -200,36 +198,4 @@ class Camera:
         return column + self.x, row + self.y
 
 
-_RAW_RENDER: Any = Camera._raw_render
-_SCALE: Any = Camera._calculate_scale_and_offset
-_FIELDS = ("_x", "_y", "_width", "_height", "_background", "_letter_box", "_interfaces")
-_NAMES = frozenset(_FIELDS)
-_GETATTRIBUTE: Any = object.__getattribute__
-_METHODS = ("_raw_render", "_calculate_scale_and_offset", "MAX_DIMENSION")
-
-
-def _reads_fields(camera: Camera) -> bool:
-    """Whether the camera keeps its numbers as plain attributes."""
-    cls = type(camera)
-    if cls is Camera:
-        return True
-    if cls.__getattribute__ is not _GETATTRIBUTE:
-        return False
-    for base in cls.__mro__:  # noqa: SIM110  (a generator takes longer than all of the rest)
-        if base is not Camera and base is not object and not _NAMES.isdisjoint(vars(base)):
-            return False
-    return True
-
-
-def _renders_plainly(camera: Camera) -> bool:
-    """Whether neither the camera nor its class replaces what rendering is made of."""
-    cls = type(camera)
-    if (
-        cls._raw_render is not _RAW_RENDER
-        or cls._calculate_scale_and_offset is not _SCALE
-        or cls.MAX_DIMENSION != 64
-        or not _reads_fields(camera)
-    ):
-        return False
-    attributes = camera.__dict__
-    return len(attributes) == len(_FIELDS) or not any(name in attributes for name in _METHODS)
+_native.learn_camera(Camera)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -60,8 +61,10 @@ class ToggleableUserDisplay(RenderableUserDisplay):
 
     def is_enabled(self, index: int) -> bool:
         """Whether a pair is on: whether its first sprite is not removed."""
-        self._check_index(index)
-        return self._sprite_pairs[index][0].interaction != InteractionMode.REMOVED
+        pairs = self._sprite_pairs
+        if index < 0 or index >= len(pairs):
+            raise ValueError(f"Index {index} is out of bounds")
+        return pairs[index][0].interaction != _REMOVED
 
     def enable(self, index: int) -> None:
         """Switches a pair on."""
@@ -117,7 +120,16 @@ class ToggleableUserDisplay(RenderableUserDisplay):
 
     def render_interface(self, frame: ndarray) -> ndarray:
         """Draws every sprite that is not removed, at its own place."""
+        plain = getattr(self.draw_sprite, "__func__", None) is _DRAW_SPRITE
+        drawn = _native.draw_pairs(frame, self._sprite_pairs) if plain else NotImplemented
+        return self._render_interface_anew(frame) if drawn is NotImplemented else drawn
+
+    def _render_interface_anew(self, frame: ndarray) -> ndarray:
         for sprite in [sprite for pair in self._sprite_pairs for sprite in pair]:
-            if sprite.interaction != InteractionMode.REMOVED:
+            if sprite.interaction != _REMOVED:
                 frame = self.draw_sprite(frame, sprite, sprite.x, sprite.y)
         return frame
+
+
+_REMOVED = InteractionMode.REMOVED
+_DRAW_SPRITE: Any = RenderableUserDisplay.draw_sprite

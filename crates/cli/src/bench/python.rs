@@ -15,7 +15,7 @@ use crate::output;
 /// Measure games on the Python package's drop-in engine against the official `arcengine`, in CPU time, and the native vector
 /// against the same game as a Python file.
 ///
-/// The share of a game's own code is sampled by py-spy, if it is installed beside that Python.
+/// The share of a game's own code is measured through `sys.monitoring`, so that Python must be 3.12 or newer.
 #[derive(Args)]
 pub(crate) struct PythonArgs {
     /// A Python in which `rhae`, `arcengine` and `gymnasium` are installed
