@@ -77,7 +77,7 @@ impl<S: Clone> Batch<S> {
             }
         };
         let state = if PACKED { level.unpack(key & KEY).expect("a packed state comes back") } else { waiting() };
-        counts.push(expander.expand::<E, PACKED>(level, &state, all_clicks, found)?);
+        counts.push(expander.expand::<E, PACKED>(level, (key, &state), all_clicks, found)?);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Results are handed on one by one, as the key with the outcome in it, and the state. Whether they are new is not known here.
 
-use rhae_engine::{Action, ActionKind};
+use rhae_engine::{Action, ActionKind, Outcome};
 
 use crate::Explorable;
 use crate::graph::{CLICKS, with_outcome};
@@ -24,20 +24,20 @@ impl<S> Default for Expander<S> {
 }
 
 impl<S: Clone> Expander<S> {
-    /// Carries out all actions of a state and gives the number of edges. An edge has a key, a state and a weight: with all
-    /// clicks, the number of cells that do the same, else 0.
+    /// Carries out all actions of a state with its key and gives the number of edges. An edge has a key, a state and a weight: with
+    /// all clicks, the number of cells that do the same, else 0.
     #[inline]
     pub(crate) fn expand<E: Explorable<State = S>, const PACKED: bool>(
         &mut self,
         level: &E,
-        state: &S,
+        state: (u128, &S),
         all_clicks: bool,
         mut found: impl FnMut(u128, S, u16),
     ) -> Result<u32, E::Error> {
         let mut actions = std::mem::take(&mut self.actions);
         actions.clear();
-        level.actions(state, &mut actions);
-        let clicks = level.offered(state).contains(ActionKind::Action6);
+        level.actions(state.1, &mut actions);
+        let clicks = level.offered(state.1).contains(ActionKind::Action6);
         self.has_clicks |= clicks || actions.last().is_some_and(|action| action.kind() == ActionKind::Action6);
         if all_clicks {
             actions.retain(|action| action.kind() != ActionKind::Action6);
@@ -57,7 +57,11 @@ impl<S: Clone> Expander<S> {
     }
 
     /// Clicks on every cell; cells that do the same are one edge.
-    fn click_everywhere<E: Explorable<State = S>, const PACKED: bool>(&mut self, level: &E, state: &S) -> Result<(), E::Error> {
+    fn click_everywhere<E: Explorable<State = S>, const PACKED: bool>(
+        &mut self,
+        level: &E,
+        state: (u128, &S),
+    ) -> Result<(), E::Error> {
         self.clicked.clear();
         for cell in 0..CLICKS {
             let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
@@ -74,11 +78,14 @@ impl<S: Clone> Expander<S> {
     fn result<E: Explorable<State = S>, const PACKED: bool>(
         &mut self,
         level: &E,
-        state: &S,
+        (own, state): (u128, &S),
         action: Action,
     ) -> Result<(u128, S), E::Error> {
         let mut after = state.clone();
         let outcome = level.step(&mut after, action)?;
+        if outcome == Outcome::Going && level.is_same(state, &after) {
+            return Ok((own, after));
+        }
         let key = if PACKED {
             level.pack(&after).unwrap_or_else(|| {
                 self.unpackable = true;

@@ -46,6 +46,11 @@ pub trait Explorable: Sync {
         None
     }
 
+    /// Whether an action led back to where it was taken, if that is quickly seen: then the state needs no second key. Saying no is never wrong.
+    fn is_same(&self, _before: &Self::State, _after: &Self::State) -> bool {
+        false
+    }
+
     /// Memory that a state holds beside its own size.
     fn heap_bytes(&self, _state: &Self::State) -> usize {
         0
@@ -139,5 +144,11 @@ impl<G: Game> Explorable for NativeLevel<G> {
     #[inline]
     fn unpack(&self, packed: u128) -> Option<Self::State> {
         if self.packs { G::unpack(self.level(), packed) } else { None }
+    }
+
+    #[inline]
+    fn is_same(&self, before: &Self::State, after: &Self::State) -> bool {
+        // What is spent is small and, where there is any, mostly differs.
+        before.spent == after.spent && before.board == after.board
     }
 }
