@@ -196,10 +196,17 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
 
     /// Takes the next state out of the queue.
     #[inline]
-    pub(crate) fn next_waiting(&mut self) -> E::State {
+    fn next_waiting(&mut self) -> E::State {
         let state = self.waiting.pop_front().expect("every state that goes on waits for its turn");
         self.waiting_heap -= self.level.heap_bytes(&state);
         state
+    }
+
+    /// Takes the next states out of the queue.
+    pub(crate) fn take_waiting(&mut self, count: usize, into: &mut Vec<E::State>) {
+        let (level, first) = (self.level, into.len());
+        into.extend(self.waiting.drain(..count));
+        self.waiting_heap -= into[first..].iter().map(|state| level.heap_bytes(state)).sum::<usize>();
     }
 
     /// Numbers what a batch led to and adds its edges, up to the first limit. `batches` is the memory of all batches.

@@ -1,9 +1,8 @@
 //! Building the state graph with several threads.
 //!
-//! A slice of the states is looked into by all threads, each taking a piece, and then they look up which of the results are
-//! known. What is left, numbering the new states in the order in which a single thread would have found them, is done by
-//! one thread; the others meanwhile look into the next slice, which is of states that have their numbers already. So the
-//! graph does not depend on the number of threads.
+//! A slice of the states is looked into by all threads, each taking a piece. What they lead to is looked up and numbered, in the
+//! order in which a single thread would have found it, by one thread; the others meanwhile look into the next slice, which is of
+//! states that have their numbers already. So the graph does not depend on the number of threads.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,10 +15,13 @@ use crate::graph::outcome_of;
 use crate::index::Index;
 use crate::{Explorable, Stop};
 
-/// The most states in a slice: enough that waking and awaiting threads costs little beside them.
-const SLICE: usize = 1 << 14;
+/// The most states in a slice: enough that waking and awaiting threads costs little beside them, and few enough that what they
+/// lead to stays in the caches until it is numbered.
+const SLICE: usize = 1 << 12;
 /// The fewest, if there are as many.
 const SMALL: usize = 1 << 9;
+/// So many threads share the look-ups too.
+const MANY: usize = 4;
 /// Pieces of a slice for each thread: a thread that was held up leaves the rest to others.
 const SHARE: usize = 8;
 
@@ -56,8 +58,12 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
             builder.unpackable = true;
             return Ok(());
         }
-        let keys = &builder.graph.keys;
-        team.share(here.pieces.iter_mut(), |piece| piece.batch.find(&index, keys));
+        // Of a few threads, the one that numbers has time to look up as well, and its look-ups are of what it has at hand.
+        let apart = builder.search.threads >= MANY;
+        if apart {
+            let keys = &builder.graph.keys;
+            team.share(here.pieces.iter_mut(), |piece| piece.batch.find(&index, keys));
+        }
         // The next slice will be about as large as this one.
         let batches = here.bytes() + here.bytes().max(next.bytes());
         let ahead = if here.end < builder.graph.nodes() {
@@ -67,7 +73,7 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
             &mut []
         };
         let mut numbered = Ok(());
-        let number = || numbered = here.number(builder, &mut index, batches);
+        let number = || numbered = here.number(builder, &mut index, batches, apart);
         team.share_after(number, ahead.iter_mut(), look_into);
         if let Err(stop) = numbered {
             builder.graph.stop = Some(stop);
@@ -113,19 +119,25 @@ impl<S: Clone + Send> Slice<S> {
             if !PACKED {
                 let going = piece.keys.iter().filter(|&&key| outcome_of(key) == Outcome::Going).count();
                 piece.waiting.clear();
-                piece.waiting.extend((0..going).map(|_| builder.next_waiting()));
+                builder.take_waiting(going, &mut piece.waiting);
             }
         }
     }
 
     /// Numbers what all pieces led to, in their order.
     fn number<E: Explorable<State = S>, const PACKED: bool>(
-        &self,
+        &mut self,
         builder: &mut Builder<'_, E, PACKED>,
         index: &mut Index,
         batches: usize,
+        looked_up: bool,
     ) -> Result<(), Stop> {
-        self.pieces.iter().try_for_each(|piece| builder.number(&piece.batch, index, batches))
+        self.pieces.iter_mut().try_for_each(|piece| {
+            if !looked_up {
+                piece.batch.find(index, &builder.graph.keys);
+            }
+            builder.number(&piece.batch, index, batches)
+        })
     }
 
     fn bytes(&self) -> usize {

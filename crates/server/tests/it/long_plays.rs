@@ -1,60 +1,15 @@
 //! Plays of many actions: made again from their last snapshot and the log after it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Observation, PlayState};
+use rhae_engine::{Action, PlayState};
 use rhae_protocol::{Details, ResetRule};
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog, CatalogError, Play};
+use rhae_session::{Builtin, Catalog, Play};
 use rhae_store::{Snapshot, SqliteOptions, SqliteStore, Store};
 use serde_json::json;
 
 use crate::client::Client;
+use crate::counting::counted_server;
 use crate::running::Running;
-
-/// The environments that ship with Rhae, and how many commands they were given.
-#[derive(Default)]
-struct Counting(Arc<AtomicU64>);
-
-impl Catalog for Counting {
-    fn list(&self) -> Vec<GameInfo> {
-        Builtin.list()
-    }
-
-    fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
-        Builtin.find(name)
-    }
-
-    fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
-        Ok(Box::new(Counted(Builtin.open(name, seed)?, Arc::clone(&self.0))))
-    }
-}
-
-struct Counted(Box<dyn Environment>, Arc<AtomicU64>);
-
-impl Environment for Counted {
-    fn info(&self) -> &GameInfo {
-        self.0.info()
-    }
-
-    fn observation(&self) -> &Observation {
-        self.0.observation()
-    }
-
-    fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.act(action)
-    }
-
-    fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
-        self.0.snapshot()
-    }
-
-    fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
-        self.0.restore(snapshot)
-    }
-}
 
 /// Runs a statement on a server's file, as another program would, while no server uses it.
 pub(crate) fn spoil(folder: &std::path::Path, statement: &'static str) {
@@ -113,29 +68,24 @@ fn commands(client: &Client, guid: &str, turns: std::ops::Range<u32>) {
 #[test]
 fn a_long_play_is_made_from_its_last_snapshot_and_a_spoilt_one_harms_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let begin = || {
-        let catalog = Counting::default();
-        let count = Arc::clone(&catalog.0);
-        (Running::start_catalog(folder.path(), Arc::new(catalog), Config::default(), SqliteOptions::default()), count)
-    };
-    let (running, _) = begin();
+    let (running, _) = counted_server(folder.path());
     let client = running.client("k");
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "hk26");
     drop(client);
     running.stop();
     let entries = u64::from(lengthen(folder.path(), &guid, 10_500)) + 1;
-    let (running, acted) = begin();
+    let (running, counts) = counted_server(folder.path());
     let before = running.client("k").card(&card);
     let facts = running.client("k").get(&format!("/api/plays/{guid}")).fine();
-    assert_eq!((facts["entries"].as_u64(), acted.load(Ordering::Relaxed)), (Some(entries), 0));
+    assert_eq!((facts["entries"].as_u64(), counts.acted()), (Some(entries), 0));
     running.stop();
 
     let go_on = |replayed: std::ops::Range<u64>| {
-        let (running, acted) = begin();
+        let (running, counts) = counted_server(folder.path());
         let client = running.client("k");
         client.act("hk26", &guid, Action::Action1).fine();
-        assert!(replayed.contains(&acted.load(Ordering::Relaxed)), "{acted:?} of {replayed:?}");
+        assert!(replayed.contains(&counts.acted()), "{counts:?} of {replayed:?}");
         drop(client);
         running.stop();
     };
@@ -152,7 +102,7 @@ fn a_long_play_is_made_from_its_last_snapshot_and_a_spoilt_one_harms_nothing() {
     spoil(folder.path(), "UPDATE log SET hash = hash - 1 WHERE entry = 5; UPDATE snapshots SET bytes = substr(bytes, 2)");
     go_on(entries..entries + 10);
     spoil(folder.path(), "UPDATE log SET hash = hash + 1 WHERE entry = 5");
-    let (running, _) = begin();
+    let (running, _) = counted_server(folder.path());
     running.client("k").act("hk26", &guid, Action::Action1).refused(409, "PLAY_FROZEN");
     let after = running.client("k").card(&card);
     assert_eq!(after["total_actions"].as_u64(), Some(before["total_actions"].as_u64().unwrap() + 3));

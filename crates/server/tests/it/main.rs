@@ -9,6 +9,7 @@ mod client;
 mod clock;
 mod competition;
 mod contract;
+mod counting;
 mod limits;
 mod long_plays;
 mod once;

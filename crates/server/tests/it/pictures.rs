@@ -1,48 +1,13 @@
 //! Pictures of plays in lists: there after a restart as well, and never more work than is bounded.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rhae_engine::{Action, Environment, GameInfo};
+use rhae_engine::Action;
 use rhae_server::Config;
-use rhae_session::{Builtin, Catalog, CatalogError};
 use rhae_store::SqliteOptions;
 use serde_json::json;
 
 use crate::client::{Answer, Client};
+use crate::counting::counted_server;
 use crate::running::Running;
-
-/// The built-in environments, with a count of how often one was opened.
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl Catalog for Counting {
-    fn list(&self) -> Vec<GameInfo> {
-        Builtin.list()
-    }
-
-    fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
-        Builtin.find(name)
-    }
-
-    fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        Builtin.open(name, seed)
-    }
-}
-
-impl Counting {
-    fn opened(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
-/// A server that has nothing in memory, on what another has left.
-fn restarted(folder: &std::path::Path) -> (Running, Arc<Counting>) {
-    let catalog = Arc::new(Counting::default());
-    let running = Running::start_catalog(folder, Arc::clone(&catalog) as _, Config::default(), SqliteOptions::default());
-    (running, catalog)
-}
 
 fn picture(client: &Client, guid: &str) -> Answer {
     client.get(&format!("/watch/{guid}/now.png"))
@@ -66,21 +31,21 @@ fn a_play_has_its_picture_after_a_restart_and_is_made_again_once_for_it() {
     drop(client);
     running.stop();
 
-    let (running, catalog) = restarted(folder.path());
+    let (running, counts) = counted_server(folder.path());
     let client = running.client("k");
     for _ in 0..3 {
         let after = [&walked, &stood].map(|guid| picture(&client, guid));
         assert_eq!(after.map(|answer| answer.text), before.each_ref().map(|answer| answer.text.clone()));
     }
-    assert_eq!(catalog.opened(), 2);
+    assert_eq!(counts.opened(), 2);
     // From the next command on it is in memory, and its picture is of what it is now.
     client.act("kq19", &stood, Action::Action1).fine();
     assert_ne!(picture(&client, &stood).text, before[1].text);
-    assert_eq!(catalog.opened(), 3);
+    assert_eq!(counts.opened(), 3);
     // A card that is closed is on no list.
     client.close(&card);
     assert_eq!(picture(&client, &walked).status, 404);
-    assert_eq!(catalog.opened(), 3);
+    assert_eq!(counts.opened(), 3);
 }
 
 #[test]
@@ -98,10 +63,10 @@ fn a_log_that_is_too_long_to_be_played_for_a_picture_is_not() {
     drop(client);
     running.stop();
 
-    let (running, catalog) = restarted(folder.path());
+    let (running, counts) = counted_server(folder.path());
     let client = running.client("k");
     assert_eq!(picture(&client, &guid).status, 404);
-    assert_eq!(catalog.opened(), 0);
+    assert_eq!(counts.opened(), 0);
     // A command needs the play, and then there is a picture.
     client.act("kq19", &guid, Action::Action1).fine();
     assert_eq!(picture(&client, &guid).status, 200);
