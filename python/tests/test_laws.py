@@ -320,3 +320,19 @@ def test_what_a_game_replaces_is_called() -> None:
         return answers
 
     assert seen(ours) == seen(official)
+
+
+def test_a_sprite_can_be_a_part_of_the_display() -> None:
+    """What is drawn is what was there before, although it is drawn over itself."""
+
+    def seen(engine: types.ModuleType) -> Any:
+        frame = (np.arange(64 * 64) % 15).astype(np.int8).reshape(64, 64)
+        display = engine.ToggleableUserDisplay()
+        sprite = engine.Sprite(frame, "all", 3, 1)
+        part = engine.Sprite(frame[10:20, 10:20], "part", 12, 11)
+        display.draw_sprite(frame, sprite, 2, 1)
+        display.draw_sprite(frame, part, 11, 12)
+        display._sprite_pairs = [(sprite, part)]
+        return [outcome(display.render_interface, frame), outcome(part.render)]
+
+    assert seen(ours) == seen(official)

@@ -67,12 +67,26 @@ impl Packer {
         self.too_big |= set >> NO_PLACE != 0;
     }
 
-    /// Adds how many places a set has, 15 at most, and then the places.
+    /// Adds how many places a set has, 15 at most, and then each of them, marked if a second set, which is a part of the first, has it.
     #[inline]
-    pub const fn put_set(&mut self, set: u128) {
-        let count = set.count_ones();
-        self.put(count as u64, 4);
-        self.put_places(set, count);
+    pub const fn put_marked_set(&mut self, mut set: u128, marked: u128) {
+        self.too_big |= marked & !set != 0;
+        let mut left = set.count_ones();
+        self.put(left as u64, 4);
+        // Eight at a time fit into a field, as in `put_places`.
+        let (mut field, mut bits) = (0, 0);
+        while left > 0 {
+            let lowest = set & set.wrapping_neg();
+            set ^= lowest;
+            field |= (lowest.trailing_zeros() as u64 | ((marked & lowest != 0) as u64) << 7) << bits;
+            bits += 8;
+            left -= 1;
+            if bits == 64 {
+                self.put(field, bits);
+                (field, bits) = (0, 0);
+            }
+        }
+        self.put(field, bits);
     }
 
     /// The number, unless something did not fit.
@@ -127,11 +141,17 @@ impl Unpacker {
         if place == NO_PLACE { 0 } else { 1 << place }
     }
 
-    /// A set after the number of its places.
+    /// A set with marks, and those of its places that are marked.
     #[inline]
-    pub const fn take_set(&mut self) -> u128 {
-        let count = self.take(4) as u32;
-        self.take_places(count)
+    pub const fn take_marked_set(&mut self) -> (u128, u128) {
+        let (mut set, mut marked, mut left) = (0, 0, self.take(4));
+        while left > 0 {
+            let place = 1 << self.take(7);
+            set |= place;
+            marked |= place * self.take(1) as u128;
+            left -= 1;
+        }
+        (set, marked)
     }
 }
 
@@ -159,15 +179,16 @@ mod tests {
             }
             let few = set & set >> 1 & set >> 2 & set >> 3;
             let one = few & few.wrapping_neg();
+            let marked = few & set >> 5;
             let mut packer = Packer::new();
             packer.put_place(one);
-            packer.put_set(few);
+            packer.put_marked_set(few, marked);
             match packer.finish() {
                 Some(packed) => {
                     let mut unpacker = Unpacker::new(packed);
-                    prop_assert_eq!((unpacker.take_place(), unpacker.take_set()), (one, few));
+                    prop_assert_eq!((unpacker.take_place(), unpacker.take_marked_set()), (one, (few, marked)));
                 }
-                None => prop_assert!(few.count_ones() > 15 || one >> 127 == 1),
+                None => prop_assert!(few.count_ones() > 14 || one >> 127 == 1),
             }
         }
     }
@@ -186,11 +207,11 @@ mod tests {
         let mut packer = Packer::new();
         packer.put_places(0b101, 3);
         assert_eq!(packer.finish(), None);
-        for (place, set) in [(0b11, 0), (1 << 127, 0), (0, 0xFFFF), (0, u128::MAX)] {
+        for (place, set, marked) in [(0b11, 0, 0), (1 << 127, 0, 0), (0, 0xFFFF, 0), (0, u128::MAX, 0), (0, 0b101, 0b010)] {
             let mut packer = Packer::new();
             packer.put_place(place);
-            packer.put_set(set);
-            assert_eq!(packer.finish(), None, "{place:x} {set:x}");
+            packer.put_marked_set(set, marked);
+            assert_eq!(packer.finish(), None, "{place:x} {set:x} {marked:x}");
         }
     }
 }

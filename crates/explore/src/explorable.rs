@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Frame, Game, LevelIndex, Levels, NoFrames, Outcome, StateKey, StateOf, key_of};
+use rhae_engine::{Action, ActionKind, ActionSet, Frame, Game, LevelIndex, NoFrames, Outcome, StateKey, StateOf, key_of};
 
 /// One level as a graph of states.
 ///
@@ -59,15 +59,14 @@ pub trait Explorable: Sync {
 
 /// A level of a native game.
 pub struct NativeLevel<G: Game> {
-    levels: Levels<G>,
-    index: LevelIndex,
+    level: G::Level,
     packs: bool,
 }
 
 impl<G: Game> NativeLevel<G> {
     /// A level under a seed.
     pub fn new(seed: u64, index: LevelIndex) -> Self {
-        Self { levels: Levels::new(seed), index, packs: true }
+        Self { level: G::level(index, seed), packs: true }
     }
 
     /// The same level without packed states, so that every state is told apart by its hash.
@@ -79,12 +78,8 @@ impl<G: Game> NativeLevel<G> {
     /// The settled picture of a state.
     pub fn drawn(&self, state: &StateOf<G>) -> Frame {
         let mut frame = Frame::filled(0);
-        G::draw(self.level(), state, &mut frame);
+        G::draw(&self.level, state, &mut frame);
         frame
-    }
-
-    fn level(&self) -> &G::Level {
-        self.levels.get(self.index)
     }
 }
 
@@ -98,22 +93,22 @@ impl<G: Game> Explorable for NativeLevel<G> {
     type Error = Infallible;
 
     fn start(&self) -> Self::State {
-        G::start(self.level())
+        G::start(&self.level)
     }
 
     fn offered(&self, state: &Self::State) -> ActionSet {
-        G::offered(self.level(), state)
+        G::offered(&self.level, state)
     }
 
     #[inline]
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
-        let offered = G::offered(self.level(), state);
+        let offered = G::offered(&self.level, state);
         for kind in offered.iter() {
             match kind {
                 ActionKind::Reset | ActionKind::Action7 => {}
                 ActionKind::Action6 => {
                     let mut cells = CELLS.take();
-                    G::clicks(self.level(), state, &mut cells);
+                    G::clicks(&self.level, state, &mut cells);
                     actions.extend(cells.drain(..).filter_map(|(x, y)| Action::click(x, y)));
                     CELLS.set(cells);
                 }
@@ -124,7 +119,7 @@ impl<G: Game> Explorable for NativeLevel<G> {
 
     #[inline]
     fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Infallible> {
-        Ok(G::step(self.level(), state, action, &mut NoFrames))
+        Ok(G::step(&self.level, state, action, &mut NoFrames))
     }
 
     #[inline]
@@ -138,12 +133,12 @@ impl<G: Game> Explorable for NativeLevel<G> {
 
     #[inline]
     fn pack(&self, state: &Self::State) -> Option<u128> {
-        if self.packs { G::pack(self.level(), state) } else { None }
+        if self.packs { G::pack(&self.level, state) } else { None }
     }
 
     #[inline]
     fn unpack(&self, packed: u128) -> Option<Self::State> {
-        if self.packs { G::unpack(self.level(), packed) } else { None }
+        if self.packs { G::unpack(&self.level, packed) } else { None }
     }
 
     #[inline]

@@ -164,8 +164,7 @@ impl Game for Ny40 {
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 8);
         packer.put_place(board.you);
-        packer.put_set(board.loose());
-        packer.put_set(board.held);
+        packer.put_marked_set(board.stones, board.held);
         packer.finish()
     }
 
@@ -173,8 +172,8 @@ impl Game for Ny40 {
     fn unpack(_hall: &Hall, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let (spent, you) = (fields.take_u8(8), fields.take_place());
-        let (loose, held) = (fields.take_set(), fields.take_set());
-        Some(State { board: Board { you, stones: loose | held, held }, spent })
+        let (stones, held) = fields.take_marked_set();
+        Some(State { board: Board { you, stones, held }, spent })
     }
 }
 

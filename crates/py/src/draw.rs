@@ -119,7 +119,7 @@ pub(crate) fn draw_sprite<'py>(
         let attributes = judge.attributes(sprite)?;
         let look = Look::read(&judge.read(&attributes))?;
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
-        let mut target = screen(display)?;
+        let mut target = screen(display, [&look])?;
         blit(&look, target.as_slice_mut().ok()?, SIZE, (x, y), (SIZE, SIZE));
         Some(display.clone())
     };
@@ -143,7 +143,7 @@ pub(crate) fn draw_pairs<'py>(display: &Bound<'py, PyAny>, pairs: &Bound<'py, Py
                 }
             }
         }
-        let mut target = screen(display)?;
+        let mut target = screen(display, looks.iter().map(|(look, ..)| look))?;
         let cells = target.as_slice_mut().ok()?;
         for (look, x, y) in &looks {
             blit(look, cells, SIZE, (*x, *y), (SIZE, SIZE));
@@ -153,11 +153,23 @@ pub(crate) fn draw_pairs<'py>(display: &Bound<'py, PyAny>, pairs: &Bound<'py, Py
     answer(py, draw())
 }
 
-/// A display's cells, if they are those of a whole frame in row order that may be written to.
-fn screen<'py>(display: &Bound<'py, PyAny>) -> Option<PyReadwriteArray2<'py, i8>> {
+/// A display's cells, if they are those of a whole frame in row order that may be written to, and none of these sprites has its
+/// cells in the same memory, where drawing would change what is still to be drawn.
+fn screen<'a, 'py: 'a>(
+    display: &Bound<'py, PyAny>,
+    looks: impl IntoIterator<Item = &'a Look<'py>>,
+) -> Option<PyReadwriteArray2<'py, i8>> {
     let cells = bytes(display)?;
-    let whole = cells.shape() == [SIZE, SIZE] && cells.is_c_contiguous();
-    if whole { cells.try_readwrite().ok() } else { None }
+    if cells.shape() != [SIZE, SIZE] || !cells.is_c_contiguous() {
+        return None;
+    }
+    let first = cells.data().cast_const();
+    let memory = first..first.wrapping_add(SIZE * SIZE);
+    let lies_apart = |look: &Look<'_>| {
+        let own = look.memory();
+        own.end <= memory.start || memory.end <= own.start
+    };
+    if looks.into_iter().all(lies_apart) { cells.try_readwrite().ok() } else { None }
 }
 
 /// Draws one plain sprite onto a camera's view, which begins at a place of the level; gives whether it did.

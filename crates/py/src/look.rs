@@ -102,6 +102,11 @@ impl<'py> Look<'py> {
         Some(Self { cells, corner: 0, along: 1, down: width as isize, zoom: 1, width, height })
     }
 
+    /// Where its cells are.
+    pub(crate) fn memory(&self) -> std::ops::Range<*const i8> {
+        self.cells.get().as_ptr_range()
+    }
+
     /// The cell at a place that lies on the sprite.
     #[inline]
     pub(crate) fn get(&self, column: usize, row: usize) -> i8 {
