@@ -43,6 +43,6 @@ def share(clock: _native.Clock, excess: list[float]) -> float:
     """The share of the game's own code in what a clock watched in rounds of equal work, each of which took longer by so many seconds."""
     (own, own_events), (engine, engine_events) = clock.read()
     events = own_events + engine_events
-    # The middle one: where the host took a processor away, one round more or less says much about the host.
+    # The middle one: a round during which the host ran something else says nothing about the clock.
     an_event = max(0.0, statistics.median(excess)) * len(excess) / events
     return (own - own_events * an_event) / (own + engine - events * an_event)

@@ -20,7 +20,7 @@ use crate::{Explorable, Stop};
 const SLICE: usize = 1 << 12;
 /// The fewest, if there are as many.
 const SMALL: usize = 1 << 9;
-/// So many threads share the look-ups too.
+/// From so many threads on, they share the look-ups too: then one would not be done with them in time.
 const MANY: usize = 4;
 /// Pieces of a slice for each thread: a thread that was held up leaves the rest to others.
 const SHARE: usize = 8;
@@ -59,8 +59,8 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
             return Ok(());
         }
         // Of a few threads, the one that numbers has time to look up as well, and its look-ups are of what it has at hand.
-        let apart = builder.search.threads >= MANY;
-        if apart {
+        let looked_up = builder.search.threads >= MANY;
+        if looked_up {
             let keys = &builder.graph.keys;
             team.share(here.pieces.iter_mut(), |piece| piece.batch.find(&index, keys));
         }
@@ -73,7 +73,7 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
             &mut []
         };
         let mut numbered = Ok(());
-        let number = || numbered = here.number(builder, &mut index, batches, apart);
+        let number = || numbered = here.number(builder, &mut index, batches, looked_up);
         team.share_after(number, ahead.iter_mut(), look_into);
         if let Err(stop) = numbered {
             builder.graph.stop = Some(stop);
@@ -124,7 +124,7 @@ impl<S: Clone + Send> Slice<S> {
         }
     }
 
-    /// Numbers what all pieces led to, in their order.
+    /// Numbers what all pieces led to, in their order, and looks it up unless that is done.
     fn number<E: Explorable<State = S>, const PACKED: bool>(
         &mut self,
         builder: &mut Builder<'_, E, PACKED>,
