@@ -65,8 +65,9 @@ proptest! {
             let Ok(one) = explore(&table, &search(1, nodes), |_| true);
             prop_assert!((0..one.nodes() as u32).all(|node| way_to(&one, node).len() == one.depth_of(node) + 1));
             let Ok(three) = explore(&table, &search(3, nodes), |_| true);
+            let Ok(four) = explore(&table, &search(4, nodes), |_| true);
             let Ok(hashed) = explore(&Table { packs: !table.packs, ..table.clone() }, &search(1, nodes), |_| true);
-            for other in [&three, &hashed] {
+            for other in [&three, &four, &hashed] {
                 prop_assert_eq!((one.nodes(), one.edges(), one.depth(), one.stop()), (other.nodes(), other.edges(), other.depth(), other.stop()));
                 prop_assert!((0..one.nodes() as u32).all(|node| one.targets(node) == other.targets(node) && one.outcome(node) == other.outcome(node)));
             }
