@@ -62,6 +62,7 @@ impl ActionKind {
     }
 
     /// The kind with this number.
+    #[inline]
     pub const fn from_id(id: u8) -> Option<Self> {
         if (id as usize) < Self::ALL.len() { Some(Self::ALL[id as usize]) } else { None }
     }
@@ -77,6 +78,7 @@ impl ActionKind {
     }
 
     /// The action of this kind; a click needs coordinates and gives `None`.
+    #[inline]
     pub const fn simple(self) -> Option<Action> {
         Some(match self {
             Self::Reset => Action::Reset,
@@ -113,6 +115,7 @@ impl Action {
     }
 
     /// A click, if the coordinates lie on the frame.
+    #[inline]
     pub const fn click(x: u8, y: u8) -> Option<Self> {
         if x < 64 && y < 64 { Some(Self::Action6 { x, y }) } else { None }
     }
@@ -180,8 +183,15 @@ impl ActionSet {
     }
 
     /// The members in the order of their ids.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = ActionKind> {
-        ActionKind::ALL.into_iter().filter(move |&kind| self.contains(kind))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let first = left.trailing_zeros() as u8;
+            left &= left.wrapping_sub(1);
+            // Of an empty set, the first is one that there is not.
+            ActionKind::from_id(first)
+        })
     }
 
     /// How many kinds there are.

@@ -3,22 +3,18 @@
 use rhae_engine::Outcome;
 
 use crate::Explorable;
-use crate::expand::Expander;
+use crate::expand::{Expander, Found};
 use crate::graph::{KEY, outcome_of};
 use crate::index::{Index, hash_of};
 use crate::pages::Pages;
 
 pub(crate) struct Batch<S> {
     pub(crate) expander: Expander<S>,
-    /// The states that edges lead to, as keys, and the hashes of these.
-    pub(crate) keys: Vec<u128>,
+    /// What edges lead to, and the hashes of its keys.
+    pub(crate) results: Found<S>,
     pub(crate) hashes: Vec<u64>,
     /// The numbers of those that were known before, as far as they were [found](Self::find).
     pub(crate) found: Vec<u32>,
-    /// The states themselves, only where keys are not states.
-    pub(crate) states: Vec<S>,
-    /// Only where clicks have weights.
-    pub(crate) weights: Vec<u16>,
     /// How many edges each state of the batch has.
     pub(crate) counts: Vec<u32>,
 }
@@ -27,32 +23,37 @@ impl<S: Clone> Batch<S> {
     pub(crate) fn new() -> Self {
         Self {
             expander: Expander::default(),
-            keys: Vec::new(),
+            results: Found { keys: Vec::new(), states: Vec::new(), weights: Vec::new() },
             hashes: Vec::new(),
             found: Vec::new(),
-            states: Vec::new(),
-            weights: Vec::new(),
             counts: Vec::new(),
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.keys.clear();
+        self.results.keys.clear();
+        self.results.states.clear();
+        self.results.weights.clear();
         self.hashes.clear();
-        self.states.clear();
-        self.weights.clear();
         self.counts.clear();
     }
 
+    /// How many edges there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
     pub(crate) fn bytes(&self) -> usize {
-        self.keys.capacity() * size_of::<u128>()
+        self.results.keys.capacity() * size_of::<u128>()
+            + self.results.states.capacity() * size_of::<S>()
+            + self.results.weights.capacity() * size_of::<u16>()
             + self.hashes.capacity() * size_of::<u64>()
-            + self.states.capacity() * size_of::<S>()
-            + self.weights.capacity() * size_of::<u16>()
             + (self.found.capacity() + self.counts.capacity()) * size_of::<u32>()
     }
 
-    /// Carries out the actions of one more state, which waits somewhere where its key is not the state.
+    /// Carries out the actions of one more state, which waits somewhere where its key is not the state. Each hash is handed on
+    /// as soon as it is known.
     #[inline]
     pub(crate) fn look_into<E: Explorable<State = S>, const PACKED: bool>(
         &mut self,
@@ -60,30 +61,31 @@ impl<S: Clone> Batch<S> {
         all_clicks: bool,
         key: u128,
         waiting: impl FnOnce() -> S,
+        hashed: impl Fn(u64),
     ) -> Result<(), E::Error> {
-        if outcome_of(key) != Outcome::Going {
-            self.counts.push(0);
-            return Ok(());
+        let first = self.hashes.len();
+        if outcome_of(key) == Outcome::Going {
+            let state = if PACKED { level.unpack(key & KEY).expect("a packed state comes back") } else { waiting() };
+            self.expander.expand::<E, PACKED>(level, (key, &state), all_clicks, &mut self.results)?;
+            self.hashes.extend(self.results.keys[first..].iter().map(|&key| {
+                let hash = hash_of(key);
+                hashed(hash);
+                hash
+            }));
         }
-        let Self { expander, keys, hashes, states, weights, counts, .. } = self;
-        let found = |key: u128, after: S, weight: u16| {
-            keys.push(key);
-            hashes.push(hash_of(key));
-            if !PACKED {
-                states.push(after);
-            }
-            if all_clicks {
-                weights.push(weight);
-            }
-        };
-        let state = if PACKED { level.unpack(key & KEY).expect("a packed state comes back") } else { waiting() };
-        counts.push(expander.expand::<E, PACKED>(level, (key, &state), all_clicks, found)?);
+        self.counts.push((self.hashes.len() - first) as u32);
         Ok(())
+    }
+
+    /// Gets all places of the index from memory that will be looked up.
+    #[inline]
+    pub(crate) fn expect(&self, index: &Index) {
+        self.hashes.iter().for_each(|&hash| index.expect(hash));
     }
 
     /// Looks up which of the states are known.
     #[inline]
     pub(crate) fn find(&mut self, index: &Index, keys: &Pages<u128>) {
-        index.find(&self.keys, &self.hashes, keys, &mut self.found);
+        index.find(&self.results.keys, &self.hashes, keys, &mut self.found);
     }
 }

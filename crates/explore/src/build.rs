@@ -6,6 +6,7 @@
 //! memory aside).
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rhae_engine::Outcome;
 
@@ -134,6 +135,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         let mut index = Index::new(&self.graph.keys);
         let mut batch = Batch::new();
         let mut asked = 0;
+        let (level, all_clicks) = (self.level, self.search.all_clicks);
         while self.goes_on() {
             let (from, end) = (self.graph.expanded(), self.graph.nodes());
             if from >= asked + PATIENCE {
@@ -144,9 +146,9 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             }
             batch.clear();
             let mut node = from;
-            while node < end && batch.keys.len() < TOGETHER {
+            while node < end && batch.len() < TOGETHER {
                 let key = self.graph.keys.at(node);
-                batch.look_into::<E, PACKED>(self.level, self.search.all_clicks, key, || self.next_waiting())?;
+                batch.look_into::<E, PACKED>(level, all_clicks, key, || self.next_waiting(), |hash| index.expect(hash))?;
                 node += 1;
             }
             if batch.expander.unpackable {
@@ -154,7 +156,9 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 return Ok(());
             }
             batch.find(&index, &self.graph.keys);
-            if let Err(stop) = self.number(&batch, &mut index, batch.bytes()) {
+            let numbered =
+                self.make_index_room(&mut index, batch.len(), batch.bytes()).and_then(|()| self.number(&mut batch, &mut index));
+            if let Err(stop) = numbered {
                 self.graph.stop = Some(stop);
                 return Ok(());
             }
@@ -168,6 +172,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         // The last entry is where the next depth begins.
         let next = self.graph.layers.last().map_or(0, |&first| first as usize);
         self.graph.expanded() < next || self.enters_depth()
+    }
+
+    /// How many states of the depth that is being looked into are not done.
+    fn left_in_depth(&self) -> usize {
+        self.graph.layers.last().map_or(0, |&next| next as usize) - self.graph.expanded()
     }
 
     #[cold]
@@ -209,68 +218,129 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         self.waiting_heap -= into[first..].iter().map(|state| level.heap_bytes(state)).sum::<usize>();
     }
 
-    /// Numbers what a batch led to and adds its edges, up to the first limit. `batches` is the memory of all batches.
-    pub(crate) fn number(&mut self, batch: &Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
-        let most = batch.keys.len();
+    /// Makes room in the index for as many states as a batch may lead to. `batches` is the memory of all batches.
+    pub(crate) fn make_index_room(&mut self, index: &mut Index, most: usize, batches: usize) -> Result<(), Stop> {
         if !index.has_room(most) {
             self.elsewhere = batches;
             self.allow(index.room_bytes(most))?;
             index.add_room(most, &self.graph.keys);
         }
         self.elsewhere = batches + index.bytes();
-        let mut at = 0;
-        for &count in &batch.counts {
+        Ok(())
+    }
+
+    /// Numbers what a batch led to and adds its edges, up to the first limit.
+    pub(crate) fn number(&mut self, batch: &mut Batch<E::State>, index: &mut Index) -> Result<(), Stop> {
+        let (mut row, mut edge) = (0, 0);
+        while row < batch.counts.len() {
             if !self.goes_on() {
                 // The next depth is not allowed.
-                return Ok(());
+                break;
             }
-            let edges = at..at + count as usize;
-            at = edges.end;
-            let begun = self.begin_row(edges.len())?;
-            for edge in edges.clone() {
-                let mut target = batch.found[edge];
-                if target == NOBODY {
-                    let (key, hash) = (batch.keys[edge], batch.hashes[edge]);
-                    target = match index.resolve(hash, key, &self.graph.keys) {
-                        Some(known) => known,
-                        None => self.add_node(key, batch.states.get(edge), begun)?,
-                    };
-                }
-                self.graph.rows.add(target);
-            }
-            self.end_row(batch.weights.get(edges).unwrap_or_default(), begun)?;
+            // Where a depth begins is known when all states of the one before are done, so they are done first.
+            let rows = batch.counts.len().min(row + self.left_in_depth());
+            let edges: u32 = batch.counts[row..rows].iter().sum();
+            self.number_rows(batch, row..rows, edge..edge + edges as usize, index)?;
+            (row, edge) = (rows, edge + edges as usize);
         }
         self.graph.has_clicks |= batch.expander.has_clicks;
         Ok(())
     }
 
-    /// Makes room for the edges of the next state; gives how many states there are, which all that follows needs in case
-    /// that a limit is reached: of a state either all actions are there or none.
+    /// Numbers what some states of one depth led to: first all new states, then the edges.
     #[inline]
-    fn begin_row(&mut self, edges: usize) -> Result<usize, Stop> {
-        if !self.graph.rows.has_room(edges) {
+    fn number_rows(
+        &mut self,
+        batch: &mut Batch<E::State>,
+        rows: Range<usize>,
+        edges: Range<usize>,
+        index: &mut Index,
+    ) -> Result<(), Stop> {
+        let known = self.graph.nodes();
+        let mut stop = None;
+        for edge in edges.clone() {
+            if batch.found[edge] == NOBODY {
+                let (key, hash) = (batch.results.keys[edge], batch.hashes[edge]);
+                let number = match index.resolve(hash, key, &self.graph.keys) {
+                    Some(known) => Ok(known),
+                    None => self.add_node(key, batch.results.states.get(edge)),
+                };
+                match number {
+                    Ok(number) => batch.found[edge] = number,
+                    Err(why) => {
+                        stop = Some((edge, why));
+                        break;
+                    }
+                }
+            }
+        }
+        let counts = &batch.counts[rows];
+        let all = self.graph.rows.len() + edges.len();
+        if stop.is_none() && all <= self.search.limits.edges && self.graph.rows.has_room(counts.len(), edges.len()) {
+            let weights = batch.results.weights.get(edges.clone()).unwrap_or_default();
+            self.graph.rows.add(counts, &batch.found[edges], weights);
+            return Ok(());
+        }
+        self.add_row_by_row(batch, counts, edges, known, stop)
+    }
+
+    /// Adds the edges of states that need more room, or of which not all are allowed: of a state either all actions are there
+    /// or none. What only the actions of others led to is forgotten, so that every state can be reached along edges.
+    #[cold]
+    fn add_row_by_row(
+        &mut self,
+        batch: &Batch<E::State>,
+        counts: &[u32],
+        edges: Range<usize>,
+        known: usize,
+        stop: Option<(usize, Stop)>,
+    ) -> Result<(), Stop> {
+        let mut begin = edges.start;
+        for &count in counts {
+            let row = begin..begin + count as usize;
+            let too_many = |edges: usize| self.graph.rows.len() + edges > self.search.limits.edges;
+            let stopped = match stop {
+                // An edge that is one too many comes first.
+                Some((edge, why)) if row.contains(&edge) => Err(if too_many(edge - begin) { Stop::Edges } else { why }),
+                _ if too_many(row.len()) => Err(Stop::Edges),
+                _ => self.make_row(row.len()),
+            };
+            if let Err(stop) = stopped {
+                let reached = batch.found[edges.start..begin].iter().map(|&number| number as usize + 1);
+                self.graph.keys.truncate(reached.fold(known, usize::max));
+                return Err(stop);
+            }
+            let weights = batch.results.weights.get(row.clone()).unwrap_or_default();
+            self.graph.rows.add(&[count], &batch.found[row.clone()], weights);
+            begin = row.end;
+        }
+        Ok(())
+    }
+
+    /// Makes room for the edges of the next state.
+    fn make_row(&mut self, edges: usize) -> Result<(), Stop> {
+        if !self.graph.rows.has_room(1, edges) {
             if !self.graph.rows.can_number(edges) {
                 return Err(Stop::Edges);
             }
             self.allow(self.graph.rows.room_bytes(edges))?;
             self.graph.rows.add_room(edges);
         }
-        Ok(self.graph.nodes())
+        Ok(())
     }
 
     /// Numbers a new state.
     #[inline]
-    fn add_node(&mut self, key: u128, state: Option<&E::State>, begun: usize) -> Result<u32, Stop> {
+    fn add_node(&mut self, key: u128, state: Option<&E::State>) -> Result<u32, Stop> {
         let number = self.graph.nodes();
         if number >= self.free {
-            self.free_more().map_err(|stop| self.forget(stop, begun))?;
+            self.free_more()?;
         }
         if !PACKED && outcome_of(key) == Outcome::Going {
             let state = state.expect("a state that is no key comes along");
             self.waiting_heap += self.level.heap_bytes(state);
             if self.waiting.len() == self.waiting.capacity() {
-                let more = self.waiting.len().max(16) * 2 * size_of::<E::State>();
-                self.allow(more).map_err(|stop| self.forget(stop, begun))?;
+                self.allow(self.waiting.len().max(16) * 2 * size_of::<E::State>())?;
             }
             self.waiting.push_back(state.clone());
         }
@@ -282,8 +352,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     fn free_more(&mut self) -> Result<(), Stop> {
         let nodes = self.graph.nodes();
         if nodes >= self.search.limits.nodes.min(MOST) {
-            // An edge that is one too many comes first.
-            return Err(if self.too_many_edges() { Stop::Edges } else { Stop::Nodes });
+            return Err(Stop::Nodes);
         }
         if self.graph.keys.is_full() {
             self.allow(self.graph.keys.room_bytes())?;
@@ -291,28 +360,6 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         }
         self.allow(0)?;
         if nodes >= self.free { Err(Stop::Memory) } else { Ok(()) }
-    }
-
-    const fn too_many_edges(&self) -> bool {
-        self.graph.rows.len() + self.graph.rows.open() > self.search.limits.edges
-    }
-
-    /// Ends the row of a state, which has all of its edges.
-    #[inline]
-    fn end_row(&mut self, weights: &[u16], begun: usize) -> Result<(), Stop> {
-        if self.too_many_edges() {
-            return Err(self.forget(Stop::Edges, begun));
-        }
-        self.graph.rows.end(weights);
-        Ok(())
-    }
-
-    /// What only the actions of the current state led to is forgotten with them, so that every state can be reached along edges.
-    #[cold]
-    fn forget(&mut self, stop: Stop, begun: usize) -> Stop {
-        self.graph.keys.truncate(begun);
-        self.graph.rows.forget_open();
-        stop
     }
 
     /// Whether there is room for more. What the analysis needs later is set aside; it gets what the index gives back.

@@ -130,9 +130,7 @@ impl Explorable for EnvironmentLevel {
     }
 
     /// Where an environment does not tell which clicks may matter, none is listed: they are found by trying all cells.
-    fn actions(&self, state: &Position, actions: &mut Vec<Action>) {
-        let kinds = state.offered.iter().filter(|&kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7));
-        actions.extend(kinds.filter_map(ActionKind::simple));
+    fn clicks(&self, state: &Position, actions: &mut Vec<Action>) {
         actions.extend(state.clicks.iter().flat_map(|cells| cells.iter()).filter_map(|&(x, y)| Action::click(x, y)));
     }
 

@@ -1,15 +1,18 @@
-//! Looking into a state: what each of its actions leads to.
-//!
-//! Results are handed on one by one, as the key with the outcome in it, and the state. Whether they are new is not known here.
+//! Looking into a state: what each of its actions leads to. Whether that is new is not known here.
 
-use rhae_engine::{Action, ActionKind, Outcome};
+use rhae_engine::{Action, ActionKind, ActionSet, Outcome};
 
 use crate::Explorable;
+use crate::explorable::keys_of;
 use crate::graph::{CLICKS, with_outcome};
 
 /// Memory that is used again for each state, and what was noticed of all of them.
 pub(crate) struct Expander<S> {
+    /// What was offered in the last state.
+    offered: ActionSet,
+    /// The keys of that, and how many they are, followed by the last state's clicks.
     actions: Vec<Action>,
+    keys: usize,
     clicked: Vec<(u128, S, u16)>,
     /// Whether a state did not pack.
     pub(crate) unpackable: bool,
@@ -17,43 +20,74 @@ pub(crate) struct Expander<S> {
     pub(crate) has_clicks: bool,
 }
 
+/// What actions led to, in their order.
+pub(crate) struct Found<S> {
+    /// The states as keys.
+    pub(crate) keys: Vec<u128>,
+    /// The states themselves, only where keys are not states.
+    pub(crate) states: Vec<S>,
+    /// Only with all clicks: the number of cells that do the same, 0 for a key.
+    pub(crate) weights: Vec<u16>,
+}
+
 impl<S> Default for Expander<S> {
     fn default() -> Self {
-        Self { actions: Vec::new(), clicked: Vec::new(), unpackable: false, has_clicks: false }
+        let (offered, actions, clicked) = (ActionSet::EMPTY, Vec::new(), Vec::new());
+        Self { offered, actions, keys: 0, clicked, unpackable: false, has_clicks: false }
     }
 }
 
 impl<S: Clone> Expander<S> {
-    /// Carries out all actions of a state with its key and gives the number of edges. An edge has a key, a state and a weight: with
-    /// all clicks, the number of cells that do the same, else 0.
+    /// Carries out all actions of a state with its key.
     #[inline]
     pub(crate) fn expand<E: Explorable<State = S>, const PACKED: bool>(
         &mut self,
         level: &E,
         state: (u128, &S),
         all_clicks: bool,
-        mut found: impl FnMut(u128, S, u16),
-    ) -> Result<u32, E::Error> {
-        let mut actions = std::mem::take(&mut self.actions);
-        actions.clear();
-        level.actions(state.1, &mut actions);
-        let clicks = level.offered(state.1).contains(ActionKind::Action6);
-        self.has_clicks |= clicks || actions.last().is_some_and(|action| action.kind() == ActionKind::Action6);
+        found: &mut Found<S>,
+    ) -> Result<(), E::Error> {
+        let offered = level.offered(state.1);
+        if offered != self.offered {
+            self.offered = offered;
+            self.actions.clear();
+            self.actions.extend(keys_of(offered));
+            self.keys = self.actions.len();
+        }
+        self.actions.truncate(self.keys);
+        let clicks = offered.contains(ActionKind::Action6);
+        self.has_clicks |= clicks;
+        if clicks && !all_clicks {
+            level.clicks(state.1, &mut self.actions);
+        }
+        let mut failed = None;
+        found.keys.extend(self.actions.iter().map(|&action| {
+            if failed.is_some() {
+                return 0;
+            }
+            match result::<E, PACKED>(level, state, action, &mut self.unpackable) {
+                Ok((key, after)) => {
+                    if !PACKED {
+                        found.states.push(after);
+                    }
+                    key
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    0
+                }
+            }
+        }));
+        if let Some(error) = failed {
+            return Err(error);
+        }
         if all_clicks {
-            actions.retain(|action| action.kind() != ActionKind::Action6);
+            found.weights.resize(found.keys.len(), 0);
+            if clicks {
+                self.click_everywhere::<E, PACKED>(level, state, found)?;
+            }
         }
-        let mut edges = actions.len() as u32;
-        for &action in &actions {
-            let (key, after) = self.result::<E, PACKED>(level, state, action)?;
-            found(key, after, 0);
-        }
-        self.actions = actions;
-        if all_clicks && clicks {
-            self.click_everywhere::<E, PACKED>(level, state)?;
-            edges += self.clicked.len() as u32;
-            self.clicked.drain(..).for_each(|(key, after, cells)| found(key, after, cells));
-        }
-        Ok(edges)
+        Ok(())
     }
 
     /// Clicks on every cell; cells that do the same are one edge.
@@ -61,39 +95,47 @@ impl<S: Clone> Expander<S> {
         &mut self,
         level: &E,
         state: (u128, &S),
+        found: &mut Found<S>,
     ) -> Result<(), E::Error> {
-        self.clicked.clear();
         for cell in 0..CLICKS {
             let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
-            let (key, after) = self.result::<E, PACKED>(level, state, action)?;
+            let (key, after) = result::<E, PACKED>(level, state, action, &mut self.unpackable)?;
             match self.clicked.iter_mut().find(|(known, ..)| *known == key) {
                 Some((.., cells)) => *cells += 1,
                 None => self.clicked.push((key, after, 1)),
             }
         }
+        for (key, after, cells) in self.clicked.drain(..) {
+            found.keys.push(key);
+            found.weights.push(cells);
+            if !PACKED {
+                found.states.push(after);
+            }
+        }
         Ok(())
     }
+}
 
-    #[inline]
-    fn result<E: Explorable<State = S>, const PACKED: bool>(
-        &mut self,
-        level: &E,
-        (own, state): (u128, &S),
-        action: Action,
-    ) -> Result<(u128, S), E::Error> {
-        let mut after = state.clone();
-        let outcome = level.step(&mut after, action)?;
-        if outcome == Outcome::Going && level.is_same(state, &after) {
-            return Ok((own, after));
-        }
-        let key = if PACKED {
-            level.pack(&after).unwrap_or_else(|| {
-                self.unpackable = true;
-                0
-            })
-        } else {
-            level.key(&after)
-        };
-        Ok((with_outcome(key, outcome), after))
+/// The key, with the outcome in it, and the state that an action leads to.
+#[inline]
+fn result<E: Explorable, const PACKED: bool>(
+    level: &E,
+    (own, state): (u128, &E::State),
+    action: Action,
+    unpackable: &mut bool,
+) -> Result<(u128, E::State), E::Error> {
+    let mut after = state.clone();
+    let outcome = level.step(&mut after, action)?;
+    if outcome == Outcome::Going && level.is_same(state, &after) {
+        return Ok((own, after));
     }
+    let key = if PACKED {
+        level.pack(&after).unwrap_or_else(|| {
+            *unpackable = true;
+            0
+        })
+    } else {
+        level.key(&after)
+    };
+    Ok((with_outcome(key, outcome), after))
 }

@@ -20,9 +20,17 @@ pub trait Explorable: Sync {
     /// The kinds of action that are offered in a state.
     fn offered(&self, state: &Self::State) -> ActionSet;
 
-    /// The actions worth trying in a state: keys in the order of their ids, then the clicks that may matter. RESET is left
-    /// out, and so is undo: going back to an earlier board never shortens a win.
-    fn actions(&self, state: &Self::State, actions: &mut Vec<Action>);
+    /// Adds the clicks that may matter in a state, where clicks are offered.
+    fn clicks(&self, _state: &Self::State, _actions: &mut Vec<Action>) {}
+
+    /// The actions worth trying in a state: [keys](keys_of), then the clicks that may matter.
+    fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
+        let offered = self.offered(state);
+        actions.extend(keys_of(offered));
+        if offered.contains(ActionKind::Action6) {
+            self.clicks(state, actions);
+        }
+    }
 
     /// Takes an action.
     fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Self::Error>;
@@ -55,6 +63,12 @@ pub trait Explorable: Sync {
     fn heap_bytes(&self, _state: &Self::State) -> usize {
         0
     }
+}
+
+/// The keys worth trying of those that are offered, in the order of their ids. RESET is left out, and so is undo: going back to
+/// an earlier board never shortens a win.
+pub(crate) fn keys_of(offered: ActionSet) -> impl Iterator<Item = Action> {
+    offered.iter().filter(|kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7)).filter_map(ActionKind::simple)
 }
 
 /// A level of a native game.
@@ -96,25 +110,17 @@ impl<G: Game> Explorable for NativeLevel<G> {
         G::start(&self.level)
     }
 
+    #[inline]
     fn offered(&self, state: &Self::State) -> ActionSet {
         G::offered(&self.level, state)
     }
 
     #[inline]
-    fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
-        let offered = G::offered(&self.level, state);
-        for kind in offered.iter() {
-            match kind {
-                ActionKind::Reset | ActionKind::Action7 => {}
-                ActionKind::Action6 => {
-                    let mut cells = CELLS.take();
-                    G::clicks(&self.level, state, &mut cells);
-                    actions.extend(cells.drain(..).filter_map(|(x, y)| Action::click(x, y)));
-                    CELLS.set(cells);
-                }
-                key => actions.extend(key.simple()),
-            }
-        }
+    fn clicks(&self, state: &Self::State, actions: &mut Vec<Action>) {
+        let mut cells = CELLS.take();
+        G::clicks(&self.level, state, &mut cells);
+        actions.extend(cells.drain(..).filter_map(|(x, y)| Action::click(x, y)));
+        CELLS.set(cells);
     }
 
     #[inline]

@@ -43,6 +43,12 @@ impl<T: Copy> Pages<T> {
         self.pages[at >> BITS][at & WITHIN]
     }
 
+    /// Gets an entry, which will be read soon, from memory.
+    #[inline]
+    pub(crate) fn expect(&self, at: usize) {
+        crate::index::prefetch(&self.pages[at >> BITS][at & WITHIN]);
+    }
+
     /// How many entries there can be before it is full.
     pub(crate) fn capacity(&self) -> usize {
         (self.pages.len() - 1) * PAGE + self.pages.last().map_or(0, Vec::capacity)
@@ -50,7 +56,13 @@ impl<T: Copy> Pages<T> {
 
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.pages.last().is_none_or(|page| page.len() == page.capacity())
+        !self.has_room(1)
+    }
+
+    /// Whether there is room for some more entries on the last page.
+    #[inline]
+    fn has_room(&self, more: usize) -> bool {
+        self.pages.last().is_some_and(|page| page.len() + more <= page.capacity())
     }
 
     /// What [`add_room`](Self::add_room) will ask for.
@@ -66,6 +78,12 @@ impl<T: Copy> Pages<T> {
     #[inline]
     pub(crate) fn push(&mut self, entry: T) {
         self.pages.last_mut().expect("there is always a page").push(entry);
+    }
+
+    /// Appends entries, for which there must be room on the last page.
+    #[inline]
+    fn extend(&mut self, entries: impl Iterator<Item = T>) {
+        self.pages.last_mut().expect("there is always a page").extend(entries);
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {
@@ -99,8 +117,6 @@ pub(crate) struct Rows {
     /// A number for each edge, if there is any.
     weights: Option<Vec<Vec<u16>>>,
     len: usize,
-    /// The edges of the row that has not ended yet.
-    open: usize,
 }
 
 impl Rows {
@@ -108,7 +124,7 @@ impl Rows {
         let mut first = Pages::new();
         first.push(0);
         let weights = weighted.then(|| vec![Vec::with_capacity(SMALL)]);
-        Self { first, targets: vec![Vec::with_capacity(SMALL)], weights, len: 0, open: 0 }
+        Self { first, targets: vec![Vec::with_capacity(SMALL)], weights, len: 0 }
     }
 
     /// How many rows there are.
@@ -134,10 +150,10 @@ impl Rows {
         self.first.bytes() + targets * size_of::<u32>() + weights * size_of::<u16>()
     }
 
-    /// Whether there is room for a row of this many edges.
+    /// Whether there is room for some rows, of this many edges together.
     #[inline]
-    pub(crate) fn has_room(&self, edges: usize) -> bool {
-        !self.first.is_full() && self.targets.last().is_some_and(|page| page.len() + edges <= page.capacity())
+    pub(crate) fn has_room(&self, rows: usize, edges: usize) -> bool {
+        self.first.has_room(rows) && self.targets.last().is_some_and(|page| page.len() + edges <= page.capacity())
     }
 
     /// Whether a row of this many edges can be told apart from all others by a number of 32 bits.
@@ -170,35 +186,22 @@ impl Rows {
         }
     }
 
-    /// The edges of the row that has not ended yet.
-    pub(crate) const fn open(&self) -> usize {
-        self.open
-    }
-
-    /// Adds an edge to the open row, for all of which there must be room.
+    /// Adds rows with these numbers of edges, for all of which there must be room: where the edges lead, and their weights, as
+    /// many, if there are any.
     #[inline]
-    pub(crate) fn add(&mut self, target: u32) {
-        self.targets.last_mut().expect("there is always a page").push(target);
-        self.open += 1;
-    }
-
-    /// Ends the open row. Weights are as many as its edges where there are any.
-    #[inline]
-    pub(crate) fn end(&mut self, weights: &[u16]) {
-        self.len += self.open;
-        self.open = 0;
-        let page = self.targets.len() - 1;
-        self.first.push(((page << BITS) + self.targets[page].len()) as u32);
+    pub(crate) fn add(&mut self, counts: &[u32], targets: &[u32], weights: &[u16]) {
+        let number = self.targets.len() - 1;
+        let page = &mut self.targets[number];
+        let mut end = ((number << BITS) + page.len()) as u32;
+        page.extend_from_slice(targets);
+        self.first.extend(counts.iter().map(|&count| {
+            end += count;
+            end
+        }));
         if let Some(pages) = &mut self.weights {
-            pages.last_mut().expect("there is always a page").extend_from_slice(weights);
+            pages[number].extend_from_slice(weights);
         }
-    }
-
-    /// Forgets the edges of the open row.
-    pub(crate) fn forget_open(&mut self) {
-        let page = self.targets.last_mut().expect("there is always a page");
-        page.truncate(page.len() - self.open);
-        self.open = 0;
+        self.len += targets.len();
     }
 
     /// The edges of a row; none if it is not there.
@@ -293,18 +296,13 @@ mod tests {
             let row = |number: usize, length: usize| (0..length).map(|edge| (number * 7 + edge) as u32).collect::<Vec<u32>>();
             let weights = |length: usize| (0..length).map(|edge| edge as u16).collect::<Vec<u16>>();
             for (number, length) in lengths().enumerate() {
-                if !rows.has_room(length) {
+                if !rows.has_room(1, length) {
                     let (before, asked) = (rows.bytes(), rows.room_bytes(length));
                     rows.add_room(length);
                     assert!(rows.bytes() <= before + asked);
                 }
-                assert!(rows.has_room(length));
-                // A row that is given up leaves nothing behind.
-                row(number, length).into_iter().for_each(|target| rows.add(target));
-                assert_eq!(rows.open(), length);
-                rows.forget_open();
-                row(number, length).into_iter().for_each(|target| rows.add(target));
-                rows.end(&weights(if weighted { length } else { 0 }));
+                assert!(rows.has_room(1, length));
+                rows.add(&[length as u32], &row(number, length), &weights(if weighted { length } else { 0 }));
             }
             assert_eq!(rows.rows(), lengths().count());
             assert_eq!(rows.len(), lengths().sum::<usize>());

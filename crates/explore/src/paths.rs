@@ -2,6 +2,7 @@
 
 use rhae_engine::{Action, ActionKind, Outcome};
 
+use crate::explorable::keys_of;
 use crate::graph::CLICKS;
 use crate::{Explorable, Graph};
 
@@ -60,13 +61,14 @@ pub fn actions_along<E: Explorable>(level: &E, graph: &Graph, way: &[u32]) -> Re
 /// The actions of a state in the order of its edges; with all clicks, the first cell of each that does something of its own.
 pub(crate) fn choices<E: Explorable>(level: &E, state: &E::State, all_clicks: bool) -> Result<Vec<Action>, E::Error> {
     let mut actions = Vec::new();
-    level.actions(state, &mut actions);
     if !all_clicks {
+        level.actions(state, &mut actions);
         return Ok(actions);
     }
-    actions.retain(|action| action.kind() != ActionKind::Action6);
+    let offered = level.offered(state);
+    actions.extend(keys_of(offered));
     let mut known = Vec::new();
-    if level.offered(state).contains(ActionKind::Action6) {
+    if offered.contains(ActionKind::Action6) {
         for cell in 0..CLICKS {
             let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
             let mut after = state.clone();

@@ -62,7 +62,10 @@ pub(crate) fn run<E: Explorable, const PACKED: bool>(
         let looked_up = builder.search.threads >= MANY;
         if looked_up {
             let keys = &builder.graph.keys;
-            team.share(here.pieces.iter_mut(), |piece| piece.batch.find(&index, keys));
+            team.share(here.pieces.iter_mut(), |piece| {
+                piece.batch.expect(&index);
+                piece.batch.find(&index, keys);
+            });
         }
         // The next slice will be about as large as this one.
         let batches = here.bytes() + here.bytes().max(next.bytes());
@@ -134,9 +137,11 @@ impl<S: Clone + Send> Slice<S> {
     ) -> Result<(), Stop> {
         self.pieces.iter_mut().try_for_each(|piece| {
             if !looked_up {
+                piece.batch.expect(index);
                 piece.batch.find(index, &builder.graph.keys);
             }
-            builder.number(&piece.batch, index, batches)
+            builder.make_index_room(index, piece.batch.len(), batches)?;
+            builder.number(&mut piece.batch, index)
         })
     }
 
@@ -152,7 +157,7 @@ impl<S: Clone> Piece<S> {
         let mut waiting = waiting.drain(..);
         for &key in keys.iter() {
             let next = || waiting.next().expect("every state that goes on waits for its turn");
-            batch.look_into::<E, PACKED>(level, all_clicks, key, next)?;
+            batch.look_into::<E, PACKED>(level, all_clicks, key, next, |_| {})?;
         }
         Ok(())
     }

@@ -106,26 +106,21 @@ impl Game for Hk26 {
     }
 
     #[inline]
-    fn pack(level: &Level, state: &StateOf<Self>) -> Option<u128> {
+    fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
-        packer.put(u64::from(state.spent), 16);
+        packer.put_bytes(state.board.square, 7);
+        packer.put_bytes(state.board.token, 4);
         packer.put(u64::from(state.board.chosen), 3);
-        for (square, token) in state.board.square.iter().zip(&state.board.token).take(level.count) {
-            packer.put(u64::from(*square) | u64::from(*token) << 7, 11);
-        }
+        packer.put(u64::from(state.spent), 16);
         packer.finish()
     }
 
     #[inline]
-    fn unpack(level: &Level, packed: u128) -> Option<StateOf<Self>> {
+    fn unpack(_level: &Level, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let (spent, chosen) = (fields.take(16) as u16, fields.take_u8(3));
-        let mut board = Board { chosen, ..level.start };
-        for (square, token) in board.square.iter_mut().zip(&mut board.token).take(level.count) {
-            *square = fields.take_u8(7);
-            *token = fields.take_u8(4);
-        }
-        Some(State { board, spent })
+        let (token, square) = (fields.take_bytes(4), fields.take_bytes(7));
+        Some(State { board: Board { square, token, chosen }, spent })
     }
 }
 

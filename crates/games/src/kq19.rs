@@ -113,9 +113,9 @@ impl Game for Kq19 {
     #[inline]
     fn unpack(room: &Room, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
-        let (spent, hard) = (fields.take_u8(8), fields.take(1) == 1);
-        let grains = room.counts.map(|count| fields.take_places(count));
-        Some(State { board: Heap { grains, hard }, spent })
+        let [second, first] = [1, 0].map(|kind| fields.take_places(room.counts[kind]));
+        let (hard, spent) = (fields.take(1) == 1, fields.take_u8(8));
+        Some(State { board: Heap { grains: [first, second], hard }, spent })
     }
 }
 

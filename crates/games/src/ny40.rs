@@ -22,6 +22,33 @@ type Cells = u128;
 /// Columns, and rows, of the hall.
 const WIDTH: usize = 11;
 
+/// The first cell that is not outermost, and how many there are from it to the last, row by row.
+const INNER: u32 = WIDTH as u32 + 1;
+const INNER_CELLS: u32 = (WIDTH * WIDTH) as u32 - 2 * INNER;
+
+/// Where the four cells beside one are, counted from the one above it.
+const SIDES: [usize; 4] = [0, WIDTH - 1, WIDTH + 1, 2 * WIDTH];
+
+/// Cells beside one, a bit for each side.
+#[inline]
+fn sides(cells: Cells, one: Cells) -> u64 {
+    let around = (cells >> above(one)) as u64;
+    (0..4).fold(0, |sides, side| sides | (around >> SIDES[side] & 1) << side)
+}
+
+/// The cells on some sides of one.
+#[inline]
+fn on_sides(sides: u64, one: Cells) -> Cells {
+    let around = (0..4).fold(0, |around, side| around | (sides >> side & 1) << SIDES[side]);
+    Cells::from(around) << above(one)
+}
+
+/// The number of the cell above one; beside one in the first row there is nothing.
+#[inline]
+const fn above(cell: Cells) -> u32 {
+    cell.trailing_zeros().saturating_sub(WIDTH as u32)
+}
+
 /// What does not change while a level is played.
 pub(crate) struct Hall {
     walls: Cells,
@@ -157,23 +184,26 @@ impl Game for Ny40 {
         spent
     }
 
-    /// Who fell is nowhere, and stones may fall too: of both, how many there are is part of the state.
+    /// Held stones lie next to you, so a bit for each side tells them; who fell is nowhere.
     #[inline]
     fn pack(_hall: &Hall, state: &StateOf<Self>) -> Option<u128> {
         let board = &state.board;
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 8);
         packer.put_place(board.you);
-        packer.put_marked_set(board.stones, board.held);
+        packer.put_set(board.stones, INNER, INNER_CELLS);
+        let held = sides(board.held, board.you);
+        packer.put(held, 4);
+        packer.require(on_sides(held, board.you) == board.held);
         packer.finish()
     }
 
     #[inline]
     fn unpack(_hall: &Hall, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
-        let (spent, you) = (fields.take_u8(8), fields.take_place());
-        let (stones, held) = fields.take_marked_set();
-        Some(State { board: Board { you, stones, held }, spent })
+        let (held, stones) = (fields.take(4), fields.take_set(INNER, INNER_CELLS));
+        let (you, spent) = (fields.take_place(), fields.take_u8(8));
+        Some(State { board: Board { you, stones, held: on_sides(held, you) }, spent })
     }
 }
 
@@ -201,11 +231,21 @@ fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
     }
 }
 
-/// Pushes the body in a direction, off everything that it touches on the opposite side.
-///
-/// Body and pushed stones part at once and fly until something stops them. They cannot meet: a pushed stone starts
-/// behind a cell of the body, and no cell of the body lies behind it. Gives the places where stones fell.
+/// Pushes the body in a direction, off everything that it touches on the opposite side. Gives the places where stones fell.
 fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut impl FrameSink) -> Cells {
+    // For each direction by itself, so that all shifts are known when this is compiled.
+    match ahead {
+        Direction::Up => push_to::<{ Direction::Up as usize }>(hall, state, sink),
+        Direction::Down => push_to::<{ Direction::Down as usize }>(hall, state, sink),
+        Direction::Left => push_to::<{ Direction::Left as usize }>(hall, state, sink),
+        Direction::Right => push_to::<{ Direction::Right as usize }>(hall, state, sink),
+    }
+}
+
+/// Body and pushed stones part at once and fly until something stops them. They cannot meet: a pushed stone starts
+/// behind a cell of the body, and no cell of the body lies behind it.
+fn push_to<const AHEAD: usize>(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) -> Cells {
+    let ahead = Direction::ALL[AHEAD];
     let behind = ahead.opposite();
     let board = state.board;
     let touched = hall.touched(&board, behind);

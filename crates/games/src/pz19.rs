@@ -116,8 +116,9 @@ impl Game for Pz19 {
     #[inline]
     fn unpack(_level: &Level, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
-        let (open, punches, sheets) = (fields.take(64), fields.take_u8(8), fields.take_u8(2));
-        Some(State { board: Board { open, folds: Folds::unpack(&mut fields), punches }, spent: Sheets(sheets) })
+        let folds = Folds::unpack(&mut fields);
+        let (sheets, punches, open) = (fields.take_u8(2), fields.take_u8(8), fields.take(64));
+        Some(State { board: Board { open, folds, punches }, spent: Sheets(sheets) })
     }
 }
 

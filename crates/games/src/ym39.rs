@@ -116,7 +116,7 @@ impl Game for Ym39 {
     #[inline]
     fn pack(level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
-        for creature in &state.board[..level.land.count] {
+        for creature in state.board[..level.land.count].iter().rev() {
             packer.put(u64::from(creature.cell) | (creature.gaze as u64) << 7, 10);
         }
         packer.finish()

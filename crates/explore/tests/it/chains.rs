@@ -25,13 +25,8 @@ impl Explorable for Table {
         0
     }
 
-    fn offered(&self, _state: &usize) -> ActionSet {
-        ActionSet::of(&[ActionKind::Action1, ActionKind::Action2, ActionKind::Action3, ActionKind::Action4, ActionKind::Action5])
-    }
-
-    fn actions(&self, state: &usize, actions: &mut Vec<Action>) {
-        let keys = [Action::Action1, Action::Action2, Action::Action3, Action::Action4, Action::Action5];
-        actions.extend(&keys[..self.next[*state].len()]);
+    fn offered(&self, state: &usize) -> ActionSet {
+        ActionSet::of(&ActionKind::ALL[1..=self.next[*state].len()])
     }
 
     fn step(&self, state: &mut usize, action: Action) -> Result<Outcome, Infallible> {

@@ -123,7 +123,7 @@ fn ways_lead_from_the_start_along_edges() {
 fn a_key_that_leaves_something_out_is_doubted() {
     use std::convert::Infallible;
 
-    use rhae_engine::{ActionSet, Outcome};
+    use rhae_engine::{ActionKind, ActionSet, Outcome};
     use rhae_explore::Explorable;
 
     /// Whether a door opens depends on a switch that the key does not know of.
@@ -138,11 +138,7 @@ fn a_key_that_leaves_something_out_is_doubted() {
         }
 
         fn offered(&self, _state: &(u8, bool)) -> ActionSet {
-            ActionSet::ARROWS
-        }
-
-        fn actions(&self, _state: &(u8, bool), actions: &mut Vec<Action>) {
-            actions.extend([Action::Action1, Action::Action2, Action::Action3]);
+            ActionSet::of(&ActionKind::ALL[1..=3])
         }
 
         fn step(&self, state: &mut (u8, bool), action: Action) -> Result<Outcome, Infallible> {

@@ -131,7 +131,7 @@ impl<'a> View<'a> {
         let left = (usize::from(self.left) * BAR_WIDTH).div_ceil(usize::from(self.level.budget));
         frame.rect(BAR_X, BAR_Y, left, 3, BAR);
         for &shrine in &self.level.shrines {
-            if self.level.is_served(self.board, shrine) {
+            if Level::is_served(self.board, shrine) {
                 surround(frame, shrine.square, shrine.color);
             }
         }

@@ -329,16 +329,17 @@ impl Level {
         self.mood[square as usize]
     }
 
-    /// Whether somebody stands on the shrine with the right token.
+    /// Whether somebody stands on the shrine with the right token. Beings that a level does not have stand nowhere.
     #[inline]
-    pub(crate) fn is_served(&self, board: &Board, shrine: Shrine) -> bool {
-        (0..self.count).any(|being| board.square[being] == shrine.square && board.token[being] == shrine.color)
+    pub(crate) fn is_served(board: &Board, shrine: Shrine) -> bool {
+        let beings = board.square.iter().zip(&board.token);
+        beings.fold(false, |served, (&square, &token)| served | ((square == shrine.square) & (token == shrine.color)))
     }
 
     /// Whether all shrines are served.
     #[inline]
     pub(crate) fn is_won(&self, board: &Board) -> bool {
-        self.shrines.iter().all(|&shrine| self.is_served(board, shrine))
+        self.shrines.iter().all(|&shrine| Self::is_served(board, shrine))
     }
 }
 

@@ -105,10 +105,6 @@ impl Explorable for Without {
         Ny40::FACTS.actions
     }
 
-    fn actions(&self, _state: &Self::State, actions: &mut Vec<Action>) {
-        actions.extend([Action::Action1, Action::Action2, Action::Action3, Action::Action4, Action::Action5]);
-    }
-
     fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Infallible> {
         let before = state.board;
         let outcome = Ny40::step(&self.hall, state, action, &mut NoFrames);

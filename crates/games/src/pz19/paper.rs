@@ -139,12 +139,12 @@ impl Folds {
 
     /// Adds its fields: 21 bits.
     pub(super) fn pack(&self, packer: &mut Packer) {
-        packer.put(u64::from(self.count), 2);
-        packer.put(u64::from(self.live), 1);
-        for fold in &self.list {
-            packer.put(fold.toward as u64, 2);
+        for fold in self.list.iter().rev() {
             packer.put(u64::from(fold.depth), 4);
+            packer.put(fold.toward as u64, 2);
         }
+        packer.put(u64::from(self.live), 1);
+        packer.put(u64::from(self.count), 2);
     }
 
     /// Takes the fields that [`pack`](Self::pack) added.

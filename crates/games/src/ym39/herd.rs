@@ -176,13 +176,12 @@ pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
         let who = looking.trailing_zeros() as usize;
         looking &= looking - 1;
         let Creature { cell, gaze } = herd[who];
-        let between = ray(cell, gaze) & ray(target, gaze.opposite());
-        if between & opaque != 0 {
+        if ray(cell, gaze) & ray(target, gaze.opposite()) & opaque != 0 {
             continue;
         }
         let comes = land.kinds[who] != Kind::Shy;
         let heading = if comes { gaze } else { gaze.opposite() };
-        let steps = if comes && land.water == 0 { count(between) } else { count(run(cell, heading, opaque | land.water)) };
+        let steps = if comes && land.water == 0 { between(cell, target) } else { free(cell, heading, opaque | land.water) };
         answer.walks[number] = Some(Walk { who, heading, steps, comes });
         number += 1;
     }
@@ -235,23 +234,43 @@ pub(super) fn wake(land: &Land, herd: &mut Herd, answer: &Answer) -> bool {
 }
 
 fn obstacles(land: &Land, herd: &Herd) -> Cells {
-    herd[..land.count].iter().fold(land.rocks, |cells, creature| cells | bit(creature.cell))
+    herd[..land.count].iter().fold(land.rocks, |cells, creature| cells | CELLS[usize::from(creature.cell)])
 }
 
 /// The cells from one cell in a direction up to the first obstacle or the rim.
 fn run(from: u8, direction: Gaze, obstacles: Cells) -> Cells {
     let line = ray(from, direction);
-    let blocked = line & obstacles;
-    if blocked == 0 {
-        return line;
+    match nearest(line & obstacles, direction) {
+        Some(obstacle) => line & ray(obstacle, direction.opposite()),
+        None => line,
     }
-    let forwards = matches!(direction, Gaze::Right | Gaze::Down);
-    let nearest = if forwards { blocked.trailing_zeros() } else { Cells::BITS - 1 - blocked.leading_zeros() };
-    line & ray(u8::try_from(nearest).expect("a bit's number is below 128"), direction.opposite())
 }
 
-fn count(cells: Cells) -> u8 {
-    u8::try_from(cells.count_ones()).expect("there are 128 bits")
+/// How many cells that are.
+fn free(from: u8, direction: Gaze, obstacles: Cells) -> u8 {
+    match nearest(ray(from, direction) & obstacles, direction) {
+        Some(obstacle) => between(from, obstacle),
+        None => reach(from)[direction as usize],
+    }
+}
+
+/// The first of some cells on a line.
+fn nearest(cells: Cells, direction: Gaze) -> Option<u8> {
+    let forwards = matches!(direction, Gaze::Right | Gaze::Down);
+    let nearest = if forwards { cells.trailing_zeros() } else { (Cells::BITS - 1).wrapping_sub(cells.leading_zeros()) };
+    (cells != 0).then_some(nearest as u8)
+}
+
+/// How many cells are between two on a line.
+const fn between(one: u8, other: u8) -> u8 {
+    let distance = one.abs_diff(other);
+    (if distance < SIDE { distance } else { distance / SIDE }) - 1
+}
+
+/// How many cells there are from a cell to the rim, in the order of the directions.
+const fn reach(cell: u8) -> [u8; 4] {
+    let (column, row) = (cell % SIDE, cell / SIDE);
+    [row, SIDE - 1 - column, SIDE - 1 - row, column]
 }
 
 pub(super) const fn bit(cell: u8) -> Cells {
@@ -286,13 +305,22 @@ static TOWARD: [[u8; SIDE as usize * SIDE as usize]; SIDE as usize * SIDE as usi
     toward
 };
 
+/// Each cell as a set: what is read is quicker than a long shift.
+static CELLS: [Cells; SIDE as usize * SIDE as usize] = {
+    let mut cells = [0; SIDE as usize * SIDE as usize];
+    let mut cell = 0;
+    while cell < SIDE * SIDE {
+        cells[cell as usize] = bit(cell);
+        cell += 1;
+    }
+    cells
+};
+
 static RAYS: [[Cells; 4]; SIDE as usize * SIDE as usize] = {
     let mut rays = [[0; 4]; SIDE as usize * SIDE as usize];
     let mut cell = 0;
     while cell < SIDE * SIDE {
-        let (column, row) = (cell % SIDE, cell / SIDE);
-        // Cells up to the rim, in the order of the directions.
-        let reach = [row, SIDE - 1 - column, SIDE - 1 - row, column];
+        let reach = reach(cell);
         let mut direction = 0;
         while direction < 4 {
             let stride = Gaze::DIRECTIONS[direction].stride();
