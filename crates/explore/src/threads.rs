@@ -15,15 +15,15 @@ use crate::graph::outcome_of;
 use crate::index::Index;
 use crate::{Explorable, Stop};
 
-/// The most states in a slice: enough that waking and awaiting threads costs little beside them, and few enough that what they
-/// lead to stays in the caches until it is numbered.
-const SLICE: usize = 1 << 12;
+/// The most states in a slice for each thread: enough that calling and awaiting threads costs little beside them, and few enough
+/// that what they lead to stays in the caches until it is numbered.
+const SLICE: usize = 1 << 8;
 /// The fewest, if there are as many.
-const SMALL: usize = 1 << 9;
+const SMALL: usize = 1 << 5;
 /// From so many threads on, they share the look-ups too: then one would not be done with them in time.
 const MANY: usize = 4;
 /// Pieces of a slice for each thread: a thread that was held up leaves the rest to others.
-const SHARE: usize = 8;
+const SHARE: usize = 4;
 
 pub(crate) fn run<E: Explorable, const PACKED: bool>(
     builder: &mut Builder<'_, E, PACKED>,
@@ -112,8 +112,8 @@ impl<S: Clone + Send> Slice<S> {
     /// Hands out the states from one on.
     fn cut<E: Explorable<State = S>, const PACKED: bool>(&mut self, builder: &mut Builder<'_, E, PACKED>, from: usize) {
         // Half of the states, so that some are left to look into while these are numbered.
-        let known = builder.graph.nodes() - from;
-        self.end = from + (known / 2).clamp(SMALL, SLICE).min(known);
+        let (threads, known) = (builder.search.threads, builder.graph.nodes() - from);
+        self.end = from + (known / 2).clamp(threads * SMALL, threads * SLICE).min(known);
         let part = (self.end - from).div_ceil(self.pieces.len());
         for (number, piece) in self.pieces.iter_mut().enumerate() {
             let first = (from + number * part).min(self.end);

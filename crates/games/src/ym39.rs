@@ -43,10 +43,12 @@ impl Level {
     }
 
     /// Whether a creature of the nest's colour sits in the nest.
+    #[inline]
     fn is_home(&self, herd: &Herd, (cell, kind): (u8, Kind)) -> bool {
         herd::who_is_at(&self.land, herd, cell).is_some_and(|who| self.land.kinds[who] == kind)
     }
 
+    #[inline]
     fn is_won(&self, herd: &Herd) -> bool {
         self.nests().iter().all(|&nest| self.is_home(herd, nest))
     }
@@ -170,7 +172,7 @@ fn show_call(level: &Level, herd: &Herd, answer: &Answer, cell: u8, sink: &mut i
     sink.frame(|frame| {
         draw::draw(level, herd, frame);
         for walk in answer.walks() {
-            draw::draw_gaze(level, herd, walk.who, frame);
+            draw::draw_gaze(level, herd, walk.who(), frame);
         }
         draw::draw_called(frame, cell);
     });

@@ -39,6 +39,7 @@ pub(super) const fn corner(cell: u8) -> (usize, usize) {
 }
 
 /// The cell under a place of the frame. The last line belongs to the last cell.
+#[inline]
 pub(super) fn cell_at(x: u8, y: u8) -> u8 {
     let along = |place: u8| (place / PITCH as u8).min(SIDE - 1);
     along(y) * SIDE + along(x)

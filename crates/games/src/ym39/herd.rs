@@ -115,7 +115,7 @@ pub(super) struct Land {
 /// How one creature answers a call: it goes some cells along a line, maybe none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
-    pub(super) who: usize,
+    who: u8,
     pub(super) heading: Gaze,
     pub(super) steps: u8,
     /// Whether it looks where the called one looks once it has arrived.
@@ -126,6 +126,13 @@ pub(super) struct Walk {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Answer {
     walks: [Option<Walk>; 4],
+}
+
+impl Walk {
+    #[inline]
+    pub(super) fn who(&self) -> usize {
+        usize::from(self.who)
+    }
 }
 
 impl Answer {
@@ -144,6 +151,7 @@ impl Answer {
 }
 
 /// The creature that stands in a cell.
+#[inline]
 pub(super) fn who_is_at(land: &Land, herd: &Herd, cell: u8) -> Option<usize> {
     herd[..land.count].iter().position(|creature| creature.cell == cell)
 }
@@ -165,7 +173,7 @@ pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
     // A bit for each who looks that way; few do, and who does cannot be guessed.
     let mut looking = 0_u32;
     for (who, creature) in herd[..land.count].iter().enumerate() {
-        looking |= u32::from(toward[usize::from(creature.cell)] == creature.gaze as u8) << who;
+        looking |= u32::from(toward[usize::from(creature.cell % 128)] == creature.gaze as u8) << who;
     }
     if looking == 0 {
         return answer;
@@ -182,7 +190,7 @@ pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
         let comes = land.kinds[who] != Kind::Shy;
         let heading = if comes { gaze } else { gaze.opposite() };
         let steps = if comes && land.water == 0 { between(cell, target) } else { free(cell, heading, opaque | land.water) };
-        answer.walks[number] = Some(Walk { who, heading, steps, comes });
+        answer.walks[number] = Some(Walk { who: who as u8, heading, steps, comes });
         number += 1;
     }
     answer
@@ -190,9 +198,9 @@ pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
 
 /// Moves those who answer by at most `steps` cells.
 pub(super) fn walk(herd: &mut Herd, answer: &Answer, steps: u8) {
-    for &Walk { who, heading, steps: all, .. } in answer.walks() {
-        let creature = &mut herd[who];
-        creature.cell = creature.cell.wrapping_add(heading.stride().wrapping_mul(steps.min(all)));
+    for walk in answer.walks() {
+        let creature = &mut herd[walk.who()];
+        creature.cell = creature.cell.wrapping_add(walk.heading.stride().wrapping_mul(steps.min(walk.steps)));
     }
 }
 
@@ -201,7 +209,7 @@ pub(super) fn look_along(herd: &mut Herd, answer: &Answer, called: usize) {
     let gaze = herd[called].gaze;
     if gaze != Gaze::Asleep {
         for walk in answer.walks().filter(|walk| walk.comes) {
-            herd[walk.who].gaze = gaze;
+            herd[walk.who()].gaze = gaze;
         }
     }
 }
@@ -218,7 +226,7 @@ pub(super) fn turn(herd: &mut Herd, who: usize) {
 
 /// Sleepers next to whom a creature has just arrived wake and look at it. Tells whether any did.
 pub(super) fn wake(land: &Land, herd: &mut Herd, answer: &Answer) -> bool {
-    let arrived = answer.walks().filter(|walk| walk.steps > 0).fold(0, |cells, walk| cells | bit(herd[walk.who].cell));
+    let arrived = answer.walks().filter(|walk| walk.steps > 0).fold(0, |cells, walk| cells | bit(herd[walk.who()].cell));
     let mut any = false;
     if arrived == 0 {
         return any;
@@ -286,9 +294,10 @@ const fn ray(cell: u8, direction: Gaze) -> Cells {
     RAYS[cell as usize][direction as usize]
 }
 
-/// For each cell and each other: the gaze from the other one that meets it, as its number, or one that no gaze has.
-static TOWARD: [[u8; SIDE as usize * SIDE as usize]; SIDE as usize * SIDE as usize] = {
-    let mut toward = [[u8::MAX; SIDE as usize * SIDE as usize]; SIDE as usize * SIDE as usize];
+/// For each cell and each other: the gaze from the other one that meets it, as its number, or one that no gaze has. As many
+/// others as a power of two, so that none has to be checked.
+static TOWARD: [[u8; 128]; SIDE as usize * SIDE as usize] = {
+    let mut toward = [[u8::MAX; 128]; SIDE as usize * SIDE as usize];
     let mut cell = 0;
     while cell < SIDE * SIDE {
         let mut direction = 0;
