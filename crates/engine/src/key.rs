@@ -41,18 +41,69 @@ impl KeyHasher {
     }
 }
 
+impl KeyHasher {
+    /// Takes bytes of which there are so many that the buffer is not enough.
+    #[cold]
+    fn overflow(&mut self, bytes: &[u8]) {
+        let rest = self.rest.get_or_insert_with(|| Box::new(Xxh3::new()));
+        rest.update(&self.buffer[..self.used]);
+        rest.update(bytes);
+        self.used = 0;
+    }
+
+    /// Takes the bytes of a number: that many are moved in one go.
+    #[inline]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        match self.buffer.get_mut(self.used..).and_then(<[u8]>::first_chunk_mut) {
+            Some(room) => {
+                *room = bytes;
+                self.used += N;
+            }
+            None => self.overflow(&bytes),
+        }
+    }
+}
+
 impl Hasher for KeyHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        if let Some(room) = self.buffer[self.used..].get_mut(..bytes.len()) {
-            room.copy_from_slice(bytes);
-            self.used += bytes.len();
-        } else {
-            let rest = self.rest.get_or_insert_with(|| Box::new(Xxh3::new()));
-            rest.update(&self.buffer[..self.used]);
-            rest.update(bytes);
-            self.used = 0;
+        match self.buffer.get_mut(self.used..).and_then(|room| room.get_mut(..bytes.len())) {
+            Some(room) => {
+                room.copy_from_slice(bytes);
+                self.used += bytes.len();
+            }
+            None => self.overflow(bytes),
         }
+    }
+
+    #[inline]
+    fn write_u8(&mut self, number: u8) {
+        self.put(number.to_ne_bytes());
+    }
+
+    #[inline]
+    fn write_u16(&mut self, number: u16) {
+        self.put(number.to_ne_bytes());
+    }
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        self.put(number.to_ne_bytes());
+    }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.put(number.to_ne_bytes());
+    }
+
+    #[inline]
+    fn write_u128(&mut self, number: u128) {
+        self.put(number.to_ne_bytes());
+    }
+
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.put(number.to_ne_bytes());
     }
 
     fn finish(&self) -> u64 {
@@ -69,6 +120,30 @@ mod tests {
     impl Hash for Pieces<'_> {
         fn hash<H: Hasher>(&self, state: &mut H) {
             self.0.chunks(self.1).for_each(|piece| state.write(piece));
+        }
+    }
+
+    #[test]
+    fn numbers_are_their_bytes() {
+        let numbers = (1_u8, 0x203_u16, 0x405_0607_u32, 0x809_0A0B_0C0D_0E0F_u64, u128::MAX / 3, 77_usize, -5_i16);
+        let mut bytes = vec![1];
+        bytes.extend(numbers.1.to_ne_bytes());
+        bytes.extend(numbers.2.to_ne_bytes());
+        bytes.extend(numbers.3.to_ne_bytes());
+        bytes.extend(numbers.4.to_ne_bytes());
+        bytes.extend(numbers.5.to_ne_bytes());
+        bytes.extend(numbers.6.to_ne_bytes());
+        assert_eq!(key_of(&numbers), xxh3_128(&bytes));
+        // Over the end of the buffer, too.
+        let many = [numbers; 9];
+        assert_eq!(key_of(&Many(&many)), xxh3_128(&bytes.repeat(9)));
+    }
+
+    struct Many<'a, T>(&'a [T]);
+
+    impl<T: Hash> Hash for Many<'_, T> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.iter().for_each(|one| one.hash(state));
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) const fn hash_of(key: u128) -> u64 {
 #[inline]
 pub(crate) fn prefetch<T>(entry: &T) {
     #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "searches find a fifth to two fifths more states a second: see docs/explore.md")]
+    #[expect(unsafe_code, reason = "searches find a fifth to two fifths more states a second: see docs/benchmarks.md")]
     // SAFETY: it reads nothing that the program could see, and the entry is there.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(entry).cast());

@@ -137,7 +137,7 @@ impl Desk {
     fn call<'a>(&'a self, work: &'a (dyn Fn() + Sync)) -> Called<'a> {
         #[expect(
             unsafe_code,
-            reason = "small searches on two threads find 1.7 times the states that they do with threads which sleep at once: see docs/explore.md"
+            reason = "small searches on two threads find 1.7 times the states that they do with threads which sleep at once: see docs/benchmarks.md"
         )]
         // SAFETY: only the lifetime changes. When `Called` is dropped, which the borrow checker sees to before the work
         // goes, the work is taken back and whoever is at it is waited for.
