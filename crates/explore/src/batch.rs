@@ -3,7 +3,7 @@
 use rhae_engine::Outcome;
 
 use crate::Explorable;
-use crate::expand::{Expander, Found};
+use crate::expand::{Expander, Results};
 use crate::graph::{KEY, outcome_of};
 use crate::index::{Index, hash_of};
 use crate::pages::Pages;
@@ -11,7 +11,7 @@ use crate::pages::Pages;
 pub(crate) struct Batch<S> {
     pub(crate) expander: Expander<S>,
     /// What edges lead to, and the hashes of its keys.
-    pub(crate) results: Found<S>,
+    pub(crate) results: Results<S>,
     pub(crate) hashes: Vec<u64>,
     /// The numbers of those that were known before, as far as they were [found](Self::find).
     pub(crate) found: Vec<u32>,
@@ -23,7 +23,7 @@ impl<S: Clone> Batch<S> {
     pub(crate) fn new() -> Self {
         Self {
             expander: Expander::default(),
-            results: Found { keys: Vec::new(), states: Vec::new(), weights: Vec::new() },
+            results: Results { keys: Vec::new(), states: Vec::new(), weights: Vec::new() },
             hashes: Vec::new(),
             found: Vec::new(),
             counts: Vec::new(),

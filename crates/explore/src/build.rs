@@ -66,7 +66,7 @@ pub struct Progress {
 /// What an analysis needs for each state: two bounds of 16 bytes, its component and place, and lists that grow by doubling.
 pub(crate) const ANALYSIS_BYTES: usize = 56;
 
-/// Searches a level. `go_on` is asked every few thousand states.
+/// Searches a level. `go_on` is asked every few thousand states, with several threads every few hundred.
 pub fn explore<E: Explorable>(level: &E, search: &Search, mut go_on: impl FnMut(Progress) -> bool) -> Result<Graph, E::Error> {
     if level.pack(&level.start()).is_some() {
         let mut packed = Builder::<E, true>::new(level, search);
@@ -156,9 +156,8 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 return Ok(());
             }
             batch.find(&index, &self.graph.keys);
-            let numbered =
-                self.make_index_room(&mut index, batch.len(), batch.bytes()).and_then(|()| self.number(&mut batch, &mut index));
-            if let Err(stop) = numbered {
+            let batches = batch.bytes();
+            if let Err(stop) = self.number(&mut batch, &mut index, batches) {
                 self.graph.stop = Some(stop);
                 return Ok(());
             }
@@ -218,19 +217,15 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         self.waiting_heap -= into[first..].iter().map(|state| level.heap_bytes(state)).sum::<usize>();
     }
 
-    /// Makes room in the index for as many states as a batch may lead to. `batches` is the memory of all batches.
-    pub(crate) fn make_index_room(&mut self, index: &mut Index, most: usize, batches: usize) -> Result<(), Stop> {
+    /// Numbers what a batch led to and adds its edges, up to the first limit. `batches` is the memory of all batches.
+    pub(crate) fn number(&mut self, batch: &mut Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
+        let most = batch.len();
         if !index.has_room(most) {
             self.elsewhere = batches;
             self.allow(index.room_bytes(most))?;
             index.add_room(most, &self.graph.keys);
         }
         self.elsewhere = batches + index.bytes();
-        Ok(())
-    }
-
-    /// Numbers what a batch led to and adds its edges, up to the first limit.
-    pub(crate) fn number(&mut self, batch: &mut Batch<E::State>, index: &mut Index) -> Result<(), Stop> {
         let (mut row, mut edge) = (0, 0);
         while row < batch.counts.len() {
             if !self.goes_on() {

@@ -21,7 +21,7 @@ pub(crate) struct Expander<S> {
 }
 
 /// What actions led to, in their order.
-pub(crate) struct Found<S> {
+pub(crate) struct Results<S> {
     /// The states as keys.
     pub(crate) keys: Vec<u128>,
     /// The states themselves, only where keys are not states.
@@ -45,7 +45,7 @@ impl<S: Clone> Expander<S> {
         level: &E,
         state: (u128, &S),
         all_clicks: bool,
-        found: &mut Found<S>,
+        results: &mut Results<S>,
     ) -> Result<(), E::Error> {
         let offered = level.offered(state.1);
         if offered != self.offered {
@@ -61,14 +61,14 @@ impl<S: Clone> Expander<S> {
             level.clicks(state.1, &mut self.actions);
         }
         let mut failed = None;
-        found.keys.extend(self.actions.iter().map(|&action| {
+        results.keys.extend(self.actions.iter().map(|&action| {
             if failed.is_some() {
                 return 0;
             }
             match result::<E, PACKED>(level, state, action, &mut self.unpackable) {
                 Ok((key, after)) => {
                     if !PACKED {
-                        found.states.push(after);
+                        results.states.push(after);
                     }
                     key
                 }
@@ -82,9 +82,9 @@ impl<S: Clone> Expander<S> {
             return Err(error);
         }
         if all_clicks {
-            found.weights.resize(found.keys.len(), 0);
+            results.weights.resize(results.keys.len(), 0);
             if clicks {
-                self.click_everywhere::<E, PACKED>(level, state, found)?;
+                self.click_everywhere::<E, PACKED>(level, state, results)?;
             }
         }
         Ok(())
@@ -95,7 +95,7 @@ impl<S: Clone> Expander<S> {
         &mut self,
         level: &E,
         state: (u128, &S),
-        found: &mut Found<S>,
+        results: &mut Results<S>,
     ) -> Result<(), E::Error> {
         for cell in 0..CLICKS {
             let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
@@ -106,10 +106,10 @@ impl<S: Clone> Expander<S> {
             }
         }
         for (key, after, cells) in self.clicked.drain(..) {
-            found.keys.push(key);
-            found.weights.push(cells);
+            results.keys.push(key);
+            results.weights.push(cells);
             if !PACKED {
-                found.states.push(after);
+                results.states.push(after);
             }
         }
         Ok(())

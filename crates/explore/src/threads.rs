@@ -140,8 +140,7 @@ impl<S: Clone + Send> Slice<S> {
                 piece.batch.expect(index);
                 piece.batch.find(index, &builder.graph.keys);
             }
-            builder.make_index_room(index, piece.batch.len(), batches)?;
-            builder.number(&mut piece.batch, index)
+            builder.number(&mut piece.batch, index, batches)
         })
     }
 
