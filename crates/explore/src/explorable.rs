@@ -23,7 +23,8 @@ pub trait Explorable: Sync {
     /// Adds the clicks that may matter in a state, where clicks are offered.
     fn clicks(&self, _state: &Self::State, _actions: &mut Vec<Action>) {}
 
-    /// The actions worth trying in a state: [keys](keys_of), then the clicks that may matter.
+    /// The actions worth trying in a state: keys in the order of their ids, then the clicks that may matter. RESET is left
+    /// out, and so is undo: going back to an earlier board never shortens a win.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
         let offered = self.offered(state);
         actions.extend(keys_of(offered));
@@ -65,8 +66,7 @@ pub trait Explorable: Sync {
     }
 }
 
-/// The keys worth trying of those that are offered, in the order of their ids. RESET is left out, and so is undo: going back to
-/// an earlier board never shortens a win.
+/// The keys worth trying of those that are offered.
 pub(crate) fn keys_of(offered: ActionSet) -> impl Iterator<Item = Action> {
     offered.iter().filter(|kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7)).filter_map(ActionKind::simple)
 }
