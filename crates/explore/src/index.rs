@@ -161,8 +161,8 @@ impl Index {
         loop {
             let group = &mut self.groups[place];
             if group.iter().fold(false, |any, slot| any | (slot & !numbers == tag)) {
-                let alike = group.iter().filter(|&slot| *slot != 0 && slot & !numbers == tag).map(|slot| (slot & numbers) - 1);
-                if let Some(known) = { alike }.find(|&known| keys.at(known as usize) == key) {
+                let mut alike = group.iter().filter(|&slot| *slot != 0 && slot & !numbers == tag).map(|slot| (slot & numbers) - 1);
+                if let Some(known) = alike.find(|&known| keys.at(known as usize) == key) {
                     return Some(known);
                 }
             }
