@@ -5,7 +5,8 @@
 //! sides share, are measured too: they bound what a search can gain. Two threads are compared with two searches that run side by
 //! side, by the clock on the wall.
 //! `-- --json` prints the figures as JSON, `-- --states N` changes the size, `-- --rounds N` the number of rounds. For a profiler,
-//! `-- --profile ID LEVEL SIDE` does nothing but one side's work: `peer`, `hashed`, `packed`, `rules`, `two` or `apart`.
+//! `-- --profile ID LEVEL SIDE` does nothing but one side's work, without looking at a clock: `peer`, `hashed`, `packed`, `rules`, `two` or
+//! `apart`.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 use stateright::{Checker, Model, Property};
 
 /// The environments and levels. One with fewer states than a round looks at is searched to its end.
-const LEVELS: [(&str, u8); 5] = [("kq19-v1", 8), ("ny40-v1", 7), ("ym39-v1", 8), ("hk26-v1", 8), ("bx20-v1", 8)];
+const LEVELS: [(&str, u8); 6] = [("kq19-v1", 8), ("ny40-v1", 7), ("ym39-v1", 8), ("hk26-v1", 8), ("pz19-v1", 8), ("bx20-v1", 8)];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -34,8 +35,9 @@ fn main() {
     if let Some(at) = arguments.iter().position(|argument| argument == "--profile") {
         let [id, level, side] = &arguments[at + 1..at + 4] else { unreachable!("three were taken") };
         let level = LevelIndex(level.parse::<u8>().expect("the number of a level") - 1);
-        let rates = visit(id, Profile { level, states, rounds, side: side.clone() }).expect("the id of an environment");
-        println!("{side}: {rates:.0?} states a second");
+        let side = Side::named(side).expect("the name of a side");
+        let found = visit(id, Profile { level, states, rounds, side }).expect("the id of an environment");
+        println!("{found} states");
         return;
     }
     let mut levels = Vec::new();
@@ -101,8 +103,8 @@ impl Visitor for Compare {
         let work = Work::<G>::new(level, states);
         let mut sides = Sides::default();
         for round in 0..=rounds {
-            let [peer, hash, pack, rules] = [work.peer(), work.hashed(), work.packed(), work.rules()];
-            let pairs = [(); PAIRS].map(|()| work.two() / work.apart());
+            let [peer, hash, pack, rules] = [Side::Peer, Side::Hashed, Side::Packed, Side::Rules].map(|side| work.rate(side));
+            let pairs = [(); PAIRS].map(|()| work.rate(Side::Two) / work.rate(Side::Apart));
             // The first round warms up.
             if round > 0 {
                 sides.hashed.push(hash);
@@ -148,7 +150,7 @@ struct Sides {
     two_threads: Vec<f64>,
 }
 
-/// What each side does on one level. All give states a second.
+/// What each side does on one level.
 struct Work<G: Game> {
     packed: NativeLevel<G>,
     hashed: NativeLevel<G>,
@@ -175,40 +177,56 @@ impl<G: Game> Work<G> {
         Self { packed, hashed, level, states, found, generated, walked, again: (RUN / found).max(1) }
     }
 
-    fn rate(&self, clock: ClockId, work: impl Fn() -> usize) -> f64 {
+    /// States a second of one side.
+    fn rate(&self, side: Side) -> f64 {
+        let clock = if matches!(side, Side::Two | Side::Apart) { ClockId::Monotonic } else { ClockId::ProcessCPUTime };
         let before = now(clock);
-        let states: usize = (0..self.again).map(|_| work()).sum();
+        let states = self.run(side);
         states as f64 / (now(clock) - before).as_secs_f64()
     }
 
-    fn peer(&self) -> f64 {
-        self.rate(ClockId::ProcessCPUTime, || check::<G>(self.level, self.generated))
-    }
-
-    fn hashed(&self) -> f64 {
-        self.rate(ClockId::ProcessCPUTime, || search(&self.hashed, self.states, 1))
-    }
-
-    fn packed(&self) -> f64 {
-        self.rate(ClockId::ProcessCPUTime, || search(&self.packed, self.states, 1))
-    }
-
-    /// What the rules take is counted for the states that a search finds, some of which it does not look into.
-    fn rules(&self) -> f64 {
-        let rate = self.rate(ClockId::ProcessCPUTime, || act(&self.packed, &self.walked));
-        rate * self.found as f64 / self.walked.len() as f64
-    }
-
-    fn two(&self) -> f64 {
-        self.rate(ClockId::Monotonic, || search(&self.packed, self.states, 2))
-    }
-
-    fn apart(&self) -> f64 {
-        self.rate(ClockId::Monotonic, || {
-            std::thread::scope(|scope| {
+    /// One side's work; gives the states that were found.
+    fn run(&self, side: Side) -> usize {
+        let once = || match side {
+            Side::Peer => check::<G>(self.level, self.generated),
+            Side::Hashed => search(&self.hashed, self.states, 1),
+            Side::Packed => search(&self.packed, self.states, 1),
+            Side::Rules => {
+                act(&self.packed, &self.walked);
+                self.found
+            }
+            Side::Two => search(&self.packed, self.states, 2),
+            Side::Apart => std::thread::scope(|scope| {
                 let other = scope.spawn(|| search(&self.packed, self.states, 1));
                 search(&self.packed, self.states, 1) + other.join().expect("a search does not panic")
-            })
+            }),
+        };
+        (0..self.again).map(|_| once()).sum()
+    }
+}
+
+/// Who finds states, and how.
+#[derive(Clone, Copy)]
+enum Side {
+    Peer,
+    Hashed,
+    Packed,
+    /// The rules alone, for the states that a search looks into; counted are those that it finds.
+    Rules,
+    Two,
+    Apart,
+}
+
+impl Side {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "peer" => Self::Peer,
+            "hashed" => Self::Hashed,
+            "packed" => Self::Packed,
+            "rules" => Self::Rules,
+            "two" => Self::Two,
+            "apart" => Self::Apart,
+            _ => return None,
         })
     }
 }
@@ -218,24 +236,15 @@ struct Profile {
     level: LevelIndex,
     states: usize,
     rounds: usize,
-    side: String,
+    side: Side,
 }
 
 impl Visitor for Profile {
-    type Output = Vec<f64>;
+    type Output = usize;
 
-    fn visit<G: Game>(self) -> Vec<f64> {
+    fn visit<G: Game>(self) -> usize {
         let work = Work::<G>::new(self.level, self.states);
-        let side = || match self.side.as_str() {
-            "peer" => work.peer(),
-            "hashed" => work.hashed(),
-            "packed" => work.packed(),
-            "rules" => work.rules(),
-            "two" => work.two(),
-            "apart" => work.apart(),
-            other => panic!("there is no side `{other}`"),
-        };
-        (0..self.rounds).map(|_| side()).collect()
+        (0..self.rounds).map(|_| work.run(self.side)).sum()
     }
 }
 
@@ -261,7 +270,7 @@ fn walk<E: Explorable<Error = Infallible>>(level: &E, states: usize) -> Vec<E::S
 }
 
 /// Carries out every action of some states, and nothing else.
-fn act<E: Explorable<Error = Infallible>>(level: &E, states: &[E::State]) -> usize {
+fn act<E: Explorable<Error = Infallible>>(level: &E, states: &[E::State]) {
     let mut actions = Vec::new();
     for state in states {
         actions.clear();
@@ -272,7 +281,6 @@ fn act<E: Explorable<Error = Infallible>>(level: &E, states: &[E::State]) -> usi
             black_box((&after, outcome));
         }
     }
-    states.len()
 }
 
 /// How cost grows with the number of states.

@@ -55,7 +55,7 @@ pub trait Explorable: Sync {
         None
     }
 
-    /// Whether an action led back to where it was taken, if that is quickly seen: then the state needs no second key. Saying no is never wrong.
+    /// Whether an action led back to where it was taken, if that is quickly seen: then the state is not hashed again. Saying no is never wrong.
     fn is_same(&self, _before: &Self::State, _after: &Self::State) -> bool {
         false
     }

@@ -10,7 +10,7 @@ mod levels;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
 
-use herd::{Answer, Gaze, Herd, Kind, Land};
+use herd::{Answer, Cell, Herd, Kind, Land};
 
 const FACTS: Facts = Facts {
     id: "ym39-v1",
@@ -31,21 +31,22 @@ const NESTS: usize = 3;
 /// A level: the land, its nests, where the creatures begin, and the picture of all that stays.
 pub(crate) struct Level {
     land: Land,
-    nests: [(u8, Kind); NESTS],
+    nests: [(Cell, Kind); NESTS],
     nest_count: usize,
     start: Herd,
     background: Frame,
 }
 
 impl Level {
-    fn nests(&self) -> &[(u8, Kind)] {
+    #[inline]
+    fn nests(&self) -> &[(Cell, Kind)] {
         &self.nests[..self.nest_count]
     }
 
     /// Whether a creature of the nest's colour sits in the nest.
     #[inline]
-    fn is_home(&self, herd: &Herd, (cell, kind): (u8, Kind)) -> bool {
-        herd::who_is_at(&self.land, herd, cell).is_some_and(|who| self.land.kinds[who] == kind)
+    fn is_home(&self, herd: &Herd, (cell, kind): (Cell, Kind)) -> bool {
+        herd.who_is_at(cell).is_some_and(|who| self.land.kinds[who] == kind)
     }
 
     #[inline]
@@ -73,7 +74,7 @@ impl Game for Ym39 {
         let Action::Action6 { x, y } = action else { return Outcome::Going };
         let cell = draw::cell_at(x, y);
         let herd = &mut state.board;
-        let is_answered = match herd::who_is_at(&level.land, herd, cell) {
+        let is_answered = match herd.who_is_at(cell) {
             Some(called) => call(level, herd, called, sink),
             None => {
                 show_gazes(level, herd, cell, sink);
@@ -107,38 +108,32 @@ impl Game for Ym39 {
         Outcome::Going
     }
 
+    #[inline]
     fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
         let middle = draw::PITCH as u8 / 2;
-        cells.extend(state.board[..level.land.count].iter().map(|creature| {
+        cells.extend(state.board.first(level.land.count).map(|creature| {
             let (x, y) = draw::corner(creature.cell);
             (x as u8 + middle, y as u8 + middle)
         }));
     }
 
     #[inline]
-    fn pack(level: &Level, state: &StateOf<Self>) -> Option<u128> {
+    fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
-        for creature in state.board[..level.land.count].iter().rev() {
-            packer.put(u64::from(creature.cell) | (creature.gaze as u64) << 7, 10);
-        }
+        state.board.pack(&mut packer);
         packer.finish()
     }
 
     #[inline]
-    fn unpack(level: &Level, packed: u128) -> Option<StateOf<Self>> {
-        let mut fields = Unpacker::new(packed);
-        let mut herd = level.start;
-        for creature in &mut herd[..level.land.count] {
-            creature.cell = fields.take_u8(7);
-            creature.gaze = *Gaze::ALL.get(fields.take(3) as usize)?;
-        }
-        Some(State { board: herd, spent: () })
+    fn unpack(_level: &Level, packed: u128) -> Option<StateOf<Self>> {
+        Some(State { board: Herd::unpack(&mut Unpacker::new(packed)), spent: () })
     }
 }
 
 /// Calls a creature: those who see it walk and look along, a restless one turns, and sleepers wake. Tells whether anybody answered.
+#[inline]
 fn call<S: FrameSink>(level: &Level, herd: &mut Herd, called: usize, sink: &mut S) -> bool {
-    let cell = herd[called].cell;
+    let cell = herd.get(called).cell;
     let answer = herd::answer(&level.land, herd, called);
     let turns = herd::turns_when_called(&level.land, herd, called);
     if answer.is_empty() && !turns {
@@ -146,13 +141,10 @@ fn call<S: FrameSink>(level: &Level, herd: &mut Herd, called: usize, sink: &mut 
         return false;
     }
     show_call(level, herd, &answer, cell, sink);
-    let (before, longest) = (*herd, answer.longest());
-    for steps in if S::DRAWS { 1 } else { longest.max(1) }..=longest {
-        *herd = before;
-        herd::walk(herd, &answer, steps);
-        show_called(level, herd, cell, sink);
+    if S::DRAWS {
+        (1..=answer.longest()).for_each(|steps| show_called(level, &herd::walked(herd, &answer, steps), cell, sink));
     }
-    herd::look_along(herd, &answer, called);
+    *herd = herd::arrived(herd, &answer, called);
     if turns {
         if !answer.is_empty() {
             // Those who came are seen to look along before the called one looks elsewhere.
@@ -161,14 +153,14 @@ fn call<S: FrameSink>(level: &Level, herd: &mut Herd, called: usize, sink: &mut 
         herd::turn(herd, called);
     }
     let asleep = *herd;
-    if herd::wake(&level.land, herd, &answer) {
+    if herd::wake(herd, &answer) {
         show_called(level, &asleep, cell, sink);
     }
     true
 }
 
 /// The called one lights up, and with it the gazes of those who see it.
-fn show_call(level: &Level, herd: &Herd, answer: &Answer, cell: u8, sink: &mut impl FrameSink) {
+fn show_call(level: &Level, herd: &Herd, answer: &Answer, cell: Cell, sink: &mut impl FrameSink) {
     sink.frame(|frame| {
         draw::draw(level, herd, frame);
         for walk in answer.walks() {
@@ -178,7 +170,7 @@ fn show_call(level: &Level, herd: &Herd, answer: &Answer, cell: u8, sink: &mut i
     });
 }
 
-fn show_called(level: &Level, herd: &Herd, cell: u8, sink: &mut impl FrameSink) {
+fn show_called(level: &Level, herd: &Herd, cell: Cell, sink: &mut impl FrameSink) {
     sink.frame(|frame| {
         draw::draw(level, herd, frame);
         draw::draw_called(frame, cell);
@@ -186,7 +178,7 @@ fn show_called(level: &Level, herd: &Herd, cell: u8, sink: &mut impl FrameSink) 
 }
 
 /// Nobody answers: the clicked place lights up and all gazes are shown, none of which ends there.
-fn show_gazes(level: &Level, herd: &Herd, cell: u8, sink: &mut impl FrameSink) {
+fn show_gazes(level: &Level, herd: &Herd, cell: Cell, sink: &mut impl FrameSink) {
     for lit in [true, false] {
         sink.frame(|frame| {
             draw::draw(level, herd, frame);

@@ -6,7 +6,7 @@
 use rhae_engine::Frame;
 
 use super::Level;
-use super::herd::{Cells, Gaze, Herd, Kind, SIDE, bit, contains, line_of_sight};
+use super::herd::{self, Cell, Cells, Gaze, Herd, Kind, SIDE, all_cells, line_of_sight};
 
 /// From one cell's left or upper line to the next.
 pub(super) const PITCH: usize = 7;
@@ -34,31 +34,41 @@ const fn color(kind: Kind) -> u8 {
 }
 
 /// The frame's column and row of a cell's upper left line crossing.
-pub(super) const fn corner(cell: u8) -> (usize, usize) {
-    ((cell % SIDE) as usize * PITCH, (cell / SIDE) as usize * PITCH)
+pub(super) const fn corner(cell: Cell) -> (usize, usize) {
+    ((cell & 15) as usize * PITCH, (cell >> 4) as usize * PITCH)
 }
 
 /// The cell under a place of the frame. The last line belongs to the last cell.
 #[inline]
-pub(super) fn cell_at(x: u8, y: u8) -> u8 {
-    let along = |place: u8| (place / PITCH as u8).min(SIDE - 1);
-    along(y) * SIDE + along(x)
+pub(super) fn cell_at(x: u8, y: u8) -> Cell {
+    herd::cell(ALONG[usize::from(x)], ALONG[usize::from(y)])
 }
 
+/// The column or row of a line of the frame.
+static ALONG: [u8; 256] = {
+    let mut along = [SIDE - 1; 256];
+    let mut line = 0;
+    while line < SIDE as usize * PITCH {
+        along[line] = (line / PITCH) as u8;
+        line += 1;
+    }
+    along
+};
+
 /// What never moves: ground, rocks, water and nests.
-pub(super) fn background(rocks: Cells, water: Cells, nests: &[(u8, Kind)]) -> Frame {
+pub(super) fn background(rocks: &Cells<bool>, water: &Cells<bool>, nests: &[(Cell, Kind)]) -> Frame {
     let mut frame = Frame::filled(GROUND);
     for place in (0..=usize::from(SIDE)).flat_map(|row| (0..=usize::from(SIDE)).map(move |column| (column, row))) {
         frame.set(place.0 * PITCH, place.1 * PITCH, CROSSING);
     }
-    for cell in 0..SIDE * SIDE {
+    for cell in all_cells() {
         let (x, y) = corner(cell);
-        if contains(rocks, cell) {
+        if rocks[usize::from(cell)] {
             frame.block::<6, 6>(x + 1, y + 1, ROCK);
             frame.block::<6, 1>(x + 1, y + 6, ROCK_SHADE);
             frame.block::<1, 6>(x + 6, y + 1, ROCK_SHADE);
         }
-        if contains(water, cell) {
+        if water[usize::from(cell)] {
             draw_water(&mut frame, water, cell);
         }
     }
@@ -71,13 +81,14 @@ pub(super) fn background(rocks: Cells, water: Cells, nests: &[(u8, Kind)]) -> Fr
 }
 
 /// Neighbouring cells of water are one pool: the line between them is water, too.
-fn draw_water(frame: &mut Frame, water: Cells, cell: u8) {
+fn draw_water(frame: &mut Frame, water: &Cells<bool>, cell: Cell) {
     let (x, y) = corner(cell);
     frame.block::<6, 6>(x + 1, y + 1, WATER);
-    if cell % SIDE + 1 < SIDE && contains(water, cell + 1) {
+    let goes_on = |side: Gaze| water[usize::from(side.from(cell, 1))];
+    if goes_on(Gaze::Right) {
         frame.block::<1, 6>(x + PITCH, y + 1, WATER);
     }
-    if cell / SIDE + 1 < SIDE && contains(water, cell + SIDE) {
+    if goes_on(Gaze::Down) {
         frame.block::<6, 1>(x + 1, y + PITCH, WATER);
     }
     frame.block::<2, 1>(x + 2, y + 3, RIPPLE);
@@ -91,24 +102,21 @@ pub(super) fn draw(level: &Level, herd: &Herd, frame: &mut Frame) {
     for &(cell, _) in level.nests().iter().filter(|&&nest| level.is_home(herd, nest)) {
         ring(frame, cell, LIGHT);
     }
-    for (creature, &kind) in herd.iter().zip(&level.land.kinds).take(level.land.count) {
+    for (creature, &kind) in herd.first(level.land.count).zip(&level.land.kinds) {
         let (x, y) = corner(creature.cell);
         frame.stamp(x + 1, y + 1, &SPRITES[kind as usize][creature.gaze as usize]);
     }
 }
 
 /// A called place, lit up.
-pub(super) fn draw_called(frame: &mut Frame, cell: u8) {
+pub(super) fn draw_called(frame: &mut Frame, cell: Cell) {
     ring(frame, cell, CALL);
 }
 
 /// A dotted line from a creature to what it looks at.
 pub(super) fn draw_gaze(level: &Level, herd: &Herd, who: usize, frame: &mut Frame) {
-    let mut line = line_of_sight(&level.land, herd, who);
     let color = color(level.land.kinds[who]);
-    while line != 0 {
-        let cell = line.trailing_zeros() as u8;
-        line &= !bit(cell);
+    for cell in line_of_sight(&level.land, herd, who) {
         let (x, y) = corner(cell);
         frame.block::<2, 2>(x + 3, y + 3, color);
     }
@@ -132,7 +140,7 @@ pub(super) fn draw_shining(level: &Level, wide: bool, frame: &mut Frame) {
 }
 
 /// A second ring around the first; what would lie outside the frame is left out.
-fn halo(frame: &mut Frame, cell: u8, color: u8) {
+fn halo(frame: &mut Frame, cell: Cell, color: u8) {
     let (x, y) = corner(cell);
     if x > 0 {
         frame.rect(x - 1, y, 1, PITCH + 1, color);
@@ -146,7 +154,7 @@ fn halo(frame: &mut Frame, cell: u8, color: u8) {
 
 /// The lines around a cell without their ends, which other cells share.
 #[inline]
-fn ring(frame: &mut Frame, cell: u8, color: u8) {
+fn ring(frame: &mut Frame, cell: Cell, color: u8) {
     let (x, y) = corner(cell);
     frame.block::<6, 1>(x + 1, y, color);
     frame.block::<6, 1>(x + 1, y + PITCH, color);

@@ -3,8 +3,7 @@
 //! Invariant: no two creatures share a cell, and none stands in a rock. This module knows nothing of pictures, clicks or
 //! the end of a level.
 
-use std::hash::{Hash, Hasher};
-
+use rhae_engine::{Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
 /// Cells along each side of the square land.
@@ -12,8 +11,34 @@ pub(super) const SIDE: u8 = 9;
 /// The most creatures in one level.
 pub(super) const MOST: usize = 8;
 
-/// A set of cells, one bit each, row by row from the top left.
-pub(super) type Cells = u128;
+/// A place of the land: its row in the upper four bits, its column in the lower ones. So a step to any side is a number to add.
+pub(super) type Cell = u8;
+/// Something for every cell.
+pub(super) type Cells<T> = [T; 256];
+
+/// The cell in a column and a row.
+#[inline]
+pub(super) const fn cell(column: u8, row: u8) -> Cell {
+    row << 4 | column
+}
+
+/// All cells of the land, row by row from the top left.
+pub(super) fn all_cells() -> impl Iterator<Item = Cell> {
+    (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| cell(column, row)))
+}
+
+/// Whether a cell is one of the land.
+pub(super) const fn is_land(cell: Cell) -> bool {
+    cell & 15 < SIDE && cell >> 4 < SIDE
+}
+
+/// How many steps there are from one cell to another on the same line.
+#[inline]
+const fn distance(one: Cell, other: Cell) -> u8 {
+    let difference = one.abs_diff(other);
+    // One of the two is zero.
+    (difference & 15) + (difference >> 4)
+}
 
 /// What a creature is; it stays so for the whole level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +56,9 @@ pub(super) enum Kind {
 }
 
 /// Where a creature looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Gaze {
+pub(super) enum Gaze {
     Up,
     Right,
     Down,
@@ -43,307 +68,329 @@ pub(crate) enum Gaze {
 }
 
 impl Gaze {
-    /// All of them, in the order of their numbers.
-    pub(super) const ALL: [Self; 5] = [Self::Up, Self::Right, Self::Down, Self::Left, Self::Asleep];
-
     /// The four directions, in the order in which a woken sleeper prefers them.
     pub(super) const DIRECTIONS: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 
+    // What follows is read from lists: a processor cannot guess which of several ways to go.
+
     /// A quarter turn to the right.
+    #[inline]
     const fn turned(self) -> Self {
-        match self {
-            Self::Up => Self::Right,
-            Self::Right => Self::Down,
-            Self::Down => Self::Left,
-            Self::Left => Self::Up,
-            Self::Asleep => Self::Asleep,
-        }
+        [Self::Right, Self::Down, Self::Left, Self::Up, Self::Asleep][self as usize]
     }
 
+    #[inline]
     const fn opposite(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Right => Self::Left,
-            Self::Down => Self::Up,
-            Self::Left => Self::Right,
-            Self::Asleep => Self::Asleep,
-        }
+        [Self::Down, Self::Left, Self::Up, Self::Right, Self::Asleep][self as usize]
     }
 
-    /// How the number of a cell changes with one step; only a direction leads anywhere.
-    const fn stride(self) -> u8 {
-        match self {
-            Self::Up => SIDE.wrapping_neg(),
-            Self::Right => 1,
-            Self::Down => SIDE,
-            Self::Left => 1_u8.wrapping_neg(),
-            Self::Asleep => 0,
-        }
+    /// The cell some steps away; only a direction leads anywhere.
+    #[inline]
+    pub(super) const fn from(self, cell: Cell, steps: u8) -> Cell {
+        const STRIDES: [u8; 5] = [16_u8.wrapping_neg(), 1, 16, 1_u8.wrapping_neg(), 0];
+        cell.wrapping_add(STRIDES[self as usize].wrapping_mul(steps))
+    }
+
+    /// As a creature's byte in a herd: one bit of its own.
+    #[inline]
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    #[inline]
+    const fn of_bit(bit: u8) -> Self {
+        const GAZES: [Gaze; 8] = [Gaze::Up, Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Asleep, Gaze::Asleep, Gaze::Asleep, Gaze::Asleep];
+        GAZES[bit.trailing_zeros() as usize % 8]
     }
 }
 
 /// One creature's place and gaze.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Creature {
-    pub(super) cell: u8,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Creature {
+    pub(super) cell: Cell,
     pub(super) gaze: Gaze,
 }
 
-/// As one small number: a derived hash takes eight bytes for a gaze.
-impl Hash for Creature {
+/// All creatures, in the order of the level's kinds: a byte of each number is one creature's, the lowest that of the first. So all
+/// of them are looked at together, and the two numbers are a packed state as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Herd {
+    cells: u64,
+    gazes: u64,
+}
+
+/// Some creatures of a herd: the highest bits of their bytes.
+type Those = u64;
+
+/// The cell of those who are not there, in no row and no column of the land.
+const NOWHERE: Cell = 255;
+/// In each byte: the lowest bit, the lower four, the highest.
+const EACH: u64 = 0x0101_0101_0101_0101;
+const LOWER: u64 = 0x0F0F_0F0F_0F0F_0F0F;
+const TOPS: u64 = 0x8080_8080_8080_8080;
+
+impl Herd {
+    /// Nobody.
+    pub(super) const EMPTY: Self = Self { cells: EACH * NOWHERE as u64, gazes: 0 };
+
     #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u16(u16::from_le_bytes([self.cell, self.gaze as u8]));
+    pub(super) const fn get(&self, who: usize) -> Creature {
+        Creature { cell: byte(self.cells, who), gaze: Gaze::of_bit(byte(self.gazes, who)) }
+    }
+
+    #[inline]
+    pub(super) const fn set(&mut self, who: usize, creature: Creature) {
+        self.cells = with_byte(self.cells, who, creature.cell);
+        self.gazes = with_byte(self.gazes, who, creature.gaze.bit());
+    }
+
+    /// The first creatures, as many as asked for.
+    #[inline]
+    pub(super) fn first(&self, count: usize) -> impl Iterator<Item = Creature> {
+        (0..count).map(|who| self.get(who))
+    }
+
+    /// The creature that stands in a cell.
+    #[inline]
+    pub(super) const fn who_is_at(&self, cell: Cell) -> Option<usize> {
+        let others = self.cells ^ (EACH * cell as u64);
+        // The lowest byte that is zero has its highest bit here; those above it may have theirs for no reason.
+        let zeros = others.wrapping_sub(EACH) & !others & TOPS;
+        if zeros == 0 { None } else { Some(first_of(zeros)) }
+    }
+
+    /// Those on the lines through a cell, but not in it, in the order of the directions in which they are.
+    #[inline]
+    const fn around(&self, cell: Cell) -> [Those; 4] {
+        let (columns, rows) = (self.cells & LOWER, self.cells >> 4 & LOWER);
+        let (column, row) = (EACH * (cell & 15) as u64, EACH * (cell >> 4) as u64);
+        // All numbers are below 16. So the highest bit of a byte is set by adding to a difference, and stays set under what is not greater.
+        let (elsewhere, above_or_below) = ((columns ^ column) + !TOPS, (rows ^ row) + !TOPS);
+        let (not_right, not_below) = ((column | TOPS) - columns, (row | TOPS) - rows);
+        let (in_row, in_column) = (elsewhere & !above_or_below & TOPS, above_or_below & !elsewhere & TOPS);
+        [in_column & not_below, in_row & !not_right, in_column & !not_below, in_row & not_right]
+    }
+
+    /// Who of some, there must be one, is nearest to a cell on their line, and in how many steps.
+    #[inline]
+    const fn nearest(&self, mut some: Those, cell: Cell) -> (usize, u8) {
+        let mut nearest = first_of(some);
+        let mut least = distance(byte(self.cells, nearest), cell);
+        some &= some - 1;
+        while some != 0 {
+            let who = first_of(some);
+            let steps = distance(byte(self.cells, who), cell);
+            if steps < least {
+                (nearest, least) = (who, steps);
+            }
+            some &= some - 1;
+        }
+        (nearest, least)
+    }
+
+    #[inline]
+    const fn anybody_sleeps(&self) -> bool {
+        self.gazes & (EACH * Gaze::Asleep.bit() as u64) != 0
+    }
+
+    /// Adds the herd to a number.
+    #[inline]
+    pub(super) const fn pack(&self, packer: &mut Packer) {
+        packer.put(self.gazes, 62);
+        packer.put(self.cells, 64);
+    }
+
+    #[inline]
+    pub(super) const fn unpack(fields: &mut Unpacker) -> Self {
+        Self { cells: fields.take(64), gazes: fields.take(62) }
     }
 }
 
-/// All creatures, in the order of the level's kinds. Places beyond the level's number of creatures are never read.
-pub(crate) type Herd = [Creature; MOST];
+#[inline]
+const fn first_of(some: Those) -> usize {
+    some.trailing_zeros() as usize / 8
+}
+
+#[inline]
+const fn byte(bytes: u64, number: usize) -> u8 {
+    (bytes >> (8 * number)) as u8
+}
+
+#[inline]
+const fn with_byte(bytes: u64, number: usize, byte: u8) -> u64 {
+    bytes & !(0xFF << (8 * number)) | (byte as u64) << (8 * number)
+}
 
 /// What never changes in a level: the land, and what its creatures are.
 #[derive(Clone, Debug)]
 pub(super) struct Land {
-    /// Cells that stop walking and sight.
-    pub(super) rocks: Cells,
-    /// Cells that stop walking, but not sight.
-    pub(super) water: Cells,
+    /// How many cells there are in a direction from a cell up to the first rock or the rim, and up to the first rock or pool.
+    sights: [Cells<u8>; 4],
+    paths: [Cells<u8>; 4],
     pub(super) kinds: [Kind; MOST],
     /// How many of the kinds there are.
     pub(super) count: usize,
+}
+
+impl Land {
+    /// The land with rocks, which stop walking and sight, and water, which stops walking only.
+    pub(super) fn new(rocks: &Cells<bool>, water: &Cells<bool>, kinds: [Kind; MOST], count: usize) -> Self {
+        let (mut sights, mut paths) = ([[0; 256]; 4], [[0; 256]; 4]);
+        for (cell, direction) in all_cells().flat_map(|cell| Gaze::DIRECTIONS.map(|direction| (cell, direction))) {
+            let line = || (1..).map(|steps| usize::from(direction.from(cell, steps)));
+            let free = |stops: &dyn Fn(usize) -> bool| line().take_while(|&next| is_land(next as u8) && !stops(next)).count() as u8;
+            sights[direction as usize][usize::from(cell)] = free(&|next| rocks[next]);
+            paths[direction as usize][usize::from(cell)] = free(&|next| rocks[next] || water[next]);
+        }
+        Self { sights, paths, kinds, count }
+    }
 }
 
 /// How one creature answers a call: it goes some cells along a line, maybe none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
     who: u8,
-    pub(super) heading: Gaze,
-    pub(super) steps: u8,
+    heading: Gaze,
+    steps: u8,
     /// Whether it looks where the called one looks once it has arrived.
     comes: bool,
 }
 
 /// The answers to one call, at most one from each side.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    walks: [Option<Walk>; 4],
+    walks: [Walk; 4],
+    count: usize,
 }
 
 impl Walk {
     #[inline]
-    pub(super) fn who(&self) -> usize {
-        usize::from(self.who)
+    pub(super) const fn who(&self) -> usize {
+        self.who as usize
     }
 }
 
 impl Answer {
-    pub(super) fn walks(&self) -> impl Iterator<Item = &Walk> {
-        self.walks.iter().flatten()
+    const NONE: Self = Self { walks: [Walk { who: 0, heading: Gaze::Up, steps: 0, comes: false }; 4], count: 0 };
+
+    #[inline]
+    pub(super) fn walks(&self) -> &[Walk] {
+        &self.walks[..self.count]
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.walks[0].is_none()
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
     /// How many steps the last one to arrive walks.
     pub(super) fn longest(&self) -> u8 {
-        self.walks().map(|walk| walk.steps).max().unwrap_or(0)
+        self.walks().iter().map(|walk| walk.steps).max().unwrap_or(0)
     }
-}
-
-/// The creature that stands in a cell.
-#[inline]
-pub(super) fn who_is_at(land: &Land, herd: &Herd, cell: u8) -> Option<usize> {
-    herd[..land.count].iter().position(|creature| creature.cell == cell)
 }
 
 /// The cells between a creature and the first thing on its line of sight.
-pub(super) fn line_of_sight(land: &Land, herd: &Herd, who: usize) -> Cells {
-    let Creature { cell, gaze } = herd[who];
-    if gaze == Gaze::Asleep {
-        return 0;
+pub(super) fn line_of_sight(land: &Land, herd: &Herd, who: usize) -> impl Iterator<Item = Cell> {
+    let Creature { cell, gaze } = herd.get(who);
+    let count = if gaze == Gaze::Asleep { 0 } else { free(&land.sights, herd, cell, gaze) };
+    (1..=count).map(move |steps| gaze.from(cell, steps))
+}
+
+/// How many cells are free in a direction from a cell, up to what stops everybody or to the next creature.
+#[inline]
+fn free(reach: &[Cells<u8>; 4], herd: &Herd, cell: Cell, direction: Gaze) -> u8 {
+    let reach = reach[direction as usize][usize::from(cell)];
+    match herd.around(cell)[direction as usize] {
+        0 => reach,
+        ahead => reach.min(herd.nearest(ahead, cell).1 - 1),
     }
-    run(cell, gaze, obstacles(land, herd))
 }
 
 /// Who comes or backs away when a creature is called. Nothing has moved yet.
+#[inline]
 pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
-    let mut answer = Answer::default();
-    let target = herd[called].cell;
-    let toward = &TOWARD[usize::from(target)];
-    // A bit for each who looks that way; few do, and who does cannot be guessed.
-    let mut looking = 0_u32;
-    for (who, creature) in herd[..land.count].iter().enumerate() {
-        looking |= u32::from(toward[usize::from(creature.cell % 128)] == creature.gaze as u8) << who;
-    }
-    if looking == 0 {
-        return answer;
-    }
-    let opaque = obstacles(land, herd);
-    let mut number = 0;
+    let mut answer = Answer::NONE;
+    let target = byte(herd.cells, called);
+    let around @ [above, right, below, left] = herd.around(target);
+    let who_looks = |gaze: Gaze| herd.gazes << (7 - gaze as u8);
+    let mut looking = above & who_looks(Gaze::Down) | right & who_looks(Gaze::Left) | below & who_looks(Gaze::Up) | left & who_looks(Gaze::Right);
     while looking != 0 {
-        let who = looking.trailing_zeros() as usize;
+        let who = first_of(looking);
         looking &= looking - 1;
-        let Creature { cell, gaze } = herd[who];
-        if ray(cell, gaze) & ray(target, gaze.opposite()) & opaque != 0 {
+        let Creature { cell, gaze } = herd.get(who);
+        let (nearest, distance) = herd.nearest(around[gaze.opposite() as usize % 4], target);
+        if nearest != who || distance - 1 > land.sights[gaze as usize % 4][usize::from(cell)] {
             continue;
         }
         let comes = land.kinds[who] != Kind::Shy;
         let heading = if comes { gaze } else { gaze.opposite() };
-        let steps = if comes && land.water == 0 { between(cell, target) } else { free(cell, heading, opaque | land.water) };
-        answer.walks[number] = Some(Walk { who: who as u8, heading, steps, comes });
-        number += 1;
+        let steps = if comes { land.paths[gaze as usize % 4][usize::from(cell)].min(distance - 1) } else { free(&land.paths, herd, cell, heading) };
+        answer.walks[answer.count % 4] = Walk { who: who as u8, heading, steps, comes };
+        answer.count += 1;
     }
     answer
 }
 
-/// Moves those who answer by at most `steps` cells.
-pub(super) fn walk(herd: &mut Herd, answer: &Answer, steps: u8) {
+/// Where everybody is when those who answer have walked at most `steps` cells.
+#[inline]
+pub(super) fn walked(herd: &Herd, answer: &Answer, steps: u8) -> Herd {
+    let mut walked = *herd;
     for walk in answer.walks() {
-        let creature = &mut herd[walk.who()];
-        creature.cell = creature.cell.wrapping_add(walk.heading.stride().wrapping_mul(steps.min(walk.steps)));
+        let cell = walk.heading.from(byte(herd.cells, walk.who()), steps.min(walk.steps));
+        walked.cells = with_byte(walked.cells, walk.who(), cell);
     }
+    walked
 }
 
-/// Those who came look where the called one looks; from a sleeper there is nothing to take over.
-pub(super) fn look_along(herd: &mut Herd, answer: &Answer, called: usize) {
-    let gaze = herd[called].gaze;
-    if gaze != Gaze::Asleep {
-        for walk in answer.walks().filter(|walk| walk.comes) {
-            herd[walk.who()].gaze = gaze;
+/// Where everybody is when all who answer have arrived. Those who came look where the called one looks; from a sleeper there is
+/// nothing to take over.
+#[inline]
+pub(super) fn arrived(herd: &Herd, answer: &Answer, called: usize) -> Herd {
+    let mut arrived = walked(herd, answer, u8::MAX);
+    let gaze = byte(herd.gazes, called);
+    if gaze != Gaze::Asleep.bit() {
+        for walk in answer.walks() {
+            let gaze = if walk.comes { gaze } else { byte(herd.gazes, walk.who()) };
+            arrived.gazes = with_byte(arrived.gazes, walk.who(), gaze);
         }
     }
+    arrived
 }
 
 /// Whether a creature turns once it was called, no matter whether anybody came.
+#[inline]
 pub(super) fn turns_when_called(land: &Land, herd: &Herd, called: usize) -> bool {
-    land.kinds[called] == Kind::Restless && herd[called].gaze != Gaze::Asleep
+    land.kinds[called] == Kind::Restless && byte(herd.gazes, called) != Gaze::Asleep.bit()
 }
 
 /// Turns a creature by a quarter.
 pub(super) fn turn(herd: &mut Herd, who: usize) {
-    herd[who].gaze = herd[who].gaze.turned();
+    let Creature { cell, gaze } = herd.get(who);
+    herd.set(who, Creature { cell, gaze: gaze.turned() });
 }
 
 /// Sleepers next to whom a creature has just arrived wake and look at it. Tells whether any did.
-pub(super) fn wake(land: &Land, herd: &mut Herd, answer: &Answer) -> bool {
-    let arrived = answer.walks().filter(|walk| walk.steps > 0).fold(0, |cells, walk| cells | bit(herd[walk.who()].cell));
+#[inline]
+pub(super) fn wake(herd: &mut Herd, answer: &Answer) -> bool {
+    herd.anybody_sleeps() && wake_those_reached(herd, answer)
+}
+
+fn wake_those_reached(herd: &mut Herd, answer: &Answer) -> bool {
+    let has_arrived = |who: usize| answer.walks().iter().any(|walk| walk.who() == who && walk.steps > 0);
     let mut any = false;
-    if arrived == 0 {
-        return any;
-    }
-    for creature in herd[..land.count].iter_mut().filter(|creature| creature.gaze == Gaze::Asleep) {
-        let seen = Gaze::DIRECTIONS.into_iter().find(|&side| ray(creature.cell, side) & bit(creature.cell.wrapping_add(side.stride())) & arrived != 0);
-        if let Some(side) = seen {
-            creature.gaze = side;
+    for who in 0..MOST {
+        let Creature { cell, gaze } = herd.get(who);
+        if gaze != Gaze::Asleep {
+            continue;
+        }
+        let is_reached_from = |side: Gaze| herd.who_is_at(side.from(cell, 1)).is_some_and(has_arrived);
+        if let Some(gaze) = Gaze::DIRECTIONS.into_iter().find(|&side| is_reached_from(side)) {
+            herd.set(who, Creature { cell, gaze });
             any = true;
         }
     }
     any
 }
-
-fn obstacles(land: &Land, herd: &Herd) -> Cells {
-    herd[..land.count].iter().fold(land.rocks, |cells, creature| cells | CELLS[usize::from(creature.cell)])
-}
-
-/// The cells from one cell in a direction up to the first obstacle or the rim.
-fn run(from: u8, direction: Gaze, obstacles: Cells) -> Cells {
-    let line = ray(from, direction);
-    match nearest(line & obstacles, direction) {
-        Some(obstacle) => line & ray(obstacle, direction.opposite()),
-        None => line,
-    }
-}
-
-/// How many cells that are.
-fn free(from: u8, direction: Gaze, obstacles: Cells) -> u8 {
-    match nearest(ray(from, direction) & obstacles, direction) {
-        Some(obstacle) => between(from, obstacle),
-        None => reach(from)[direction as usize],
-    }
-}
-
-/// The first of some cells on a line.
-fn nearest(cells: Cells, direction: Gaze) -> Option<u8> {
-    let forwards = matches!(direction, Gaze::Right | Gaze::Down);
-    let nearest = if forwards { cells.trailing_zeros() } else { (Cells::BITS - 1).wrapping_sub(cells.leading_zeros()) };
-    (cells != 0).then_some(nearest as u8)
-}
-
-/// How many cells are between two on a line.
-const fn between(one: u8, other: u8) -> u8 {
-    let distance = one.abs_diff(other);
-    (if distance < SIDE { distance } else { distance / SIDE }) - 1
-}
-
-/// How many cells there are from a cell to the rim, in the order of the directions.
-const fn reach(cell: u8) -> [u8; 4] {
-    let (column, row) = (cell % SIDE, cell / SIDE);
-    [row, SIDE - 1 - column, SIDE - 1 - row, column]
-}
-
-pub(super) const fn bit(cell: u8) -> Cells {
-    1_u128.wrapping_shl(cell as u32)
-}
-
-pub(super) const fn contains(cells: Cells, cell: u8) -> bool {
-    cells & bit(cell) != 0
-}
-
-/// All cells in a direction from a cell, up to the rim.
-const fn ray(cell: u8, direction: Gaze) -> Cells {
-    RAYS[cell as usize][direction as usize]
-}
-
-/// For each cell and each other: the gaze from the other one that meets it, as its number, or one that no gaze has. As many
-/// others as a power of two, so that none has to be checked.
-static TOWARD: [[u8; 128]; SIDE as usize * SIDE as usize] = {
-    let mut toward = [[u8::MAX; 128]; SIDE as usize * SIDE as usize];
-    let mut cell = 0;
-    while cell < SIDE * SIDE {
-        let mut direction = 0;
-        while direction < 4 {
-            let mut line = RAYS[cell as usize][direction];
-            while line != 0 {
-                toward[line.trailing_zeros() as usize][cell as usize] = direction as u8;
-                line &= line - 1;
-            }
-            direction += 1;
-        }
-        cell += 1;
-    }
-    toward
-};
-
-/// Each cell as a set: what is read is quicker than a long shift.
-static CELLS: [Cells; SIDE as usize * SIDE as usize] = {
-    let mut cells = [0; SIDE as usize * SIDE as usize];
-    let mut cell = 0;
-    while cell < SIDE * SIDE {
-        cells[cell as usize] = bit(cell);
-        cell += 1;
-    }
-    cells
-};
-
-static RAYS: [[Cells; 4]; SIDE as usize * SIDE as usize] = {
-    let mut rays = [[0; 4]; SIDE as usize * SIDE as usize];
-    let mut cell = 0;
-    while cell < SIDE * SIDE {
-        let reach = reach(cell);
-        let mut direction = 0;
-        while direction < 4 {
-            let stride = Gaze::DIRECTIONS[direction].stride();
-            let mut step = 1;
-            while step <= reach[direction] {
-                rays[cell as usize][direction] |= bit(cell.wrapping_add(stride.wrapping_mul(step)));
-                step += 1;
-            }
-            direction += 1;
-        }
-        cell += 1;
-    }
-    rays
-};
 
 #[cfg(test)]
 mod tests {
@@ -351,37 +398,63 @@ mod tests {
 
     /// Calls a creature in a row of cells written as in the level maps, and gives the row afterwards.
     fn after_call(row: &str, called: usize) -> String {
-        let (mut rocks, mut water) = (0, 0);
+        let (mut rocks, mut water) = ([false; 256], [false; 256]);
         let mut kinds = [Kind::Plain; MOST];
-        let mut herd = [Creature { cell: 0, gaze: Gaze::Up }; MOST];
+        let mut herd = Herd::EMPTY;
         let mut count = 0;
-        for (cell, word) in (0..).zip(row.split(' ')) {
+        for (cell, word) in (0_u8..).zip(row.split(' ')) {
             match word.as_bytes() {
                 b".." => {}
-                b"##" => rocks |= bit(cell),
-                b"~~" => water |= bit(cell),
+                b"##" => rocks[usize::from(cell)] = true,
+                b"~~" => water[usize::from(cell)] = true,
                 &[letter, sign] => {
                     kinds[count] = if letter == b's' { Kind::Shy } else if letter == b'r' { Kind::Restless } else { Kind::Plain };
                     let gaze = b"^>v<z".iter().position(|&known| known == sign).unwrap();
-                    herd[count] = Creature { cell, gaze: [Gaze::Up, Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Asleep][gaze] };
+                    herd.set(count, Creature { cell, gaze: Gaze::of_bit(1 << gaze) });
                     count += 1;
                 }
                 _ => panic!("{word}"),
             }
         }
-        let land = Land { rocks, water, kinds, count };
+        let land = Land::new(&rocks, &water, kinds, count);
         let answer = answer(&land, &herd, called);
-        walk(&mut herd, &answer, answer.longest());
-        look_along(&mut herd, &answer, called);
+        herd = arrived(&herd, &answer, called);
         if turns_when_called(&land, &herd, called) {
             turn(&mut herd, called);
         }
-        wake(&land, &mut herd, &answer);
-        let shown = |cell: u8| match who_is_at(&land, &herd, cell) {
-            Some(who) => format!("{}{}", ["p", "a", "b", "s", "r"][kinds[who] as usize], ["^", ">", "v", "<", "z"][herd[who].gaze as usize]),
-            None => if contains(rocks, cell) { "##" } else if contains(water, cell) { "~~" } else { ".." }.to_owned(),
+        wake(&mut herd, &answer);
+        let shown = |cell: u8| match herd.who_is_at(cell) {
+            Some(who) => format!("{}{}", ["p", "a", "b", "s", "r"][kinds[who] as usize], ["^", ">", "v", "<", "z"][herd.get(who).gaze as usize]),
+            None => if rocks[usize::from(cell)] { "##" } else if water[usize::from(cell)] { "~~" } else { ".." }.to_owned(),
         };
         (0..SIDE).map(shown).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn looking_at_all_together_is_looking_at_each() {
+        let mut rng = rhae_engine::Rng::new(7, 0);
+        let land: Vec<Cell> = all_cells().collect();
+        for _ in 0..2_000 {
+            let mut herd = Herd::EMPTY;
+            let count = rng.below(MOST as u32 + 1) as usize;
+            for who in 0..count {
+                let free: Vec<Cell> = land.iter().copied().filter(|&cell| herd.who_is_at(cell).is_none()).collect();
+                herd.set(who, Creature { cell: free[rng.below(free.len() as u32) as usize], gaze: Gaze::of_bit(1 << rng.below(5)) });
+            }
+            for &cell in &land {
+                let at = |cell: Cell| (0..count).find(|&who| herd.get(who).cell == cell);
+                assert_eq!(herd.who_is_at(cell), at(cell), "{herd:?} {cell:x}");
+                for (direction, some) in Gaze::DIRECTIONS.into_iter().zip(herd.around(cell)) {
+                    let line = || (1..).map(|steps| (direction.from(cell, steps), steps)).take_while(|&(next, _)| is_land(next));
+                    let ahead = line().filter_map(|(next, _)| at(next)).fold(0, |some, who| some | 0x80 << (8 * who));
+                    assert_eq!(some, ahead, "{herd:?} {cell:x} {direction:?}");
+                    if some != 0 {
+                        let nearest = line().find_map(|(next, steps)| Some((at(next)?, steps)));
+                        assert_eq!(Some(herd.nearest(some, cell)), nearest, "{herd:?} {cell:x} {direction:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

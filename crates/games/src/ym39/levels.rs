@@ -6,7 +6,7 @@
 
 use rhae_engine::{LevelIndex, TextMap};
 
-use super::herd::{Cells, Creature, Gaze, Kind, Land, MOST, SIDE, bit};
+use super::herd::{Creature, Gaze, Herd, Kind, Land, MOST, all_cells};
 use super::{Level, NESTS, draw};
 
 const MAPS: [&str; 8] = [
@@ -111,32 +111,32 @@ const MAPS: [&str; 8] = [
 /// Reads a level's map.
 pub(super) fn level(index: LevelIndex) -> Level {
     let map = TextMap::new(MAPS[index.get()]);
-    let (mut rocks, mut water): (Cells, Cells) = (0, 0);
+    let (mut rocks, mut water) = ([false; 256], [false; 256]);
     let mut nests = [(0, Kind::Plain); NESTS];
     let mut nest_count = 0;
     let mut kinds = [Kind::Plain; MOST];
-    let mut start = [Creature { cell: 0, gaze: Gaze::Up }; MOST];
+    let mut start = Herd::EMPTY;
     let mut count = 0;
-    for cell in 0..SIDE * SIDE {
+    for cell in all_cells() {
         // Two characters and a space for each cell.
-        let (column, row) = (usize::from(cell % SIDE) * 3, usize::from(cell / SIDE));
+        let (column, row) = (usize::from(cell & 15) * 3, usize::from(cell >> 4));
         match (map.get(column, row), map.get(column + 1, row)) {
             (b'.', b'.') => {}
-            (b'#', b'#') => rocks |= bit(cell),
-            (b'~', b'~') => water |= bit(cell),
+            (b'#', b'#') => rocks[usize::from(cell)] = true,
+            (b'~', b'~') => water[usize::from(cell)] = true,
             (b'(', letter) => {
                 nests[nest_count] = (cell, kind(letter));
                 nest_count += 1;
             }
             (letter, sign) => {
                 kinds[count] = kind(letter);
-                start[count] = Creature { cell, gaze: gaze(sign) };
+                start.set(count, Creature { cell, gaze: gaze(sign) });
                 count += 1;
             }
         }
     }
-    let background = draw::background(rocks, water, &nests[..nest_count]);
-    Level { land: Land { rocks, water, kinds, count }, nests, nest_count, start, background }
+    let background = draw::background(&rocks, &water, &nests[..nest_count]);
+    Level { land: Land::new(&rocks, &water, kinds, count), nests, nest_count, start, background }
 }
 
 fn kind(letter: u8) -> Kind {
