@@ -17,7 +17,8 @@ use rhae_session::Catalog;
 use rhae_validate::{GraphLimits, Options};
 
 pub(crate) use evidence::recording;
-pub(crate) use subjects::hosted_subject;
+pub(crate) use subjects::{hosted_subject, native_subject};
+pub(crate) use watch::bar as progress_bar;
 
 use crate::output;
 use crate::outside::OutsideArgs;

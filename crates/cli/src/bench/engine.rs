@@ -12,10 +12,9 @@ use clap::Args;
 use rhae_engine::{Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, Rng, StateOf};
 use rhae_explore::random_action;
 use rhae_games::Visitor;
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
-use super::median;
+use super::{cpu_time, median};
 use crate::output;
 
 /// Actions in a slice.
@@ -210,10 +209,4 @@ impl<G: Game> Runner for RandomRunner<G> {
         totals.clones = states.len() as u64 * 200;
         totals
     }
-}
-
-/// CPU time of this thread.
-fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }

@@ -106,10 +106,14 @@ pub(super) fn subject<'a>(args: &ValidateArgs, games: &'a Games, info: &GameInfo
         }
     } else {
         let stored = own(info, found).map(|found| found.replayed(games)).collect();
-        let native = rhae_games::visit(info.id.as_str(), Native { seed: args.env_seed, stored });
-        Ok(native.context("the registry lists it")?)
+        Ok(native_subject(info.id.as_str(), args.env_seed, stored)?)
     };
     Ok(Checked { info: info.clone(), options, subject })
+}
+
+/// A built-in environment with recordings that must replay.
+pub(crate) fn native_subject(id: &str, seed: u64, stored: Vec<Stored>) -> Result<Box<dyn Subject>> {
+    rhae_games::visit(id, Native { seed, stored }).context("the registry lists it")
 }
 
 /// A hosted game with the recordings of its folder, for other commands.

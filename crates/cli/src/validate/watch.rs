@@ -14,7 +14,7 @@ use super::evidence;
 use crate::outside::OutsideArgs;
 
 /// A bar with an estimate, where somebody looks.
-pub(super) fn bar(quiet: bool) -> ProgressBar {
+pub(crate) fn bar(quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
