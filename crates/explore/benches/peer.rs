@@ -4,7 +4,7 @@
 //! states is searched several times in a run. Ratios are the medians of those within one round. The rules alone, which all
 //! sides share, are measured too: they bound what a search can gain. Two threads are compared with two searches that run side by
 //! side, by the clock on the wall.
-//! `-- --json` prints the figures as JSON, `-- --states N` changes the size, `-- --rounds N` the number of rounds. For a profiler,
+//! `-- --json` prints the figures as JSON, `-- --states N` changes the size, `-- --rounds N` the number of rounds, `-- --only ID` leaves the others out. For a profiler,
 //! `-- --profile ID LEVEL SIDE` does nothing but one side's work, without looking at a clock: `peer`, `hashed`, `packed`, `rules`, `two` or
 //! `apart`.
 
@@ -41,12 +41,13 @@ fn main() {
         return;
     }
     let mut levels = Vec::new();
-    for (id, level) in LEVELS {
+    let only = arguments.iter().position(|argument| argument == "--only").and_then(|at| arguments.get(at + 1));
+    for (id, level) in LEVELS.into_iter().filter(|(id, _)| only.is_none_or(|only| only == id)) {
         levels.push(visit(id, Compare { level: LevelIndex(level - 1), states, rounds }).expect("it is registered"));
     }
     let growth: Vec<Value> = [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
         .into_iter()
-        .filter(|&size| size <= 10 * states)
+        .filter(|&size| size <= 10 * states && only.is_none())
         .map(|size| {
             let grow = Grow { level: LevelIndex(LEVELS[0].1 - 1), states: size, rounds };
             visit(LEVELS[0].0, grow).expect("it is registered")

@@ -23,8 +23,9 @@ use sheet::Sheet;
 
 pub(crate) struct Pz19;
 
-/// How many sheets there are for a level.
+/// How many sheets there are for a level. A packed state has two bits for them.
 const SHEETS: u8 = 3;
+const _: () = assert!(SHEETS < 4);
 
 /// A level: the sheet and its picture.
 pub(crate) struct Level {
@@ -107,8 +108,7 @@ impl Game for Pz19 {
     fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         packer.put(state.board.open, 64);
-        packer.put(u64::from(state.board.punches), 8);
-        packer.put(u64::from(state.spent.0), 2);
+        packer.put(u64::from(state.board.punches) << 2 | u64::from(state.spent.0), 10);
         state.board.folds.pack(&mut packer);
         packer.finish()
     }

@@ -118,7 +118,7 @@ pub(super) enum Refusal {
 
 /// The folds of a sheet in the order in which they were made.
 ///
-/// Entries that are not in use are kept equal, so that equal folds are equal values.
+/// Entries that are not in use turn nothing over and are kept equal, so that equal folds are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Folds {
     list: [Fold; MOST_FOLDS],
@@ -137,21 +137,19 @@ impl Folds {
         &self.list[..usize::from(self.count)]
     }
 
-    /// Adds its fields: 21 bits.
+    /// Adds all of it: 21 bits. A depth is at most half the longest side.
+    #[inline]
     pub(super) fn pack(&self, packer: &mut Packer) {
-        for fold in self.list.iter().rev() {
-            packer.put(u64::from(fold.depth), 4);
-            packer.put(fold.toward as u64, 2);
-        }
-        packer.put(u64::from(self.live), 1);
-        packer.put(u64::from(self.count), 2);
+        let folds = self.list.iter().rev().fold(0, |folds, fold| folds << 6 | u64::from(fold.depth) << 2 | fold.toward as u64);
+        packer.put(folds << 3 | u64::from(self.live) << 2 | u64::from(self.count), 21);
     }
 
-    /// Takes the fields that [`pack`](Self::pack) added.
+    /// Takes what [`pack`](Self::pack) added.
+    #[inline]
     pub(super) fn unpack(fields: &mut Unpacker) -> Self {
-        let (count, live) = (fields.take_u8(2), fields.take(1) == 1);
-        let list = [(); MOST_FOLDS].map(|()| Fold { toward: Direction::ALL[fields.take(2) as usize], depth: fields.take_u8(4) });
-        Self { list, count, live }
+        let folds = fields.take(21);
+        let fold = |bits: u64| Fold { toward: Direction::ALL[bits as usize & 3], depth: (bits >> 2) as u8 & 15 };
+        Self { list: [fold(folds >> 3), fold(folds >> 9), fold(folds >> 15)], count: folds as u8 & 3, live: folds & 4 != 0 }
     }
 
     pub(super) const fn is_live(&self) -> bool {
@@ -170,7 +168,7 @@ impl Folds {
 
     /// What the folded sheet covers.
     pub(super) fn hull(&self, size: u8) -> Hull {
-        self.list().iter().fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
+        self.list.iter().fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
     }
 
     /// An arrow key: begins a fold, or rolls the live one on or back. A live fold is pressed when another is begun across it.
@@ -213,6 +211,35 @@ impl Folds {
             return Some(self);
         }
         (self.count > 0).then(|| self.unfolded())
+    }
+
+    /// The sheet cells that lie on a place of the table, in whatever order: the columns that lie on its column, in the rows that lie on
+    /// its row.
+    #[inline]
+    pub(super) fn lying_on(&self, size: u8, x: u8, y: u8) -> Cells {
+        // Each fold moves one edge, and what it turns over lies between the old edge and the new one.
+        let mut edges = [(0, 0); MOST_FOLDS];
+        let mut hull = Hull::flat(size);
+        for (pair, &fold) in edges.iter_mut().zip(&self.list) {
+            let edge = hull.edge(fold.toward);
+            hull = hull.folded(fold);
+            *pair = (edge, hull.edge(fold.toward));
+        }
+        if !hull.contains(x, y) {
+            return 0;
+        }
+        // Lines as bytes, of rows first and then of columns: those are turned round by swapping.
+        let mut lines = [1_u64 << (y * LONGEST), 1 << (x * LONGEST)];
+        for (fold, &(edge, crease)) in self.list.iter().zip(&edges).rev() {
+            let lines = &mut lines[usize::from(fold.toward.is_sideways())];
+            let flap = ((1_u64 << (edge.abs_diff(crease) * LONGEST)) - 1) << (edge.min(crease) * LONGEST % 64);
+            // What was not under the flap is turned to lines that the flap does not have.
+            *lines |= mirrored::<false>(*lines, crease) & flap;
+        }
+        let [rows, columns] = lines;
+        // The lowest bits of eight bytes, moved next to each other.
+        let columns = columns.wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        rows * columns
     }
 
     /// The sheet cells that lie on a place of the table, from the top layer to the lowest.
@@ -266,14 +293,15 @@ fn pile(folds: &[Fold], hulls: &[Hull], place: (u8, u8), upside_down: bool, stac
     }
 }
 
-/// Mirrors a flap about a crease. All cells of the set must land on the board, so that turning bits round is shifting them.
+/// Mirrors a set about a crease. Cells that land on the board are right, because turning bits round is shifting them; others go to
+/// columns or rows to which none of those is turned.
 #[inline]
-pub(super) const fn mirrored<const SIDEWAYS: bool>(flap: Cells, crease: u8) -> Cells {
+pub(super) const fn mirrored<const SIDEWAYS: bool>(set: Cells, crease: u8) -> Cells {
     let shift = (2 * crease).wrapping_sub(LONGEST) as u32;
     if !SIDEWAYS {
-        return flap.swap_bytes().rotate_left((shift * 8) & 63);
+        return set.swap_bytes().rotate_left((shift * 8) & 63);
     }
-    let pairs = (flap >> 1 & 0x5555_5555_5555_5555) | (flap & 0x5555_5555_5555_5555) << 1;
+    let pairs = (set >> 1 & 0x5555_5555_5555_5555) | (set & 0x5555_5555_5555_5555) << 1;
     let fours = (pairs >> 2 & 0x3333_3333_3333_3333) | (pairs & 0x3333_3333_3333_3333) << 2;
     let eights = (fours >> 4 & 0x0F0F_0F0F_0F0F_0F0F) | (fours & 0x0F0F_0F0F_0F0F_0F0F) << 4;
     eights.rotate_left(shift & 63)

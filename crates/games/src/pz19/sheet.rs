@@ -20,6 +20,11 @@ pub(super) struct Sheet {
 impl Sheet {
     /// The cells that a punch on a place goes through, open ones included.
     pub(super) fn punched(&self, folds: &Folds, x: u8, y: u8) -> Cells {
+        let cells = folds.lying_on(self.size, x, y);
+        if cells & self.plates == 0 {
+            return cells;
+        }
+        // What lies below a plate is spared, so here the order of the layers matters.
         let stack = folds.stack(self.size, x, y);
         let through = stack.layers().iter().map(|&(x, y)| cell(x, y)).take_while(|layer| layer & self.plates == 0);
         through.fold(0, |cells, layer| cells | layer)
@@ -30,7 +35,9 @@ impl Sheet {
         self.wanted | self.gaps
     }
 
-    /// What the folded sheet looks like; `lifted` leaves the last flap out, as if it stood upright.
+    /// What the folded sheet looks like; `lifted` leaves the last flap out, as if it stood upright. A part of each caller, so that a search,
+    /// which asks for punches alone, does not pay for what only pictures need.
+    #[inline(always)]
     pub(super) fn look(&self, folds: &Folds, open: Cells, lifted: bool) -> Look {
         let mut hull = Hull::flat(self.size);
         // From the lowest layer to the top.
@@ -122,7 +129,7 @@ pub(super) struct Look {
 
 impl Look {
     /// Puts so many layers together, within the places that count.
-    #[inline]
+    #[inline(always)]
     fn of<const LAYERS: usize>(planes: &[Plane; MOST_LAYERS], staying: Cells) -> Self {
         let mut look = Self::default();
         let (mut met, mut stopped) = (0, 0);

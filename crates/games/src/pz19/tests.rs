@@ -94,10 +94,12 @@ fn every_cell_lies_in_exactly_one_layer() {
             let folds = any_folds(size, &mut rng);
             let mut found: Cells = 0;
             for (x, y) in cells_of(folds.hull(size).cells()) {
+                let before = found;
                 for &(x, y) in folds.stack(size, x, y).layers() {
                     assert_eq!(found & cell(x, y), 0, "{folds:?}");
                     found |= cell(x, y);
                 }
+                assert_eq!(folds.lying_on(size, x, y), found & !before, "{folds:?} {x},{y}");
             }
             assert_eq!(found, Hull::flat(size).cells(), "{folds:?}");
         }
