@@ -64,8 +64,8 @@ pub struct ShownFinding {
 pub struct ShownEvidence {
     /// What it shows.
     pub shows: String,
-    /// Where its recording is, if it was written.
-    pub recording: Option<String>,
+    /// The command that shows its recording, if it was written.
+    pub replay: Option<String>,
     /// How many actions it has.
     pub actions: usize,
     /// Its last pictures.
@@ -188,8 +188,8 @@ fn findings(body: &mut String, rule: &ShownRule) -> Result<(), PictureError> {
                 Text(&evidence.shows),
                 evidence.actions
             );
-            if let Some(recording) = &evidence.recording {
-                let _ = write!(body, "<br><code>rhae replay show {}</code>", Text(recording));
+            if let Some(replay) = &evidence.replay {
+                let _ = write!(body, "<br><code>{}</code>", Text(replay));
             }
             body.push_str("</figcaption></figure>\n");
         }
@@ -218,7 +218,7 @@ mod tests {
             level: Some(2),
             verdict: "fail",
             text: "the game raised <script>alert(1)</script>".to_owned(),
-            evidence: vec![ShownEvidence { shows: "it".to_owned(), recording: None, actions: 3, frames: vec![Frame::filled(3)] }],
+            evidence: vec![ShownEvidence { shows: "it".to_owned(), replay: None, actions: 3, frames: vec![Frame::filled(3)] }],
         };
         let rule = ShownRule {
             group: "robustness",

@@ -102,18 +102,19 @@ pub struct RuleReport {
 
 /// The findings of all parts, rule by rule. A rule that no part spoke about is open.
 pub fn reports(findings: &[Finding]) -> Vec<RuleReport> {
+    let levels = findings.iter().filter_map(|finding| finding.level).max().map_or(0, |last| usize::from(last) + 1);
     Rule::ALL
         .iter()
         .map(|&rule| {
             let mut own: Vec<Finding> = findings.iter().filter(|finding| finding.rule == rule).cloned().collect();
             own.sort_by_key(|finding| (finding.level, std::cmp::Reverse(finding.verdict)));
             let verdict = own.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Open);
-            RuleReport { rule, verdict, summary: summary(&own, verdict), findings: own }
+            RuleReport { rule, verdict, summary: summary(&own, verdict, levels), findings: own }
         })
         .collect()
 }
 
-fn summary(findings: &[Finding], verdict: Verdict) -> String {
+fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
     let mut worst = findings.iter().filter(|finding| finding.verdict == verdict);
     let Some(first) = worst.next() else { return "not checked".to_owned() };
     let others = worst.count();
@@ -122,6 +123,7 @@ fn summary(findings: &[Finding], verdict: Verdict) -> String {
     match (verdict, others) {
         (Verdict::Pass, 1..) if first.level.is_none() => format!("{} checks hold", others + 1),
         (Verdict::Pass, 1..) if open > 0 => format!("holds on {} levels; on {open} it is open", others + 1),
+        (Verdict::Pass, 1..) if others + 1 < levels => format!("holds on {} of {levels} levels", others + 1),
         (Verdict::Pass, 1..) => format!("holds on all {} levels", others + 1),
         (_, 0) => format!("{place}{}", first.text),
         (Verdict::Open, _) if findings.iter().all(|finding| finding.text == first.text) => first.text.clone(),
@@ -141,11 +143,18 @@ mod tests {
             Finding::fail(Rule::Reset, "broken").on(2),
             Finding::warn(Rule::Reset, "odd").on(1),
             Finding::pass(Rule::Loads, "opens"),
+            Finding::pass(Rule::Frames, "fine").on(0),
+            Finding::pass(Rule::Frames, "fine").on(1),
+            Finding::pass(Rule::Frames, "fine").on(2),
+            Finding::pass(Rule::AfterEnd, "fine").on(1),
+            Finding::pass(Rule::AfterEnd, "fine").on(2),
         ];
         let all = reports(&findings);
         let report = |rule: Rule| all.iter().find(|report| report.rule == rule).unwrap();
         assert_eq!((report(Rule::Reset).verdict, report(Rule::Reset).summary.as_str()), (Verdict::Fail, "level 3: broken"));
         assert_eq!(report(Rule::Loads).summary, "opens");
+        assert_eq!(report(Rule::Frames).summary, "holds on all 3 levels");
+        assert_eq!(report(Rule::AfterEnd).summary, "holds on 2 of 3 levels");
         assert_eq!((report(Rule::Undo).verdict, report(Rule::Undo).summary.as_str()), (Verdict::Open, "not checked"));
     }
 }

@@ -30,7 +30,7 @@ enum Command {
     Tidy,
     /// Search, measure and draw a game while it is being written.
     Game(game::GameArgs),
-    /// Make the pictures of the web app's pages for the documentation.
+    /// Make the pictures of pages for the documentation: those of the web app, and reports.
     Screenshots(web::ScreenshotsArgs),
     /// Solve static tasks again with colours permuted and grids turned: the score must hold.
     SolveShuffled(shuffled::ShuffledArgs),

@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 
 use crate::{needs, root};
 
+/// The official toolkit, with its engine.
+const OFFICIAL: (&str, &str, &str) = ("target/python/arc-agi-0.9.9", "arc-agi==0.9.9", "import arc_agi");
 /// What is installed: the folder's name, which tests know too, the package, and how to see that it is there.
-const PACKAGES: [(&str, &str, &str); 2] = [
-    ("target/python/arc-agi-0.9.9", "arc-agi==0.9.9", "import arc_agi"),
-    ("target/python/schemathesis-4.32.5", "schemathesis==4.32.5", "import schemathesis"),
-];
+const PACKAGES: [(&str, &str, &str); 2] =
+    [OFFICIAL, ("target/python/schemathesis-4.32.5", "schemathesis==4.32.5", "import schemathesis")];
 /// The oldest Python that the packages run on.
 const OLDEST: &str = "(3, 12)";
 /// What uv is asked for where there is none.
@@ -20,6 +20,14 @@ const UV: &str = "uv==0.13.7";
 pub(crate) fn provide() -> Vec<String> {
     let provided = PACKAGES.map(|(folder, package, check)| venv(&root().join(folder), &[package], check));
     provided.into_iter().filter_map(Result::err).collect()
+}
+
+/// The environment with the official engine, made if it is not there.
+pub(crate) fn official() -> Result<PathBuf, String> {
+    let (folder, package, check) = OFFICIAL;
+    let folder = root().join(folder);
+    venv(&folder, &[package], check)?;
+    Ok(folder)
 }
 
 /// Makes a virtual environment with these packages unless it is there and the check succeeds in it.

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
 use crate::test::{Context, program, succeed};
-use crate::{needs, root};
+use crate::{needs, python, root};
 
 const FOLDER: &str = "target/web";
 const SOURCES: &str = "crates/web/browser";
@@ -22,7 +22,7 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 #[derive(Args)]
 pub(crate) struct ScreenshotsArgs {
     /// Where to put them.
-    #[arg(long, default_value = "docs/pictures/web")]
+    #[arg(long, default_value = "docs/pictures")]
     out: PathBuf,
 }
 
@@ -42,12 +42,14 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     succeed(&mut tests)
 }
 
-/// Makes the pictures of the documentation: every page, in both themes.
+/// Makes the pictures of the documentation: every page of the web app, in both themes, and the pages of reports.
 pub(crate) fn screenshots(args: &ScreenshotsArgs) -> Result<()> {
     provide()?;
-    let out = root().join(&args.out);
-    fs::create_dir_all(&out)?;
-    succeed(node(&[], &["screenshots.mjs"])?.arg(out))
+    let engine = python::official().map_err(anyhow::Error::msg)?;
+    let (out, web) = (root().join(&args.out), root().join(&args.out).join("web"));
+    fs::create_dir_all(&web)?;
+    succeed(node(&[], &["screenshots.mjs"])?.arg(web))?;
+    succeed(node(&[], &["reports.mjs"])?.arg(out).arg(root()).env("VIRTUAL_ENV", engine))
 }
 
 /// Installs the packages, unless those of the lock file are there.

@@ -1,6 +1,7 @@
 //! Results as text, as JSON, and as a page.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::Result;
 use rhae_engine::{Action, Frame};
@@ -87,7 +88,7 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
     let mut shown = Vec::new();
     for one in validated {
         let id = one.info.id.as_str();
-        let rules = one.reports.iter().map(|report| shown_rule(args, games, id, report)).collect();
+        let rules = one.reports.iter().map(|report| shown_rule(args, games, one, report)).collect();
         shown.push(ValidatedGame {
             game_id: id.to_owned(),
             passes: one.passes(),
@@ -106,16 +107,17 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
     Ok(validation_page(&ValidationPage { software: SOFTWARE.to_owned(), strict: args.strict, games: shown })?)
 }
 
-fn shown_rule(args: &ValidateArgs, games: &Games, id: &str, report: &RuleReport) -> ShownRule {
+fn shown_rule(args: &ValidateArgs, games: &Games, one: &Validated, report: &RuleReport) -> ShownRule {
+    let id = one.info.id.as_str();
     let finding = |finding: &Finding| {
         let worth_a_look = finding.verdict >= Verdict::Warn;
         let evidence = finding.evidence.iter().enumerate().map(|(number, evidence)| ShownEvidence {
             shows: evidence.shows.clone(),
-            recording: args
+            replay: args
                 .evidence
                 .as_ref()
                 .filter(|_| worth_a_look)
-                .map(|folder| folder.join(name(id, report.rule.name(), finding.level, number)).display().to_string()),
+                .map(|folder| replay(args, one.hosted, &folder.join(name(id, report.rule.name(), finding.level, number)))),
             actions: evidence.actions.len(),
             frames: if worth_a_look { last_frames(games, id, args.env_seed, &evidence.actions, PICTURES) } else { Vec::new() },
         });
@@ -136,6 +138,20 @@ fn shown_rule(args: &ValidateArgs, games: &Games, id: &str, report: &RuleReport)
     }
 }
 
+/// The command that shows a recording.
+fn replay(args: &ValidateArgs, hosted: bool, file: &Path) -> String {
+    let folders = args.outside.games_dir.iter().filter(|_| hosted);
+    let flags: String = folders.map(|folder| format!(" --games-dir {}", quoted(folder))).collect();
+    format!("rhae replay show {}{flags}", quoted(file))
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |sign: char| sign.is_alphanumeric() || "/._-".contains(sign);
+    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
 /// The first frame of each level, found along the play that wins all of them, as far as one is known.
 fn first_frames(games: &Games, id: &str, seed: u64, reports: &[RuleReport]) -> Vec<Frame> {
     let solutions = reports.iter().find(|report| report.rule == Rule::Solutions);
@@ -150,4 +166,15 @@ fn first_frames(games: &Games, id: &str, seed: u64, reports: &[RuleReport]) -> V
         }
     }
     frames
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_paths_are_quoted() {
+        assert_eq!(quoted(Path::new("ev/ab12-v1.jsonl")), "ev/ab12-v1.jsonl");
+        assert_eq!(quoted(Path::new("my games/it's $HOME")), r"'my games/it'\''s $HOME'");
+    }
 }
