@@ -104,7 +104,10 @@ impl Visitor for Compare {
         let work = Work::<G>::new(level, states);
         let mut sides = Sides::default();
         for round in 0..=rounds {
-            let [peer, hash, pack, rules] = [Side::Peer, Side::Hashed, Side::Packed, Side::Rules].map(|side| work.rate(side));
+            // Before the peer and after it, because a host is not as fast at all times.
+            let own = || [Side::Hashed, Side::Packed, Side::Rules].map(|side| work.rate(side));
+            let (before, peer, after) = (own(), work.rate(Side::Peer), own());
+            let [hash, pack, rules] = [0, 1, 2].map(|side| 2.0 / (1.0 / before[side] + 1.0 / after[side]));
             let pairs = [(); PAIRS].map(|()| work.rate(Side::Two) / work.rate(Side::Apart));
             // The first round warms up.
             if round > 0 {
