@@ -100,7 +100,11 @@ impl ValidateArgs {
         } else {
             self.ids.iter().map(|id| games.find(id)).collect::<Result<_, _>>()?
         };
-        ensure!(!chosen.is_empty(), "there is no game below the folder");
+        ensure!(
+            !chosen.is_empty(),
+            "there is no game below {}: a game is a folder with a `metadata.json` (docs/hosting.md)",
+            self.outside.games_dir.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
+        );
         Ok(chosen)
     }
 }
@@ -123,9 +127,10 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     std::panic::set_hook(hook);
     bar.finish_and_clear();
     let validated = worked.context("a check broke down; this is a bug of rhae, not of the environment")?;
-    if let Some(folder) = &args.evidence {
-        evidence::write(folder, &games, args.env_seed, &validated)?;
-    }
+    let recordings = match &args.evidence {
+        Some(folder) => Some((folder, evidence::write(folder, &games, args.env_seed, &validated)?)),
+        None => None,
+    };
     if let Some(file) = &args.html {
         let page = report::page(args, &games, &validated)?;
         std::fs::write(file, page).with_context(|| format!("cannot write `{}`", file.display()))?;
@@ -136,6 +141,9 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
         output::print(&report::text(&validated))?;
         if let Some(file) = &args.html {
             output::print(&format!("wrote {}", file.display()))?;
+        }
+        if let Some((folder, count)) = recordings {
+            output::print(&format!("wrote recordings of what was found to {}: {count}", folder.display()))?;
         }
     }
     let passed = validated.iter().all(work::Validated::passes);

@@ -91,7 +91,7 @@ impl EnvironmentLevel {
 fn position(environment: &dyn Environment, play: Held, identity: Identity) -> Position {
     let offered = environment.observation().available;
     let clicks = if offered.contains(ActionKind::Action6) { environment.clicks().map(Into::into) } else { None };
-    Position { play, key: key(environment, identity), offered, clicks }
+    Position { play, key: key_by(environment, identity), offered, clicks }
 }
 
 fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
@@ -107,7 +107,8 @@ fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
     }
 }
 
-fn key(environment: &dyn Environment, identity: Identity) -> StateKey {
+/// The key of where a play stands, by what tells its states apart.
+pub fn key_by(environment: &dyn Environment, identity: Identity) -> StateKey {
     let seen = environment.observation();
     let hidden = match identity {
         Identity::Frame => None,

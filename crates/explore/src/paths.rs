@@ -26,7 +26,7 @@ pub fn way_to(graph: &Graph, node: u32) -> Vec<u32> {
     way
 }
 
-/// How many different lines of actions reach a win in the fewest actions; the largest number stands for more.
+/// How many different lines of actions reach a win in the fewest actions, as far as the graph knows; the largest number stands for more.
 pub fn count_shortest(graph: &Graph, win: u32) -> u128 {
     let depth = graph.depth_of(win);
     let mut ways: Vec<u128> = vec![1];
@@ -43,6 +43,11 @@ pub fn count_shortest(graph: &Graph, win: u32) -> u128 {
     }
     let wins = graph.layer(depth).zip(&ways).filter(|&(node, _)| graph.outcome(node) == Outcome::LevelWon);
     wins.fold(0, |sum, (_, &count)| sum.saturating_add(count))
+}
+
+/// Whether the graph has all lines as short as a win: those of a depth are known when all states of the one before were looked into.
+pub fn knows_all_shortest(graph: &Graph, win: u32) -> bool {
+    graph.expanded() >= graph.layer(graph.depth_of(win)).start as usize
 }
 
 /// The actions that lead along a way of the graph.

@@ -125,6 +125,7 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
         (Verdict::Pass, 1..) if open > 0 => format!("holds on {} levels; on {open} it is open", others + 1),
         (Verdict::Pass, 1..) if others + 1 < levels => format!("holds on {} of {levels} levels", others + 1),
         (Verdict::Pass, 1..) => format!("holds on all {} levels", others + 1),
+        (Verdict::Pass, 0) if open > 0 => format!("{place}{}; on {open} of {levels} levels it is open", first.text),
         (_, 0) => format!("{place}{}", first.text),
         (Verdict::Open, _) if findings.iter().all(|finding| finding.text == first.text) => first.text.clone(),
         (_, 1) => format!("{place}{} (and one more)", first.text),

@@ -3,7 +3,7 @@
 use rhae_engine::{Action, Outcome, Rng};
 use rhae_explore::{
     Chance, Components, Doubt, Explorable, Graph, Limits, Policy, Progress, Search, Stop, actions_along, count_shortest, doubts,
-    explore, first_win, way_to, win_within,
+    explore, first_win, knows_all_shortest, way_to, win_within,
 };
 
 /// How far a graph is searched.
@@ -44,6 +44,8 @@ pub struct LevelGraph {
     pub win: Option<Vec<Action>>,
     /// How many lines are as short.
     pub shortest_lines: u128,
+    /// Whether there are no more of them than that.
+    pub all_lines: bool,
     /// States from which no win can be reached although they go on; of a graph that is not complete, those that are certain.
     pub dead_ends: usize,
     /// Those of them from which no end at all can be reached.
@@ -108,6 +110,7 @@ pub fn level_graph<E: Explorable>(
         depth: graph.depth(),
         win: win.map(line).transpose()?,
         shortest_lines: win.map_or(0, |win| count_shortest(&graph, win)),
+        all_lines: win.is_some_and(|win| knows_all_shortest(&graph, win)),
         dead_ends: nodes.clone().filter(|&node| dead(node)).count(),
         locks: nodes.filter(|&node| lock(node)).count(),
         first_lock: first_lock.map(line).transpose()?,

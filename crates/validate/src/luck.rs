@@ -37,7 +37,7 @@ pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn W
             let verdict = if completed == 0 && !options.strict { Verdict::Warn } else { Verdict::Fail };
             let known = findings.iter().any(|finding| finding.level == Some(completed));
             if !known {
-                let tutorial = if completed == 0 { "; a first level may be easy" } else { "" };
+                let tutorial = if verdict == Verdict::Warn { "; a first level may be easy" } else { "" };
                 let text = format!("random play won it after {} steps{tutorial}", step + 1);
                 let finding = Finding::new(rule, verdict, text).on(completed);
                 findings.push(finding.shown("random play, won by accident", walk.line()));

@@ -65,7 +65,7 @@ impl<'a> OpenedSubject<'a> {
         Self { stored, ..self }
     }
 
-    /// What tells its states apart in searches.
+    /// What tells its states apart.
     #[must_use]
     pub fn told_apart_by(self, identity: Identity) -> Self {
         Self { identity, ..self }
@@ -96,6 +96,10 @@ impl Subject for OpenedSubject<'_> {
 
     fn is_hosted(&self) -> bool {
         self.hosted
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.hosted.then_some(self.identity)
     }
 
     fn open(&self, seed: u64) -> Result<Box<dyn Environment>, EnvironmentError> {

@@ -46,6 +46,11 @@ fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding>
     findings
 }
 
+/// How sure it is what a graph says.
+fn proof(graph: &LevelGraph) -> &'static str {
+    if graph.doubts.is_empty() { "proved" } else { "if states with one key were one: see `keys`" }
+}
+
 fn one_in(chance: f64) -> String {
     if chance <= 0.0 { "never".to_owned() } else { format!("1 in {:.0}", 1.0 / chance) }
 }
@@ -57,6 +62,8 @@ fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
     let (low, high) = (graph.p_within.lower(), graph.p_within.upper());
     let blind = graph.p_blind.filter(|_| graph.has_clicks);
     let clicks = blind.map_or_else(String::new, |blind| format!("; with blind clicks {}", one_in(blind.upper())));
+    let (at_least, at_most) = if graph.is_complete() { ("", "") } else { ("at least ", "at most ") };
+    let proved = proof(graph);
     let judge = |text: String| {
         let tutorial = level == 0 && !options.strict;
         if tutorial {
@@ -66,17 +73,20 @@ fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
         }
     };
     if let Some(blind) = blind.filter(|blind| blind.lower() > LUCK_LIMIT) {
-        let text = format!("a blind player wins {} times within {within} actions (proved)", one_in(blind.lower()));
+        let text = format!("a blind player wins {at_least}{} times within {within} actions ({proved})", one_in(blind.lower()));
         return judge(text);
     }
     if low > LUCK_LIMIT {
         let who = if graph.has_clicks { "random play that clicks only where it may matter" } else { "random play" };
-        return judge(format!("{who} wins {} times within {within} actions (proved){clicks}", one_in(low)));
+        return judge(format!("{who} wins {at_least}{} times within {within} actions ({proved}){clicks}", one_in(low)));
     }
     if high <= LUCK_LIMIT {
         return Finding::pass(
             rule,
-            format!("random valid actions win {} within {within} actions ({states} states, proved){clicks}", one_in(high)),
+            format!(
+                "random valid actions win {at_most}{} within {within} actions ({states} states, {proved}){clicks}",
+                one_in(high)
+            ),
         );
     }
     let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
@@ -115,12 +125,14 @@ fn known_optimum(subject: &dyn Subject, level: u8, graph: &LevelGraph, optimum: 
             Finding::warn(rule, text).shown("a shortest win", graph.win.as_ref().and_then(|win| line(subject, level, win)))
         }
         (Some(optimum), _) => {
-            let lines = match graph.shortest_lines {
-                0 => String::new(),
-                1 => ", by one line only".to_owned(),
-                count => format!(", by {count} lines"),
+            let lines = match (graph.shortest_lines, graph.all_lines) {
+                (0, _) => String::new(),
+                (1, true) => ", by one line only".to_owned(),
+                (count, true) => format!(", by {count} lines"),
+                (1, false) => ", by at least one line".to_owned(),
+                (count, false) => format!(", by at least {count} lines"),
             };
-            Finding::pass(rule, format!("{optimum} actions, proved{lines}"))
+            Finding::pass(rule, format!("{optimum} actions, {}{lines}", proof(graph)))
         }
         (None, Some(stored)) => {
             Finding::open(rule, format!("at most {stored} actions; not proved within the limits of the search"))
@@ -134,6 +146,10 @@ fn dead_ends(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     let at_least = if graph.is_complete() { "" } else { "at least " };
     let (dead, locks) = (graph.dead_ends, graph.locks);
     let counted = format!("{at_least}{dead} of {} states can no longer be won", graph.nodes);
+    if dead == 0 && !graph.is_complete() {
+        let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
+        return Finding::open(rule, format!("none among {} states; the search was stopped by {stop}", graph.nodes));
+    }
     if locks == 0 {
         return Finding::pass(rule, if dead == 0 { "none".to_owned() } else { format!("{counted}; each comes to an end") });
     }
@@ -182,11 +198,12 @@ fn line(subject: &dyn Subject, level: u8, way: &[rhae_engine::Action]) -> Option
 /// Levels that the solution of an earlier one wins as well.
 pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
     let rule = Rule::Shortcuts;
-    let mut findings = Vec::new();
+    let (mut findings, mut tried) = (Vec::new(), false);
     for level in 1..subject.levels() {
         for earlier in 0..level {
             let Some(solution) = subject.solution(earlier) else { continue };
             let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, level) else { continue };
+            tried = true;
             for action in solution {
                 if walk.act(action).map_or(true, |seen| seen.levels_completed != level) {
                     break;
@@ -200,7 +217,11 @@ pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding
         }
     }
     if findings.is_empty() {
-        findings.push(Finding::pass(rule, "no earlier solution wins a later level"));
+        findings.push(if tried {
+            Finding::pass(rule, "no earlier solution wins a later level")
+        } else {
+            Finding::open(rule, "there is no later level that can be come to")
+        });
     }
     findings
 }

@@ -1,7 +1,7 @@
 //! What is checked: an environment that can be opened as often as needed.
 
 use rhae_engine::{Action, Environment, EnvironmentError, GameInfo};
-use rhae_explore::Progress;
+use rhae_explore::{Identity, Progress};
 
 use crate::{GraphLimits, LevelGraph};
 
@@ -15,6 +15,11 @@ pub trait Subject: Sync {
 
     /// Whether it runs elsewhere under rules of its own: it may act on what it does not offer, and may not tell what it hides.
     fn is_hosted(&self) -> bool;
+
+    /// What tells its states apart, if it is not a key of the whole state that the environment has itself.
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
 
     /// A new play, as after its first RESET.
     fn open(&self, seed: u64) -> Result<Box<dyn Environment>, EnvironmentError>;

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rhae_engine::{Action, ActionKind, ActionSet, Environment, Frame, Observation, PlayState, Rng, StateKey, key_of};
+use rhae_explore::{Identity, key_by};
 
 use crate::Subject;
 
@@ -42,6 +43,8 @@ pub(crate) struct Walk {
     prefix: Option<Vec<Action>>,
     /// The actions since.
     pub(crate) log: Vec<Action>,
+    /// What tells situations apart; `None` if the environment has a key of its own.
+    identity: Option<Identity>,
 }
 
 impl Walk {
@@ -51,7 +54,7 @@ impl Walk {
         let entered = caught(|| subject.enter(seed, level));
         let play = entered.and_then(|entered| entered.map_err(|error| error.to_string()));
         match play {
-            Ok(play) => Ok(play.map(|play| Self { play, prefix, log: Vec::new() })),
+            Ok(play) => Ok(play.map(|play| Self { play, prefix, log: Vec::new(), identity: subject.identity() })),
             Err(reason) => Err(Broken { reason, actions: prefix }),
         }
     }
@@ -73,7 +76,7 @@ impl Walk {
     /// A second play where this one stands.
     pub(crate) fn fork(&self) -> Option<Self> {
         let play = caught(|| self.play.fork()).ok().flatten()?;
-        Some(Self { play, prefix: self.prefix.clone(), log: self.log.clone() })
+        Some(Self { play, prefix: self.prefix.clone(), log: self.log.clone(), identity: self.identity })
     }
 
     /// All actions from the opening on.
@@ -91,9 +94,9 @@ impl Walk {
     /// What tells this situation apart: the environment's own key, or what is seen.
     pub(crate) fn key(&self) -> StateKey {
         let seen = self.seen();
-        match self.play.hidden_key() {
-            Some(key) => key_of(&(key, seen.levels_completed, seen.state)),
-            None => key_of(&(seen.settled().cells(), seen.levels_completed, seen.state)),
+        match (self.identity, self.play.hidden_key()) {
+            (None, Some(key)) => key_of(&(key, seen.levels_completed, seen.state)),
+            (identity, _) => key_by(&*self.play, identity.unwrap_or(Identity::Frame)),
         }
     }
 

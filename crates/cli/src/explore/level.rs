@@ -8,7 +8,7 @@ use indicatif::{HumanCount, ProgressBar};
 use rhae_engine::{Action, Frame, Game, LevelIndex, Outcome, Rng, StateOf};
 use rhae_explore::{
     Chances, Components, Doubt, EnvironmentLevel, Explorable, Graph, NativeLevel, Policy, Stop, actions_along, count_shortest,
-    doubts, explore, first_win, fraction, way_to, win_within,
+    doubts, explore, first_win, fraction, knows_all_shortest, way_to, win_within,
 };
 use rhae_games::Visitor;
 use rhae_pyhost::Games;
@@ -168,7 +168,12 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         },
         dead_ends,
         first_dead_end,
-        shortest_win: win.map(|win| ShortestWin { length: line.len(), count: count_shortest(&graph, win), actions: texts(&line) }),
+        shortest_win: win.map(|win| ShortestWin {
+            length: line.len(),
+            count: count_shortest(&graph, win),
+            all_counted: knows_all_shortest(&graph, win),
+            actions: texts(&line),
+        }),
         p_win,
         p_win_within,
         p_win_blind,

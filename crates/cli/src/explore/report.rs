@@ -65,10 +65,14 @@ pub(super) struct Components {
 #[derive(Serialize)]
 pub(super) struct ShortestWin {
     pub(super) length: usize,
-    /// How many lines of actions are as short.
+    /// How many lines of actions are as short, and whether there are no more.
     pub(super) count: u128,
+    pub(super) all_counted: bool,
     pub(super) actions: Vec<String>,
 }
+
+/// Bounds that are closer than this are one number.
+const CLOSE: f64 = 1e-9;
 
 #[derive(Serialize)]
 pub(super) struct Probability {
@@ -83,7 +87,9 @@ impl Probability {
         // Fractions of many digits tell nobody anything.
         let fraction = fraction.map(|(above, below)| if below == "1" { above } else { format!("{above}/{below}") });
         let fraction = fraction.filter(|text| text.len() <= 400);
-        let one_in = (chance.low > 0).then(|| 1.0 / chance.middle());
+        // Of bounds that are far apart, nothing between them means anything.
+        let is_close = chance.upper() - chance.lower() < CLOSE;
+        let one_in = (chance.low > 0 && is_close).then(|| 1.0 / chance.middle());
         Self { lower: chance.lower(), upper: chance.upper(), fraction, one_in }
     }
 
@@ -93,9 +99,7 @@ impl Probability {
         match self.one_in {
             _ if self.upper == 0.0 => "0: winning is impossible".to_owned(),
             _ if self.lower == 1.0 => "1: nobody can fail for ever".to_owned(),
-            Some(one_in) if self.upper - self.lower < 1e-9 => {
-                format!("{:.6e}{exact} (1 in {})", self.lower, number(one_in))
-            }
+            Some(one_in) => format!("{:.6e}{exact} (1 in {})", self.lower, number(one_in)),
             _ => format!("between {:.6e} and {:.6e}", self.lower, self.upper),
         }
     }
@@ -118,7 +122,7 @@ impl Within {
     fn text(&self) -> String {
         match self.one_in {
             _ if self.upper == 0.0 => "0".to_owned(),
-            Some(one_in) if self.upper - self.lower < 1e-9 => format!("{:.6e} (1 in {})", self.lower, number(one_in)),
+            Some(one_in) => format!("{:.6e} (1 in {})", self.lower, number(one_in)),
             _ => format!("between {:.6e} and {:.6e}", self.lower, self.upper),
         }
     }
@@ -143,7 +147,10 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     let shortest = match &report.shortest_win {
         None if report.complete => "none: the level cannot be won".to_owned(),
         None => "not found".to_owned(),
-        Some(win) => format!("{} actions; lines as short: {}", win.length, win.count),
+        Some(win) => {
+            let at_least = if win.all_counted { "" } else { "at least " };
+            format!("{} actions; lines as short: {at_least}{}", win.length, win.count)
+        }
     };
     let mut facts = vec![
         ("states", format!("{} ({complete})", report.nodes)),
@@ -187,7 +194,7 @@ pub(super) fn table(reports: &[LevelReport]) -> String {
     );
     for report in reports {
         let chance = |lower: f64, upper: f64| {
-            if upper - lower < 1e-9 { format!("{lower:.4e}") } else { format!("{lower:.1e} to {upper:.1e}") }
+            if upper - lower < CLOSE { format!("{lower:.4e}") } else { format!("{lower:.1e} to {upper:.1e}") }
         };
         let _ = writeln!(
             text,

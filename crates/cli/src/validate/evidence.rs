@@ -55,7 +55,8 @@ pub(super) fn name(id: &str, rule: &str, level: Option<u8>, number: usize) -> St
 }
 
 /// Writes the evidence of everything that warns or fails.
-pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Validated]) -> Result<()> {
+pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Validated]) -> Result<usize> {
+    let mut written = 0;
     fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     for one in validated {
         let id = one.info.id.as_str();
@@ -65,11 +66,12 @@ pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Valida
                     let file = folder.join(name(id, report.rule.name(), finding.level, number));
                     let bytes = recording(games, id, seed, AGENT, actions)?;
                     fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
+                    written += 1;
                 }
             }
         }
     }
-    Ok(())
+    Ok(written)
 }
 
 /// The last settled frames of a play, oldest first, as far as it goes.

@@ -71,9 +71,7 @@ impl Gaze {
     /// The four directions, in the order in which a woken sleeper prefers them.
     pub(super) const DIRECTIONS: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 
-    // What follows is read from lists: a processor cannot guess which of several ways to go.
-
-    /// A quarter turn to the right.
+    /// A quarter turn to the right. It is read from a list, as others are here: a processor cannot guess which of several ways to go.
     #[inline]
     const fn turned(self) -> Self {
         [Self::Right, Self::Down, Self::Left, Self::Up, Self::Asleep][self as usize]
@@ -164,10 +162,11 @@ impl Herd {
     const fn around(&self, cell: Cell) -> [Those; 4] {
         let (columns, rows) = (self.cells & LOWER, self.cells >> 4 & LOWER);
         let (column, row) = (EACH * (cell & 15) as u64, EACH * (cell >> 4) as u64);
-        // All numbers are below 16. So the highest bit of a byte is set by adding to a difference, and stays set under what is not greater.
-        let (elsewhere, above_or_below) = ((columns ^ column) + !TOPS, (rows ^ row) + !TOPS);
+        // All of these are bytes below 16. Adding 127 sets the highest bit of all but zeros; a byte whose highest bit is set loses it to
+        // what is greater than the rest of it.
+        let (other_column, other_row) = ((columns ^ column) + !TOPS, (rows ^ row) + !TOPS);
         let (not_right, not_below) = ((column | TOPS) - columns, (row | TOPS) - rows);
-        let (in_row, in_column) = (elsewhere & !above_or_below & TOPS, above_or_below & !elsewhere & TOPS);
+        let (in_row, in_column) = (other_column & !other_row & TOPS, other_row & !other_column & TOPS);
         [in_column & not_below, in_row & !not_right, in_column & !not_below, in_row & not_right]
     }
 

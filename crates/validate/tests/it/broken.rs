@@ -2,7 +2,7 @@
 
 use rhae_validate::{NativeSubject, Rule, RuleReport, Subject, Verdict};
 
-use crate::faulty::{Fault, faulty};
+use crate::faulty::{Fault, faulty, hosted};
 use crate::lock::*;
 use crate::{Measured, options, validated};
 
@@ -106,6 +106,25 @@ fixtures! {
     one_cell_that_matters: native::<ONE_CELL>(Rule::Idle, Warn, &[Rule::Still, Rule::Proved, Rule::Shortcuts, Rule::Levels]);
     a_still_picture: native::<STILL>(Rule::Still, Warn, &[]);
     twin_levels: native::<ALIKE>(Rule::Alike, Warn, &[]);
+}
+
+/// What is shown and what is reported as hidden tell states apart together.
+#[test]
+fn reporting_what_is_hidden_takes_nothing_from_what_is_shown() {
+    let reports = validated(&hosted(Fault::NothingHidden, 1_500), &options(), &Measured::default());
+    let fired = fired(&reports);
+    assert!(!fired.iter().any(|(rule, _)| [Rule::Keys, Rule::Drift].contains(rule)), "{fired:?}");
+}
+
+/// A search that ends at once proves nothing, and what cannot be come to was not looked at.
+#[test]
+fn what_was_not_looked_at_does_not_pass() {
+    let reports = validated(&hosted(Fault::NothingHidden, 2), &options(), &Measured::default());
+    let report = |rule: Rule| reports.iter().find(|report| report.rule == rule).unwrap();
+    for rule in [Rule::DeadEnds, Rule::Shortcuts, Rule::Optimum, Rule::Proved] {
+        assert_eq!(report(rule).verdict, Verdict::Open, "{}: {}", rule.name(), report(rule).summary);
+    }
+    assert_eq!(report(Rule::Loads).summary, "level 1: starts; on 5 of 6 levels it is open");
 }
 
 /// The table above leaves no rule out.

@@ -28,6 +28,8 @@ pub(crate) enum Fault {
     Restless,
     /// None; its stored recording is of something else.
     OldRecording,
+    /// None; it reports the same of every state as hidden, because all is shown.
+    NothingHidden,
 }
 
 struct Faulty {
@@ -104,7 +106,7 @@ impl Environment for Faulty {
     }
 
     fn hidden_key(&self) -> Option<StateKey> {
-        self.inner.hidden_key()
+        if self.fault == Fault::NothingHidden { Some(0) } else { self.inner.hidden_key() }
     }
 
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
@@ -112,12 +114,17 @@ impl Environment for Faulty {
     }
 }
 
-pub(crate) fn faulty(fault: Fault) -> OpenedSubject<'static> {
-    let limits = GraphLimits { nodes: 1_500, checks: 200, ..GraphLimits::default() };
+/// An environment from outside, without solutions.
+pub(crate) fn hosted(fault: Fault, nodes: usize) -> OpenedSubject<'static> {
+    let limits = GraphLimits { nodes, checks: 200, ..GraphLimits::default() };
     let open = move |seed: u64| -> Result<Box<dyn Environment>, EnvironmentError> { Ok(Box::new(Faulty::new(fault, seed))) };
+    OpenedSubject::new(open, 0, limits).unwrap()
+}
+
+pub(crate) fn faulty(fault: Fault) -> OpenedSubject<'static> {
     let facts = <Lock<SOUND> as rhae_engine::Game>::FACTS;
     let solutions = (0..6).map(move |level| Some(facts.solution(rhae_engine::LevelIndex(level))));
-    let subject = OpenedSubject::new(open, 0, limits).unwrap().with_solutions(solutions).held_as_native();
+    let subject = hosted(fault, 1_500).with_solutions(solutions).held_as_native();
     if fault == Fault::OldRecording {
         let replayed = Err("entry 3: the frames differ".to_owned());
         return subject.with_stored(vec![Stored { name: "old.jsonl".to_owned(), replayed }]);
