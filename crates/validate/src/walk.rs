@@ -91,7 +91,7 @@ impl Walk {
         Ok(())
     }
 
-    /// What tells this situation apart: the environment's own key, or what is seen.
+    /// What tells this situation apart: the environment's own key, or what is seen and, from outside, reported as hidden.
     pub(crate) fn key(&self) -> StateKey {
         let seen = self.seen();
         match (self.identity, self.play.hidden_key()) {

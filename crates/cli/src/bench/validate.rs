@@ -34,14 +34,14 @@ struct ValidateBench {
 }
 
 /// The cost of checking all environments with so many steps a regime.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Row {
     steps: u64,
     /// Steps of random play, over all regimes, levels and environments.
     random_steps: u64,
     random_cpu_s: f64,
     ns_per_step: f64,
-    /// What does not depend on the steps: structure, laws, state graphs, design.
+    /// Structure, laws, state graphs, design and memory, of which only the last depends on the steps.
     rest_cpu_s: f64,
 }
 
