@@ -33,6 +33,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** @param {string} name */
 const part = (name) => /** @type {HTMLElement} */ (page.querySelector(`[data-show=${name}]`));
+const question = /** @type {HTMLDialogElement} */ (part("ask"));
 const line = new Line(game, (lost) => {
   part("line").hidden = !lost;
   page.classList.toggle("lost-line", lost);
@@ -166,16 +167,15 @@ function want(wish) {
 }
 
 /** Starts anew, after asking if that is the whole game. */
-async function reset() {
+function reset() {
   if (!ready || line.lost) return;
-  if (fresh || state === "WIN") {
-    if (completed === 0 && state !== "WIN") return;
-    const dialog = /** @type {HTMLDialogElement} */ (part("ask"));
-    dialog.returnValue = "no";
-    dialog.showModal();
-    await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
-    if (dialog.returnValue !== "yes") return;
-  }
+  if (!fresh && state !== "WIN") return startAnew();
+  if (completed === 0 && state !== "WIN") return;
+  question.returnValue = "no";
+  question.showModal();
+}
+
+function startAnew() {
   want({ action: RESET });
   board.focus({ preventScroll: true });
 }
@@ -235,7 +235,7 @@ function onKey(event) {
   }
   const on = /** @type {Element} */ (event.target);
   const pressing = on.closest("button, a, dialog");
-  if (part("ask").hasAttribute("open") || (pressing && ["Space", "Enter"].includes(event.code))) return;
+  if (question.open || (pressing && ["Space", "Enter"].includes(event.code))) return;
   const move = MOVES[event.code];
   const points = offered.has(CLICK) && (event.shiftKey || ![1, 2, 3, 4].some((action) => offered.has(action)));
   if (move && points) {
@@ -245,7 +245,7 @@ function onKey(event) {
     moveCursor(0, 0);
     want({ action: CLICK, x: cursor.x, y: cursor.y });
   } else if (event.code === "KeyR") {
-    void reset();
+    reset();
   } else if (event.code in KEYS && !event.shiftKey) {
     // A key that is held goes on, but never ahead of what is seen.
     if (!event.repeat || !busy) want({ action: KEYS[event.code] });
@@ -259,6 +259,10 @@ function onKey(event) {
 }
 
 document.addEventListener("keydown", onKey);
+// A dialog says that it was closed only after a while; by then it may have been opened again, and nothing has been answered.
+question.addEventListener("close", () => {
+  if (!question.open && question.returnValue === "yes") startAnew();
+});
 board.addEventListener("rhae-cell", (event) => {
   const { x, y } = /** @type {CustomEvent<{x: number, y: number}>} */ (event).detail;
   cursor.shown = false;
@@ -270,7 +274,7 @@ page.addEventListener("click", (event) => {
   if (!button) return;
   // A button that was pressed by hand does not keep the space bar.
   if (event.detail > 0) button.blur();
-  if (button.dataset.do === "reset") void reset();
+  if (button.dataset.do === "reset") reset();
   else if (button.dataset.do === "signs") {
     setMarks(!marksAreOn());
     button.setAttribute("aria-pressed", String(marksAreOn()));
