@@ -77,8 +77,7 @@ class Host:
         import numpy
 
         self.numpy = numpy
-        with open(file, encoding="utf-8") as source:
-            self.code = compile(source.read(), file, "exec")
+        self.code = None
 
     # What each message does.
 
@@ -163,6 +162,10 @@ class Host:
         return self.name.startswith("rhae")
 
     def new_module(self):
+        if self.code is None:
+            # Only now, when there is a play whose fault it is if that fails.
+            with open(self.file, encoding="utf-8") as source:
+                self.code = compile(source.read(), self.file, "exec")
         self.modules += 1
         module = types.ModuleType(f"{self.MODULE}{self.modules}")
         module.__file__ = self.file

@@ -17,7 +17,7 @@ use rhae_validate::{GraphLimits, Subject};
 
 use crate::output;
 use crate::outside::OutsideArgs;
-use crate::validate::hosted_subject;
+use crate::validate::{hosted_subject, is_hosted};
 use level::{ExploreLevel, explore_hosted};
 use output_files::Files;
 
@@ -37,7 +37,7 @@ pub(crate) struct ExploreArgs {
     #[arg(long, default_value = "1")]
     level: String,
     /// Seed of the environment
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, visible_alias = "env-seed", default_value_t = 0)]
     seed: u64,
     /// Click on all 4,096 cells, not only where the environment says that clicks may matter
     #[arg(long)]
@@ -49,17 +49,17 @@ pub(crate) struct ExploreArgs {
     #[arg(long, default_value_t = 20_000_000, value_parser = clap::value_parser!(u32).range(1..1 << 31))]
     nodes: u32,
     /// Stop at this many edges
-    #[arg(long, default_value_t = u32::MAX)]
+    #[arg(long, default_value_t = u32::MAX, value_parser = clap::value_parser!(u32).range(1..))]
     edges: u32,
     /// Look no deeper than this many actions
     #[arg(long)]
     depth: Option<usize>,
     /// Stop the search of a level after this many seconds, and its analysis after as many again
-    #[arg(long, default_value_t = 60.0)]
+    #[arg(long, default_value_t = 60.0, allow_negative_numbers = true)]
     seconds: f64,
     /// Memory for a level's graph and analysis, in MB
-    #[arg(long, default_value_t = 1024)]
-    memory: usize,
+    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    memory: u32,
     /// Threads that search; the graph does not depend on them
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
@@ -101,21 +101,15 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     let games = args.outside.games()?;
     let info = games.find(&args.id)?;
     let identity = if args.deep { Identity::Deep } else { Identity::FrameAndHidden };
+    let bytes = (args.memory as usize).saturating_mul(1 << 20);
     // How far to look for the wins that lead to a level whose solutions are not stored.
-    let search =
-        GraphLimits { nodes: args.nodes as usize, bytes: args.memory.saturating_mul(1 << 20), checks: 0, ..GraphLimits::default() };
-    let is_hosted = games.folders().any(|folder| folder.metadata.id == info.id);
-    let hosted = is_hosted.then(|| hosted_subject(&games, &info, args.seed, search, identity)).transpose()?;
+    let search = GraphLimits { nodes: args.nodes as usize, bytes, checks: 0, ..GraphLimits::default() };
+    let hosted = is_hosted(&games, &info).then(|| hosted_subject(&games, &info, args.seed, search, identity)).transpose()?;
     let count = hosted.as_ref().map_or(info.baselines.len(), |subject| usize::from(subject.levels()));
     let levels = levels(&args.level, count)?;
     ensure!(args.seconds > 0.0 && args.seconds <= 1e6, "--seconds must be above 0 and at most 1000000");
     let files = Files::new(args.export.as_deref(), args.picture.as_deref(), args.recording.as_deref(), levels.len())?;
-    let limits = Limits {
-        nodes: args.nodes as usize,
-        edges: args.edges as usize,
-        depth: args.depth.unwrap_or(usize::MAX),
-        bytes: args.memory.saturating_mul(1 << 20),
-    };
+    let limits = Limits { nodes: args.nodes as usize, edges: args.edges as usize, depth: args.depth.unwrap_or(usize::MAX), bytes };
     let plan = Plan {
         search: Search { limits, all_clicks: args.all_clicks, threads: usize::from(args.threads) },
         seed: args.seed,
@@ -127,6 +121,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     };
     let mut reports = Vec::new();
     let mut pictures = Vec::new();
+    let mut written = Ok(());
     for &index in &levels {
         let explored = match &hosted {
             Some(subject) => explore_hosted(&plan, &games, index, &files, subject)?,
@@ -138,6 +133,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         }
         reports.push(explored.report);
         pictures.extend(explored.picture);
+        written = written.and(explored.written);
     }
     files.write_picture(info.id.as_str(), args.seed, &reports, pictures)?;
     match &reports[..] {
@@ -146,7 +142,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         all if args.json => output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?,
         all => output::print(&report::table(all))?,
     }
-    Ok(ExitCode::SUCCESS)
+    written.map(|()| ExitCode::SUCCESS)
 }
 
 fn levels(text: &str, count: usize) -> Result<Vec<LevelIndex>> {

@@ -1,8 +1,9 @@
 //! Writing to the terminal.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail, ensure};
 use serde::Serialize;
 
 /// Prints a line; it is no fault if nobody reads on (as when the output is piped into `head`).
@@ -27,6 +28,21 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 /// A text without control characters, line ends aside.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\n' { '\u{FFFD}' } else { letter }).collect()
+}
+
+/// A number with its noun.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Refuses a file that could not be written, before the work that leads to it.
+pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
+    ensure!(!path.is_dir(), "`{}` is a folder; name a file in it", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(missing) = folder.filter(|folder| !folder.is_dir()) {
+        bail!("cannot write `{}`: there is no folder `{}`", path.display(), missing.display());
+    }
+    Ok(())
 }
 
 /// How many columns a table may take.

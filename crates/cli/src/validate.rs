@@ -91,12 +91,11 @@ impl ValidateArgs {
     /// The environments that are meant.
     fn chosen(&self, games: &Games) -> Result<Vec<GameInfo>> {
         let listed = games.list();
-        let is_hosted = |info: &GameInfo| games.folders().any(|folder| folder.metadata.id == info.id);
         let chosen: Vec<GameInfo> = if self.all {
-            listed.into_iter().filter(|info| !is_hosted(info) || !self.outside.games_dir.is_empty()).collect()
+            listed.into_iter().filter(|info| !is_hosted(games, info) || !self.outside.games_dir.is_empty()).collect()
         } else if self.ids.is_empty() {
             ensure!(!self.outside.games_dir.is_empty(), "name environments, or --all, or a folder with --games-dir");
-            listed.into_iter().filter(is_hosted).collect()
+            listed.into_iter().filter(|info| is_hosted(games, info)).collect()
         } else {
             self.ids.iter().map(|id| games.find(id)).collect::<Result<_, _>>()?
         };
@@ -109,9 +108,21 @@ impl ValidateArgs {
     }
 }
 
+/// Whether it comes from a folder.
+pub(crate) fn is_hosted(games: &Games, info: &GameInfo) -> bool {
+    games.folders().any(|folder| folder.metadata.id == info.id)
+}
+
 pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     let games = args.outside.games()?;
     let chosen = args.chosen(&games)?;
+    if chosen.iter().any(|info| is_hosted(&games, info)) {
+        games.ready()?;
+    }
+    args.html.as_deref().map_or(Ok(()), output::ensure_writable)?;
+    if let Some(folder) = &args.evidence {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    }
     let jobs = match args.jobs {
         Some(jobs) => usize::from(jobs),
         None => std::thread::available_parallelism().map_or(1, usize::from),
@@ -138,7 +149,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     if args.json {
         output::print_json(&report::json(args, &validated))?;
     } else {
-        output::print(&report::text(&validated))?;
+        output::print(&report::text(args, &validated))?;
         if let Some(file) = &args.html {
             output::print(&format!("wrote {}", file.display()))?;
         }

@@ -45,7 +45,7 @@ impl Catalog for RemoteCatalog {
 
     fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
         let games = self.server.games();
-        let unknown = || UnknownGame { name: name.to_owned(), nearest: nearest(games, name) };
+        let unknown = || UnknownGame { name: name.to_owned(), nearest: nearest(games, name), hint: "" };
         Ok(find(games, name).cloned().ok_or_else(unknown)?)
     }
 

@@ -37,12 +37,14 @@ pub trait Visitor {
 
 /// No registered game has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no environment `{name}`{}; `rhae games list` shows all", .nearest.as_ref().map_or_else(String::new, |nearest| format!(", the nearest is `{nearest}`")))]
+#[error("there is no environment `{name}`{}; `rhae games list` shows all{hint}", .nearest.as_ref().map_or_else(String::new, |nearest| format!(", the nearest is `{nearest}`")))]
 pub struct UnknownGame {
     /// The name asked for.
     pub name: String,
     /// The registered id that differs least, if it differs in two characters at most.
     pub nearest: Option<String>,
+    /// What else a caller could do, to stand behind the rest; empty if nothing.
+    pub hint: &'static str,
 }
 
 /// The game with this id, or the newest version of the game with these four characters; upper case is no matter.
@@ -53,7 +55,7 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
     exact.or_else(newest).ok_or_else(|| {
         let distance = |entry: &&Entry| edit_distance(name, entry.facts.id).min(edit_distance(name, &entry.facts.id[..4]));
         let nearest = crate::ALL.iter().min_by_key(distance).filter(|entry| distance(entry) <= 2);
-        UnknownGame { name: name.to_owned(), nearest: nearest.map(|entry| entry.facts.id.to_owned()) }
+        UnknownGame { name: name.to_owned(), nearest: nearest.map(|entry| entry.facts.id.to_owned()), hint: "" }
     })
 }
 

@@ -66,6 +66,18 @@ impl Games {
         self.hosted.iter().map(|game| &game.folder)
     }
 
+    /// Whether games from outside can be run here at all: an error is no fault of theirs.
+    pub fn ready(&self) -> Result<(), HostError> {
+        let setup = &self.pool.setup;
+        if !self.hosted.is_empty() {
+            setup.sandboxed()?;
+        }
+        if self.hosted.iter().any(|game| game.folder.source.is_some()) {
+            setup.with_engine()?;
+        }
+        Ok(())
+    }
+
     /// The layers of the sandbox that this system has.
     pub fn layers(&self) -> Result<Layers, HostError> {
         self.pool.setup.layers()
@@ -107,11 +119,12 @@ impl Catalog for Games {
 impl Games {
     /// An unknown name with the nearest one, where a folder has one that differs in a single character.
     fn nearest(&self, error: CatalogError) -> CatalogError {
-        let CatalogError::Unknown(UnknownGame { name, nearest }) = error else {
+        let CatalogError::Unknown(UnknownGame { name, nearest, .. }) = error else {
             return error;
         };
         let differs = |id: &str| id.len() == name.len() && id.bytes().zip(name.bytes()).filter(|(a, b)| a != b).count() == 1;
         let near = self.hosted.iter().find(|game| differs(game.info.id.as_str()) || differs(game.info.id.base()));
-        UnknownGame { nearest: near.map(|game| game.info.id.to_string()).or(nearest), name }.into()
+        let hint = if self.hosted.is_empty() { "; games of your own need --games-dir" } else { "" };
+        UnknownGame { nearest: near.map(|game| game.info.id.to_string()).or(nearest), name, hint }.into()
     }
 }

@@ -68,23 +68,34 @@ impl Setup {
         layers.clone().map_err(HostError::Launcher)
     }
 
-    /// The command that starts a game's process, if the sandbox holds or the user does without it.
-    pub(crate) fn command(&self, game: &Game) -> Result<Command, HostError> {
-        let missing = self.layers()?.missing();
-        if !missing.is_empty() && !self.unsafe_host {
-            return Err(HostError::Unsafe(missing.join(", ")));
+    /// The interpreter, if it has an engine that games run on.
+    pub(crate) fn with_engine(&self) -> Result<&Python, HostError> {
+        let python = self.python()?;
+        if python.engine.is_none() {
+            return Err(HostError::NoPython(format!(
+                "`{}` has neither of the packages `rhae` and `arcengine`, on which games run: install one, as with `pip install \
+                 arcengine`, or name another Python with --python",
+                python.executable.display()
+            )));
         }
+        Ok(python)
+    }
+
+    /// Whether the sandbox holds, or the user does without it.
+    pub(crate) fn sandboxed(&self) -> Result<(), HostError> {
+        match self.layers()?.missing() {
+            missing if missing.is_empty() || self.unsafe_host => Ok(()),
+            missing => Err(HostError::Unsafe(missing.join(", "))),
+        }
+    }
+
+    /// The command that starts a game's process.
+    pub(crate) fn command(&self, game: &Game) -> Result<Command, HostError> {
+        self.sandboxed()?;
         let folder = &game.folder;
         let (program, read) = match (&folder.source, &folder.metadata.command) {
             (Some(source), _) => {
-                let python = self.python()?;
-                if python.engine.is_none() {
-                    return Err(HostError::NoPython(format!(
-                        "`{}` has neither of the packages `rhae` and `arcengine`, on which games run: install one, as with `pip \
-                         install arcengine`, or name another Python with --python",
-                        python.executable.display()
-                    )));
-                }
+                let python = self.with_engine()?;
                 let mut program = vec![python.executable.clone().into_os_string()];
                 // The host ends itself a little later than Rhae would end it, in case Rhae is gone.
                 program.extend(python.arguments(source, &folder.metadata.class_name, self.limits.action.as_secs_f64() + 1.0));

@@ -49,7 +49,10 @@ impl Python {
     /// The interpreter named, or else the first one found that has an engine, or else the first that is new enough.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, String> {
         if let Some(named) = named {
-            let python = Self::probe(named).ok_or_else(|| format!("`{}` is not a Python that answers", named.display()))?;
+            // A program in a folder is meant from where Rhae was started, and its own links are no matter.
+            let place = if named.components().count() > 1 { std::path::absolute(named).ok() } else { None };
+            let python = Self::probe(place.as_deref().unwrap_or(named))
+                .ok_or_else(|| format!("`{}` is not a Python that answers", named.display()))?;
             let (major, minor) = python.version;
             if python.version < Self::OLDEST {
                 return Err(format!("`{}` is Python {major}.{minor}; games need 3.12 or newer", named.display()));

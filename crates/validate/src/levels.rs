@@ -13,7 +13,8 @@ pub(crate) fn entered(subject: &dyn Subject, options: &Options, level: u8, rules
 }
 
 pub(crate) fn no_way(rule: Rule, level: u8) -> Finding {
-    Finding::open(rule, "no win of the levels before is stored or was found, so this level cannot be come to").on(level)
+    Finding::open(rule, "no win of the levels before is stored or was found, so this level cannot be come to: see `solutions`")
+        .on(level)
 }
 
 /// A check ended early because the environment did: that is a failure of its own, and the rules stay open.

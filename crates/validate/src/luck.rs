@@ -12,8 +12,14 @@ use crate::{ATTEMPT, Finding, LUCK_LIMIT, Options, Rule, Subject, Verdict, Watch
 
 /// The first regime is never longer.
 pub(crate) const MOST_FROM_START: u64 = 50_000;
+/// The stream of random numbers of the first regime.
+const FROM_START: u64 = 1_000;
+/// Lines that are longer are no way to a level: every check that begins there would play them.
+const LONGEST_WAY: usize = 2_000;
 /// Steps between two words to whoever watches.
 const REPORT: u64 = 4_096;
+/// With fewer attempts than these, that none has won tells nothing.
+const FEWEST_ATTEMPTS: u64 = 20;
 
 /// Regime 1: one play from the start.
 pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
@@ -22,7 +28,7 @@ pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn W
         Ok(walk) => walk,
         Err(findings) => return findings,
     };
-    let mut rng = Rng::new(options.seed, 1_000);
+    let mut rng = Rng::new(options.seed, FROM_START);
     let steps = options.steps.min(MOST_FROM_START);
     let mut findings: Vec<Finding> = Vec::new();
     let mut completed = 0;
@@ -62,10 +68,44 @@ pub(crate) fn on_level(subject: &dyn Subject, options: &Options, level: u8, watc
         Ok(walk) => walk,
         Err(findings) => return findings,
     };
-    match attempts(subject, options, level, walk, watch) {
+    match attempts(subject, options, level, walk, u64::MAX, watch) {
         Ok(played) => vec![judged(options, level, &played)],
         Err(broken) => stopped(&[rule], level, &broken),
     }
+}
+
+/// The lines that win the first levels in the play of the first regime, one after the other.
+pub(crate) fn wins_from_start(subject: &dyn Subject, options: &Options) -> Vec<Vec<Action>> {
+    let mut wins: Vec<Vec<Action>> = Vec::new();
+    let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, 0) else { return wins };
+    let mut rng = Rng::new(options.seed, FROM_START);
+    let mut line = Vec::new();
+    for _ in 0..options.steps.min(MOST_FROM_START) {
+        let action = walk.random(&mut rng);
+        let Ok(seen) = walk.act(action) else { break };
+        // What was tried before a RESET of the level has no part in the win.
+        if action == Action::Reset {
+            line.clear();
+        } else {
+            line.push(action);
+        }
+        match usize::from(seen.levels_completed) {
+            completed if completed < wins.len() => break,
+            completed if completed > wins.len() => wins.push(std::mem::take(&mut line)),
+            _ if line.len() > LONGEST_WAY => break,
+            _ => {}
+        }
+    }
+    wins
+}
+
+/// A line that wins a level, if random play of that level finds one.
+pub(crate) fn first_win(subject: &dyn Subject, options: &Options, level: u8) -> Option<Vec<Action>> {
+    let before = subject.prefix(level)?.len();
+    let walk = Walk::enter(subject, options.env_seed, level).ok()??;
+    let line = attempts(subject, options, level, walk, 1, &()).ok()?.first_win?;
+    // What was tried before a RESET of the level has no part in the win.
+    line[before..].rsplit(|&action| action == Action::Reset).next().map(<[Action]>::to_vec)
 }
 
 struct Played {
@@ -75,12 +115,20 @@ struct Played {
     first_win: Option<Vec<Action>>,
 }
 
-fn attempts(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk, watch: &dyn Watch) -> Result<Played, Broken> {
+/// Plays until the steps are used up, or so many attempts have won.
+fn attempts(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+    mut walk: Walk,
+    most_wins: u64,
+    watch: &dyn Watch,
+) -> Result<Played, Broken> {
     let mut rng = Rng::new(options.seed, 2_000 + u64::from(level));
     let length = u64::from(ATTEMPT * baseline(subject, level));
     let mut played = Played { attempts: 0, wins: 0, length, first_win: None };
     let (mut steps, mut reported) = (0, 0);
-    while steps < options.steps {
+    while steps < options.steps && played.wins < most_wins {
         played.attempts += 1;
         for _ in 0..length {
             let action = walk.random(&mut rng);
@@ -115,7 +163,9 @@ fn judged(options: &Options, level: u8, played: &Played) -> Finding {
     let Played { attempts, wins, length, .. } = *played;
     let (low, high) = (lower_bound_95(wins, attempts), upper_bound_95(wins, attempts));
     let counts = format!("{wins} of {attempts} attempts of {length} random actions win");
-    let finding = if wins == 0 {
+    let finding = if wins == 0 && attempts < FEWEST_ATTEMPTS {
+        Finding::open(Rule::Levels, format!("{counts}, and so few tell nothing: allow more with --steps"))
+    } else if wins == 0 {
         Finding::pass(Rule::Levels, format!("{counts}: at most 1 in {:.0} with 95 % confidence", 1.0 / high))
     } else if low > LUCK_LIMIT {
         Finding::fail(

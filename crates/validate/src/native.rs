@@ -74,7 +74,7 @@ impl<G: Game> Subject for NativeSubject<G> {
         self.found.get(index.get())?.get_or_init(search).clone()
     }
 
-    fn has_stored_solutions(&self) -> bool {
+    fn has_stored_solution(&self, _level: u8) -> bool {
         self.canonical()
     }
 

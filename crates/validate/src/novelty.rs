@@ -30,7 +30,7 @@ pub struct Traits {
 pub struct Alike {
     /// The share of the smaller rule source that the other already says.
     pub source: Option<f64>,
-    /// How alike the small patterns of their first frames are.
+    /// How alike the small patterns of their first frames are; unknown if one of them has none.
     pub frames: Option<f64>,
     /// How alike their graphs are: where actions lead, and how many states are dead ends.
     pub graphs: Option<f64>,
@@ -42,7 +42,7 @@ impl Alike {
         let both = |is_there: fn(&Traits) -> bool| is_there(one) && is_there(other);
         Self {
             source: both(|traits| !traits.source.is_empty()).then(|| shared(&one.source, &other.source)),
-            frames: both(|traits| !traits.frames.is_empty()).then(|| cosine(&patterns(&one.frames), &patterns(&other.frames))),
+            frames: cosine(&patterns(&one.frames), &patterns(&other.frames)),
             graphs: both(|traits| !traits.graphs.is_empty()).then(|| 1.0 - distance(&mean(&one.graphs), &mean(&other.graphs))),
         }
     }
@@ -95,11 +95,12 @@ fn patterns(frames: &[Frame]) -> BTreeMap<u64, f64> {
     counts
 }
 
-fn cosine(one: &BTreeMap<u64, f64>, other: &BTreeMap<u64, f64>) -> f64 {
+/// The cosine of two counts; there is none of nothing.
+fn cosine(one: &BTreeMap<u64, f64>, other: &BTreeMap<u64, f64>) -> Option<f64> {
     let length = |counts: &BTreeMap<u64, f64>| counts.values().map(|count| count * count).sum::<f64>().sqrt();
     let product: f64 = one.iter().filter_map(|(pattern, count)| other.get(pattern).map(|others| count * others)).sum();
     let lengths = length(one) * length(other);
-    if lengths > 0.0 { (product / lengths).clamp(0.0, 1.0) } else { 0.0 }
+    (lengths > 0.0).then(|| (product / lengths).clamp(0.0, 1.0))
 }
 
 fn mean(shapes: &[[f64; 5]]) -> [f64; 5] {
@@ -144,5 +145,8 @@ mod tests {
         third.rect(21, 33, 1, 1, 4);
         assert!(Alike::of(&traits(&one), &traits(&third)).frames.unwrap() < 0.5);
         assert_eq!(Alike::of(&traits(&one), &traits(&third)).source, None);
+        let plain = traits(&Frame::filled(3));
+        assert_eq!(Alike::of(&plain, &traits(&one)).frames, None);
+        assert_eq!(Alike::of(&plain, &plain).frames, None);
     }
 }

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Rng};
 use rhae_explore::{EnvironmentLevel, Identity, Progress};
 
-use crate::{GraphLimits, LevelGraph, Stored, Subject, level_graph};
+use crate::luck::{first_win, wins_from_start};
+use crate::{GraphLimits, LevelGraph, Options, Stored, Subject, level_graph};
 
 type Open<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Environment>, EnvironmentError> + Sync + 'a>;
 
@@ -25,6 +26,9 @@ pub struct OpenedSubject<'a> {
     found: Vec<OnceLock<Option<Vec<Action>>>>,
     stored: Vec<Stored>,
     search: GraphLimits,
+    /// The random play that looks for wins where search finds none: its seed and steps.
+    luck: Option<(u64, u64)>,
+    by_luck: OnceLock<Vec<Vec<Action>>>,
 }
 
 impl<'a> OpenedSubject<'a> {
@@ -47,6 +51,8 @@ impl<'a> OpenedSubject<'a> {
             found: (0..levels).map(|_| OnceLock::new()).collect(),
             stored: Vec::new(),
             search,
+            luck: None,
+            by_luck: OnceLock::new(),
         })
     }
 
@@ -63,6 +69,12 @@ impl<'a> OpenedSubject<'a> {
     #[must_use]
     pub fn with_stored(self, stored: Vec<Stored>) -> Self {
         Self { stored, ..self }
+    }
+
+    /// With so many steps of random play on a level whose win is not stored and not found by search.
+    #[must_use]
+    pub fn with_luck(self, seed: u64, steps: u64) -> Self {
+        Self { luck: Some((seed, steps)), ..self }
     }
 
     /// What tells its states apart.
@@ -130,11 +142,17 @@ impl Subject for OpenedSubject<'_> {
             let limits = GraphLimits { checks: 0, ..self.search };
             level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| true).ok()?.win
         };
-        self.found[index].get_or_init(search).clone()
+        let luck = || {
+            let (seed, steps) = self.luck?;
+            let options = Options { seed, env_seed: self.seed, steps, ..Options::default() };
+            let from_start = || self.by_luck.get_or_init(|| wins_from_start(self, &options)).get(index).cloned();
+            first_win(self, &options, level).or_else(from_start)
+        };
+        self.found[index].get_or_init(|| search().or_else(luck)).clone()
     }
 
-    fn has_stored_solutions(&self) -> bool {
-        self.solutions.iter().any(Option::is_some)
+    fn has_stored_solution(&self, level: u8) -> bool {
+        self.solutions.get(usize::from(level)).is_some_and(Option::is_some)
     }
 
     fn stored(&self) -> Vec<Stored> {

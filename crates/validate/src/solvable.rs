@@ -41,9 +41,14 @@ fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding>
         RULES.iter().map(|&rule| Finding::open(rule, format!("no state graph: {reason}")).on(level)).collect();
     if subject.solution(level).is_some() {
         findings.retain(|finding| finding.rule != Rule::Wins);
-        findings.push(Finding::pass(Rule::Wins, "a stored line wins").on(level));
+        findings.push(Finding::pass(Rule::Wins, format!("{} wins", known_line(subject, level))).on(level));
     }
     findings
+}
+
+/// Where a line comes from that no graph shows.
+fn known_line(subject: &dyn Subject, level: u8) -> &'static str {
+    if subject.has_stored_solution(level) { "a stored line" } else { "a line that random play found" }
 }
 
 /// How sure it is what a graph says.
@@ -67,7 +72,7 @@ fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
     let judge = |text: String| {
         let tutorial = level == 0 && !options.strict;
         if tutorial {
-            Finding::open(rule, format!("{text}; a first level may be easy"))
+            Finding::pass(rule, format!("{text}; a first level may be easy"))
         } else {
             Finding::fail(rule, format!("{text}; 1 in 10,000 is allowed: make it longer, or punish mistakes"))
         }
@@ -90,8 +95,13 @@ fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
         );
     }
     let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
-    let bounds = format!("between {} and {}", one_in(low), one_in(high));
-    Finding::open(rule, format!("not decided: {bounds} after {states} states, stopped by {stop}; `luck-levels` has samples"))
+    let known = match (low > 0.0, high < 0.999) {
+        (true, true) => format!("between {} and {}", one_in(low), one_in(high)),
+        (true, false) => format!("at least {}", one_in(low)),
+        (false, true) => format!("at most {}", one_in(high)),
+        (false, false) => "nothing is known".to_owned(),
+    };
+    Finding::open(rule, format!("not decided: {known} (states seen: {states}, stopped by {stop}); `luck-levels` has samples"))
 }
 
 fn wins(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
@@ -100,11 +110,11 @@ fn wins(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
         (Some(win), _) => {
             Finding::pass(rule, format!("won in {} actions", win.len())).shown("a shortest win", line(subject, level, win))
         }
-        (None, Some(solution)) => Finding::pass(rule, format!("a stored line wins in {} actions", solution.len())),
+        (None, Some(solution)) => Finding::pass(rule, format!("{} wins in {} actions", known_line(subject, level), solution.len())),
         (None, None) if graph.is_complete() => {
             Finding::fail(rule, format!("the level cannot be won: none of its {} states is a win", graph.nodes))
         }
-        (None, None) => Finding::warn(rule, format!("no win was found among {} states, and none is stored", graph.nodes)),
+        (None, None) => Finding::warn(rule, format!("no win was found (states seen: {}), and none is stored", graph.nodes)),
     }
 }
 
@@ -120,7 +130,7 @@ fn known_optimum(subject: &dyn Subject, level: u8, graph: &LevelGraph, optimum: 
     let rule = Rule::Optimum;
     let stored = subject.solution(level).map(|solution| solution.len());
     match (optimum, stored) {
-        (Some(optimum), Some(stored)) if stored > optimum && subject.has_stored_solutions() => {
+        (Some(optimum), Some(stored)) if stored > optimum && subject.has_stored_solution(level) => {
             let text = format!("the stored solution takes {stored} actions, and {optimum} are enough");
             Finding::warn(rule, text).shown("a shortest win", graph.win.as_ref().and_then(|win| line(subject, level, win)))
         }
@@ -148,7 +158,7 @@ fn dead_ends(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     let counted = format!("{at_least}{dead} of {} states can no longer be won", graph.nodes);
     if dead == 0 && !graph.is_complete() {
         let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
-        return Finding::open(rule, format!("none among {} states; the search was stopped by {stop}", graph.nodes));
+        return Finding::open(rule, format!("none was seen; the search was stopped by {stop} (states seen: {})", graph.nodes));
     }
     if locks == 0 {
         return Finding::pass(rule, if dead == 0 { "none".to_owned() } else { format!("{counted}; each comes to an end") });

@@ -145,7 +145,8 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
 
 /// Plays all solutions one after the other, as one play.
 fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
-    let whose = if subject.has_stored_solutions() { "stored" } else { "found" };
+    let stored = (0..subject.levels()).filter(|&level| subject.has_stored_solution(level)).count();
+    let whose = if stored > 0 { "stored" } else { "found" };
     let mut play = match caught(|| subject.open(options.env_seed)).and_then(|opened| opened.map_err(|error| error.to_string())) {
         Ok(play) => play,
         Err(reason) => return Finding::open(Rule::Solutions, reason),
@@ -153,12 +154,14 @@ fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
     let mut line = Vec::new();
     for level in 0..subject.levels() {
         let Some(solution) = subject.solution(level) else {
-            let text = format!("no solution of level {} is stored or was found; store one for each level", level + 1);
-            return Finding::new(
-                Rule::Solutions,
-                if subject.is_hosted() { crate::Verdict::Warn } else { crate::Verdict::Fail },
-                text,
-            );
+            let missing = format!("no solution of level {} is stored or was found", level + 1);
+            return if subject.is_hosted() {
+                let advice = "put a recording of a win, as `rhae play --record` makes one, into the game's folder";
+                let later = if level + 1 < subject.levels() { ", so no later level is checked" } else { "" };
+                Finding::warn(Rule::Solutions, format!("{missing}{later}: {advice}"))
+            } else {
+                Finding::fail(Rule::Solutions, format!("{missing}; store one for each level"))
+            };
         };
         for (step, &action) in solution.iter().enumerate() {
             if play.observation().levels_completed != level {

@@ -33,8 +33,8 @@ pub trait Subject: Sync {
     /// A line that wins a level from its start.
     fn solution(&self, level: u8) -> Option<Vec<Action>>;
 
-    /// Whether solutions come with the environment, or were found by search.
-    fn has_stored_solutions(&self) -> bool;
+    /// Whether the solution of a level comes with the environment, or was found.
+    fn has_stored_solution(&self, level: u8) -> bool;
 
     /// Recordings that come with the environment.
     fn stored(&self) -> Vec<Stored> {

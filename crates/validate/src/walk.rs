@@ -28,6 +28,9 @@ pub trait Watch: Sync {
     }
 }
 
+/// Nobody listens, and nothing is measured.
+impl Watch for () {}
+
 /// Why a play cannot go on.
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {

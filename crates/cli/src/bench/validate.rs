@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
 use rhae_protocol::SOFTWARE;
-use rhae_validate::{Options, Part, Subject, Watch, check, parts};
+use rhae_validate::{Options, Part, Subject, check, parts};
 use serde::Serialize;
 
 use super::cpu_time;
@@ -75,7 +75,7 @@ fn row(subjects: &[Box<dyn Subject>], options: &Options, bar: &ProgressBar) -> R
         for (part, weight) in parts(&**subject, options) {
             bar.set_message(format!("{} {}", subject.info().id, part.name()));
             let begun = cpu_time();
-            check(&**subject, part, options, &Unwatched);
+            check(&**subject, part, options, &());
             let spent = cpu_time() - begun;
             if matches!(part, Part::Start | Part::Luck(_) | Part::Fuzz(_)) {
                 random_steps += weight.0;
@@ -94,8 +94,3 @@ fn row(subjects: &[Box<dyn Subject>], options: &Options, bar: &ProgressBar) -> R
         rest_cpu_s: rest.as_secs_f64(),
     }
 }
-
-/// Nobody wants to know how far it is, and no fresh process is started.
-struct Unwatched;
-
-impl Watch for Unwatched {}

@@ -32,6 +32,8 @@ pub(super) struct Explored {
     pub(super) report: LevelReport,
     /// The picture, if one is asked for.
     pub(super) picture: Option<String>,
+    /// Whether its files could be written; what was found is worth knowing all the same.
+    pub(super) written: Result<()>,
 }
 
 impl Visitor for ExploreLevel<'_> {
@@ -56,7 +58,7 @@ pub(super) fn explore_hosted(
 ) -> Result<Explored> {
     let enter = || {
         let play = subject.enter(plan.seed, index.0)?;
-        play.with_context(|| format!("level {index} cannot be come to: no win of the levels before is stored or was found"))
+        play.with_context(|| format!("level {index} cannot be come to: no win of the levels before is stored or was found; put a recording of one into the game's folder"))
     };
     let level = EnvironmentLevel::new(enter()?, plan.identity)?;
     ensure!(
@@ -155,7 +157,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         identity: if graph.is_packed() { "packed" } else { identity },
         clicks,
         frontier: (graph.expanded() as u32..graph.nodes() as u32).filter(|&node| graph.is_frontier(node)).count(),
-        merge_density: 1.0 - (graph.nodes() - 1) as f64 / graph.edges().max(1) as f64,
+        merge_density: if graph.edges() == 0 { 0.0 } else { 1.0 - (graph.nodes() - 1) as f64 / graph.edges() as f64 },
         max_depth: graph.depth(),
         layers: (0..=graph.depth()).map(|depth| graph.layer(depth).len()).collect(),
         terminals: Terminals { wins, losses },
@@ -184,9 +186,9 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         warnings,
     };
     bar.finish_and_clear();
-    files.write_graph(level, &graph)?;
-    files.write_recording(games, subject, plan.seed, index, &line)?;
-    Ok(Explored { report, picture })
+    let graph_written = files.write_graph(level, &graph);
+    let recording_written = files.write_recording(games, subject, plan.seed, index, &line);
+    Ok(Explored { report, picture, written: graph_written.and(recording_written) })
 }
 
 fn chance_within(graph: &Graph, policy: Policy, actions: u32, deadline: Instant) -> Within {

@@ -12,6 +12,7 @@ use rhae_report::{GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, g
 use rhae_validate::Subject;
 
 use super::report::{self, LevelReport};
+use crate::output::ensure_writable;
 use crate::validate::recording;
 
 /// The most states of a graph that is written to a file.
@@ -36,7 +37,7 @@ impl Files {
     /// Refuses at once what could not be written at the end.
     pub(super) fn new(export: Option<&Path>, picture: Option<&Path>, recording: Option<&Path>, levels: usize) -> Result<Self> {
         let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let export = match export {
+        let written = match export {
             None => None,
             Some(path) => {
                 let write: WriteGraph = match ending(path).as_str() {
@@ -48,7 +49,7 @@ impl Files {
                 Some((path.to_owned(), write))
             }
         };
-        let picture = match picture {
+        let drawn = match picture {
             None => None,
             Some(path) => {
                 let kind = match ending(path).as_str() {
@@ -59,12 +60,15 @@ impl Files {
                 Some((path.to_owned(), kind))
             }
         };
-        let one_level_only = export.is_some() || recording.is_some() || matches!(picture, Some((_, Picture::Svg)));
+        for path in [export, picture, recording].into_iter().flatten() {
+            ensure_writable(path)?;
+        }
+        let one_level_only = export.is_some() || recording.is_some() || matches!(drawn, Some((_, Picture::Svg)));
         ensure!(
             levels == 1 || !one_level_only,
             "--export, --recording and a picture as .svg are of one level; name it with --level"
         );
-        Ok(Self { export, picture, recording: recording.map(Path::to_owned) })
+        Ok(Self { export: written, picture: drawn, recording: recording.map(Path::to_owned) })
     }
 
     pub(super) const fn wants_picture(&self) -> bool {
@@ -121,7 +125,7 @@ impl Files {
         line: &[Action],
     ) -> Result<()> {
         let Some(path) = &self.recording else { return Ok(()) };
-        ensure!(!line.is_empty(), "there is no win to record: none was found");
+        ensure!(!line.is_empty(), "there is no win to record, so `{}` was not written", path.display());
         let before = subject.prefix(index.0).with_context(|| format!("no win of the levels before level {index} was found"))?;
         let bytes = recording(games, subject.info().id.as_str(), seed, "explore", &[&before, line].concat())?;
         fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))

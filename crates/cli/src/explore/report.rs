@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
+use indicatif::HumanBytes;
 use rhae_explore::Chance;
 use serde::Serialize;
+
+use crate::output::counted;
 
 /// One level.
 #[derive(Serialize)]
@@ -99,8 +102,8 @@ impl Probability {
         match self.one_in {
             _ if self.upper == 0.0 => "0: winning is impossible".to_owned(),
             _ if self.lower == 1.0 => "1: nobody can fail for ever".to_owned(),
-            Some(one_in) => format!("{:.6e}{exact} (1 in {})", self.lower, number(one_in)),
-            _ => format!("between {:.6e} and {:.6e}", self.lower, self.upper),
+            Some(one_in) => format!("{}{exact} (1 in {})", share(self.lower), number(one_in)),
+            _ => format!("between {} and {}", share(self.lower), share(self.upper)),
         }
     }
 }
@@ -122,9 +125,18 @@ impl Within {
     fn text(&self) -> String {
         match self.one_in {
             _ if self.upper == 0.0 => "0".to_owned(),
-            Some(one_in) => format!("{:.6e} (1 in {})", self.lower, number(one_in)),
-            _ => format!("between {:.6e} and {:.6e}", self.lower, self.upper),
+            Some(one_in) => format!("{} (1 in {})", share(self.lower), number(one_in)),
+            _ => format!("between {} and {}", share(self.lower), share(self.upper)),
         }
+    }
+}
+
+/// A chance for people: six digits that count.
+fn share(value: f64) -> String {
+    match value {
+        0.0 | 1.0 => value.to_string(),
+        0.001.. => format!("{value:.6}"),
+        _ => format!("{value:.6e}"),
     }
 }
 
@@ -137,24 +149,30 @@ fn number(value: f64) -> String {
 pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     let complete = match report.stopped_by {
         None => "complete".to_owned(),
-        Some(limit) => format!("not complete: stopped by {limit}, {} states not looked into", report.frontier),
+        Some(limit) => format!("not complete: stopped by {limit}, {} not looked into", counted(report.frontier as u64, "state")),
     };
     let at_least = if report.complete { "" } else { "at least " };
     let cycles = match report.sccs.cyclic {
+        0 if report.sccs.self_loops == 0 => "none".to_owned(),
         0 => "none but actions that change nothing".to_owned(),
-        count => format!("in {count} strongly connected component(s), the largest of {} states", report.sccs.largest),
+        1 => format!("in one strongly connected component of {} states", report.sccs.largest),
+        count => format!("in {count} strongly connected components, the largest of {} states", report.sccs.largest),
+    };
+    let known = match report.edges {
+        0 => String::new(),
+        _ => format!(", {:.1} % of them to known states", 100.0 * report.merge_density),
     };
     let shortest = match &report.shortest_win {
         None if report.complete => "none: the level cannot be won".to_owned(),
         None => "not found".to_owned(),
         Some(win) => {
             let at_least = if win.all_counted { "" } else { "at least " };
-            format!("{} actions; lines as short: {at_least}{}", win.length, win.count)
+            format!("{}; lines as short: {at_least}{}", counted(win.length as u64, "action"), win.count)
         }
     };
     let mut facts = vec![
         ("states", format!("{} ({complete})", report.nodes)),
-        ("edges", format!("{}, {:.1} % of them to known states", report.edges, 100.0 * report.merge_density)),
+        ("edges", format!("{}{known}", report.edges)),
         ("depth", report.max_depth.to_string()),
         ("ends", format!("wins {}, losses {}", report.terminals.wins, report.terminals.losses)),
         ("cycles", cycles),
@@ -162,12 +180,12 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
         ("shortest win", shortest),
         ("chance to win", report.p_win.text()),
     ];
-    let within = format!("within {} actions: {}", report.p_win_within.actions, report.p_win_within.text());
+    let within = format!("within {}: {}", counted(report.p_win_within.actions.into(), "action"), report.p_win_within.text());
     facts.push(("in time", within));
     if let (Some(blind), Some(within)) = (&report.p_win_blind, &report.p_win_within_blind) {
         facts.push(("blind clicks", format!("{}; within {} actions {}", blind.text(), within.actions, within.text())));
     }
-    facts.push(("speed", format!("{:.0} states a second, {} MB", report.states_per_s, report.peak_bytes >> 20)));
+    facts.push(("speed", format!("{:.0} states a second, {}", report.states_per_s, HumanBytes(report.peak_bytes as u64))));
     facts
 }
 

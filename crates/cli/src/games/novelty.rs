@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use indicatif::ProgressBar;
 use rhae_engine::{Frame, Game, GameInfo, LevelIndex, Rng};
@@ -48,7 +48,12 @@ pub(super) fn run(args: &NoveltyArgs) -> Result<()> {
         [] => games.list(),
         ids => ids.iter().map(|id| games.find(id)).collect::<Result<_, _>>()?,
     };
+    let twice = chosen.iter().enumerate().find(|(at, info)| chosen[..*at].iter().any(|earlier| earlier.id == info.id));
+    if let Some((_, info)) = twice {
+        bail!("`{}` is named twice; an environment is compared with others", info.id);
+    }
     ensure!(chosen.len() > 1, "at least two environments can be compared; name another, or none for all");
+    args.html.as_deref().map_or(Ok(()), output::ensure_writable)?;
     let bar =
         if args.json || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new(chosen.len() as u64) };
     let mut compared = Vec::new();
@@ -72,11 +77,15 @@ pub(super) fn run(args: &NoveltyArgs) -> Result<()> {
     if args.json {
         let pair = |pair: &Pair| {
             let Alike { source, frames, graphs } = pair.alike;
-            json!({ "one": pair.one, "other": pair.other, "source": source, "frames": frames, "graphs": graphs, "warning": pair.alike.is_too_much() })
+            json!({ "one": pair.one, "other": pair.other, "rules": source, "frames": frames, "graphs": graphs, "warning": pair.alike.is_too_much() })
         };
         return output::print_json(&json!({ "limit": TOO_MUCH_IN_COMMON, "pairs": pairs.iter().map(pair).collect::<Vec<_>>() }));
     }
-    output::print(&table(&pairs))
+    output::print(&table(&pairs))?;
+    if let Some(file) = &args.html {
+        output::print(&format!("wrote {}", file.display()))?;
+    }
+    Ok(())
 }
 
 fn traits(games: &Games, info: &GameInfo) -> Result<Traits> {

@@ -14,6 +14,7 @@ use rhae_session::{Play, Tally};
 use super::film::Film;
 use super::keys::{Focus, Wish, key_name};
 use super::record::Recorder;
+use crate::output::counted;
 
 /// A play with a person before it.
 pub(crate) struct Sitting {
@@ -134,11 +135,11 @@ impl Sitting {
                 .to_owned(),
             _ if self.film.is_running() => return None,
             (Pause::LevelWon { level, actions }, _) => {
-                let actions = counted(actions, "action");
+                let actions = counted(actions.into(), "action");
                 format!("Level {level} completed with {actions}. Space, enter or a click leads to level {}.", level + 1)
             }
             (Pause::None, PlayState::Win) => {
-                format!("You won: all {} completed. q quits and shows the score, r starts again.", counted(levels as u32, "level"))
+                format!("You won: all {} completed. q quits and shows the score, r starts again.", counted(levels as u64, "level"))
             }
             (Pause::None, PlayState::GameOver) => format!("Level {level} is lost. r starts it again, which counts as an action."),
             (Pause::None, PlayState::NotFinished) => return self.hint.clone().map(|hint| (hint, false)),
@@ -256,11 +257,6 @@ impl Sitting {
         }
         Ok(())
     }
-}
-
-/// A number with its noun.
-pub(crate) fn counted(number: u32, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -8,8 +8,7 @@ use rhae_report::{PROVISIONAL, wrapped};
 use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
 use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
 
-use super::sitting::counted;
-use crate::output::width;
+use crate::output::{counted, width};
 
 /// The summary of all runs of a play; of several, the one that counts, which is the best.
 pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOutcome]) -> String {
@@ -21,7 +20,7 @@ pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOut
         environment.runs.iter().rev().max_by(|a, b| a.score.total_cmp(&b.score).then(a.levels_completed.cmp(&b.levels_completed)));
     let best = best.expect("an environment on a card has at least one run");
 
-    let actions = counted(u32::try_from(best.actions).unwrap_or(u32::MAX), "action");
+    let actions = counted(best.actions, "action");
     let mut text = format!("{}: {} of {levels} levels completed with {actions}", info.id, best.levels_completed);
     if environment.runs.len() > 1 {
         line(&mut text, format_args!(" in the best of {} runs", environment.runs.len()));

@@ -9,7 +9,7 @@ use rhae_engine::{Action, Frame, PlayState};
 use rhae_protocol::{Details, Ending, Header, RecordingWriter, ResetRule, SOFTWARE};
 use rhae_pyhost::Games;
 use rhae_session::{Catalog, Play};
-use rhae_validate::{Evidence, Verdict};
+use rhae_validate::{Evidence, Finding, RuleReport, Verdict};
 
 use super::work::Validated;
 
@@ -47,23 +47,30 @@ pub(crate) fn recording(games: &Games, id: &str, seed: u64, agent: &str, actions
     Ok(writer.end(if won { &Ending::Won } else { &Ending::Stopped })?)
 }
 
-/// Where the recording of a piece of evidence lies in the folder.
-pub(super) fn name(id: &str, rule: &str, level: Option<u8>, number: usize) -> String {
-    let level = level.map_or_else(String::new, |level| format!("-level{}", level + 1));
+/// Whether what shows a finding is written down.
+pub(super) fn is_written(finding: &Finding) -> bool {
+    finding.verdict >= Verdict::Warn
+}
+
+/// Where the recording of a finding's piece of evidence lies in the folder.
+pub(super) fn name(id: &str, report: &RuleReport, finding: &Finding, number: usize) -> String {
+    let earlier = report.findings.iter().take_while(|earlier| !std::ptr::eq(*earlier, finding));
+    let beside = earlier.filter(|earlier| is_written(earlier) && earlier.level == finding.level);
+    let number = number + beside.map(|earlier| earlier.evidence.len()).sum::<usize>();
+    let level = finding.level.map_or_else(String::new, |level| format!("-level{}", level + 1));
     let number = if number == 0 { String::new() } else { format!("-{}", number + 1) };
-    format!("{id}-{rule}{level}{number}.jsonl")
+    format!("{id}-{}{level}{number}.jsonl", report.rule.name())
 }
 
 /// Writes the evidence of everything that warns or fails.
 pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Validated]) -> Result<usize> {
     let mut written = 0;
-    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     for one in validated {
         let id = one.info.id.as_str();
         for report in &one.reports {
-            for finding in report.findings.iter().filter(|finding| finding.verdict >= Verdict::Warn) {
+            for finding in report.findings.iter().filter(|finding| is_written(finding)) {
                 for (number, Evidence { actions, .. }) in finding.evidence.iter().enumerate() {
-                    let file = folder.join(name(id, report.rule.name(), finding.level, number));
+                    let file = folder.join(name(id, report, finding, number));
                     let bytes = recording(games, id, seed, AGENT, actions)?;
                     fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
                     written += 1;

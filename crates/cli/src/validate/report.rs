@@ -1,7 +1,7 @@
 //! Results as text, as JSON, and as a page.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rhae_engine::{Action, Frame};
@@ -13,24 +13,42 @@ use rhae_validate::{Evidence, Finding, Rule, RuleReport, Verdict};
 use serde_json::{Value, json};
 
 use super::ValidateArgs;
-use super::evidence::{last_frames, name};
+use super::evidence::{is_written, last_frames, name};
 use super::work::Validated;
 use crate::output;
 
 /// Pictures for one piece of evidence.
 const PICTURES: usize = 4;
 
-pub(super) fn text(validated: &[Validated]) -> String {
-    let mut text = String::new();
+/// Which levels were not looked at, as part of a sentence; empty if all were.
+fn not_checked(one: &Validated) -> String {
+    match &one.unreached()[..] {
+        [] => String::new(),
+        [level] => format!("level {} not checked", level + 1),
+        [first, .., last] => format!("levels {} to {} not checked", first + 1, last + 1),
+    }
+}
+
+pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
+    let (mut text, mut has_evidence) = (String::new(), false);
     for one in validated {
         let [failed, warned, passed, open] = [Verdict::Fail, Verdict::Warn, Verdict::Pass, Verdict::Open].map(|it| one.count(it));
         let verdict = if one.passes() { "passes" } else { "FAILS" };
-        let _ = writeln!(text, "{} {verdict}: {failed} fail, {warned} warn, {passed} pass, {open} open", one.info.id);
+        let unchecked = Some(not_checked(one)).filter(|text| !text.is_empty()).map_or_else(String::new, |text| format!(", {text}"));
+        let _ = writeln!(text, "{} {verdict}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open", one.info.id);
         for report in one.reports.iter().filter(|report| report.verdict >= Verdict::Warn) {
             let summary = output::plain(&report.summary);
             let _ = writeln!(text, "  {:<4} {:<12} {summary}", report.verdict.name(), report.rule.name());
+            let shown = report.findings.iter().find(|finding| finding.verdict == report.verdict && !finding.evidence.is_empty());
+            has_evidence |= shown.is_some();
+            if let Some(command) = shown.and_then(|finding| replay(args, one, report, finding, 0)) {
+                let _ = writeln!(text, "  {:<17} {command}", "");
+            }
         }
         text.push('\n');
+    }
+    if has_evidence && args.evidence.is_none() {
+        text.push_str("--evidence DIR writes recordings that show what was found\n");
     }
     let failed = validated.iter().filter(|one| !one.passes()).count();
     let _ = match failed {
@@ -41,23 +59,26 @@ pub(super) fn text(validated: &[Validated]) -> String {
 }
 
 pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
-    let finding = |finding: &Finding| {
-        let shown = |evidence: &Evidence| json!({ "shows": evidence.shows, "actions": line(&evidence.actions) });
+    let finding = |one: &Validated, report: &RuleReport, finding: &Finding| {
+        let shown = |(number, evidence): (usize, &Evidence)| {
+            let recording = file(args, one, report, finding, number).map(|file| file.display().to_string());
+            json!({ "shows": evidence.shows, "actions": line(&evidence.actions), "recording": recording })
+        };
         json!({
             "level": finding.level.map(|level| level + 1),
             "verdict": finding.verdict.name(),
             "text": finding.text,
-            "evidence": finding.evidence.iter().map(shown).collect::<Vec<_>>(),
+            "evidence": finding.evidence.iter().enumerate().map(shown).collect::<Vec<_>>(),
         })
     };
-    let rule = |report: &RuleReport| {
+    let rule = |one: &Validated, report: &RuleReport| {
         json!({
             "rule": report.rule.name(),
             "group": report.rule.group().name(),
             "asks": report.rule.asks(),
             "verdict": report.verdict.name(),
             "summary": report.summary,
-            "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+            "findings": report.findings.iter().map(|found| finding(one, report, found)).collect::<Vec<_>>(),
         })
     };
     let game = |one: &Validated| {
@@ -67,7 +88,8 @@ pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
             "steps": one.options.steps,
             "nodes": one.options.limits.nodes,
             "seconds": one.seconds,
-            "rules": one.reports.iter().map(rule).collect::<Vec<_>>(),
+            "levels_not_checked": one.unreached().iter().map(|level| level + 1).collect::<Vec<_>>(),
+            "rules": one.reports.iter().map(|report| rule(one, report)).collect::<Vec<_>>(),
         })
     };
     json!({
@@ -93,12 +115,14 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
             game_id: id.to_owned(),
             passes: one.passes(),
             subtitle: format!(
-                "{} steps a regime, state graphs up to {} states, seed {}, environment seed {}{}",
+                "{} steps a regime, state graphs up to {} states, seed {}, environment seed {}{}{}{}",
                 one.options.steps,
                 one.options.limits.nodes,
                 args.seed,
                 args.env_seed,
-                if one.hosted { ", from outside" } else { "" }
+                if one.hosted { ", from outside" } else { "" },
+                if one.unreached().is_empty() { "" } else { ", " },
+                not_checked(one)
             ),
             levels: first_frames(games, id, args.env_seed, &one.reports),
             rules,
@@ -110,16 +134,15 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
 fn shown_rule(args: &ValidateArgs, games: &Games, one: &Validated, report: &RuleReport) -> ShownRule {
     let id = one.info.id.as_str();
     let finding = |finding: &Finding| {
-        let worth_a_look = finding.verdict >= Verdict::Warn;
         let evidence = finding.evidence.iter().enumerate().map(|(number, evidence)| ShownEvidence {
             shows: evidence.shows.clone(),
-            replay: args
-                .evidence
-                .as_ref()
-                .filter(|_| worth_a_look)
-                .map(|folder| replay(args, one.hosted, &folder.join(name(id, report.rule.name(), finding.level, number)))),
+            replay: replay(args, one, report, finding, number),
             actions: evidence.actions.len(),
-            frames: if worth_a_look { last_frames(games, id, args.env_seed, &evidence.actions, PICTURES) } else { Vec::new() },
+            frames: if is_written(finding) {
+                last_frames(games, id, args.env_seed, &evidence.actions, PICTURES)
+            } else {
+                Vec::new()
+            },
         });
         ShownFinding {
             level: finding.level.map(|level| level + 1),
@@ -138,11 +161,18 @@ fn shown_rule(args: &ValidateArgs, games: &Games, one: &Validated, report: &Rule
     }
 }
 
-/// The command that shows a recording.
-fn replay(args: &ValidateArgs, hosted: bool, file: &Path) -> String {
-    let folders = args.outside.games_dir.iter().filter(|_| hosted);
+/// The recording of a piece of evidence, if one is written.
+fn file(args: &ValidateArgs, one: &Validated, report: &RuleReport, finding: &Finding, number: usize) -> Option<PathBuf> {
+    let folder = args.evidence.as_ref().filter(|_| is_written(finding))?;
+    Some(folder.join(name(one.info.id.as_str(), report, finding, number)))
+}
+
+/// The command that shows that recording.
+fn replay(args: &ValidateArgs, one: &Validated, report: &RuleReport, finding: &Finding, number: usize) -> Option<String> {
+    let file = file(args, one, report, finding, number)?;
+    let folders = args.outside.games_dir.iter().filter(|_| one.hosted);
     let flags: String = folders.map(|folder| format!(" --games-dir {}", quoted(folder))).collect();
-    format!("rhae replay show {}{flags}", quoted(file))
+    Some(format!("rhae replay show {}{flags}", quoted(&file)))
 }
 
 /// A path as a shell takes it.

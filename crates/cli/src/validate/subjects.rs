@@ -12,7 +12,7 @@ use rhae_pyhost::Games;
 use rhae_session::{Catalog, CatalogError, replay};
 use rhae_validate::{GraphLimits, NativeSubject, OpenedSubject, Options, Stored, Subject};
 
-use super::ValidateArgs;
+use super::{ValidateArgs, is_hosted};
 use crate::run::read_recording;
 
 /// An environment and how it is checked.
@@ -96,12 +96,12 @@ impl Found {
 }
 
 pub(super) fn subject<'a>(args: &ValidateArgs, games: &'a Games, info: &GameInfo, found: &[Found]) -> Result<Checked<'a>> {
-    let hosted = games.folders().any(|folder| folder.metadata.id == info.id);
+    let hosted = is_hosted(games, info);
     let options = args.options(hosted);
     let subject: Result<Box<dyn Subject + 'a>, String> = if hosted {
         let identity = if args.deep { Identity::Deep } else { Identity::FrameAndHidden };
         match opened(games, info, args.env_seed, options.limits, identity, found) {
-            Ok(subject) => Ok(Box::new(subject)),
+            Ok(subject) => Ok(Box::new(subject.with_luck(options.seed, options.steps))),
             Err(error) => Err(error.to_string()),
         }
     } else {

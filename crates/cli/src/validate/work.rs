@@ -26,6 +26,12 @@ impl Validated {
         self.count(Verdict::Fail) == 0
     }
 
+    /// The levels that could not be come to, from 0.
+    pub(super) fn unreached(&self) -> Vec<u8> {
+        let loads = self.reports.iter().filter(|report| report.rule == Rule::Loads).flat_map(|report| &report.findings);
+        loads.filter(|finding| finding.verdict == Verdict::Open).filter_map(|finding| finding.level).collect()
+    }
+
     pub(super) fn count(&self, verdict: Verdict) -> usize {
         self.reports.iter().filter(|report| report.verdict == verdict).count()
     }

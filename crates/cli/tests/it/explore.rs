@@ -67,4 +67,16 @@ fn what_cannot_be_done_is_refused_before_it_is_begun() {
     refused(&["--picture", "graph.png"], ".svg or .html");
     refused(&["--level", "all", "--recording", "win.jsonl"], "of one level");
     refused(&["--seconds", "0"], "above 0");
+    refused(&["--seconds", "-1"], "above 0");
+    refused(&["--memory", "0"], "1..");
+    refused(&["--picture", "nowhere/graph.svg"], "there is no folder `nowhere`");
+    refused(&["--recording", "."], "is a folder");
+}
+
+#[test]
+fn what_was_found_is_told_even_if_there_is_no_win_to_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let outcome = rhae(folder.path(), &["explore", "kq19", "--nodes", "10", "--recording", "win.jsonl"]);
+    assert!(outcome.out.contains("stopped by nodes"), "{}", outcome.out);
+    outcome.failed_with("there is no win to record, so `win.jsonl` was not written");
 }

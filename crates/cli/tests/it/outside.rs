@@ -14,7 +14,7 @@ use crate::serve::official::python;
 use crate::serve::process::{Failure, Serving};
 
 /// One of the repository's folders of games.
-fn fixtures(name: &str) -> String {
+pub(crate) fn fixtures(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     root.join("fixtures").join(name).display().to_string()
 }

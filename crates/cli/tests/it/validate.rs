@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::outside::fixtures;
 use crate::rhae::{Outcome, rhae};
 use crate::serve::official::python;
 
@@ -55,16 +56,54 @@ fn strict_is_the_papers_reading() {
     assert_eq!(found.code, Some(1), "{}", found.out);
     assert!(found.out.contains("fail luck-start"), "{}", found.out);
     rhae(folder.path(), &["validate"]).failed_with("name environments, or --all, or a folder with --games-dir");
-    rhae(folder.path(), &["validate", "zz99"]).failed_with("there is no environment `zz99`");
+    rhae(folder.path(), &["validate", "zz99"]).failed_with("games of your own need --games-dir");
+}
+
+/// The text names the recordings that show what it says.
+#[test]
+fn every_finding_that_can_be_shown_says_how() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["validate", "ny40", "--steps", "5000", "--nodes", "5000"];
+    assert!(rhae(folder.path(), &flags).succeeded().out.contains("--evidence DIR writes recordings"));
+    let shown = rhae(folder.path(), &[&flags[..], &["--evidence", "my evidence"]].concat()).succeeded().out;
+    let command = shown.lines().find_map(|line| line.trim().strip_prefix("rhae replay show ")).expect(&shown);
+    assert_eq!(command, "'my evidence/ny40-v1-luck-start-level1.jsonl'");
+    rhae(folder.path(), &["replay", "verify", command.trim_matches('\'')]).succeeded();
 }
 
 /// The broken Python games, checked in little time.
 fn broken(at: &Path, id: &str) -> Option<Outcome> {
     let python = python()?.display().to_string();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let games = root.join("fixtures/games-broken").display().to_string();
+    let games = fixtures("games-broken");
     let flags = ["--steps", "300", "--nodes", "60", "--json", "--games-dir", &games, "--python", &python, "--host-seconds", "60"];
     Some(rhae(at, &["validate", id].into_iter().chain(flags).collect::<Vec<_>>()))
+}
+
+/// What is wrong with the machine is no fault of a game.
+#[test]
+fn a_python_that_is_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixtures("games");
+    for (python, reason) in
+        [("cat", "`cat` is not a Python that answers"), ("./nowhere", "`./nowhere` is not a Python that answers")]
+    {
+        rhae(folder.path(), &["validate", "--games-dir", &games, "--python", python]).failed_with(reason);
+    }
+}
+
+/// Random play finds what a search of two states does not; a level that nothing leads to is said to be unchecked.
+#[test]
+fn levels_behind_one_that_nobody_won_are_said_to_be_unchecked() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    // A Python in a folder is meant from here.
+    std::os::unix::fs::symlink(python.ancestors().nth(2).unwrap(), folder.path().join("venv")).unwrap();
+    let flags = ["--steps", "100", "--nodes", "2", "--python", "venv/bin/python", "--host-seconds", "60"];
+    let games = fixtures("games");
+    let out = rhae(folder.path(), &[&["validate", "--games-dir", &games], &flags[..]].concat()).succeeded().out;
+    assert!(out.contains("wk31-v1 passes, levels 2 to 3 not checked: "), "{out}");
+    assert!(out.contains("no solution of level 1 is stored or was found, so no later level is checked"), "{out}");
+    assert!(out.contains("tl32-v1 passes: "), "{out}");
 }
 
 #[test]

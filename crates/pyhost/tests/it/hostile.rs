@@ -72,6 +72,18 @@ fn time_has_an_end() {
     assert!(error.contains("the game gave no answer within 3 s"), "{error}");
 }
 
+#[test]
+fn a_game_that_is_no_python_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = folder.path().join("synt/v1");
+    std::fs::create_dir_all(&game).unwrap();
+    std::fs::write(game.join("metadata.json"), r#"{"game_id": "synt-v1", "class_name": "Synt"}"#).unwrap();
+    std::fs::write(game.join("synt.py"), "import arcengine\n\nclass Synt(arcengine.ARCBaseGame:\n    pass\n").unwrap();
+    let Some(games) = games(folder.path(), Limits { action: Duration::from_secs(60), ..Limits::default() }) else { return };
+    let error = games.open("synt", 0).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("the game raised SyntaxError") && error.contains("(synt.py, line 3)"), "{error}");
+}
+
 /// A launcher inside the sandbox finds nothing left to make one of, like a system without any of the layers.
 #[test]
 fn a_system_without_a_sandbox_runs_nothing_unless_told_to() {

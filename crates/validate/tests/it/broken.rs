@@ -1,5 +1,6 @@
 //! Every rule has a fixture that breaks it, and every fixture lists which others may fire.
 
+use rhae_engine::Action;
 use rhae_validate::{NativeSubject, Rule, RuleReport, Subject, Verdict};
 
 use crate::faulty::{Fault, faulty, hosted};
@@ -125,6 +126,19 @@ fn what_was_not_looked_at_does_not_pass() {
         assert_eq!(report(rule).verdict, Verdict::Open, "{}: {}", rule.name(), report(rule).summary);
     }
     assert_eq!(report(Rule::Loads).summary, "level 1: starts; on 5 of 6 levels it is open");
+}
+
+#[test]
+fn a_win_by_luck_leads_on_where_search_finds_none() {
+    assert_eq!(hosted(Fault::NothingHidden, 2).solution(0), None);
+    let subject = hosted(Fault::NothingHidden, 2).with_luck(0, 20_000);
+    let line = subject.solution(0).unwrap();
+    assert!(!subject.has_stored_solution(0) && !line.contains(&Action::Reset));
+    assert_eq!(subject.enter(0, 1).unwrap().unwrap().observation().levels_completed, 1);
+    let reports = validated(&subject, &options(), &Measured::default());
+    let wins = reports.iter().find(|report| report.rule == Rule::Wins).unwrap();
+    let text = format!("a line that random play found wins in {} actions", line.len());
+    assert_eq!((wins.findings[0].verdict, wins.findings[0].text.as_str()), (Verdict::Pass, text.as_str()));
 }
 
 /// The table above leaves no rule out.
