@@ -118,10 +118,13 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
     let mut worst = findings.iter().filter(|finding| finding.verdict == verdict);
     let Some(first) = worst.next() else { return "not checked".to_owned() };
     let others = worst.count();
-    let open = findings.iter().filter(|finding| finding.verdict == Verdict::Open).count();
+    let mut all_open = findings.iter().filter(|finding| finding.verdict == Verdict::Open);
+    let (open, of_all) = (all_open.clone().count(), all_open.find(|finding| finding.level.is_none()));
+    let aside = of_all.map_or_else(String::new, |finding| format!("; {}", finding.text));
     let place = first.level.map_or_else(String::new, |level| format!("level {}: ", level + 1));
     match (verdict, others) {
-        (Verdict::Pass, 1..) if first.level.is_none() => format!("{} checks hold", others + 1),
+        (Verdict::Pass, 1..) if first.level.is_none() => format!("{} checks hold{aside}", others + 1),
+        (Verdict::Pass, 0) if first.level.is_none() => format!("{}{aside}", first.text),
         (Verdict::Pass, 1..) if open > 0 => format!("holds on {} levels; on {open} it is open", others + 1),
         (Verdict::Pass, 1..) if others + 1 < levels => format!("holds on {} of {levels} levels", others + 1),
         (Verdict::Pass, 1..) => format!("holds on all {} levels", others + 1),
@@ -149,6 +152,8 @@ mod tests {
             Finding::pass(Rule::Frames, "fine").on(2),
             Finding::pass(Rule::AfterEnd, "fine").on(1),
             Finding::pass(Rule::AfterEnd, "fine").on(2),
+            Finding::pass(Rule::Recordings, "a win replays"),
+            Finding::open(Rule::Recordings, "no loss is known"),
         ];
         let all = reports(&findings);
         let report = |rule: Rule| all.iter().find(|report| report.rule == rule).unwrap();
@@ -156,6 +161,7 @@ mod tests {
         assert_eq!(report(Rule::Loads).summary, "opens");
         assert_eq!(report(Rule::Frames).summary, "holds on all 3 levels");
         assert_eq!(report(Rule::AfterEnd).summary, "holds on 2 of 3 levels");
+        assert_eq!(report(Rule::Recordings).summary, "a win replays; no loss is known");
         assert_eq!((report(Rule::Undo).verdict, report(Rule::Undo).summary.as_str()), (Verdict::Open, "not checked"));
     }
 }
