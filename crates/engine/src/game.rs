@@ -80,9 +80,11 @@ pub trait Game: Sized + Send + Sync + 'static {
         Self::FACTS.actions
     }
 
-    /// One cell of each area in which a click may matter in this state. For exploration only, never shown to an agent:
+    /// One cell, on the frame, of each area in which a click may matter in this state. For exploration only, never shown to an agent:
     /// a click elsewhere must do the same as one of these, or nothing but what every idle click does.
-    fn clicks(_level: &Self::Level, _state: &StateOf<Self>, _cells: &mut Vec<(u8, u8)>) {}
+    fn clicks(_level: &Self::Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
+        std::iter::empty()
+    }
 
     /// The whole state as a number below 2^[`PACKED_BITS`](crate::PACKED_BITS), where it fits. Then a search keeps that
     /// number alone, in place of a hash and of the state. Equal numbers must mean equal states, ended levels included.

@@ -85,9 +85,7 @@ impl<G: Game> Environment for Native<G> {
     }
 
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
-        let mut cells = Vec::new();
-        G::clicks(self.episode.levels().get(self.episode.level()), self.episode.state(), &mut cells);
-        Some(cells)
+        Some(G::clicks(self.episode.levels().get(self.episode.level()), self.episode.state()).collect())
     }
 
     /// The whole state of the level: a frame need not show what is left to spend.

@@ -1,6 +1,5 @@
 //! What a search needs of an environment, and native levels as such.
 
-use std::cell::Cell;
 use std::convert::Infallible;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, Game, LevelIndex, NoFrames, Outcome, StateKey, StateOf, key_of};
@@ -97,11 +96,6 @@ impl<G: Game> NativeLevel<G> {
     }
 }
 
-thread_local! {
-    /// Memory for the cells that a game lists, so that none is asked for in every state.
-    static CELLS: Cell<Vec<(u8, u8)>> = const { Cell::new(Vec::new()) };
-}
-
 impl<G: Game> Explorable for NativeLevel<G> {
     type State = StateOf<G>;
     type Error = Infallible;
@@ -117,10 +111,7 @@ impl<G: Game> Explorable for NativeLevel<G> {
 
     #[inline]
     fn clicks(&self, state: &Self::State, actions: &mut Vec<Action>) {
-        let mut cells = CELLS.take();
-        G::clicks(&self.level, state, &mut cells);
-        actions.extend(cells.drain(..).filter_map(|(x, y)| Action::click(x, y)));
-        CELLS.set(cells);
+        actions.extend(G::clicks(&self.level, state).map(|(x, y)| Action::Action6 { x, y }));
     }
 
     #[inline]

@@ -83,9 +83,9 @@ impl Game for Bx20 {
         draw::settled(level, &state.board, frame);
     }
 
-    fn clicks(level: &Level, _state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
-        cells.extend(level.windows.iter().map(Window::center));
-        cells.push(draw::MIDDLE);
+    #[inline]
+    fn clicks(level: &Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
+        level.windows.iter().map(Window::center).chain([draw::MIDDLE])
     }
 }
 

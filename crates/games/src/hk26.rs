@@ -100,9 +100,10 @@ impl Game for Hk26 {
         if state.spent == 0 { Outcome::GameOver } else { Outcome::Going }
     }
 
-    fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
+    #[inline]
+    fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         let others = (0..level.count).filter(|&being| being != usize::from(state.board.chosen) && level.walks(being));
-        cells.extend(others.map(|being| draw::middle(state.board.square[being])));
+        others.map(|being| draw::middle(state.board.square[being]))
     }
 
     #[inline]

@@ -98,10 +98,11 @@ impl Game for Pz19 {
     }
 
     /// Every place where a punch is right, and one where it is wrong: all wrong punches end alike, with a fresh sheet.
-    fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
+    #[inline]
+    fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         let look = level.sheet.look(&state.board.folds, state.board.open, false);
         let wrong = look.wrong & look.wrong.wrapping_neg();
-        cells.extend(cells_of(look.right & !look.wrong | wrong).map(|place| level.canvas.middle_of(place)));
+        cells_of(look.right & !look.wrong | wrong).map(|place| level.canvas.middle_of(place))
     }
 
     #[inline]

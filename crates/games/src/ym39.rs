@@ -109,12 +109,12 @@ impl Game for Ym39 {
     }
 
     #[inline]
-    fn clicks(level: &Level, state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
+    fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         let middle = draw::PITCH as u8 / 2;
-        cells.extend(state.board.first(level.land.count).map(|creature| {
+        state.board.first(level.land.count).map(move |creature| {
             let (x, y) = draw::corner(creature.cell);
             (x as u8 + middle, y as u8 + middle)
-        }));
+        })
     }
 
     #[inline]

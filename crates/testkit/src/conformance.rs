@@ -48,8 +48,7 @@ fn any_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
     match *rng.choose(&kinds).expect("a game offers at least one action") {
         ActionKind::Action6 => {
             // Half of the clicks go where they may matter, so that random play gets anywhere at all.
-            let mut cells = Vec::new();
-            G::clicks(episode.levels().get(episode.level()), episode.state(), &mut cells);
+            let cells: Vec<_> = G::clicks(episode.levels().get(episode.level()), episode.state()).collect();
             match rng.choose(&cells) {
                 Some(&(x, y)) if rng.below(2) == 0 => Action::Action6 { x, y },
                 _ => Action::Action6 { x: rng.below(64) as u8, y: rng.below(64) as u8 },
@@ -238,9 +237,11 @@ fn every_click_is_listed<G: Game>(level: &G::Level, state: &StateOf<G>, at: &str
         let outcome = G::step(level, &mut after, Action::Action6 { x, y }, &mut NoFrames);
         (outcome, key_of(&after))
     };
-    let mut cells = Vec::new();
-    G::clicks(level, state, &mut cells);
-    let listed: Vec<_> = cells.iter().map(|&(x, y)| after(x, y)).collect();
+    let listed = G::clicks(level, state).map(|(x, y)| {
+        assert!(Action::click(x, y).is_some(), "{at}: `clicks` lists {x},{y}, which is not on the frame");
+        after(x, y)
+    });
+    let listed: Vec<_> = listed.collect();
     let mut idle = None;
     for (x, y) in (0..64).flat_map(|y| (0..64).map(move |x| (x, y))) {
         let result = after(x, y);

@@ -230,7 +230,7 @@ impl<const F: u8> Game for Lock<F> {
         Outcome::Going
     }
 
-    fn clicks(_level: &Level, _state: &StateOf<Self>, cells: &mut Vec<(u8, u8)>) {
-        cells.push(LAMP);
+    fn clicks(_level: &Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
+        [LAMP].into_iter()
     }
 }
