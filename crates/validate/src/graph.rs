@@ -50,8 +50,8 @@ pub struct LevelGraph {
     pub dead_ends: usize,
     /// Those of them from which no end at all can be reached.
     pub locks: usize,
-    /// The shortest way into such a lock.
-    pub first_lock: Option<Vec<Action>>,
+    /// The shortest way into such a lock, or else into a dead end.
+    pub first_dead_end: Option<Vec<Action>>,
     /// The chance of the uniform random player within a number of actions.
     pub p_within: Chance,
     /// The same of a player who clicks on any cell, where that is known; without clicks the two are one.
@@ -89,7 +89,7 @@ pub fn level_graph<E: Explorable>(
     let dead = |node: u32| graph.outcome(node) == Outcome::Going && !ends.wins[node as usize];
     let lock = |node: u32| dead(node) && !ends.ends[node as usize];
     let nodes = 0..graph.nodes() as u32;
-    let first_lock = nodes.clone().find(|&node| lock(node));
+    let first_dead_end = nodes.clone().find(|&node| lock(node)).or_else(|| nodes.clone().find(|&node| dead(node)));
     let line = |node: u32| actions_along(level, &graph, &way_to(&graph, node));
     let win = first_win(&graph);
     let p_within = win_within(&graph, Policy::Valid, within, |_| true);
@@ -113,7 +113,7 @@ pub fn level_graph<E: Explorable>(
         all_lines: win.is_some_and(|win| knows_all_shortest(&graph, win)),
         dead_ends: nodes.clone().filter(|&node| dead(node)).count(),
         locks: nodes.filter(|&node| lock(node)).count(),
-        first_lock: first_lock.map(line).transpose()?,
+        first_dead_end: first_dead_end.map(line).transpose()?,
         p_within,
         p_blind,
         has_clicks: graph.has_clicks(),

@@ -160,10 +160,11 @@ fn dead_ends(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
         let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
         return Finding::open(rule, format!("none was seen; the search was stopped by {stop} (states seen: {})", graph.nodes));
     }
+    let shown = graph.first_dead_end.as_ref().and_then(|way| line(subject, level, way));
     if locks == 0 {
-        return Finding::pass(rule, if dead == 0 { "none".to_owned() } else { format!("{counted}; each comes to an end") });
+        let text = if dead == 0 { "none".to_owned() } else { format!("{counted}; each comes to an end") };
+        return Finding::pass(rule, text).shown("the shortest way into one", shown);
     }
-    let shown = graph.first_lock.as_ref().and_then(|way| line(subject, level, way));
     if subject.info().actions.contains(ActionKind::Action7) {
         let text = format!("{counted}, {locks} of them never end; undo is offered");
         return Finding::pass(rule, text).shown("the shortest way into one", shown);
