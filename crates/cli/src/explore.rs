@@ -54,7 +54,7 @@ pub(crate) struct ExploreArgs {
     /// Look no deeper than this many actions
     #[arg(long)]
     depth: Option<usize>,
-    /// Stop the search of a level after this many seconds, and its analysis after as many again
+    /// Stop the search of a level after this many seconds, and its analysis and its check after as many again
     #[arg(long, default_value_t = 60.0, allow_negative_numbers = true)]
     seconds: f64,
     /// Memory for a level's graph and analysis, in MB
@@ -63,9 +63,9 @@ pub(crate) struct ExploreArgs {
     /// Threads that search; the graph does not depend on them
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
-    /// Random actions that check the graph against the environment
-    #[arg(long, default_value_t = 2_000)]
-    checks: u32,
+    /// Random actions that check the graph against the environment [default: 2,000; 200 for games from outside]
+    #[arg(long)]
+    checks: Option<u32>,
     /// Write the graph to this file: `.json`, `.graphml` or `.dot`
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         seed: args.seed,
         within: args.within,
         patience: Duration::from_secs_f64(args.seconds),
-        checks: args.checks,
+        checks: args.checks.unwrap_or(if hosted.is_some() { 200 } else { 2_000 }),
         quiet: args.json,
         identity,
     };

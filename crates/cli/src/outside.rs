@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use rhae_engine::GameInfo;
 use rhae_pyhost::{Games, GamesOptions, Limits};
+use rhae_session::Catalog;
 
 use crate::output;
 
@@ -74,7 +76,7 @@ impl OutsideArgs {
         Ok(games)
     }
 
-    /// The same flags for another call of this program.
+    /// The same flags for another call of this program, as far as they say anything.
     pub(crate) fn as_flags(&self) -> Vec<std::ffi::OsString> {
         let mut flags: Vec<std::ffi::OsString> = Vec::new();
         for folder in &self.games_dir {
@@ -83,8 +85,12 @@ impl OutsideArgs {
         if let Some(python) = &self.python {
             flags.extend(["--python".into(), python.clone().into_os_string()]);
         }
-        flags.extend(["--host-seconds".into(), self.host_seconds.to_string().into()]);
-        flags.extend(["--host-memory".into(), self.host_memory.to_string().into()]);
+        if self.host_seconds != HOST_SECONDS {
+            flags.extend(["--host-seconds".into(), self.host_seconds.to_string().into()]);
+        }
+        if self.host_memory != HOST_MEMORY {
+            flags.extend(["--host-memory".into(), self.host_memory.to_string().into()]);
+        }
         if self.unsafe_host {
             flags.push("--unsafe-host".into());
         }
@@ -99,6 +105,17 @@ impl OutsideArgs {
         };
         self.games_dir.iter().map(absolute).collect()
     }
+}
+
+/// The environments of these names, none of them twice.
+pub(crate) fn find_each(games: &Games, names: &[String]) -> Result<Vec<GameInfo>> {
+    let mut found: Vec<GameInfo> = Vec::new();
+    for name in names {
+        let info = games.find(name)?;
+        ensure!(found.iter().all(|earlier| earlier.id != info.id), "`{}` is named twice", info.id);
+        found.push(info);
+    }
+    Ok(found)
 }
 
 /// The process of a game before it is one. Nothing else of this program runs in it.

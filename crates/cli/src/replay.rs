@@ -215,8 +215,13 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
         last.state.name()
     );
     let tally = replayed.play.tally();
+    // What failed is not among the entries, so nobody has tried it here.
+    let failure = match &recording.ending {
+        Some(Ending::Failed(reason)) => format!("; after that it failed: {}", output::plain(reason)),
+        _ => String::new(),
+    };
     Ok(format!(
-        "verified, {} format, {} seed {}, {} actions, {} of {} levels, {}",
+        "verified, {} format, {} seed {}, {} actions, {} of {} levels, {}{failure}",
         recording.format.name(),
         recording.header.game_id,
         recording.header.seed,

@@ -21,7 +21,7 @@ pub(crate) use subjects::{hosted_subject, native_subject};
 pub(crate) use watch::bar as progress_bar;
 
 use crate::output;
-use crate::outside::OutsideArgs;
+use crate::outside::{OutsideArgs, find_each};
 
 /// Check environments against every rule: structure, laws, luck, robustness, solvability, design (docs/validate.md).
 #[derive(Args)]
@@ -97,7 +97,7 @@ impl ValidateArgs {
             ensure!(!self.outside.games_dir.is_empty(), "name environments, or --all, or a folder with --games-dir");
             listed.into_iter().filter(|info| is_hosted(games, info)).collect()
         } else {
-            self.ids.iter().map(|id| games.find(id)).collect::<Result<_, _>>()?
+            find_each(games, &self.ids)?
         };
         ensure!(
             !chosen.is_empty(),

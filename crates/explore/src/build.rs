@@ -66,7 +66,7 @@ pub struct Progress {
 /// What an analysis needs for each state: two bounds of 16 bytes, its component and place, and lists that grow by doubling.
 pub(crate) const ANALYSIS_BYTES: usize = 56;
 
-/// Searches a level. `go_on` is asked every few thousand states, with several threads every few hundred.
+/// Searches a level. `go_on` is asked every few thousand states, more often where they take long.
 pub fn explore<E: Explorable>(level: &E, search: &Search, mut go_on: impl FnMut(Progress) -> bool) -> Result<Graph, E::Error> {
     if level.pack(&level.start()).is_some() {
         let mut packed = Builder::<E, true>::new(level, search);
@@ -81,8 +81,6 @@ pub fn explore<E: Explorable>(level: &E, search: &Search, mut go_on: impl FnMut(
     Ok(hashed.finish())
 }
 
-/// States between two questions to the caller.
-const PATIENCE: usize = 1 << 13;
 /// The most states: their numbers have 31 bits.
 const MOST: usize = (1 << 31) - 1;
 
@@ -138,7 +136,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         let (level, all_clicks) = (self.level, self.search.all_clicks);
         while self.goes_on() {
             let (from, end) = (self.graph.expanded(), self.graph.nodes());
-            if from >= asked + PATIENCE {
+            if from >= asked + level.patience() {
                 if !self.ask(go_on) {
                     return Ok(());
                 }

@@ -24,14 +24,32 @@ pub enum Doubt {
     },
 }
 
-/// Walks at random through level and graph, `steps` actions in all; gives the first doubt of each kind.
-pub fn doubts<E: Explorable>(level: &E, graph: &Graph, steps: u32, rng: &mut Rng) -> Result<Vec<Doubt>, E::Error> {
+/// What became of a random check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Actions that were compared.
+    pub actions: u32,
+    /// The first doubt of each kind.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Walks at random through level and graph, `steps` actions in all unless `go_on` ends it.
+pub fn check<E: Explorable>(
+    level: &E,
+    graph: &Graph,
+    steps: u32,
+    rng: &mut Rng,
+    mut go_on: impl FnMut() -> bool,
+) -> Result<Check, E::Error> {
     let (mut same_key, mut unlisted) = (None, None);
     let longest = 4 * graph.depth().max(8);
     let mut left = steps;
-    while left > 0 {
+    'walks: while left > 0 {
         let (mut state, mut node, mut line) = (level.start(), 0_u32, Vec::new());
         while left > 0 && line.len() < longest && graph.outcome(node) == Outcome::Going && !graph.is_frontier(node) {
+            if !go_on() {
+                break 'walks;
+            }
             left -= 1;
             // All cells were clicked already where clicks have weights, and going through them again would take long.
             let actions = choices(level, &state, graph.rows.is_weighted())?;
@@ -58,7 +76,7 @@ pub fn doubts<E: Explorable>(level: &E, graph: &Graph, steps: u32, rng: &mut Rng
             break;
         }
     }
-    Ok(same_key.into_iter().chain(unlisted).collect())
+    Ok(Check { actions: steps - left, doubts: same_key.into_iter().chain(unlisted).collect() })
 }
 
 /// Tries one cell that is not listed.

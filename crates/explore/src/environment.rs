@@ -1,7 +1,7 @@
 //! A level of any environment that can be copied: a native one behind the interface, or one hosted in another process.
 //!
 //! States are told apart as the paper does it, by the settled frame, and by what the environment reports of its hidden
-//! state. What is neither shown nor reported is not seen: [`doubts`](crate::doubts) looks for its traces.
+//! state. What is neither shown nor reported is not seen: [`check`](crate::check()) looks for its traces.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -158,6 +158,10 @@ impl Explorable for EnvironmentLevel {
 
     fn key(&self, state: &Position) -> StateKey {
         state.key
+    }
+
+    fn patience(&self) -> usize {
+        1
     }
 
     fn heap_bytes(&self, state: &Position) -> usize {

@@ -59,6 +59,11 @@ pub trait Explorable: Sync {
         false
     }
 
+    /// After how many states a search asks whether to go on: fewer where a state takes long.
+    fn patience(&self) -> usize {
+        1 << 13
+    }
+
     /// Memory that a state holds beside its own size.
     fn heap_bytes(&self, _state: &Self::State) -> usize {
         0

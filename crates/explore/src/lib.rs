@@ -30,7 +30,7 @@ mod within;
 pub use bounds::{lower_bound_95, upper_bound_95};
 pub use build::{Limits, Progress, Search, explore};
 pub use chance::{Chance, Chances, ONE};
-pub use check::{Doubt, doubts};
+pub use check::{Check, Doubt, check};
 pub use components::Components;
 pub use environment::{EnvironmentLevel, Identity, key_by};
 pub use explorable::{Explorable, NativeLevel};

@@ -30,7 +30,7 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
     let text = format!("{:.0} % of random actions change nothing", 100.0 * share);
     findings.push(judged(Rule::Idle, share > TOO_IDLE, &text, "; a player learns too little from trying"));
     let still = moving.iter().filter(|&&moves| !moves).count() as f64 / CELLS as f64;
-    let text = format!("{:.0} % of the frame never changes within a level", 100.0 * still);
+    let text = format!("{} % of the frame was not seen to change within a level", (100.0 * still).floor());
     findings.push(judged(Rule::Still, still > TOO_STILL, &text, "; most of what is shown tells nothing"));
     findings
 }

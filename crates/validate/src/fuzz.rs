@@ -16,6 +16,8 @@ const MOST_STATES: usize = 200_000;
 /// Frames a second below which a run is slow.
 const SLOW: f64 = 1_000.0;
 const REPORT: u64 = 4_096;
+/// Where clicks begin, so that even a short check has been there.
+const CORNERS: [(u8, u8); 4] = [(0, 0), (63, 0), (0, 63), (63, 63)];
 
 /// A level's share of the regime.
 pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: &dyn Watch) -> Vec<Finding> {
@@ -88,7 +90,8 @@ impl Fuzz<'_> {
                 }
             }
             let before = (walk.seen().state, walk.seen().levels_completed);
-            let action = self.odd_action(&walk, &mut burst, &mut rng);
+            let corner = CORNERS.get(step as usize).filter(|_| self.subject.info().actions.contains(ActionKind::Action6));
+            let action = corner.map_or_else(|| self.odd_action(&walk, &mut burst, &mut rng), |&(x, y)| Action::Action6 { x, y });
             walk.act(action)?;
             self.frames += walk.seen().frames.frames().len() as u64;
             self.look(&walk, before, action);

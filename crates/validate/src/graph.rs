@@ -2,7 +2,7 @@
 
 use rhae_engine::{Action, Outcome, Rng};
 use rhae_explore::{
-    Chance, Components, Doubt, Explorable, Graph, Limits, Policy, Progress, Search, Stop, actions_along, count_shortest, doubts,
+    Chance, Components, Doubt, Explorable, Graph, Limits, Policy, Progress, Search, Stop, actions_along, check, count_shortest,
     explore, first_win, knows_all_shortest, way_to, win_within,
 };
 
@@ -73,6 +73,15 @@ impl LevelGraph {
     }
 }
 
+/// Why there is no graph of a level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoGraph {
+    /// It cannot be searched; that is no fault.
+    Unsearchable(String),
+    /// The environment failed while it was searched.
+    Failed(String),
+}
+
 /// Searches a level and takes from its graph what the rules need.
 pub fn level_graph<E: Explorable>(
     level: &E,
@@ -101,7 +110,7 @@ pub fn level_graph<E: Explorable>(
     } else {
         None
     };
-    let doubts = doubts(level, &graph, limits.checks, rng)?;
+    let doubts = check(level, &graph, limits.checks, rng, || true)?.doubts;
     Ok(LevelGraph {
         nodes: graph.nodes(),
         edges: graph.edges(),

@@ -4,7 +4,7 @@ mod keys;
 mod restore;
 mod same;
 
-pub(crate) use keys::KeyBits;
+pub(crate) use keys::{KeyBits, key_doubt};
 use rhae_engine::{Action, ActionKind, PlayState, Rng};
 
 use crate::levels::{entered, stopped};

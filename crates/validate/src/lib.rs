@@ -30,7 +30,7 @@ mod tokens;
 mod walk;
 
 pub use finding::{Evidence, Finding, RuleReport, Verdict, reports};
-pub use graph::{GraphLimits, LevelGraph, level_graph};
+pub use graph::{GraphLimits, LevelGraph, NoGraph, level_graph};
 pub use native::NativeSubject;
 pub use novelty::{Alike, TOO_MUCH_IN_COMMON, Traits, graph_shape};
 pub use opened::OpenedSubject;

@@ -8,7 +8,7 @@ use rhae_engine::{
 };
 use rhae_explore::{NativeLevel, Progress, random_action, shortest_win};
 
-use crate::{GraphLimits, LevelGraph, LevelUndo, Stored, Subject, level_graph};
+use crate::{GraphLimits, LevelGraph, LevelUndo, NoGraph, Stored, Subject, level_graph};
 
 /// Boards that a search for a win may see where no solution is stored, as under another seed.
 const MOST_PLACES: usize = 5_000_000;
@@ -89,7 +89,7 @@ impl<G: Game> Subject for NativeSubject<G> {
         within: u32,
         limits: &GraphLimits,
         go_on: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<LevelGraph, String> {
+    ) -> Result<LevelGraph, NoGraph> {
         let native = NativeLevel::<G>::new(seed, LevelIndex(level));
         let mut rng = Rng::new(limits.nodes as u64, u64::from(level));
         let Ok(graph) = level_graph(&native, "hash-126", within, limits, &mut rng, go_on);

@@ -9,7 +9,7 @@ use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Rng};
 use rhae_explore::{EnvironmentLevel, Identity, Progress};
 
 use crate::luck::{first_win, wins_from_start};
-use crate::{GraphLimits, LevelGraph, Options, Stored, Subject, level_graph};
+use crate::{GraphLimits, LevelGraph, NoGraph, Options, Stored, Subject, level_graph};
 
 type Open<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Environment>, EnvironmentError> + Sync + 'a>;
 
@@ -89,11 +89,12 @@ impl<'a> OpenedSubject<'a> {
         Self { hosted: false, ..self }
     }
 
-    fn level_at(&self, seed: u64, level: u8) -> Result<EnvironmentLevel, String> {
-        let play = self.enter(seed, level).map_err(|error| error.to_string())?;
-        let play = play.ok_or_else(|| format!("no way to level {} is known", level + 1))?;
-        let level = EnvironmentLevel::new(play, self.identity).map_err(|error| error.to_string())?;
-        if level.lists_clicks() { Ok(level) } else { Err("the environment does not list which clicks may matter".to_owned()) }
+    fn level_at(&self, seed: u64, level: u8) -> Result<EnvironmentLevel, NoGraph> {
+        let unsearchable = |reason: &str| NoGraph::Unsearchable(reason.to_owned());
+        let play = self.enter(seed, level).map_err(|error| NoGraph::Failed(error.to_string()))?;
+        let play = play.ok_or_else(|| unsearchable("no way to the level is known"))?;
+        let level = EnvironmentLevel::new(play, self.identity).map_err(|error| unsearchable(&error.to_string()))?;
+        if level.lists_clicks() { Ok(level) } else { Err(unsearchable("the environment does not list which clicks may matter")) }
     }
 }
 
@@ -139,7 +140,7 @@ impl Subject for OpenedSubject<'_> {
         }
         let search = || {
             let level = self.level_at(self.seed, level).ok()?;
-            let limits = GraphLimits { checks: 0, ..self.search };
+            let limits = GraphLimits { checks: 0, blind_nodes: 0, ..self.search };
             level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| true).ok()?.win
         };
         let luck = || {
@@ -166,7 +167,7 @@ impl Subject for OpenedSubject<'_> {
         within: u32,
         limits: &GraphLimits,
         go_on: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<LevelGraph, String> {
+    ) -> Result<LevelGraph, NoGraph> {
         let at = self.level_at(seed, level)?;
         let limits = GraphLimits {
             nodes: limits.nodes.min(self.search.nodes),
@@ -175,6 +176,6 @@ impl Subject for OpenedSubject<'_> {
             ..*limits
         };
         let mut rng = Rng::new(0, u64::from(level));
-        level_graph(&at, at.identity_name(), within, &limits, &mut rng, go_on).map_err(|error| error.to_string())
+        level_graph(&at, at.identity_name(), within, &limits, &mut rng, go_on).map_err(|error| NoGraph::Failed(error.to_string()))
     }
 }

@@ -3,9 +3,10 @@
 use rhae_engine::{ActionKind, BaselineSource};
 use rhae_explore::Doubt;
 
+use crate::laws::key_doubt;
 use crate::levels::{baseline, no_way};
 use crate::walk::{Walk, caught};
-use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, Options, Rule, Subject, Watch};
+use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, NoGraph, Options, Rule, Subject, Watch};
 
 const RULES: [Rule; 6] = [Rule::Proved, Rule::Wins, Rule::Optimum, Rule::DeadEnds, Rule::Baselines, Rule::Clicks];
 
@@ -18,11 +19,17 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: 
         told = told.max(progress.expanded as u64);
         true
     };
-    let found = caught(|| subject.graph(options.env_seed, level, within, &options.limits, &mut go_on)).flatten();
-    let graph = match found {
+    let found = caught(|| subject.graph(options.env_seed, level, within, &options.limits, &mut go_on));
+    let graph = match found.map_err(NoGraph::Failed).flatten() {
         Ok(graph) => graph,
         Err(_) if level > 0 && subject.prefix(level).is_none() => return RULES.map(|rule| no_way(rule, level)).to_vec(),
-        Err(reason) => return without_graph(subject, level, &reason),
+        Err(NoGraph::Unsearchable(reason)) => return without_graph(subject, level, &reason),
+        Err(NoGraph::Failed(reason)) => {
+            let mut findings = without_graph(subject, level, &reason);
+            let text = format!("a search of its states met this: {reason}; an environment must answer every action");
+            findings.push(Finding::fail(Rule::Failures, text).on(level));
+            return findings;
+        }
     };
     let optimum = optimum(subject, options, level, &graph);
     let mut findings = vec![
@@ -33,6 +40,7 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: 
         clicks(subject, level, &graph),
     ];
     findings.extend(baseline_fits(subject, level, optimum));
+    findings.extend(keys(subject, level, &graph));
     findings.into_iter().map(|finding| finding.on(level)).collect()
 }
 
@@ -53,7 +61,18 @@ fn known_line(subject: &dyn Subject, level: u8) -> &'static str {
 
 /// How sure it is what a graph says.
 fn proof(graph: &LevelGraph) -> &'static str {
-    if graph.doubts.is_empty() { "proved" } else { "if states with one key were one: see `keys`" }
+    match &graph.doubts[..] {
+        [] => "proved",
+        [Doubt::SameKey { .. }, ..] => "if states with one key were one: see `keys`",
+        [Doubt::UnlistedClick { .. }, ..] => "if clicks that are not listed did nothing: see `clicks`",
+    }
+}
+
+/// States with one key that were seen to differ while the graph was checked, beside what random play of the law itself finds.
+fn keys(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Option<Finding> {
+    let Some(Doubt::SameKey { actions }) = graph.doubts.first() else { return None };
+    let text = "two states with one key were searched as one, but the last action does not lead where it should";
+    Some(key_doubt(subject, text).shown("another way to the state, and the action", line(subject, level, actions)))
 }
 
 fn one_in(chance: f64) -> String {
@@ -180,8 +199,15 @@ fn clicks(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     }
     match graph.doubts.iter().find(|doubt| matches!(doubt, Doubt::UnlistedClick { .. })) {
         Some(Doubt::UnlistedClick { actions }) => {
-            let text = "a click that is not listed does something of its own: searches miss it, so list it";
-            Finding::fail(rule, text).shown("the last action is that click", line(subject, level, actions))
+            let click = actions.last().map_or_else(String::new, ToString::to_string);
+            let text = format!("a click that is not listed ({click}) does something of its own, which searches miss");
+            let finding = if subject.is_hosted() {
+                let how = "return it from `_get_valid_actions`; if clicks beside everything cost something, one of them is enough";
+                Finding::warn(rule, format!("{text}: {how}"))
+            } else {
+                Finding::fail(rule, format!("{text}: list it"))
+            };
+            finding.shown("the last action is that click", line(subject, level, actions))
         }
         _ => Finding::pass(rule, "sampled clicks that are not listed do nothing of their own"),
     }

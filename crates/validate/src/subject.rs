@@ -3,7 +3,7 @@
 use rhae_engine::{Action, Environment, EnvironmentError, GameInfo};
 use rhae_explore::{Identity, Progress};
 
-use crate::{GraphLimits, LevelGraph};
+use crate::{GraphLimits, LevelGraph, NoGraph};
 
 /// An environment that is checked.
 pub trait Subject: Sync {
@@ -49,7 +49,7 @@ pub trait Subject: Sync {
         within: u32,
         limits: &GraphLimits,
         go_on: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<LevelGraph, String>;
+    ) -> Result<LevelGraph, NoGraph>;
 
     /// The fewest actions that win a level, if that can be proved by looking at no more than so many boards.
     fn optimum(&self, seed: u64, level: u8, most_places: usize) -> Option<Vec<Action>> {

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, ensure};
 use indicatif::{HumanCount, ProgressBar};
 use rhae_engine::{Action, Frame, Game, LevelIndex, Outcome, Rng, StateOf};
 use rhae_explore::{
-    Chances, Components, Doubt, EnvironmentLevel, Explorable, Graph, NativeLevel, Policy, Stop, actions_along, count_shortest,
-    doubts, explore, first_win, fraction, knows_all_shortest, way_to, win_within,
+    Chances, Components, Doubt, EnvironmentLevel, Explorable, Graph, NativeLevel, Policy, Stop, actions_along, check,
+    count_shortest, explore, first_win, fraction, knows_all_shortest, way_to, win_within,
 };
 use rhae_games::Visitor;
 use rhae_pyhost::Games;
@@ -139,8 +139,9 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         let exact = fraction(&graph, &components, Policy::Blind);
         (Probability::new(chances.at(0), exact), chance_within(&graph, Policy::Blind, within, deadline))
     });
-    let found = doubts(level, &graph, plan.checks, &mut Rng::new(plan.seed, u64::from(index.0)))?;
-    let mut warnings: Vec<String> = found.iter().map(warning).collect();
+    let in_time = || Instant::now() < deadline;
+    let checked = check(level, &graph, plan.checks, &mut Rng::new(plan.seed, u64::from(index.0)), in_time)?;
+    let mut warnings: Vec<String> = checked.doubts.iter().map(warning).collect();
     if graph.stop() == Some(Stop::Depth) && plan.search.limits.depth == 0 {
         warnings.push("a depth of 0 shows the start alone".to_owned());
     }
@@ -180,6 +181,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         p_win_within,
         p_win_blind,
         p_win_within_blind,
+        checked_actions: checked.actions,
         seconds,
         states_per_s: graph.nodes() as f64 / seconds.max(1e-9),
         peak_bytes: graph.peak_bytes(),

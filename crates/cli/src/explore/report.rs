@@ -41,6 +41,8 @@ pub(super) struct LevelReport {
     pub(super) p_win_within: Within,
     pub(super) p_win_blind: Option<Probability>,
     pub(super) p_win_within_blind: Option<Within>,
+    /// Random actions that were compared with the graph.
+    pub(super) checked_actions: u32,
     pub(super) seconds: f64,
     pub(super) states_per_s: f64,
     pub(super) peak_bytes: usize,
@@ -152,9 +154,10 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
         Some(limit) => format!("not complete: stopped by {limit}, {} not looked into", counted(report.frontier as u64, "state")),
     };
     let at_least = if report.complete { "" } else { "at least " };
+    let seen = if report.complete { "" } else { " seen" };
     let cycles = match report.sccs.cyclic {
-        0 if report.sccs.self_loops == 0 => "none".to_owned(),
-        0 => "none but actions that change nothing".to_owned(),
+        0 if report.sccs.self_loops == 0 => format!("none{seen}"),
+        0 => format!("none{seen} but actions that change nothing"),
         1 => format!("in one strongly connected component of {} states", report.sccs.largest),
         count => format!("in {count} strongly connected components, the largest of {} states", report.sccs.largest),
     };
@@ -185,7 +188,10 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     if let (Some(blind), Some(within)) = (&report.p_win_blind, &report.p_win_within_blind) {
         facts.push(("blind clicks", format!("{}; within {} actions {}", blind.text(), within.actions, within.text())));
     }
-    facts.push(("speed", format!("{:.0} states a second, {}", report.states_per_s, HumanBytes(report.peak_bytes as u64))));
+    facts.push(("checked by", counted(report.checked_actions.into(), "random action")));
+    let digits = if report.states_per_s < 100.0 { 1 } else { 0 };
+    let memory = HumanBytes(report.peak_bytes as u64);
+    facts.push(("speed", format!("{:.digits$} states a second, {memory}", report.states_per_s)));
     facts
 }
 

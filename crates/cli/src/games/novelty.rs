@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use indicatif::ProgressBar;
 use rhae_engine::{Frame, Game, GameInfo, LevelIndex, Rng};
@@ -17,7 +17,7 @@ use rhae_validate::{Alike, GraphLimits, Language, TOO_MUCH_IN_COMMON, Traits, gr
 use serde_json::json;
 
 use crate::output;
-use crate::outside::OutsideArgs;
+use crate::outside::{OutsideArgs, find_each};
 
 /// States of a level's graph that are compared.
 const NODES: usize = 20_000;
@@ -44,14 +44,10 @@ struct Pair {
 
 pub(super) fn run(args: &NoveltyArgs) -> Result<()> {
     let games = args.outside.games()?;
-    let chosen: Vec<GameInfo> = match &args.ids[..] {
+    let chosen = match &args.ids[..] {
         [] => games.list(),
-        ids => ids.iter().map(|id| games.find(id)).collect::<Result<_, _>>()?,
+        ids => find_each(&games, ids)?,
     };
-    let twice = chosen.iter().enumerate().find(|(at, info)| chosen[..*at].iter().any(|earlier| earlier.id == info.id));
-    if let Some((_, info)) = twice {
-        bail!("`{}` is named twice; an environment is compared with others", info.id);
-    }
     ensure!(chosen.len() > 1, "at least two environments can be compared; name another, or none for all");
     args.html.as_deref().map_or(Ok(()), output::ensure_writable)?;
     let bar =

@@ -87,7 +87,7 @@ pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
             "passes": one.passes(),
             "steps": one.options.steps,
             "nodes": one.options.limits.nodes,
-            "seconds": one.seconds,
+            "work_seconds": one.seconds,
             "levels_not_checked": one.unreached().iter().map(|level| level + 1).collect::<Vec<_>>(),
             "rules": one.reports.iter().map(|report| rule(one, report)).collect::<Vec<_>>(),
         })
@@ -170,8 +170,8 @@ fn file(args: &ValidateArgs, one: &Validated, report: &RuleReport, finding: &Fin
 /// The command that shows that recording.
 fn replay(args: &ValidateArgs, one: &Validated, report: &RuleReport, finding: &Finding, number: usize) -> Option<String> {
     let file = file(args, one, report, finding, number)?;
-    let folders = args.outside.games_dir.iter().filter(|_| one.hosted);
-    let flags: String = folders.map(|folder| format!(" --games-dir {}", quoted(folder))).collect();
+    let flags = if one.hosted { args.outside.as_flags() } else { Vec::new() };
+    let flags: String = flags.iter().map(|flag| format!(" {}", quoted(Path::new(flag)))).collect();
     Some(format!("rhae replay show {}{flags}", quoted(&file)))
 }
 

@@ -2,7 +2,8 @@
 
 use rhae_engine::{Action, Rng};
 use rhae_explore::{
-    Chances, Components, Doubt, Policy, Search, Stop, count_shortest, doubts, explore, first_win, fraction, way_to, win_within,
+    Chances, Check, Components, Doubt, Policy, Search, Stop, check, count_shortest, explore, first_win, fraction, way_to,
+    win_within,
 };
 
 use crate::chains::{LOSS, Table, WIN, chance, lock, maze, ruin};
@@ -157,10 +158,16 @@ fn a_key_that_leaves_something_out_is_doubted() {
     }
 
     let Ok(graph) = explore(&Forgetful, &Search::default(), |_| true);
-    let Ok(found) = doubts(&Forgetful, &graph, 2000, &mut Rng::new(1, 0));
-    let [Doubt::SameKey { actions }] = &found[..] else { panic!("{found:?}") };
+    let Ok(found) = check(&Forgetful, &graph, 2000, &mut Rng::new(1, 0), || true);
+    let [Doubt::SameKey { actions }] = &found.doubts[..] else { panic!("{found:?}") };
     assert_eq!(actions.last(), Some(&Action::Action3));
     let sound = maze(4);
-    let Ok(none) = doubts(&sound, &sound.graph(), 2000, &mut Rng::new(1, 0));
-    assert_eq!(none, []);
+    let Ok(none) = check(&sound, &sound.graph(), 2000, &mut Rng::new(1, 0), || true);
+    assert_eq!(none, Check { actions: 2000, doubts: Vec::new() });
+    let mut left = 10;
+    let Ok(some) = check(&sound, &sound.graph(), 2000, &mut Rng::new(1, 0), || {
+        left -= 1;
+        left >= 0
+    });
+    assert_eq!(some.actions, 10);
 }

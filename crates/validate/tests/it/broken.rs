@@ -1,7 +1,7 @@
 //! Every rule has a fixture that breaks it, and every fixture lists which others may fire.
 
 use rhae_engine::Action;
-use rhae_validate::{NativeSubject, Rule, RuleReport, Subject, Verdict};
+use rhae_validate::{NativeSubject, Options, Rule, RuleReport, Subject, Verdict};
 
 use crate::faulty::{Fault, faulty, hosted};
 use crate::lock::*;
@@ -139,6 +139,16 @@ fn a_win_by_luck_leads_on_where_search_finds_none() {
     let wins = reports.iter().find(|report| report.rule == Rule::Wins).unwrap();
     let text = format!("a line that random play found wins in {} actions", line.len());
     assert_eq!((wins.findings[0].verdict, wins.findings[0].text.as_str()), (Verdict::Pass, text.as_str()));
+}
+
+/// However short a check is, it has clicked there; and a search that keeps to listed clicks does not trip over it.
+#[test]
+fn a_corner_is_always_tried_and_hides_no_win() {
+    let subject = hosted(Fault::Corner, 1_500);
+    let reports = validated(&subject, &Options { steps: 100, ..options() }, &Measured::default());
+    let report = |rule: Rule| reports.iter().find(|report| report.rule == rule).unwrap();
+    assert_eq!(report(Rule::Failures).verdict, Fail, "{}", report(Rule::Failures).summary);
+    assert_eq!(report(Rule::Solutions).verdict, Verdict::Pass, "{}", report(Rule::Solutions).summary);
 }
 
 /// The table above leaves no rule out.

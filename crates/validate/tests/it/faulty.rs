@@ -28,6 +28,8 @@ pub(crate) enum Fault {
     Restless,
     /// None; its stored recording is of something else.
     OldRecording,
+    /// Fails on a click at the last cell.
+    Corner,
     /// None; it reports the same of every state as hidden, because all is shown.
     NothingHidden,
 }
@@ -88,6 +90,9 @@ impl Environment for Faulty {
     }
 
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
+        if self.fault == Fault::Corner && action == (Action::Action6 { x: 63, y: 63 }) {
+            return Err(EnvironmentError::Failed("out of range".to_owned()));
+        }
         let over = self.inner.observation().state != PlayState::NotFinished;
         let action = if self.fault == Fault::Eager && action == Action::Action5 { Action::Action1 } else { action };
         self.inner.act(action)?;
