@@ -4,7 +4,7 @@ mod keys;
 mod restore;
 mod same;
 
-pub(crate) use keys::{KeyBits, key_doubt};
+pub(crate) use keys::KeyBits;
 use rhae_engine::{Action, ActionKind, PlayState, Rng};
 
 use crate::levels::{entered, stopped};

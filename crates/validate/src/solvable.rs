@@ -3,7 +3,6 @@
 use rhae_engine::{ActionKind, BaselineSource};
 use rhae_explore::Doubt;
 
-use crate::laws::key_doubt;
 use crate::levels::{baseline, no_way};
 use crate::walk::{Walk, caught};
 use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, NoGraph, Options, Rule, Subject, Watch};
@@ -33,14 +32,13 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: 
     };
     let optimum = optimum(subject, options, level, &graph);
     let mut findings = vec![
-        proved(options, level, &graph),
+        shown_doubt(proved(options, level, &graph), subject, level, &graph),
         wins(subject, level, &graph),
         known_optimum(subject, level, &graph, optimum),
         dead_ends(subject, level, &graph),
         clicks(subject, level, &graph),
     ];
     findings.extend(baseline_fits(subject, level, optimum));
-    findings.extend(keys(subject, level, &graph));
     findings.into_iter().map(|finding| finding.on(level)).collect()
 }
 
@@ -68,11 +66,15 @@ fn proof(graph: &LevelGraph) -> &'static str {
     }
 }
 
-/// States with one key that were seen to differ while the graph was checked, beside what random play of the law itself finds.
-fn keys(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Option<Finding> {
-    let Some(Doubt::SameKey { actions }) = graph.doubts.first() else { return None };
-    let text = "two states with one key were searched as one, but the last action does not lead where it should";
-    Some(key_doubt(subject, text).shown("another way to the state, and the action", line(subject, level, actions)))
+/// What a chance hangs on, as a play.
+fn shown_doubt(finding: Finding, subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
+    match graph.doubts.first() {
+        Some(Doubt::SameKey { actions }) => finding.shown(
+            "one key for two states: the last action leads elsewhere than from the other one",
+            line(subject, level, actions),
+        ),
+        _ => finding,
+    }
 }
 
 fn one_in(chance: f64) -> String {

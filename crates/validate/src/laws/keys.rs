@@ -85,16 +85,13 @@ fn continue_without_undo(walk: &Walk, rng: &mut Rng) -> Action {
 }
 
 /// Hosted games need not report what they hide, so it is no fault of theirs; a search must know all the same.
-pub(crate) fn key_doubt(subject: &dyn Subject, text: &str) -> Finding {
-    if subject.is_hosted() {
-        Finding::warn(Rule::Keys, format!("{text}; report it through the engine's `_get_hidden_state`"))
-    } else {
-        Finding::fail(Rule::Keys, text)
-    }
-}
-
 fn doubt(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action]) -> Finding {
-    let (finding, prefix) = (key_doubt(subject, text), walk.log.len());
+    let (rule, prefix) = (Rule::Keys, walk.log.len());
+    let finding = if subject.is_hosted() {
+        Finding::warn(rule, format!("{text}; report it through the engine's `_get_hidden_state`"))
+    } else {
+        Finding::fail(rule, text)
+    };
     let line = walk.line();
     let other = line.as_ref().map(|line| line[..line.len() - prefix].iter().chain(earlier).copied().collect());
     finding.shown("one way to the state, and the action", line).shown("another way to a state with the same key", other)
