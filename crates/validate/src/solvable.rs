@@ -54,7 +54,7 @@ fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding>
 
 /// Where a line comes from that no graph shows.
 fn known_line(subject: &dyn Subject, level: u8) -> &'static str {
-    if subject.has_stored_solution(level) { "a stored line" } else { "a line that random play found" }
+    if subject.has_stored_solution(level) { "a stored line" } else { "a line that was found" }
 }
 
 /// How sure it is what a graph says.

@@ -20,12 +20,12 @@ use crate::output;
 /// Pictures for one piece of evidence.
 const PICTURES: usize = 4;
 
-/// Which levels were not looked at, as part of a sentence; empty if all were.
+/// Which levels were not looked at, as the end of a list; empty if all were.
 fn not_checked(one: &Validated) -> String {
     match &one.unreached()[..] {
         [] => String::new(),
-        [level] => format!("level {} not checked", level + 1),
-        [first, .., last] => format!("levels {} to {} not checked", first + 1, last + 1),
+        [level] => format!(", level {} not checked", level + 1),
+        [first, .., last] => format!(", levels {} to {} not checked", first + 1, last + 1),
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     for one in validated {
         let [failed, warned, passed, open] = [Verdict::Fail, Verdict::Warn, Verdict::Pass, Verdict::Open].map(|it| one.count(it));
         let verdict = if one.passes() { "passes" } else { "FAILS" };
-        let unchecked = Some(not_checked(one)).filter(|text| !text.is_empty()).map_or_else(String::new, |text| format!(", {text}"));
+        let unchecked = not_checked(one);
         let _ = writeln!(text, "{} {verdict}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open", one.info.id);
         for report in one.reports.iter().filter(|report| report.verdict >= Verdict::Warn) {
             let summary = output::plain(&report.summary);
@@ -115,13 +115,12 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
             game_id: id.to_owned(),
             passes: one.passes(),
             subtitle: format!(
-                "{} steps a regime, state graphs up to {} states, seed {}, environment seed {}{}{}{}",
+                "{} steps a regime, state graphs up to {} states, seed {}, environment seed {}{}{}",
                 one.options.steps,
                 one.options.limits.nodes,
                 args.seed,
                 args.env_seed,
                 if one.hosted { ", from outside" } else { "" },
-                if one.unreached().is_empty() { "" } else { ", " },
                 not_checked(one)
             ),
             levels: first_frames(games, id, args.env_seed, &one.reports),

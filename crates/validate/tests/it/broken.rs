@@ -137,7 +137,7 @@ fn a_win_by_luck_leads_on_where_search_finds_none() {
     assert_eq!(subject.enter(0, 1).unwrap().unwrap().observation().levels_completed, 1);
     let reports = validated(&subject, &options(), &Measured::default());
     let wins = reports.iter().find(|report| report.rule == Rule::Wins).unwrap();
-    let text = format!("a line that random play found wins in {} actions", line.len());
+    let text = format!("a line that was found wins in {} actions", line.len());
     assert_eq!((wins.findings[0].verdict, wins.findings[0].text.as_str()), (Verdict::Pass, text.as_str()));
 }
 
