@@ -259,9 +259,12 @@ function onKey(event) {
 }
 
 document.addEventListener("keydown", onKey);
-// A dialog says that it was closed only after a while; by then it may have been opened again, and nothing has been answered.
+// A dialog says that it was closed only after a while. By then it may have been opened again, and nothing has been answered; or even closed
+// again, and the answer, which is said twice now, counts once.
 question.addEventListener("close", () => {
-  if (!question.open && question.returnValue === "yes") startAnew();
+  if (question.open || question.returnValue !== "yes") return;
+  question.returnValue = "no";
+  startAnew();
 });
 board.addEventListener("rhae-cell", (event) => {
   const { x, y } = /** @type {CustomEvent<{x: number, y: number}>} */ (event).detail;
