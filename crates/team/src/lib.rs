@@ -4,16 +4,18 @@
 //! comes late finds less to do. A helper without work looks out for some before it sleeps, because work often comes again at
 //! once, and waking up takes longer than most of it. What is not known here: in which order items are done.
 
+mod bell;
+
 use std::any::Any;
 use std::fmt;
 use std::io;
+use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle, available_parallelism};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
 
-/// How often a thread looks out before it sleeps: some tens of microseconds.
-const PATIENCE: usize = 1 << 10;
+pub use bell::Bell;
 
 /// Threads that wait for work.
 #[derive(Default)]
@@ -28,21 +30,17 @@ pub struct Team {
 #[derive(Default)]
 struct Desk {
     state: Mutex<State>,
-    /// How often work was put there, and how many helpers are at it. Both change only with the state locked.
+    /// How often work was put there, and how many helpers are at it. Both grow only with the state locked.
     calls: AtomicUsize,
     busy: AtomicUsize,
-    call: Condvar,
-    done: Condvar,
-    /// How often a thread looks out before it sleeps.
-    patience: usize,
+    /// Rings when there is work, and when a helper is done with it.
+    call: Bell,
+    done: Bell,
 }
 
 #[derive(Default)]
 struct State {
     work: Option<Work>,
-    /// How many helpers sleep, and whether the caller does.
-    asleep: usize,
-    awaited: bool,
     closed: bool,
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -53,9 +51,8 @@ type Work = &'static (dyn Fn() + Sync);
 impl Team {
     /// This many threads, the caller's included.
     pub fn new(threads: usize) -> io::Result<Self> {
-        // With fewer processors, whoever looks out keeps others from working.
-        let patience = if available_parallelism().is_ok_and(|cores| cores.get() >= threads) { PATIENCE } else { 0 };
-        let desk = Arc::new(Desk { patience, ..Desk::default() });
+        let (call, done) = (Bell::for_threads(threads), Bell::for_threads(threads));
+        let desk = Arc::new(Desk { call, done, ..Desk::default() });
         let mut team = Self { desk, helpers: Vec::new(), turn: Mutex::default() };
         for _ in 1..threads {
             let desk = Arc::clone(&team.desk);
@@ -108,13 +105,52 @@ impl Team {
     }
 }
 
+/// Teams that nobody works with at the moment. Threads take longer to start than small work takes, so they wait here for more.
+static IDLE: Mutex<Vec<Team>> = Mutex::new(Vec::new());
+/// The most teams that wait.
+const MOST_IDLE: usize = 4;
+
+/// A team that others get when it is dropped.
+#[derive(Debug)]
+pub struct Hired(Option<Team>);
+
+impl Team {
+    /// A team of this many threads, the caller's included, with which nobody else works: one that waits, or a new one. Where threads cannot
+    /// be started the caller works alone.
+    pub fn hire(threads: usize) -> Hired {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = idle.iter().position(|team| team.threads() == threads.max(1)).map(|at| idle.remove(at));
+        drop(idle);
+        Hired(Some(fitting.unwrap_or_else(|| Self::new(threads).unwrap_or_default())))
+    }
+}
+
+impl Deref for Hired {
+    type Target = Team;
+
+    fn deref(&self) -> &Team {
+        self.0.as_ref().expect("it is there until it is dropped")
+    }
+}
+
+impl Drop for Hired {
+    fn drop(&mut self) {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.0.take());
+        // Those who waited longest go, and are waited for after others can hire again.
+        let surplus = if idle.len() > MOST_IDLE { Some(idle.remove(0)) } else { None };
+        drop(idle);
+        drop(surplus);
+    }
+}
+
 impl Drop for Team {
     fn drop(&mut self) {
         let mut state = self.desk.lock();
         state.closed = true;
         self.desk.calls.fetch_add(1, Ordering::Release);
         drop(state);
-        self.desk.call.notify_all();
+        self.desk.call.ring();
         for helper in self.helpers.drain(..) {
             // What a helper's work panics with was handed on, so there is nothing to learn here.
             let _ = helper.join();
@@ -146,9 +182,8 @@ impl Desk {
         state.work = Some(work);
         state.panic = None;
         self.calls.fetch_add(1, Ordering::Release);
-        if state.asleep > 0 {
-            self.call.notify_all();
-        }
+        drop(state);
+        self.call.ring();
         Called(self)
     }
 
@@ -156,13 +191,8 @@ impl Desk {
     fn help(&self) {
         let mut seen = 0;
         loop {
-            self.look_out(|| self.calls.load(Ordering::Acquire) != seen);
-            let mut state = self.lock();
-            while self.calls.load(Ordering::Acquire) == seen {
-                state.asleep += 1;
-                state = self.call.wait(state).unwrap_or_else(PoisonError::into_inner);
-                state.asleep -= 1;
-            }
+            self.call.await_that(|| self.calls.load(Ordering::Acquire) != seen);
+            let state = self.lock();
             if state.closed {
                 return;
             }
@@ -170,23 +200,12 @@ impl Desk {
             let Some(work) = state.work else { continue };
             self.busy.fetch_add(1, Ordering::AcqRel);
             drop(state);
-            let outcome = catch_unwind(AssertUnwindSafe(work));
-            let mut state = self.lock();
-            if let Err(panic) = outcome {
-                state.panic.get_or_insert(panic);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+                self.lock().panic.get_or_insert(panic);
             }
-            if self.busy.fetch_sub(1, Ordering::AcqRel) == 1 && state.awaited {
-                self.done.notify_one();
-            }
+            self.busy.fetch_sub(1, Ordering::AcqRel);
+            self.done.ring();
         }
-    }
-
-    /// Waits a moment for something to happen.
-    fn look_out(&self, happened: impl Fn() -> bool) -> bool {
-        (0..self.patience).any(|_| {
-            std::hint::spin_loop();
-            happened()
-        })
     }
 }
 
@@ -197,16 +216,7 @@ impl Drop for Called<'_> {
     fn drop(&mut self) {
         let Self(desk) = self;
         desk.lock().work = None;
-        let nobody = || desk.busy.load(Ordering::Acquire) == 0;
-        if nobody() || desk.look_out(nobody) {
-            return;
-        }
-        let mut state = desk.lock();
-        state.awaited = true;
-        while !nobody() {
-            state = desk.done.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.awaited = false;
+        desk.done.await_that(|| desk.busy.load(Ordering::Acquire) == 0);
     }
 }
 
@@ -263,6 +273,22 @@ mod tests {
             team.share(0..round % 3, |_| {});
             drop(team);
         }
+    }
+
+    #[test]
+    fn whoever_hires_has_a_team_for_themselves() {
+        let ids = |team: &Team| team.helpers.iter().map(|helper| helper.thread().id()).collect::<Vec<_>>();
+        // Teams of a size that no other test asks for.
+        let (one, other) = (Team::hire(4), Team::hire(4));
+        assert_eq!((one.threads(), other.threads(), Team::hire(0).threads()), (4, 4, 1));
+        assert_ne!(ids(&one), ids(&other));
+        let known = [ids(&one), ids(&other)];
+        drop((one, other));
+        assert!(known.contains(&ids(&Team::hire(4))), "a team that waits is hired again");
+        // More teams than wait for others at a time.
+        let many: Vec<Hired> = (0..2 * MOST_IDLE).map(|_| Team::hire(4)).collect();
+        drop(many);
+        assert!(IDLE.lock().unwrap().len() <= MOST_IDLE);
     }
 
     #[test]
