@@ -46,7 +46,7 @@ impl Level {
     /// Whether a creature of the nest's colour sits in the nest.
     #[inline]
     fn is_home(&self, herd: &Herd, (cell, kind): (Cell, Kind)) -> bool {
-        herd.who_is_at(cell).is_some_and(|who| self.land.kinds[who] == kind)
+        herd.those_at(cell) & self.land.those_of(kind) != 0
     }
 
     #[inline]
@@ -70,18 +70,12 @@ impl Game for Ym39 {
         State { board: level.start, spent: () }
     }
 
+    #[inline]
     fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
         let Action::Action6 { x, y } = action else { return Outcome::Going };
         let cell = draw::cell_at(x, y);
         let herd = &mut state.board;
-        let is_answered = match herd.who_is_at(cell) {
-            Some(called) => call(level, herd, called, sink),
-            None => {
-                show_gazes(level, herd, cell, sink);
-                false
-            }
-        };
-        if !is_answered || !level.is_won(herd) {
+        if !call(level, herd, cell, sink) || !level.is_won(herd) {
             return Outcome::Going;
         }
         for wide in [true, false, true] {
@@ -110,11 +104,7 @@ impl Game for Ym39 {
 
     #[inline]
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
-        let middle = draw::PITCH as u8 / 2;
-        state.board.first(level.land.count).map(move |creature| {
-            let (x, y) = draw::corner(creature.cell);
-            (x as u8 + middle, y as u8 + middle)
-        })
+        state.board.first(level.land.count).map(|creature| draw::MIDDLES[usize::from(creature.cell)])
     }
 
     #[inline]
@@ -130,12 +120,15 @@ impl Game for Ym39 {
     }
 }
 
-/// Calls a creature: those who see it walk and look along, a restless one turns, and sleepers wake. Tells whether anybody answered.
+/// Calls the creature in a cell: those who see it walk and look along, a restless one turns, and sleepers wake. Tells whether
+/// anybody answered.
 #[inline]
-fn call<S: FrameSink>(level: &Level, herd: &mut Herd, called: usize, sink: &mut S) -> bool {
-    let cell = herd.get(called).cell;
-    let answer = herd::answer(&level.land, herd, called);
-    let turns = herd::turns_when_called(&level.land, herd, called);
+fn call<S: FrameSink>(level: &Level, herd: &mut Herd, cell: Cell, sink: &mut S) -> bool {
+    let Some(answer) = herd::answer(&level.land, herd, cell, S::DRAWS) else {
+        show_gazes(level, herd, cell, sink);
+        return false;
+    };
+    let turns = herd::turns_when_called(&level.land, herd, answer.called);
     if answer.is_empty() && !turns {
         show_gazes(level, herd, cell, sink);
         return false;
@@ -144,13 +137,13 @@ fn call<S: FrameSink>(level: &Level, herd: &mut Herd, called: usize, sink: &mut 
     if S::DRAWS {
         (1..=answer.longest()).for_each(|steps| show_called(level, &herd::walked(herd, &answer, steps), cell, sink));
     }
-    *herd = herd::arrived(herd, &answer, called);
+    *herd = answer.arrived;
     if turns {
         if !answer.is_empty() {
             // Those who came are seen to look along before the called one looks elsewhere.
             show_called(level, herd, cell, sink);
         }
-        herd::turn(herd, called);
+        herd::turn(herd, answer.called);
     }
     let asleep = *herd;
     if herd::wake(herd, &answer) {

@@ -9,7 +9,7 @@ use super::Level;
 use super::herd::{self, Cell, Cells, Gaze, Herd, Kind, SIDE, all_cells, line_of_sight};
 
 /// From one cell's left or upper line to the next.
-pub(super) const PITCH: usize = 7;
+const PITCH: usize = 7;
 
 const GROUND: u8 = 4;
 const CROSSING: u8 = 3;
@@ -34,9 +34,21 @@ const fn color(kind: Kind) -> u8 {
 }
 
 /// The frame's column and row of a cell's upper left line crossing.
-pub(super) const fn corner(cell: Cell) -> (usize, usize) {
+const fn corner(cell: Cell) -> (usize, usize) {
     ((cell & 15) as usize * PITCH, (cell >> 4) as usize * PITCH)
 }
+
+/// The middle of each cell.
+pub(super) static MIDDLES: Cells<(u8, u8)> = {
+    let mut middles = [(0, 0); 256];
+    let mut cell = 0;
+    while cell < 256 {
+        let (x, y) = corner(cell as Cell);
+        middles[cell] = ((x + PITCH / 2) as u8, (y + PITCH / 2) as u8);
+        cell += 1;
+    }
+    middles
+};
 
 /// The cell under a place of the frame. The last line belongs to the last cell.
 #[inline]

@@ -89,18 +89,25 @@ impl Gaze {
         cell.wrapping_add(STRIDES[self as usize].wrapping_mul(steps))
     }
 
-    /// As a creature's byte in a herd: one bit of its own.
+    /// As a creature's byte in a herd: a bit for up and down, one for left and right, one for up and left, which lead to
+    /// lower cells, and one for nowhere.
     #[inline]
-    const fn bit(self) -> u8 {
-        1 << self as u8
+    const fn byte(self) -> u8 {
+        [VERTICAL | BACK, HORIZONTAL, VERTICAL, HORIZONTAL | BACK, ASLEEP][self as usize]
     }
 
     #[inline]
-    const fn of_bit(bit: u8) -> Self {
-        const GAZES: [Gaze; 8] = [Gaze::Up, Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Asleep, Gaze::Asleep, Gaze::Asleep, Gaze::Asleep];
-        GAZES[bit.trailing_zeros() as usize % 8]
+    const fn of_byte(byte: u8) -> Self {
+        const GAZES: [Gaze; 8] = [Gaze::Asleep, Gaze::Down, Gaze::Right, Gaze::Asleep, Gaze::Asleep, Gaze::Up, Gaze::Left, Gaze::Asleep];
+        GAZES[(byte % ASLEEP) as usize]
     }
 }
+
+/// The bits of a gaze: see [`Gaze::byte`].
+const VERTICAL: u8 = 1;
+const HORIZONTAL: u8 = 2;
+const BACK: u8 = 4;
+const ASLEEP: u8 = 8;
 
 /// One creature's place and gaze.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +125,7 @@ pub(crate) struct Herd {
 }
 
 /// Some creatures of a herd: the highest bits of their bytes.
-type Those = u64;
+pub(super) type Those = u64;
 
 /// The cell of those who are not there, in no row and no column of the land.
 const NOWHERE: Cell = 255;
@@ -133,13 +140,13 @@ impl Herd {
 
     #[inline]
     pub(super) const fn get(&self, who: usize) -> Creature {
-        Creature { cell: byte(self.cells, who), gaze: Gaze::of_bit(byte(self.gazes, who)) }
+        Creature { cell: byte(self.cells, who), gaze: Gaze::of_byte(byte(self.gazes, who)) }
     }
 
     #[inline]
     pub(super) const fn set(&mut self, who: usize, creature: Creature) {
         self.cells = with_byte(self.cells, who, creature.cell);
-        self.gazes = with_byte(self.gazes, who, creature.gaze.bit());
+        self.gazes = with_byte(self.gazes, who, creature.gaze.byte());
     }
 
     /// The first creatures, as many as asked for.
@@ -148,26 +155,36 @@ impl Herd {
         (0..count).map(|who| self.get(who))
     }
 
-    /// The creature that stands in a cell.
+    /// Those who stand in a cell: one at most.
     #[inline]
-    pub(super) const fn who_is_at(&self, cell: Cell) -> Option<usize> {
+    pub(super) const fn those_at(&self, cell: Cell) -> Those {
         let others = self.cells ^ (EACH * cell as u64);
-        // The lowest byte that is zero has its highest bit here; those above it may have theirs for no reason.
-        let zeros = others.wrapping_sub(EACH) & !others & TOPS;
-        if zeros == 0 { None } else { Some(first_of(zeros)) }
+        // Adding 127 to the lower seven bits sets the highest of all but zeros.
+        !(((others & !TOPS) + !TOPS) | others) & TOPS
+    }
+
+    /// Those in the column of a cell, and those in its row; who is in the cell is in both.
+    #[inline]
+    const fn lines(&self, cell: Cell) -> (Those, Those) {
+        let others = self.cells ^ (EACH * cell as u64);
+        (!((others & LOWER) + !TOPS) & TOPS, !((others >> 4 & LOWER) + !TOPS) & TOPS)
+    }
+
+    /// Those in a cell and in all that follow it, row by row.
+    #[inline]
+    const fn from(&self, cell: Cell) -> Those {
+        let first = EACH * cell as u64;
+        // A byte whose highest bit is set loses it to what is greater than the rest of it; this decides where the highest bits are equal.
+        let rest = (self.cells | TOPS) - (first & !TOPS);
+        (self.cells & !first | !(self.cells ^ first) & rest) & TOPS
     }
 
     /// Those on the lines through a cell, but not in it, in the order of the directions in which they are.
     #[inline]
     const fn around(&self, cell: Cell) -> [Those; 4] {
-        let (columns, rows) = (self.cells & LOWER, self.cells >> 4 & LOWER);
-        let (column, row) = (EACH * (cell & 15) as u64, EACH * (cell >> 4) as u64);
-        // All of these are bytes below 16. Adding 127 sets the highest bit of all but zeros; a byte whose highest bit is set loses it to
-        // what is greater than the rest of it.
-        let (other_column, other_row) = ((columns ^ column) + !TOPS, (rows ^ row) + !TOPS);
-        let (not_right, not_below) = ((column | TOPS) - columns, (row | TOPS) - rows);
-        let (in_row, in_column) = (other_column & !other_row & TOPS, other_row & !other_column & TOPS);
-        [in_column & not_below, in_row & !not_right, in_column & !not_below, in_row & not_right]
+        let ((column, row), from) = (self.lines(cell), self.from(cell));
+        let (in_column, in_row) = (column & !row, row & !column);
+        [in_column & !from, in_row & from, in_column & from, in_row & !from]
     }
 
     /// Who of some, there must be one, is nearest to a cell on their line, and in how many steps.
@@ -187,9 +204,10 @@ impl Herd {
         (nearest, least)
     }
 
+    /// Those whose gaze has a bit.
     #[inline]
-    const fn anybody_sleeps(&self) -> bool {
-        self.gazes & (EACH * Gaze::Asleep.bit() as u64) != 0
+    const fn gazing(&self, bit: u8) -> Those {
+        self.gazes << bit.leading_zeros() & TOPS
     }
 
     /// Adds the herd to a number.
@@ -229,6 +247,8 @@ pub(super) struct Land {
     pub(super) kinds: [Kind; MOST],
     /// How many of the kinds there are.
     pub(super) count: usize,
+    /// Who is of which kind.
+    those: [Those; 5],
 }
 
 impl Land {
@@ -241,7 +261,15 @@ impl Land {
             sights[direction as usize][usize::from(cell)] = free(&|next| rocks[next]);
             paths[direction as usize][usize::from(cell)] = free(&|next| rocks[next] || water[next]);
         }
-        Self { sights, paths, kinds, count }
+        let mut those = [0; 5];
+        (0..count).for_each(|who| those[kinds[who] as usize] |= 0x80 << (8 * who));
+        Self { sights, paths, kinds, count, those }
+    }
+
+    /// All creatures of a kind.
+    #[inline]
+    pub(super) const fn those_of(&self, kind: Kind) -> Those {
+        self.those[kind as usize]
     }
 }
 
@@ -251,15 +279,18 @@ pub(super) struct Walk {
     who: u8,
     heading: Gaze,
     steps: u8,
-    /// Whether it looks where the called one looks once it has arrived.
-    comes: bool,
 }
 
 /// The answers to one call, at most one from each side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
+    pub(super) called: Those,
     walks: [Walk; 4],
     count: usize,
+    /// Those who are elsewhere afterwards, and where everybody is. Who came looks where the called one looks; from a
+    /// sleeper there is nothing to take over.
+    moved: Those,
+    pub(super) arrived: Herd,
 }
 
 impl Walk {
@@ -270,7 +301,11 @@ impl Walk {
 }
 
 impl Answer {
-    const NONE: Self = Self { walks: [Walk { who: 0, heading: Gaze::Up, steps: 0, comes: false }; 4], count: 0 };
+    /// Nobody answers.
+    #[inline]
+    const fn none(herd: &Herd) -> Self {
+        Self { called: 0, walks: [Walk { who: 0, heading: Gaze::Up, steps: 0 }; 4], count: 0, moved: 0, arrived: *herd }
+    }
 
     #[inline]
     pub(super) fn walks(&self) -> &[Walk] {
@@ -305,33 +340,50 @@ fn free(reach: &[Cells<u8>; 4], herd: &Herd, cell: Cell, direction: Gaze) -> u8 
     }
 }
 
-/// Who comes or backs away when a creature is called. Nothing has moved yet.
+/// Who comes or backs away when the creature in a cell is called, if there is one. Nothing has moved yet. How they walk is noted
+/// only if it will be shown.
 #[inline]
-pub(super) fn answer(land: &Land, herd: &Herd, called: usize) -> Answer {
-    let mut answer = Answer::NONE;
-    let target = byte(herd.cells, called);
-    let around @ [above, right, below, left] = herd.around(target);
-    let who_looks = |gaze: Gaze| herd.gazes << (7 - gaze as u8);
-    let mut looking = above & who_looks(Gaze::Down) | right & who_looks(Gaze::Left) | below & who_looks(Gaze::Up) | left & who_looks(Gaze::Right);
+pub(super) fn answer(land: &Land, herd: &Herd, target: Cell, shown: bool) -> Option<Answer> {
+    let ((column, row), from) = (herd.lines(target), herd.from(target));
+    let called = column & row;
+    if called == 0 {
+        return None;
+    }
+    let mut answer = Answer { called, ..Answer::none(herd) };
+    let turned_to_it = (column & herd.gazing(VERTICAL) | row & herd.gazing(HORIZONTAL)) & !(herd.gazing(BACK) ^ from);
+    let mut looking = turned_to_it & !called;
     while looking != 0 {
-        let who = first_of(looking);
+        let (who, this) = (first_of(looking), looking & looking.wrapping_neg());
         looking &= looking - 1;
         let Creature { cell, gaze } = herd.get(who);
-        let (nearest, distance) = herd.nearest(around[gaze.opposite() as usize % 4], target);
-        if nearest != who || distance - 1 > land.sights[gaze as usize % 4][usize::from(cell)] {
+        // Between the two is who comes after one of them and before the other.
+        let line = if column & this != 0 { column } else { row };
+        let between = line & (from ^ herd.from(cell)) & !(called | this);
+        let free = distance(cell, target) - 1;
+        if between != 0 || free > land.sights[gaze as usize % 4][usize::from(cell)] {
             continue;
         }
-        let comes = land.kinds[who] != Kind::Shy;
-        let heading = if comes { gaze } else { gaze.opposite() };
-        let steps = if comes { land.paths[gaze as usize % 4][usize::from(cell)].min(distance - 1) } else { free(&land.paths, herd, cell, heading) };
-        answer.walks[answer.count % 4] = Walk { who: who as u8, heading, steps, comes };
+        let comes = land.those_of(Kind::Shy) & this == 0;
+        let (heading, steps) = if comes {
+            (gaze, land.paths[gaze as usize % 4][usize::from(cell)].min(free))
+        } else {
+            (gaze.opposite(), self::free(&land.paths, herd, cell, gaze.opposite()))
+        };
+        if shown {
+            answer.walks[answer.count % 4] = Walk { who: who as u8, heading, steps };
+        }
         answer.count += 1;
+        answer.moved |= if steps > 0 { this } else { 0 };
+        answer.arrived.cells = with_byte(answer.arrived.cells, who, heading.from(cell, steps));
+        let looks = byte(herd.gazes, first_of(called));
+        if comes && looks != ASLEEP {
+            answer.arrived.gazes = with_byte(answer.arrived.gazes, who, looks);
+        }
     }
-    answer
+    Some(answer)
 }
 
 /// Where everybody is when those who answer have walked at most `steps` cells.
-#[inline]
 pub(super) fn walked(herd: &Herd, answer: &Answer, steps: u8) -> Herd {
     let mut walked = *herd;
     for walk in answer.walks() {
@@ -341,29 +393,16 @@ pub(super) fn walked(herd: &Herd, answer: &Answer, steps: u8) -> Herd {
     walked
 }
 
-/// Where everybody is when all who answer have arrived. Those who came look where the called one looks; from a sleeper there is
-/// nothing to take over.
+/// Whether a called creature turns, no matter whether anybody comes.
 #[inline]
-pub(super) fn arrived(herd: &Herd, answer: &Answer, called: usize) -> Herd {
-    let mut arrived = walked(herd, answer, u8::MAX);
-    let gaze = byte(herd.gazes, called);
-    if gaze != Gaze::Asleep.bit() {
-        for walk in answer.walks() {
-            let gaze = if walk.comes { gaze } else { byte(herd.gazes, walk.who()) };
-            arrived.gazes = with_byte(arrived.gazes, walk.who(), gaze);
-        }
-    }
-    arrived
-}
-
-/// Whether a creature turns once it was called, no matter whether anybody came.
-#[inline]
-pub(super) fn turns_when_called(land: &Land, herd: &Herd, called: usize) -> bool {
-    land.kinds[called] == Kind::Restless && byte(herd.gazes, called) != Gaze::Asleep.bit()
+pub(super) const fn turns_when_called(land: &Land, herd: &Herd, called: Those) -> bool {
+    called & land.those_of(Kind::Restless) != 0 && called & herd.gazing(ASLEEP) == 0
 }
 
 /// Turns a creature by a quarter.
-pub(super) fn turn(herd: &mut Herd, who: usize) {
+#[inline]
+pub(super) const fn turn(herd: &mut Herd, this: Those) {
+    let who = first_of(this);
     let Creature { cell, gaze } = herd.get(who);
     herd.set(who, Creature { cell, gaze: gaze.turned() });
 }
@@ -371,18 +410,13 @@ pub(super) fn turn(herd: &mut Herd, who: usize) {
 /// Sleepers next to whom a creature has just arrived wake and look at it. Tells whether any did.
 #[inline]
 pub(super) fn wake(herd: &mut Herd, answer: &Answer) -> bool {
-    herd.anybody_sleeps() && wake_those_reached(herd, answer)
-}
-
-fn wake_those_reached(herd: &mut Herd, answer: &Answer) -> bool {
-    let has_arrived = |who: usize| answer.walks().iter().any(|walk| walk.who() == who && walk.steps > 0);
     let mut any = false;
-    for who in 0..MOST {
-        let Creature { cell, gaze } = herd.get(who);
-        if gaze != Gaze::Asleep {
-            continue;
-        }
-        let is_reached_from = |side: Gaze| herd.who_is_at(side.from(cell, 1)).is_some_and(has_arrived);
+    let mut asleep = herd.gazing(ASLEEP);
+    while asleep != 0 {
+        let who = first_of(asleep);
+        asleep &= asleep - 1;
+        let cell = byte(herd.cells, who);
+        let is_reached_from = |side: Gaze| herd.those_at(side.from(cell, 1)) & answer.moved != 0;
         if let Some(gaze) = Gaze::DIRECTIONS.into_iter().find(|&side| is_reached_from(side)) {
             herd.set(who, Creature { cell, gaze });
             any = true;
@@ -394,6 +428,13 @@ fn wake_those_reached(herd: &mut Herd, answer: &Answer) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const GAZES: [Gaze; 5] = [Gaze::Up, Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Asleep];
+
+    fn who_is_at(herd: &Herd, cell: Cell) -> Option<usize> {
+        let there = herd.those_at(cell);
+        (there != 0).then(|| first_of(there))
+    }
 
     /// Calls a creature in a row of cells written as in the level maps, and gives the row afterwards.
     fn after_call(row: &str, called: usize) -> String {
@@ -409,20 +450,20 @@ mod tests {
                 &[letter, sign] => {
                     kinds[count] = if letter == b's' { Kind::Shy } else if letter == b'r' { Kind::Restless } else { Kind::Plain };
                     let gaze = b"^>v<z".iter().position(|&known| known == sign).unwrap();
-                    herd.set(count, Creature { cell, gaze: Gaze::of_bit(1 << gaze) });
+                    herd.set(count, Creature { cell, gaze: GAZES[gaze] });
                     count += 1;
                 }
                 _ => panic!("{word}"),
             }
         }
         let land = Land::new(&rocks, &water, kinds, count);
-        let answer = answer(&land, &herd, called);
-        herd = arrived(&herd, &answer, called);
-        if turns_when_called(&land, &herd, called) {
-            turn(&mut herd, called);
+        let answer = answer(&land, &herd, herd.get(called).cell, false).unwrap();
+        herd = answer.arrived;
+        if turns_when_called(&land, &herd, answer.called) {
+            turn(&mut herd, answer.called);
         }
         wake(&mut herd, &answer);
-        let shown = |cell: u8| match herd.who_is_at(cell) {
+        let shown = |cell: u8| match who_is_at(&herd, cell) {
             Some(who) => format!("{}{}", ["p", "a", "b", "s", "r"][kinds[who] as usize], ["^", ">", "v", "<", "z"][herd.get(who).gaze as usize]),
             None => if rocks[usize::from(cell)] { "##" } else if water[usize::from(cell)] { "~~" } else { ".." }.to_owned(),
         };
@@ -433,16 +474,17 @@ mod tests {
     fn looking_at_all_together_is_looking_at_each() {
         let mut rng = rhae_engine::Rng::new(7, 0);
         let land: Vec<Cell> = all_cells().collect();
+        let bare = Land::new(&[false; 256], &[false; 256], [Kind::Plain; MOST], MOST);
         for _ in 0..2_000 {
             let mut herd = Herd::EMPTY;
             let count = rng.below(MOST as u32 + 1) as usize;
             for who in 0..count {
-                let free: Vec<Cell> = land.iter().copied().filter(|&cell| herd.who_is_at(cell).is_none()).collect();
-                herd.set(who, Creature { cell: free[rng.below(free.len() as u32) as usize], gaze: Gaze::of_bit(1 << rng.below(5)) });
+                let free: Vec<Cell> = land.iter().copied().filter(|&cell| herd.those_at(cell) == 0).collect();
+                herd.set(who, Creature { cell: free[rng.below(free.len() as u32) as usize], gaze: GAZES[rng.below(5) as usize] });
             }
             for &cell in &land {
                 let at = |cell: Cell| (0..count).find(|&who| herd.get(who).cell == cell);
-                assert_eq!(herd.who_is_at(cell), at(cell), "{herd:?} {cell:x}");
+                assert_eq!(who_is_at(&herd, cell), at(cell), "{herd:?} {cell:x}");
                 for (direction, some) in Gaze::DIRECTIONS.into_iter().zip(herd.around(cell)) {
                     let line = || (1..).map(|steps| (direction.from(cell, steps), steps)).take_while(|&(next, _)| is_land(next));
                     let ahead = line().filter_map(|(next, _)| at(next)).fold(0, |some, who| some | 0x80 << (8 * who));
@@ -452,6 +494,15 @@ mod tests {
                         assert_eq!(Some(herd.nearest(some, cell)), nearest, "{herd:?} {cell:x} {direction:?}");
                     }
                 }
+            }
+            for called in 0..count {
+                let target = herd.get(called).cell;
+                let answering = answer(&bare, &herd, target, true).unwrap();
+                assert_eq!(first_of(answering.called), called);
+                let sees = |who: &usize| line_of_sight(&bare, &herd, *who).last().unwrap_or(herd.get(*who).cell);
+                let next_to_it = |who: &usize| herd.get(*who).gaze.from(sees(who), 1) == target && herd.get(*who).gaze != Gaze::Asleep;
+                let looking: Vec<usize> = (0..count).filter(next_to_it).collect();
+                assert_eq!(answering.walks().iter().map(Walk::who).collect::<Vec<_>>(), looking, "{herd:?} {target:x}");
             }
         }
     }
