@@ -57,7 +57,7 @@ fn main() {
         println!("{}", json!({ "levels": levels, "growth": growth }));
         return;
     }
-    println!("new states a second of CPU time, medians of {rounds} rounds\n");
+    println!("new states a second of CPU time, medians of {rounds} rounds, of more where runs are short\n");
     println!("level      states    hashed/s    packed/s  stateright/s  hashed  packed  rules alone  two threads");
     for one in &levels {
         let number = |name: &str| one[name].as_f64().unwrap_or(f64::NAN);
@@ -103,6 +103,8 @@ impl Visitor for Compare {
         let Self { level, states, rounds } = self;
         let work = Work::<G>::new(level, states);
         let mut sides = Sides::default();
+        // Short runs are compared more often: between two of them a host seldom changes its speed.
+        let rounds = rounds * (LONG_RUN / (work.found * work.again)).max(1);
         for round in 0..=rounds {
             // Before the peer and after it, because a host is not as fast at all times.
             let own = || [Side::Hashed, Side::Packed, Side::Rules].map(|side| work.rate(side));
@@ -139,8 +141,9 @@ impl Visitor for Compare {
 /// How often two threads are compared in a round: the wall clock is noisier than the processor's.
 const PAIRS: usize = 3;
 
-/// The fewest states that a run finds.
-const RUN: usize = 200_000;
+/// The fewest states that a run finds, and how many it finds if it is not a short one.
+const RUN: usize = 20_000;
+const LONG_RUN: usize = 200_000;
 
 /// What each round gave.
 #[derive(Default)]
@@ -191,20 +194,23 @@ impl<G: Game> Work<G> {
 
     /// One side's work; gives the states that were found.
     fn run(&self, side: Side) -> usize {
-        let once = || match side {
-            Side::Peer => check::<G>(self.level, self.generated),
-            Side::Hashed => search(&self.hashed, self.states, 1),
-            Side::Packed => search(&self.packed, self.states, 1),
-            Side::Rules => {
+        match side {
+            Side::Peer => self.again(|| check::<G>(self.level, self.generated)),
+            Side::Hashed => self.again(|| search(&self.hashed, self.states, 1)),
+            Side::Packed => self.again(|| search(&self.packed, self.states, 1)),
+            Side::Rules => self.again(|| {
                 act(&self.packed, &self.walked);
                 self.found
-            }
-            Side::Two => search(&self.packed, self.states, 2),
-            Side::Apart => std::thread::scope(|scope| {
-                let other = scope.spawn(|| search(&self.packed, self.states, 1));
-                search(&self.packed, self.states, 1) + other.join().expect("a search does not panic")
             }),
-        };
+            Side::Two => self.again(|| search(&self.packed, self.states, 2)),
+            Side::Apart => std::thread::scope(|scope| {
+                let other = scope.spawn(|| self.run(Side::Packed));
+                self.run(Side::Packed) + other.join().expect("a search does not panic")
+            }),
+        }
+    }
+
+    fn again(&self, once: impl Fn() -> usize) -> usize {
         (0..self.again).map(|_| once()).sum()
     }
 }

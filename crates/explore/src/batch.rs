@@ -1,91 +1,87 @@
 //! What the actions of some states led to, before it is known which states are new.
 
-use rhae_engine::Outcome;
-
-use crate::Explorable;
-use crate::expand::{Expander, Results};
-use crate::graph::{KEY, outcome_of};
 use crate::index::{Index, hash_of};
-use crate::pages::Pages;
 
+/// What actions led to, in their order, state by state.
 pub(crate) struct Batch<S> {
-    pub(crate) expander: Expander<S>,
-    /// What edges lead to, and the hashes of its keys.
-    pub(crate) results: Results<S>,
-    pub(crate) hashes: Vec<u64>,
-    /// The numbers of those that were known before, as far as they were [found](Self::find).
-    pub(crate) found: Vec<u32>,
-    /// How many edges each state of the batch has.
+    /// How many actions there are, and how many of them each state has.
+    pub(crate) edges: usize,
     pub(crate) counts: Vec<u32>,
+    /// What leads away from the state in which the action is taken. Many an action leads back to it, and nothing has to be looked up
+    /// for that.
+    pub(crate) away: Vec<Away>,
+    /// The states that it leads to, only where keys are not states.
+    pub(crate) states: Vec<S>,
+    /// Only with all clicks: for every action the number of cells that do the same, 0 for a key.
+    pub(crate) weights: Vec<u16>,
+    /// Whether a state did not pack.
+    pub(crate) unpackable: bool,
+    /// Whether clicks were offered anywhere.
+    pub(crate) has_clicks: bool,
 }
 
-impl<S: Clone> Batch<S> {
-    pub(crate) fn new() -> Self {
+/// An action that leads to another state.
+#[derive(Clone, Copy)]
+pub(crate) struct Away {
+    /// The state as a key, and its hash.
+    pub(crate) key: u128,
+    pub(crate) hash: u64,
+    /// Which of the actions it is.
+    pub(crate) edge: u32,
+}
+
+impl<S> Batch<S> {
+    /// Nothing yet, with room for so many states that do not have many actions.
+    pub(crate) fn new(states: usize) -> Self {
         Self {
-            expander: Expander::default(),
-            results: Results { keys: Vec::new(), states: Vec::new(), weights: Vec::new() },
-            hashes: Vec::new(),
-            found: Vec::new(),
-            counts: Vec::new(),
+            edges: 0,
+            counts: Vec::with_capacity(states),
+            away: Vec::with_capacity(2 * states),
+            states: Vec::new(),
+            weights: Vec::new(),
+            unpackable: false,
+            has_clicks: false,
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.results.keys.clear();
-        self.results.states.clear();
-        self.results.weights.clear();
-        self.hashes.clear();
+        self.edges = 0;
         self.counts.clear();
+        self.away.clear();
+        self.states.clear();
+        self.weights.clear();
     }
 
-    /// How many edges there are.
+    /// Adds what an action in a state with this key led to. The hash is handed on as soon as it is known.
     #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.hashes.len()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.results.keys.capacity() * size_of::<u128>()
-            + self.results.states.capacity() * size_of::<S>()
-            + self.results.weights.capacity() * size_of::<u16>()
-            + self.hashes.capacity() * size_of::<u64>()
-            + (self.found.capacity() + self.counts.capacity()) * size_of::<u32>()
-    }
-
-    /// Carries out the actions of one more state, which waits somewhere where its key is not the state. Each hash is handed on
-    /// as soon as it is known.
-    #[inline]
-    pub(crate) fn look_into<E: Explorable<State = S>, const PACKED: bool>(
-        &mut self,
-        level: &E,
-        all_clicks: bool,
-        key: u128,
-        waiting: impl FnOnce() -> S,
-        hashed: impl Fn(u64),
-    ) -> Result<(), E::Error> {
-        let first = self.hashes.len();
-        if outcome_of(key) == Outcome::Going {
-            let state = if PACKED { level.unpack(key & KEY).expect("a packed state comes back") } else { waiting() };
-            self.expander.expand::<E, PACKED>(level, (key, &state), all_clicks, &mut self.results)?;
-            self.hashes.extend(self.results.keys[first..].iter().map(|&key| {
-                let hash = hash_of(key);
-                hashed(hash);
-                hash
-            }));
+    pub(crate) fn add<const PACKED: bool>(&mut self, own: u128, (key, state): (u128, S), hashed: &impl Fn(u64)) {
+        if key != own {
+            let hash = hash_of(key);
+            hashed(hash);
+            self.away.push(Away { key, hash, edge: self.edges as u32 });
+            if !PACKED {
+                self.states.push(state);
+            }
         }
-        self.counts.push((self.hashes.len() - first) as u32);
-        Ok(())
+        self.edges += 1;
+    }
+
+    /// How many states have to be looked up.
+    #[inline]
+    pub(crate) const fn look_ups(&self) -> usize {
+        self.away.len()
     }
 
     /// Gets all places of the index from memory that will be looked up.
     #[inline]
     pub(crate) fn expect(&self, index: &Index) {
-        self.hashes.iter().for_each(|&hash| index.expect(hash));
+        self.away.iter().for_each(|away| index.expect(away.hash));
     }
 
-    /// Looks up which of the states are known.
-    #[inline]
-    pub(crate) fn find(&mut self, index: &Index, keys: &Pages<u128>) {
-        index.find(&self.results.keys, &self.hashes, keys, &mut self.found);
+    pub(crate) fn bytes(&self) -> usize {
+        self.counts.capacity() * size_of::<u32>()
+            + self.away.capacity() * size_of::<Away>()
+            + self.states.capacity() * size_of::<S>()
+            + self.weights.capacity() * size_of::<u16>()
     }
 }

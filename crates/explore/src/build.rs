@@ -10,7 +10,8 @@ use std::ops::Range;
 
 use rhae_engine::Outcome;
 
-use crate::batch::Batch;
+use crate::batch::{Away, Batch};
+use crate::expand::Expander;
 use crate::graph::{outcome_of, with_outcome};
 use crate::index::{Index, NOBODY, TOGETHER};
 use crate::pages::{Pages, Rows};
@@ -91,6 +92,9 @@ pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     /// The states that wait to be looked into, in the order of their numbers, where keys are not states.
     waiting: VecDeque<E::State>,
     waiting_heap: usize,
+    /// Of a batch that is numbered: where its edges lead, and which number was found for what leads away.
+    targets: Vec<u32>,
+    found: Vec<u32>,
     /// Memory of the index and of batches, as their owner last measured it.
     elsewhere: usize,
     /// Up to this many states there is nothing to ask for: no limit, no memory.
@@ -115,7 +119,8 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         };
         let waiting_heap = if PACKED { 0 } else { level.heap_bytes(&start) };
         let waiting = if PACKED { VecDeque::new() } else { VecDeque::from([start]) };
-        Self { level, search, graph, waiting, waiting_heap, elsewhere: 0, free: 0, unpackable: false }
+        let (targets, found) = (Vec::new(), Vec::new());
+        Self { level, search, graph, waiting, waiting_heap, targets, found, elsewhere: 0, free: 0, unpackable: false }
     }
 
     fn finish(mut self) -> Graph {
@@ -131,12 +136,14 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             return threads::run(self, go_on);
         }
         let mut index = Index::new(&self.graph.keys);
-        let mut batch = Batch::new();
+        let mut batch = Batch::new(TOGETHER);
+        let mut expander = Expander::<E, PACKED>::new(self.level, self.search.all_clicks);
+        let patience = self.level.patience();
         let mut asked = 0;
-        let (level, all_clicks) = (self.level, self.search.all_clicks);
         while self.goes_on() {
-            let (from, end) = (self.graph.expanded(), self.graph.nodes());
-            if from >= asked + level.patience() {
+            let from = self.graph.expanded();
+            let end = self.graph.nodes().min(from + patience);
+            if from >= asked + patience {
                 if !self.ask(go_on) {
                     return Ok(());
                 }
@@ -144,18 +151,17 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             }
             batch.clear();
             let mut node = from;
-            while node < end && batch.len() < TOGETHER {
+            while node < end && batch.look_ups() < TOGETHER {
                 let key = self.graph.keys.at(node);
-                batch.look_into::<E, PACKED>(level, all_clicks, key, || self.next_waiting(), |hash| index.expect(hash))?;
+                expander.look_into(key, || self.next_waiting(), &mut batch, |hash| index.expect(hash))?;
                 node += 1;
             }
-            if batch.expander.unpackable {
+            if batch.unpackable {
                 self.unpackable = true;
                 return Ok(());
             }
-            batch.find(&index, &self.graph.keys);
             let batches = batch.bytes();
-            if let Err(stop) = self.number(&mut batch, &mut index, batches) {
+            if let Err(stop) = self.number(&batch, &mut index, batches) {
                 self.graph.stop = Some(stop);
                 return Ok(());
             }
@@ -215,16 +221,23 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         self.waiting_heap -= into[first..].iter().map(|state| level.heap_bytes(state)).sum::<usize>();
     }
 
-    /// Numbers what a batch led to and adds its edges, up to the first limit. `batches` is the memory of all batches.
-    pub(crate) fn number(&mut self, batch: &mut Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
-        let most = batch.len();
+    /// Numbers what the actions of the next states led to and adds the edges, up to the first limit. `batches` is the memory of all
+    /// batches.
+    pub(crate) fn number(&mut self, batch: &Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
+        index.find(&batch.away, &self.graph.keys, &mut self.found);
+        self.targets.clear();
+        for (own, &count) in (self.graph.expanded() as u32..).zip(&batch.counts) {
+            self.targets.resize(self.targets.len() + count as usize, own);
+        }
+        let batches = batches + (self.targets.capacity() + self.found.capacity()) * size_of::<u32>();
+        let most = batch.look_ups();
         if !index.has_room(most) {
             self.elsewhere = batches;
             self.allow(index.room_bytes(most))?;
             index.add_room(most, &self.graph.keys);
         }
         self.elsewhere = batches + index.bytes();
-        let (mut row, mut edge) = (0, 0);
+        let (mut row, mut edge, mut away) = (0, 0, 0);
         while row < batch.counts.len() {
             if !self.goes_on() {
                 // The next depth is not allowed.
@@ -232,11 +245,12 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             }
             // Where a depth begins is known when all states of the one before are done, so they are done first.
             let rows = batch.counts.len().min(row + self.left_in_depth());
-            let edges: u32 = batch.counts[row..rows].iter().sum();
-            self.number_rows(batch, row..rows, edge..edge + edges as usize, index)?;
-            (row, edge) = (rows, edge + edges as usize);
+            let edges = edge + batch.counts[row..rows].iter().sum::<u32>() as usize;
+            let aways = away + batch.away[away..].partition_point(|away| (away.edge as usize) < edges);
+            self.number_rows(batch, row..rows, edge..edges, away..aways, index)?;
+            (row, edge, away) = (rows, edges, aways);
         }
-        self.graph.has_clicks |= batch.expander.has_clicks;
+        self.graph.has_clicks |= batch.has_clicks;
         Ok(())
     }
 
@@ -244,34 +258,36 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     #[inline]
     fn number_rows(
         &mut self,
-        batch: &mut Batch<E::State>,
+        batch: &Batch<E::State>,
         rows: Range<usize>,
         edges: Range<usize>,
+        away: Range<usize>,
         index: &mut Index,
     ) -> Result<(), Stop> {
         let known = self.graph.nodes();
         let mut stop = None;
-        for edge in edges.clone() {
-            if batch.found[edge] == NOBODY {
-                let (key, hash) = (batch.results.keys[edge], batch.hashes[edge]);
-                let number = match index.resolve(hash, key, &self.graph.keys) {
+        for (at, &Away { key, hash, edge }) in away.clone().zip(&batch.away[away]) {
+            let mut number = self.found[at];
+            if number == NOBODY {
+                let added = match index.resolve(hash, key, &self.graph.keys) {
                     Some(known) => Ok(known),
-                    None => self.add_node(key, batch.results.states.get(edge)),
+                    None => self.add_node(key, batch.states.get(at)),
                 };
-                match number {
-                    Ok(number) => batch.found[edge] = number,
+                match added {
+                    Ok(added) => number = added,
                     Err(why) => {
-                        stop = Some((edge, why));
+                        stop = Some((edge as usize, why));
                         break;
                     }
                 }
             }
+            self.targets[edge as usize] = number;
         }
         let counts = &batch.counts[rows];
         let all = self.graph.rows.len() + edges.len();
         if stop.is_none() && all <= self.search.limits.edges && self.graph.rows.has_room(counts.len(), edges.len()) {
-            let weights = batch.results.weights.get(edges.clone()).unwrap_or_default();
-            self.graph.rows.add(counts, &batch.found[edges], weights);
+            let weights = batch.weights.get(edges.clone()).unwrap_or_default();
+            self.graph.rows.add(counts, &self.targets[edges], weights);
             return Ok(());
         }
         self.add_row_by_row(batch, counts, edges, known, stop)
@@ -299,12 +315,12 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 _ => self.make_row(row.len()),
             };
             if let Err(stop) = stopped {
-                let reached = batch.found[edges.start..begin].iter().map(|&number| number as usize + 1);
+                let reached = self.targets[edges.start..begin].iter().map(|&number| number as usize + 1);
                 self.graph.keys.truncate(reached.fold(known, usize::max));
                 return Err(stop);
             }
-            let weights = batch.results.weights.get(row.clone()).unwrap_or_default();
-            self.graph.rows.add(&[count], &batch.found[row.clone()], weights);
+            let weights = batch.weights.get(row.clone()).unwrap_or_default();
+            self.graph.rows.add(&[count], &self.targets[row.clone()], weights);
             begin = row.end;
         }
         Ok(())
@@ -348,7 +364,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             return Err(Stop::Nodes);
         }
         if self.graph.keys.is_full() {
-            self.allow(self.graph.keys.room_bytes())?;
+            self.allow(Pages::<u128>::room_bytes())?;
             self.graph.keys.add_room();
         }
         self.allow(0)?;

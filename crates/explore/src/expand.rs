@@ -3,51 +3,50 @@
 use rhae_engine::{Action, ActionKind, ActionSet, Outcome};
 
 use crate::Explorable;
+use crate::batch::Batch;
 use crate::explorable::keys_of;
-use crate::graph::{CLICKS, with_outcome};
+use crate::graph::{CLICKS, KEY, outcome_of, with_outcome};
 
-/// Memory that is used again for each state, and what was noticed of all of them.
-pub(crate) struct Expander<S> {
+/// Looks into states of a level, with memory that is used again for each.
+pub(crate) struct Expander<'a, E: Explorable, const PACKED: bool> {
+    level: &'a E,
+    all_clicks: bool,
     /// What was offered in the last state.
     offered: ActionSet,
     /// The keys of that, and how many they are, followed by the last state's clicks.
     actions: Vec<Action>,
     keys: usize,
-    clicked: Vec<(u128, S, u16)>,
-    /// Whether a state did not pack.
-    pub(crate) unpackable: bool,
-    /// Whether clicks were offered anywhere.
-    pub(crate) has_clicks: bool,
+    clicked: Vec<(u128, E::State, u16)>,
 }
 
-/// What actions led to, in their order.
-pub(crate) struct Results<S> {
-    /// The states as keys.
-    pub(crate) keys: Vec<u128>,
-    /// The states themselves, only where keys are not states.
-    pub(crate) states: Vec<S>,
-    /// Only with all clicks: the number of cells that do the same, 0 for a key.
-    pub(crate) weights: Vec<u16>,
-}
-
-impl<S> Default for Expander<S> {
-    fn default() -> Self {
+impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
+    pub(crate) fn new(level: &'a E, all_clicks: bool) -> Self {
         let (offered, actions, clicked) = (ActionSet::EMPTY, Vec::new(), Vec::new());
-        Self { offered, actions, keys: 0, clicked, unpackable: false, has_clicks: false }
+        Self { level, all_clicks, offered, actions, keys: 0, clicked }
     }
-}
 
-impl<S: Clone> Expander<S> {
-    /// Carries out all actions of a state with its key.
+    /// Carries out the actions of one more state, which waits somewhere where its key is not the state. Each hash of what they
+    /// lead to is handed on as soon as it is known.
     #[inline]
-    pub(crate) fn expand<E: Explorable<State = S>, const PACKED: bool>(
+    pub(crate) fn look_into(
         &mut self,
-        level: &E,
-        state: (u128, &S),
-        all_clicks: bool,
-        results: &mut Results<S>,
+        key: u128,
+        waiting: impl FnOnce() -> E::State,
+        batch: &mut Batch<E::State>,
+        hashed: impl Fn(u64),
     ) -> Result<(), E::Error> {
-        let offered = level.offered(state.1);
+        let first = batch.edges;
+        if outcome_of(key) == Outcome::Going {
+            let state = if PACKED { self.level.unpack(key & KEY).expect("a packed state comes back") } else { waiting() };
+            self.expand((key, &state), batch, &hashed)?;
+        }
+        batch.counts.push((batch.edges - first) as u32);
+        Ok(())
+    }
+
+    #[inline]
+    fn expand(&mut self, state: (u128, &E::State), batch: &mut Batch<E::State>, hashed: &impl Fn(u64)) -> Result<(), E::Error> {
+        let offered = self.level.offered(state.1);
         if offered != self.offered {
             self.offered = offered;
             self.actions.clear();
@@ -56,61 +55,41 @@ impl<S: Clone> Expander<S> {
         }
         self.actions.truncate(self.keys);
         let clicks = offered.contains(ActionKind::Action6);
-        self.has_clicks |= clicks;
-        if clicks && !all_clicks {
-            level.clicks(state.1, &mut self.actions);
+        batch.has_clicks |= clicks;
+        if clicks && !self.all_clicks {
+            self.level.clicks(state.1, &mut self.actions);
         }
-        let mut failed = None;
-        results.keys.extend(self.actions.iter().map(|&action| {
-            if failed.is_some() {
-                return 0;
-            }
-            match result::<E, PACKED>(level, state, action, &mut self.unpackable) {
-                Ok((key, after)) => {
-                    if !PACKED {
-                        results.states.push(after);
-                    }
-                    key
-                }
-                Err(error) => {
-                    failed = Some(error);
-                    0
-                }
-            }
-        }));
-        if let Some(error) = failed {
-            return Err(error);
+        for &action in &self.actions {
+            let result = result::<E, PACKED>(self.level, state, action, &mut batch.unpackable)?;
+            batch.add::<PACKED>(state.0, result, hashed);
         }
-        if all_clicks {
-            results.weights.resize(results.keys.len(), 0);
+        if self.all_clicks {
+            batch.weights.resize(batch.edges, 0);
             if clicks {
-                self.click_everywhere::<E, PACKED>(level, state, results)?;
+                self.click_everywhere(state, batch, hashed)?;
             }
         }
         Ok(())
     }
 
     /// Clicks on every cell; cells that do the same are one edge.
-    fn click_everywhere<E: Explorable<State = S>, const PACKED: bool>(
+    fn click_everywhere(
         &mut self,
-        level: &E,
-        state: (u128, &S),
-        results: &mut Results<S>,
+        state: (u128, &E::State),
+        batch: &mut Batch<E::State>,
+        hashed: &impl Fn(u64),
     ) -> Result<(), E::Error> {
         for cell in 0..CLICKS {
             let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
-            let (key, after) = result::<E, PACKED>(level, state, action, &mut self.unpackable)?;
+            let (key, after) = result::<E, PACKED>(self.level, state, action, &mut batch.unpackable)?;
             match self.clicked.iter_mut().find(|(known, ..)| *known == key) {
                 Some((.., cells)) => *cells += 1,
                 None => self.clicked.push((key, after, 1)),
             }
         }
         for (key, after, cells) in self.clicked.drain(..) {
-            results.keys.push(key);
-            results.weights.push(cells);
-            if !PACKED {
-                results.states.push(after);
-            }
+            batch.add::<PACKED>(state.0, (key, after), hashed);
+            batch.weights.push(cells);
         }
         Ok(())
     }

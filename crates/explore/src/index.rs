@@ -5,12 +5,15 @@
 //! compared as a whole, and used from the first slot on; what finds no room in its group goes into the next one. The table
 //! grows by being filled again from the list. Nothing is ever removed.
 
+use crate::batch::Away;
 use crate::pages::Pages;
 
 /// Above this share of used slots, in eighths, the table grows.
 const FULL: usize = 5;
 /// Slots of a group: few enough that a group is never in two lines of a cache, and enough that few keys are elsewhere.
 const GROUP: usize = 4;
+/// Groups of the smallest table: it is quicker to clear than several that grow.
+const SMALLEST: usize = 1 << 11;
 /// Look-ups that are made together.
 pub(crate) const TOGETHER: usize = 128;
 /// What no state has as its number.
@@ -49,7 +52,7 @@ pub(crate) struct Index {
 impl Index {
     /// A table that knows the states of a list.
     pub(crate) fn new(keys: &Pages<u128>) -> Self {
-        let mut index = Self { groups: vec![[0; GROUP]; 1 << 8], used: 0, numbers: 0 };
+        let mut index = Self { groups: vec![[0; GROUP]; SMALLEST], used: 0, numbers: 0 };
         index.add_room(keys.len(), keys);
         index.used = keys.len();
         index
@@ -133,13 +136,13 @@ impl Index {
         (hash >> 32) as u32 & !self.numbers
     }
 
-    /// Looks up keys with their hashes without entering any: nearly all that are known get their number, the others
+    /// Looks up states without entering any: nearly all that are known get their number, the others
     /// [`NOBODY`]. No branch depends on what is read, so that many wait for memory together: a processor that guesses wrong
     /// would wait for each by itself.
-    pub(crate) fn find(&self, wanted: &[u128], hashes: &[u64], keys: &Pages<u128>, found: &mut Vec<u32>) {
+    pub(crate) fn find(&self, wanted: &[Away], keys: &Pages<u128>, found: &mut Vec<u32>) {
         let (groups, numbers, last) = (&self.groups[..], self.numbers, keys.len() as u32 - 1);
         found.clear();
-        found.extend(hashes.iter().map(move |&hash| {
+        found.extend(wanted.iter().map(move |&Away { hash, .. }| {
             let tag = (hash >> 32) as u32 & !numbers;
             let [a, b, c, d] = groups[hash as usize & (groups.len() - 1)].map(|slot| if slot & !numbers == tag { slot } else { 0 });
             // Where no slot has the tag, or more than one, some key is compared that is there.
@@ -147,7 +150,7 @@ impl Index {
             keys.expect(number as usize);
             number
         }));
-        for (number, &key) in found.iter_mut().zip(wanted) {
+        for (number, &Away { key, .. }) in found.iter_mut().zip(wanted) {
             let differs = keys.at(*number as usize) != key;
             *number |= 0_u32.wrapping_sub(u32::from(differs));
         }
@@ -205,9 +208,9 @@ mod tests {
             keys.push(key);
         }
         // What is found together is right, and nearly everything is.
-        let (wanted, mut found) = ((0..300_000).map(key_of).collect::<Vec<u128>>(), Vec::new());
-        let hashes: Vec<u64> = wanted.iter().map(|&key| hash_of(key)).collect();
-        index.find(&wanted, &hashes, &keys, &mut found);
+        let away = |key: u128| Away { key, hash: hash_of(key), edge: 0 };
+        let (wanted, mut found) = ((0..300_000).map(key_of).map(away).collect::<Vec<Away>>(), Vec::new());
+        index.find(&wanted, &keys, &mut found);
         assert!((0..).zip(&found).all(|(number, &found)| found == number && number < 150_000 || found == NOBODY));
         assert!(found.iter().filter(|&&found| found != NOBODY).count() > 130_000);
         for number in 0..150_000 {

@@ -1,15 +1,17 @@
 //! Lists in pages: they grow without copying what they hold, so that growing needs neither time nor memory for a second copy.
 //!
 //! [`Pages`] is a plain list. [`Rows`] has the edges of a graph, row by row; a row never crosses from one page to the next, so
-//! that it can be read as one slice. Only the first page grows by doubling, because many lists stay small.
-//! **Invariant:** memory is asked for only by `add_room`, and `room_bytes` says before how much that will be.
+//! that it can be read as one slice. Of a page that is not full, the system hands out only what is written to; and a process
+//! that searches again gets pages of always the same size back without asking the system, which would take a tenth of the time of
+//! a small search. **Invariant:** after the first page, memory is asked for only by `add_room`, and `room_bytes` says before how
+//! much that will be.
 
 /// Entries of a page are counted by this many bits.
-const BITS: u32 = 16;
+const BITS: u32 = 15;
 const PAGE: usize = 1 << BITS;
 const WITHIN: usize = PAGE - 1;
-/// Entries of the first page at first.
-const SMALL: usize = 1 << 10;
+/// Pages of edges that can be told apart: where a row begins is a number of 32 bits.
+const MOST_PAGES: usize = 1 << (u32::BITS - BITS);
 
 /// A list.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub(crate) struct Pages<T> {
 
 impl<T: Copy> Pages<T> {
     pub(crate) fn new() -> Self {
-        Self { pages: vec![Vec::with_capacity(SMALL)] }
+        Self { pages: vec![new_page()] }
     }
 
     #[inline]
@@ -50,8 +52,8 @@ impl<T: Copy> Pages<T> {
     }
 
     /// How many entries there can be before it is full.
-    pub(crate) fn capacity(&self) -> usize {
-        (self.pages.len() - 1) * PAGE + self.pages.last().map_or(0, Vec::capacity)
+    pub(crate) const fn capacity(&self) -> usize {
+        self.pages.len() * PAGE
     }
 
     #[inline]
@@ -62,16 +64,16 @@ impl<T: Copy> Pages<T> {
     /// Whether there is room for some more entries on the last page.
     #[inline]
     fn has_room(&self, more: usize) -> bool {
-        self.pages.last().is_some_and(|page| page.len() + more <= page.capacity())
+        has_room(&self.pages, more)
     }
 
     /// What [`add_room`](Self::add_room) will ask for.
-    pub(crate) fn room_bytes(&self) -> usize {
-        next_capacity(&self.pages, 1) * size_of::<T>()
+    pub(crate) const fn room_bytes() -> usize {
+        PAGE * size_of::<T>()
     }
 
     pub(crate) fn add_room(&mut self) {
-        add_room(&mut self.pages, 1);
+        self.pages.push(new_page());
     }
 
     /// Appends an entry, for which there must be room.
@@ -100,6 +102,17 @@ impl<T: Copy> Pages<T> {
         self.pages[page].last_mut()
     }
 
+    /// Appends some entries from a place on to another list.
+    pub(crate) fn copy(&self, from: usize, count: usize, into: &mut Vec<T>) {
+        let (mut at, end) = (from, from + count);
+        while at < end {
+            let page = &self.pages[at >> BITS][at & WITHIN..];
+            let some = page.len().min(end - at);
+            into.extend_from_slice(&page[..some]);
+            at += some;
+        }
+    }
+
     /// The entries from a place on.
     pub(crate) fn iter_from(&self, from: usize) -> impl Iterator<Item = T> + '_ {
         let (first, skipped) = (from >> BITS, from & WITHIN);
@@ -123,8 +136,8 @@ impl Rows {
     pub(crate) fn new(weighted: bool) -> Self {
         let mut first = Pages::new();
         first.push(0);
-        let weights = weighted.then(|| vec![Vec::with_capacity(SMALL)]);
-        Self { first, targets: vec![Vec::with_capacity(SMALL)], weights, len: 0 }
+        let weights = weighted.then(|| vec![new_page()]);
+        Self { first, targets: vec![new_page()], weights, len: 0 }
     }
 
     /// How many rows there are.
@@ -153,36 +166,33 @@ impl Rows {
     /// Whether there is room for some rows, of this many edges together.
     #[inline]
     pub(crate) fn has_room(&self, rows: usize, edges: usize) -> bool {
-        self.first.has_room(rows) && self.targets.last().is_some_and(|page| page.len() + edges <= page.capacity())
+        self.first.has_room(rows) && has_room(&self.targets, edges)
     }
 
     /// Whether a row of this many edges can be told apart from all others by a number of 32 bits.
     pub(crate) fn can_number(&self, edges: usize) -> bool {
-        self.targets.len() < PAGE && edges <= PAGE
+        self.targets.len() < MOST_PAGES && edges <= PAGE
     }
 
     /// What [`add_room`](Self::add_room) will ask for.
     pub(crate) fn room_bytes(&self, edges: usize) -> usize {
         let one = size_of::<u32>() + if self.is_weighted() { size_of::<u16>() } else { 0 };
-        let first = if self.first.is_full() { self.first.room_bytes() } else { 0 };
-        first + next_capacity(&self.targets, edges) * one
+        let first = if self.first.is_full() { Pages::<u32>::room_bytes() } else { 0 };
+        first + if has_room(&self.targets, edges) { 0 } else { PAGE * one }
     }
 
     pub(crate) fn add_room(&mut self, edges: usize) {
         if self.first.is_full() {
             self.first.add_room();
         }
-        if self.targets.last().is_some_and(|page| page.len() + edges <= page.capacity()) {
+        if has_room(&self.targets, edges) {
             return;
         }
-        add_room(&mut self.targets, edges);
+        // The row begins on the new page.
+        *self.first.last_mut().expect("where the next row begins is always there") = (self.targets.len() << BITS) as u32;
+        self.targets.push(new_page());
         if let Some(weights) = &mut self.weights {
-            add_room(weights, edges);
-        }
-        let page = self.targets.len() - 1;
-        if self.targets[page].is_empty() {
-            // The row begins on the new page.
-            *self.first.last_mut().expect("where the next row begins is always there") = (page << BITS) as u32;
+            weights.push(new_page());
         }
     }
 
@@ -233,25 +243,14 @@ impl Rows {
     }
 }
 
-/// The entries of the page that is made, or of the first page when it grows, with room for some more in one piece.
-fn next_capacity<T>(pages: &[Vec<T>], more: usize) -> usize {
-    match pages {
-        [first] if first.len() + more <= PAGE && first.capacity() < PAGE => {
-            (2 * first.capacity()).max((first.len() + more).next_power_of_two()).min(PAGE)
-        }
-        _ => PAGE,
-    }
+fn new_page<T>() -> Vec<T> {
+    Vec::with_capacity(PAGE)
 }
 
-fn add_room<T>(pages: &mut Vec<Vec<T>>, more: usize) {
-    let capacity = next_capacity(pages, more);
-    match &mut pages[..] {
-        [first] if first.len() + more <= PAGE && first.capacity() < PAGE => {
-            let missing = capacity - first.len();
-            first.reserve_exact(missing);
-        }
-        _ => pages.push(Vec::with_capacity(capacity)),
-    }
+/// Whether there is room for some more entries on the last page.
+#[inline]
+fn has_room<T>(pages: &[Vec<T>], more: usize) -> bool {
+    pages.last().is_some_and(|page| page.len() + more <= PAGE)
 }
 
 #[cfg(test)]
@@ -265,9 +264,8 @@ mod tests {
         for entry in 0..count {
             if list.is_full() {
                 let before = list.bytes();
-                let asked = list.room_bytes();
                 list.add_room();
-                assert!(list.bytes() <= before + asked);
+                assert_eq!(list.bytes(), before + Pages::<usize>::room_bytes());
             }
             list.push(entry);
         }
@@ -276,6 +274,9 @@ mod tests {
         assert_eq!(list.get(count), None);
         for from in [0, 5, PAGE - 1, PAGE, 2 * PAGE + 1, count] {
             assert!(list.iter_from(from).eq(from..count), "from {from}");
+            let mut copied = vec![7];
+            list.copy(from, count - from, &mut copied);
+            assert!(copied.into_iter().skip(1).eq(from..count), "from {from}");
         }
         for len in [2 * PAGE + 3, 2 * PAGE, PAGE + 1, 7] {
             list.truncate(len);

@@ -2,6 +2,7 @@
 
 mod alike;
 mod chains;
+mod failing;
 mod known;
 mod memory;
 mod random_chains;
