@@ -4,14 +4,16 @@
 //! outermost cells are wall or void; therefore nothing that stands or flies ever leaves the bits of its row.
 
 mod draw;
+mod flight;
 mod levels;
 #[cfg(test)]
 mod tests;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker, Direction};
+use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
 use serde::{Deserialize, Serialize};
 
 use draw::Moment;
+use flight::push;
 
 /// Pushing off walls and loose stones.
 pub(crate) struct Ny40;
@@ -192,9 +194,10 @@ impl Game for Ny40 {
         packer.put(u64::from(state.spent), 8);
         packer.put_place(board.you);
         packer.put_set(board.stones, INNER, INNER_CELLS);
-        let held = sides(board.held, board.you);
+        // Most often nothing is held.
+        let held = if board.held == 0 { 0 } else { sides(board.held, board.you) };
         packer.put(held, 4);
-        packer.require(on_sides(held, board.you) == board.held);
+        packer.require(board.held == 0 || on_sides(held, board.you) == board.held);
         packer.finish()
     }
 
@@ -229,68 +232,6 @@ fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
     if board.held == 0 {
         blink(hall, state, Moment::Grasping, sink);
     }
-}
-
-/// Pushes the body in a direction, off everything that it touches on the opposite side. Gives the places where stones fell.
-fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut impl FrameSink) -> Cells {
-    // For each direction by itself, so that all shifts are known when this is compiled.
-    match ahead {
-        Direction::Up => push_to::<{ Direction::Up as usize }>(hall, state, sink),
-        Direction::Down => push_to::<{ Direction::Down as usize }>(hall, state, sink),
-        Direction::Left => push_to::<{ Direction::Left as usize }>(hall, state, sink),
-        Direction::Right => push_to::<{ Direction::Right as usize }>(hall, state, sink),
-    }
-}
-
-/// Body and pushed stones part at once and fly until something stops them. They cannot meet: a pushed stone starts
-/// behind a cell of the body, and no cell of the body lies behind it.
-fn push_to<const AHEAD: usize>(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) -> Cells {
-    let ahead = Direction::ALL[AHEAD];
-    let behind = ahead.opposite();
-    let board = state.board;
-    let touched = hall.touched(&board, behind);
-    if touched == 0 && board.body() & hall.moss == 0 {
-        blink(hall, state, Moment::Kicking(behind), sink);
-        return 0;
-    }
-    let mut pushed = touched & board.stones & !hall.moss;
-    let mut flying = true;
-    let mut moved = false;
-    let mut fallen = 0;
-    loop {
-        let board = &mut state.board;
-        let body = board.body();
-        let resting = board.loose() & !pushed;
-        flying &= beside(body, ahead) & (hall.walls | resting) == 0;
-        pushed &= !beside(hall.walls | resting, ahead);
-        if !flying && pushed == 0 {
-            break;
-        }
-        moved = true;
-        let landed = beside(pushed, behind);
-        board.stones = board.stones & !pushed | landed;
-        pushed = landed;
-        if flying {
-            board.stones = board.stones & !board.held | beside(board.held, ahead);
-            board.held = beside(board.held, ahead);
-            board.you = beside(board.you, ahead);
-        }
-        sink.frame(|frame| draw::picture(hall, state, Moment::Flight, frame));
-        let board = &mut state.board;
-        fallen |= board.stones & hall.void;
-        board.stones &= !hall.void;
-        board.held &= !hall.void;
-        pushed &= !(hall.void | hall.moss);
-        flying &= board.body() & hall.moss == 0;
-        if board.you & hall.void != 0 {
-            flying = false;
-            board.held = 0;
-        }
-    }
-    if !moved {
-        blink(hall, state, Moment::Blocked(ahead), sink);
-    }
-    fallen
 }
 
 /// Shows a moment twice, with the picture at rest between and after.

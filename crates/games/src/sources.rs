@@ -4,6 +4,7 @@
 pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
     match id {
         "kq19-v1" => &[include_str!("kq19/heap.rs")],
+        "ny40-v1" => &[include_str!("ny40/flight.rs")],
         "ym39-v1" => &[include_str!("ym39/herd.rs")],
         "bx20-v1" => &[include_str!("bx20/board.rs")],
         "hk26-v1" => &[include_str!("hk26/wants.rs")],

@@ -1,0 +1,125 @@
+//! What a push sets in motion: the body and the stones that it was pushed off part at once and fly until something stops them.
+//!
+//! **Invariant:** they never meet, and no two of the stones do: a pushed stone starts behind a cell of the body, no cell of the body lies
+//! behind it, and no other stone on its line is pushed. So all fly together where that is seen, and one after the other where
+//! nobody looks.
+
+use rhae_engine::{Direction, FrameSink, StateOf};
+
+use super::draw::{self, Moment};
+use super::{Board, Cells, Hall, Ny40, beside, blink};
+
+/// Pushes the body in a direction, off everything that it touches on the opposite side. Gives the places where stones fell.
+#[inline]
+pub(super) fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut impl FrameSink) -> Cells {
+    // For each direction by itself, so that all shifts are known when this is compiled.
+    match ahead {
+        Direction::Up => push_to::<{ Direction::Up as usize }, _>(hall, state, sink),
+        Direction::Down => push_to::<{ Direction::Down as usize }, _>(hall, state, sink),
+        Direction::Left => push_to::<{ Direction::Left as usize }, _>(hall, state, sink),
+        Direction::Right => push_to::<{ Direction::Right as usize }, _>(hall, state, sink),
+    }
+}
+
+#[inline]
+fn push_to<const AHEAD: usize, S: FrameSink>(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut S) -> Cells {
+    let ahead = Direction::ALL[AHEAD];
+    let board = &mut state.board;
+    let touched = hall.touched(board, ahead.opposite());
+    if touched == 0 && board.body() & hall.moss == 0 {
+        blink(hall, state, Moment::Kicking(ahead.opposite()), sink);
+        return 0;
+    }
+    let mut flight = Flight::<AHEAD>::new(hall, board, touched);
+    if !S::DRAWS {
+        while flight.moves_body(board) {
+            flight.lands_body(board);
+        }
+        while flight.moves_stones(board) {
+            flight.lands_stones(board);
+        }
+        return flight.fallen;
+    }
+    let mut moved = false;
+    while flight.moves_body(&mut state.board) | flight.moves_stones(&mut state.board) {
+        moved = true;
+        sink.frame(|frame| draw::picture(hall, state, Moment::Flight, frame));
+        flight.lands_body(&mut state.board);
+        flight.lands_stones(&mut state.board);
+    }
+    if !moved {
+        blink(hall, state, Moment::Blocked(ahead), sink);
+    }
+    flight.fallen
+}
+
+/// A flight under way, cell by cell.
+struct Flight<'a, const AHEAD: usize> {
+    hall: &'a Hall,
+    /// What stops those who fly: walls, and stones that nobody moves.
+    obstacles: Cells,
+    /// Whether the body flies, and which stones do.
+    body: bool,
+    stones: Cells,
+    /// Where stones fell.
+    fallen: Cells,
+}
+
+impl<'a, const AHEAD: usize> Flight<'a, AHEAD> {
+    const AHEAD: Direction = Direction::ALL[AHEAD];
+    const BEHIND: Direction = Self::AHEAD.opposite();
+
+    #[inline]
+    const fn new(hall: &'a Hall, board: &Board, touched: Cells) -> Self {
+        let stones = touched & board.stones & !hall.moss;
+        Self { hall, obstacles: hall.walls | board.loose() & !stones, body: true, stones, fallen: 0 }
+    }
+
+    /// Moves the body by a cell, unless it flies no more.
+    #[inline]
+    const fn moves_body(&mut self, board: &mut Board) -> bool {
+        self.body &= beside(board.body(), Self::AHEAD) & self.obstacles == 0;
+        if self.body {
+            let held = beside(board.held, Self::AHEAD);
+            board.stones = board.stones & !board.held | held;
+            board.held = held;
+            board.you = beside(board.you, Self::AHEAD);
+        }
+        self.body
+    }
+
+    /// What comes onto moss stays there; held stones fall by themselves, and if you fall you let go.
+    #[inline]
+    const fn lands_body(&mut self, board: &mut Board) {
+        let Hall { moss, void, .. } = *self.hall;
+        if board.body() & (moss | void) == 0 {
+            return;
+        }
+        self.fallen |= board.held & void;
+        board.stones &= !(board.held & void);
+        board.held &= !void;
+        self.body &= board.body() & moss == 0;
+        if board.you & void != 0 {
+            self.body = false;
+            board.held = 0;
+        }
+    }
+
+    /// Moves the stones that still fly by a cell.
+    #[inline]
+    const fn moves_stones(&mut self, board: &mut Board) -> bool {
+        self.stones &= !beside(self.obstacles, Self::AHEAD);
+        let moved = beside(self.stones, Self::BEHIND);
+        board.stones = board.stones & !self.stones | moved;
+        self.stones = moved;
+        moved != 0
+    }
+
+    #[inline]
+    const fn lands_stones(&mut self, board: &mut Board) {
+        let Hall { moss, void, .. } = *self.hall;
+        self.fallen |= self.stones & void;
+        board.stones &= !(self.stones & void);
+        self.stones &= !(moss | void);
+    }
+}
