@@ -10,7 +10,7 @@ mod levels;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
 
-use herd::{Answer, Cell, Herd, Kind, Land};
+use herd::{Answer, Call, Cell, Herd, Kind, Land};
 
 const FACTS: Facts = Facts {
     id: "ym39-v1",
@@ -73,18 +73,13 @@ impl Game for Ym39 {
     #[inline]
     fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
         let Action::Action6 { x, y } = action else { return Outcome::Going };
-        let cell = draw::cell_at(x, y);
         let herd = &mut state.board;
-        if !call(level, herd, cell, sink) || !level.is_won(herd) {
+        let call = Call::new(&level.land, herd, draw::cell_at(x, y));
+        if call.is_idle() {
+            show_gazes(level, herd, call.cell, sink);
             return Outcome::Going;
         }
-        for wide in [true, false, true] {
-            sink.frame(|frame| {
-                draw::draw(level, herd, frame);
-                draw::draw_shining(level, wide, frame);
-            });
-        }
-        Outcome::LevelWon
+        answer(level, herd, &call, sink)
     }
 
     fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
@@ -120,36 +115,41 @@ impl Game for Ym39 {
     }
 }
 
-/// Calls the creature in a cell: those who see it walk and look along, a restless one turns, and sleepers wake. Tells whether
-/// anybody answered.
+/// Those who see the called creature walk and look along, a restless one turns, and sleepers wake.
 #[inline]
-fn call<S: FrameSink>(level: &Level, herd: &mut Herd, cell: Cell, sink: &mut S) -> bool {
-    let Some(answer) = herd::answer(&level.land, herd, cell, S::DRAWS) else {
-        show_gazes(level, herd, cell, sink);
-        return false;
-    };
-    let turns = herd::turns_when_called(&level.land, herd, answer.called);
+fn answer<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut S) -> Outcome {
+    let answer = herd::answer(&level.land, herd, call, S::DRAWS);
+    let turns = call.turning != 0;
     if answer.is_empty() && !turns {
-        show_gazes(level, herd, cell, sink);
-        return false;
+        show_gazes(level, herd, call.cell, sink);
+        return Outcome::Going;
     }
-    show_call(level, herd, &answer, cell, sink);
+    show_call(level, herd, &answer, call.cell, sink);
     if S::DRAWS {
-        (1..=answer.longest()).for_each(|steps| show_called(level, &herd::walked(herd, &answer, steps), cell, sink));
+        (1..=answer.longest()).for_each(|steps| show_called(level, &herd::walked(herd, &answer, steps), call.cell, sink));
     }
     *herd = answer.arrived;
     if turns {
         if !answer.is_empty() {
             // Those who came are seen to look along before the called one looks elsewhere.
-            show_called(level, herd, cell, sink);
+            show_called(level, herd, call.cell, sink);
         }
-        herd::turn(herd, answer.called);
+        herd::turn(herd, call.turning);
     }
     let asleep = *herd;
     if herd::wake(herd, &answer) {
-        show_called(level, &asleep, cell, sink);
+        show_called(level, &asleep, call.cell, sink);
     }
-    true
+    if !level.is_won(herd) {
+        return Outcome::Going;
+    }
+    for wide in [true, false, true] {
+        sink.frame(|frame| {
+            draw::draw(level, herd, frame);
+            draw::draw_shining(level, wide, frame);
+        });
+    }
+    Outcome::LevelWon
 }
 
 /// The called one lights up, and with it the gazes of those who see it.

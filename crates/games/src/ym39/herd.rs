@@ -74,26 +74,22 @@ impl Gaze {
     /// A quarter turn to the right. It is read from a list, as others are here: a processor cannot guess which of several ways to go.
     #[inline]
     const fn turned(self) -> Self {
-        [Self::Right, Self::Down, Self::Left, Self::Up, Self::Asleep][self as usize]
-    }
-
-    #[inline]
-    const fn opposite(self) -> Self {
-        [Self::Down, Self::Left, Self::Up, Self::Right, Self::Asleep][self as usize]
+        const TURNED: [Gaze; 5] = [Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Up, Gaze::Asleep];
+        TURNED[self as usize]
     }
 
     /// The cell some steps away; only a direction leads anywhere.
     #[inline]
     pub(super) const fn from(self, cell: Cell, steps: u8) -> Cell {
-        const STRIDES: [u8; 5] = [16_u8.wrapping_neg(), 1, 16, 1_u8.wrapping_neg(), 0];
-        cell.wrapping_add(STRIDES[self as usize].wrapping_mul(steps))
+        cell.wrapping_add((STRIDES[self.byte() as usize % 8] as u8).wrapping_mul(steps))
     }
 
     /// As a creature's byte in a herd: a bit for up and down, one for left and right, one for up and left, which lead to
     /// lower cells, and one for nowhere.
     #[inline]
     const fn byte(self) -> u8 {
-        [VERTICAL | BACK, HORIZONTAL, VERTICAL, HORIZONTAL | BACK, ASLEEP][self as usize]
+        const BYTES: [u8; 5] = [VERTICAL | BACK, HORIZONTAL, VERTICAL, HORIZONTAL | BACK, ASLEEP];
+        BYTES[self as usize]
     }
 
     #[inline]
@@ -108,6 +104,9 @@ const VERTICAL: u8 = 1;
 const HORIZONTAL: u8 = 2;
 const BACK: u8 = 4;
 const ASLEEP: u8 = 8;
+
+/// What a step adds to a cell, by the lower bits of a gaze.
+const STRIDES: [i8; 8] = [0, 16, 1, 0, 0, -16, -1, 0];
 
 /// One creature's place and gaze.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,29 +178,25 @@ impl Herd {
         (self.cells & !first | !(self.cells ^ first) & rest) & TOPS
     }
 
-    /// Those on the lines through a cell, but not in it, in the order of the directions in which they are.
+    /// Those whom a creature in a cell would see with a gaze, if nobody and nothing were between.
     #[inline]
-    const fn around(&self, cell: Cell) -> [Those; 4] {
+    const fn ahead(&self, cell: Cell, gaze: u8) -> Those {
         let ((column, row), from) = (self.lines(cell), self.from(cell));
-        let (in_column, in_row) = (column & !row, row & !column);
-        [in_column & !from, in_row & from, in_column & from, in_row & !from]
+        let line = if gaze & VERTICAL != 0 { column & !row } else { row & !column };
+        let side = if gaze & BACK != 0 { !from } else { from };
+        line & side
     }
 
-    /// Who of some, there must be one, is nearest to a cell on their line, and in how many steps.
+    /// How many steps there are from a cell to the nearest of some on one of its lines; there must be one.
     #[inline]
-    const fn nearest(&self, mut some: Those, cell: Cell) -> (usize, u8) {
-        let mut nearest = first_of(some);
-        let mut least = distance(byte(self.cells, nearest), cell);
-        some &= some - 1;
+    const fn steps_to(&self, mut some: Those, cell: Cell) -> u8 {
+        let mut least = u8::MAX;
         while some != 0 {
-            let who = first_of(some);
-            let steps = distance(byte(self.cells, who), cell);
-            if steps < least {
-                (nearest, least) = (who, steps);
-            }
+            let steps = distance(byte(self.cells, first_of(some)), cell);
+            least = if steps < least { steps } else { least };
             some &= some - 1;
         }
-        (nearest, least)
+        least
     }
 
     /// Those whose gaze has a bit.
@@ -238,12 +233,15 @@ const fn with_byte(bytes: u64, number: usize, byte: u8) -> u64 {
     bytes & !(0xFF << (8 * number)) | (byte as u64) << (8 * number)
 }
 
+/// Something for every direction from every cell, by the lower bits of a gaze.
+type Reach = [Cells<u8>; 8];
+
 /// What never changes in a level: the land, and what its creatures are.
 #[derive(Clone, Debug)]
 pub(super) struct Land {
     /// How many cells there are in a direction from a cell up to the first rock or the rim, and up to the first rock or pool.
-    sights: [Cells<u8>; 4],
-    paths: [Cells<u8>; 4],
+    sights: Reach,
+    paths: Reach,
     pub(super) kinds: [Kind; MOST],
     /// How many of the kinds there are.
     pub(super) count: usize,
@@ -254,12 +252,12 @@ pub(super) struct Land {
 impl Land {
     /// The land with rocks, which stop walking and sight, and water, which stops walking only.
     pub(super) fn new(rocks: &Cells<bool>, water: &Cells<bool>, kinds: [Kind; MOST], count: usize) -> Self {
-        let (mut sights, mut paths) = ([[0; 256]; 4], [[0; 256]; 4]);
+        let (mut sights, mut paths) = ([[0; 256]; 8], [[0; 256]; 8]);
         for (cell, direction) in all_cells().flat_map(|cell| Gaze::DIRECTIONS.map(|direction| (cell, direction))) {
             let line = || (1..).map(|steps| usize::from(direction.from(cell, steps)));
             let free = |stops: &dyn Fn(usize) -> bool| line().take_while(|&next| is_land(next as u8) && !stops(next)).count() as u8;
-            sights[direction as usize][usize::from(cell)] = free(&|next| rocks[next]);
-            paths[direction as usize][usize::from(cell)] = free(&|next| rocks[next] || water[next]);
+            sights[usize::from(direction.byte())][usize::from(cell)] = free(&|next| rocks[next]);
+            paths[usize::from(direction.byte())][usize::from(cell)] = free(&|next| rocks[next] || water[next]);
         }
         let mut those = [0; 5];
         (0..count).for_each(|who| those[kinds[who] as usize] |= 0x80 << (8 * who));
@@ -284,7 +282,6 @@ pub(super) struct Walk {
 /// The answers to one call, at most one from each side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    pub(super) called: Those,
     walks: [Walk; 4],
     count: usize,
     /// Those who are elsewhere afterwards, and where everybody is. Who came looks where the called one looks; from a
@@ -304,7 +301,7 @@ impl Answer {
     /// Nobody answers.
     #[inline]
     const fn none(herd: &Herd) -> Self {
-        Self { called: 0, walks: [Walk { who: 0, heading: Gaze::Up, steps: 0 }; 4], count: 0, moved: 0, arrived: *herd }
+        Self { walks: [Walk { who: 0, heading: Gaze::Up, steps: 0 }; 4], count: 0, moved: 0, arrived: *herd }
     }
 
     #[inline]
@@ -326,61 +323,90 @@ impl Answer {
 /// The cells between a creature and the first thing on its line of sight.
 pub(super) fn line_of_sight(land: &Land, herd: &Herd, who: usize) -> impl Iterator<Item = Cell> {
     let Creature { cell, gaze } = herd.get(who);
-    let count = if gaze == Gaze::Asleep { 0 } else { free(&land.sights, herd, cell, gaze) };
+    let count = if gaze == Gaze::Asleep { 0 } else { free(&land.sights, herd, cell, gaze.byte()) };
     (1..=count).map(move |steps| gaze.from(cell, steps))
 }
 
 /// How many cells are free in a direction from a cell, up to what stops everybody or to the next creature.
 #[inline]
-fn free(reach: &[Cells<u8>; 4], herd: &Herd, cell: Cell, direction: Gaze) -> u8 {
-    let reach = reach[direction as usize][usize::from(cell)];
-    match herd.around(cell)[direction as usize] {
+fn free(reach: &Reach, herd: &Herd, cell: Cell, gaze: u8) -> u8 {
+    let reach = reach[gaze as usize % 8][usize::from(cell)];
+    match herd.ahead(cell, gaze) {
         0 => reach,
-        ahead => reach.min(herd.nearest(ahead, cell).1 - 1),
+        ahead => reach.min(herd.steps_to(ahead, cell) - 1),
     }
 }
 
-/// Who comes or backs away when the creature in a cell is called, if there is one. Nothing has moved yet. How they walk is noted
-/// only if it will be shown.
-#[inline]
-pub(super) fn answer(land: &Land, herd: &Herd, target: Cell, shown: bool) -> Option<Answer> {
-    let ((column, row), from) = (herd.lines(target), herd.from(target));
-    let called = column & row;
-    if called == 0 {
-        return None;
+/// The creature in a cell is called: who is on the lines through it. Nothing has moved yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) cell: Cell,
+    /// Who is called, if anybody is there.
+    pub(super) called: Those,
+    column: Those,
+    row: Those,
+    /// Those in the cell and in all that follow it.
+    from: Those,
+    /// Those who look along a line to the cell. Something may be between.
+    turned: Those,
+    /// The called one, if it turns, no matter whether anybody comes.
+    pub(super) turning: Those,
+}
+
+impl Call {
+    #[inline]
+    pub(super) const fn new(land: &Land, herd: &Herd, cell: Cell) -> Self {
+        let ((column, row), from) = (herd.lines(cell), herd.from(cell));
+        let called = column & row;
+        let turned = (column & herd.gazing(VERTICAL) | row & herd.gazing(HORIZONTAL)) & !(herd.gazing(BACK) ^ from);
+        let turning = called & land.those_of(Kind::Restless) & !herd.gazing(ASLEEP);
+        Self { cell, called, column, row, from, turned: turned & !called, turning }
     }
-    let mut answer = Answer { called, ..Answer::none(herd) };
-    let turned_to_it = (column & herd.gazing(VERTICAL) | row & herd.gazing(HORIZONTAL)) & !(herd.gazing(BACK) ^ from);
-    let mut looking = turned_to_it & !called;
-    while looking != 0 {
-        let (who, this) = (first_of(looking), looking & looking.wrapping_neg());
-        looking &= looking - 1;
-        let Creature { cell, gaze } = herd.get(who);
+
+    /// Whether it is plain that nothing comes of it.
+    #[inline]
+    pub(super) const fn is_idle(&self) -> bool {
+        self.called == 0 || self.turned | self.turning == 0
+    }
+}
+
+/// Who comes or backs away when a creature is called. How they walk is noted only if it will be shown.
+#[inline]
+pub(super) fn answer(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Answer {
+    let mut answer = Answer::none(herd);
+    let looks = byte(herd.gazes, first_of(call.called));
+    let mut turned = call.turned;
+    while turned != 0 {
+        let (who, this) = (first_of(turned), turned & turned.wrapping_neg());
+        turned &= turned - 1;
+        let (cell, gaze) = (byte(herd.cells, who), byte(herd.gazes, who));
         // Between the two is who comes after one of them and before the other.
-        let line = if column & this != 0 { column } else { row };
-        let between = line & (from ^ herd.from(cell)) & !(called | this);
-        let free = distance(cell, target) - 1;
-        if between != 0 || free > land.sights[gaze as usize % 4][usize::from(cell)] {
+        let line = if call.column & this != 0 { call.column } else { call.row };
+        let between = line & (call.from ^ herd.from(cell)) & !(call.called | this);
+        let free = distance(cell, call.cell) - 1;
+        let reach = |reach: &Reach| reach[gaze as usize % 8][usize::from(cell)];
+        if (between != 0) | (free > reach(&land.sights)) {
             continue;
         }
         let comes = land.those_of(Kind::Shy) & this == 0;
         let (heading, steps) = if comes {
-            (gaze, land.paths[gaze as usize % 4][usize::from(cell)].min(free))
+            (gaze, reach(&land.paths).min(free))
         } else {
-            (gaze.opposite(), self::free(&land.paths, herd, cell, gaze.opposite()))
+            (gaze ^ BACK, self::free(&land.paths, herd, cell, gaze ^ BACK))
         };
         if shown {
-            answer.walks[answer.count % 4] = Walk { who: who as u8, heading, steps };
+            answer.walks[answer.count % 4] = Walk { who: who as u8, heading: Gaze::of_byte(heading), steps };
         }
         answer.count += 1;
         answer.moved |= if steps > 0 { this } else { 0 };
-        answer.arrived.cells = with_byte(answer.arrived.cells, who, heading.from(cell, steps));
-        let looks = byte(herd.gazes, first_of(called));
+        // A creature stays on the land, so its byte takes nothing from its neighbours.
+        let way = i64::from(STRIDES[heading as usize % 8]) * i64::from(steps);
+        answer.arrived.cells = answer.arrived.cells.wrapping_add_signed(way << (8 * who));
         if comes && looks != ASLEEP {
-            answer.arrived.gazes = with_byte(answer.arrived.gazes, who, looks);
+            answer.arrived.gazes ^= u64::from(gaze ^ looks) << (8 * who);
         }
     }
-    Some(answer)
+    answer
 }
 
 /// Where everybody is when those who answer have walked at most `steps` cells.
@@ -391,12 +417,6 @@ pub(super) fn walked(herd: &Herd, answer: &Answer, steps: u8) -> Herd {
         walked.cells = with_byte(walked.cells, walk.who(), cell);
     }
     walked
-}
-
-/// Whether a called creature turns, no matter whether anybody comes.
-#[inline]
-pub(super) const fn turns_when_called(land: &Land, herd: &Herd, called: Those) -> bool {
-    called & land.those_of(Kind::Restless) != 0 && called & herd.gazing(ASLEEP) == 0
 }
 
 /// Turns a creature by a quarter.
@@ -457,10 +477,12 @@ mod tests {
             }
         }
         let land = Land::new(&rocks, &water, kinds, count);
-        let answer = answer(&land, &herd, herd.get(called).cell, false).unwrap();
+        let call = Call::new(&land, &herd, herd.get(called).cell);
+        let answer = answer(&land, &herd, &call, false);
+        assert!(!call.is_idle() || answer.is_empty());
         herd = answer.arrived;
-        if turns_when_called(&land, &herd, answer.called) {
-            turn(&mut herd, answer.called);
+        if call.turning != 0 {
+            turn(&mut herd, call.turning);
         }
         wake(&mut herd, &answer);
         let shown = |cell: u8| match who_is_at(&herd, cell) {
@@ -485,20 +507,23 @@ mod tests {
             for &cell in &land {
                 let at = |cell: Cell| (0..count).find(|&who| herd.get(who).cell == cell);
                 assert_eq!(who_is_at(&herd, cell), at(cell), "{herd:?} {cell:x}");
-                for (direction, some) in Gaze::DIRECTIONS.into_iter().zip(herd.around(cell)) {
+                for direction in Gaze::DIRECTIONS {
+                    let some = herd.ahead(cell, direction.byte());
                     let line = || (1..).map(|steps| (direction.from(cell, steps), steps)).take_while(|&(next, _)| is_land(next));
                     let ahead = line().filter_map(|(next, _)| at(next)).fold(0, |some, who| some | 0x80 << (8 * who));
                     assert_eq!(some, ahead, "{herd:?} {cell:x} {direction:?}");
                     if some != 0 {
-                        let nearest = line().find_map(|(next, steps)| Some((at(next)?, steps)));
-                        assert_eq!(Some(herd.nearest(some, cell)), nearest, "{herd:?} {cell:x} {direction:?}");
+                        let nearest = line().find_map(|(next, steps)| at(next).map(|_| steps));
+                        assert_eq!(Some(herd.steps_to(some, cell)), nearest, "{herd:?} {cell:x} {direction:?}");
                     }
                 }
             }
             for called in 0..count {
                 let target = herd.get(called).cell;
-                let answering = answer(&bare, &herd, target, true).unwrap();
-                assert_eq!(first_of(answering.called), called);
+                let call = Call::new(&bare, &herd, target);
+                let answering = answer(&bare, &herd, &call, true);
+                assert_eq!(first_of(call.called), called);
+                assert_eq!(call.is_idle(), call.turned == 0);
                 let sees = |who: &usize| line_of_sight(&bare, &herd, *who).last().unwrap_or(herd.get(*who).cell);
                 let next_to_it = |who: &usize| herd.get(*who).gaze.from(sees(who), 1) == target && herd.get(*who).gaze != Gaze::Asleep;
                 let looking: Vec<usize> = (0..count).filter(next_to_it).collect();
