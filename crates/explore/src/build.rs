@@ -92,7 +92,7 @@ pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     /// The states that wait to be looked into, in the order of their numbers, where keys are not states.
     waiting: VecDeque<E::State>,
     waiting_heap: usize,
-    /// Of a batch that is numbered: where its edges lead, and which number was found for what leads away.
+    /// Of a batch that is numbered: where its edges lead, and which number was found for what leads away, if it was looked for.
     targets: Vec<u32>,
     found: Vec<u32>,
     /// Memory of the index and of batches, as their owner last measured it.
@@ -224,7 +224,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     /// Numbers what the actions of the next states led to and adds the edges, up to the first limit. `batches` is the memory of all
     /// batches.
     pub(crate) fn number(&mut self, batch: &Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
-        index.find(&batch.away, &self.graph.keys, &mut self.found);
+        self.found.clear();
+        // What is near is looked up once, when it is numbered.
+        if index.is_far() {
+            index.find(&batch.away, &self.graph.keys, &mut self.found);
+        }
         self.targets.clear();
         for (own, &count) in (self.graph.expanded() as u32..).zip(&batch.counts) {
             self.targets.resize(self.targets.len() + count as usize, own);
@@ -267,7 +271,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         let known = self.graph.nodes();
         let mut stop = None;
         for (at, &Away { key, hash, edge }) in away.clone().zip(&batch.away[away]) {
-            let mut number = self.found[at];
+            let mut number = self.found.get(at).copied().unwrap_or(NOBODY);
             if number == NOBODY {
                 let added = match index.resolve(hash, key, &self.graph.keys) {
                     Some(known) => Ok(known),

@@ -14,6 +14,8 @@ const FULL: usize = 5;
 const GROUP: usize = 4;
 /// Groups of the smallest table: it is quicker to clear than several that grow.
 const SMALLEST: usize = 1 << 11;
+/// Groups of the largest table that, with the keys of its states, is in a processor's nearer caches: half a megabyte.
+const NEAR: usize = 1 << 13;
 /// Look-ups that are made together.
 pub(crate) const TOGETHER: usize = 128;
 /// What no state has as its number.
@@ -120,6 +122,12 @@ impl Index {
         }
     }
 
+    /// Whether the table and its keys are too large for a processor's nearer caches, so that look-ups wait for memory.
+    #[inline]
+    pub(crate) const fn is_far(&self) -> bool {
+        self.groups.len() > NEAR
+    }
+
     /// Gets the place of a hash, which will be looked up soon, from memory.
     #[inline]
     pub(crate) fn expect(&self, hash: u64) {
@@ -163,9 +171,14 @@ impl Index {
         let mut place = self.place(hash);
         loop {
             let group = &mut self.groups[place];
-            if group.iter().fold(false, |any, slot| any | (slot & !numbers == tag)) {
-                let mut alike = group.iter().filter(|&slot| *slot != 0 && slot & !numbers == tag).map(|slot| (slot & numbers) - 1);
-                if let Some(known) = alike.find(|&known| keys.at(known as usize) == key) {
+            let [a, b, c, d] = group.map(|slot| if slot & !numbers == tag { slot & numbers } else { 0 });
+            // Mostly one slot has the tag, if any has, so it is all of them together: a processor has to guess only whether there is one.
+            let all = a | b | c | d;
+            if all != 0 {
+                if keys.get(all as usize - 1) == Some(key) {
+                    return Some(all - 1);
+                }
+                if let Some(known) = one_of([a, b, c, d], key, keys) {
                     return Some(known);
                 }
             }
@@ -177,6 +190,12 @@ impl Index {
             place = (place + 1) & (groups - 1);
         }
     }
+}
+
+/// Which of some numbers, each one more than that of a state, or none, is that of a key.
+#[cold]
+fn one_of(numbers: [u32; GROUP], key: u128, keys: &Pages<u128>) -> Option<u32> {
+    numbers.into_iter().filter_map(|number| number.checked_sub(1)).find(|&known| keys.at(known as usize) == key)
 }
 
 /// The first slot of a group that is not used.
