@@ -1,7 +1,8 @@
 //! Building the state graph: breadth-first, with limits that are kept.
 //!
 //! A state that packs into its key is kept as its key alone and made again when its turn comes; others wait in a queue until
-//! then. Actions are carried out in batches and looked up together, so that the look-ups wait for memory together.
+//! then. Actions are carried out in batches and, where there are many states, looked up together, so that the look-ups wait for
+//! memory together.
 //! **Invariant:** the graph depends on the level and the limits alone, not on the number of threads (a stop by time or
 //! memory aside).
 
@@ -84,6 +85,8 @@ pub fn explore<E: Explorable>(level: &E, search: &Search, mut go_on: impl FnMut(
 
 /// The most states: their numbers have 31 bits.
 const MOST: usize = (1 << 31) - 1;
+/// A batch with as many actions gets no further states, even if nearly all of them lead back.
+const MOST_EDGES: usize = 8 * TOGETHER;
 
 pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     pub(crate) level: &'a E,
@@ -151,7 +154,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             }
             batch.clear();
             let mut node = from;
-            while node < end && batch.look_ups() < TOGETHER {
+            while node < end && batch.look_ups() < TOGETHER && batch.edges < MOST_EDGES {
                 let key = self.graph.keys.at(node);
                 expander.look_into(key, || self.next_waiting(), &mut batch, |hash| index.expect(hash))?;
                 node += 1;
@@ -224,6 +227,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     /// Numbers what the actions of the next states led to and adds the edges, up to the first limit. `batches` is the memory of all
     /// batches.
     pub(crate) fn number(&mut self, batch: &Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
+        self.graph.has_clicks |= batch.has_clicks;
         self.found.clear();
         // What is near is looked up once, when it is numbered.
         if index.is_far() {
@@ -254,7 +258,6 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             self.number_rows(batch, row..rows, edge..edges, away..aways, index)?;
             (row, edge, away) = (rows, edges, aways);
         }
-        self.graph.has_clicks |= batch.has_clicks;
         Ok(())
     }
 

@@ -79,6 +79,7 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
         batch: &mut Batch<E::State>,
         hashed: &impl Fn(u64),
     ) -> Result<(), E::Error> {
+        self.clicked.clear();
         for cell in 0..CLICKS {
             let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
             let (key, after) = result::<E, PACKED>(self.level, state, action, &mut batch.unpackable)?;

@@ -146,7 +146,7 @@ impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
         let (mut end, mut numbered, mut largest) = (0, 0, 0);
         let mut asked = 0;
         while builder.goes_on() {
-            if builder.graph.expanded() >= asked + self.level.patience() || numbered == 0 {
+            if builder.graph.expanded() >= asked + self.level.patience() {
                 if !builder.ask(go_on) {
                     return Ok(());
                 }

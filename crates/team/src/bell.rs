@@ -2,7 +2,7 @@
 //! then asleep.
 
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 /// How often a thread looks out before it sleeps: some tens of microseconds.
@@ -22,8 +22,10 @@ pub struct Bell {
 impl Bell {
     /// A bell between this many threads, all of which work.
     pub fn for_threads(threads: usize) -> Self {
+        /// Asked once, because the answer is read from files.
+        static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(0, usize::from));
         // With fewer processors, whoever looks out keeps others from working.
-        let patience = if available_parallelism().is_ok_and(|cores| cores.get() >= threads) { PATIENCE } else { 0 };
+        let patience = if *CORES >= threads { PATIENCE } else { 0 };
         Self { patience, ..Self::default() }
     }
 

@@ -12,7 +12,7 @@ use std::io;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{Builder, JoinHandle};
 
 pub use bell::Bell;
@@ -92,7 +92,7 @@ impl Team {
             }
         };
         // Who finds the helpers at work for another does all alone.
-        let turn = if self.helpers.is_empty() || others == 0 { None } else { self.turn.try_lock().ok() };
+        let turn = if self.helpers.is_empty() || others == 0 { None } else { self.take_turn() };
         let called = turn.is_some().then(|| self.desk.call(&help));
         first();
         help();
@@ -101,6 +101,15 @@ impl Team {
             && let Some(panic) = self.desk.lock().panic.take()
         {
             resume_unwind(panic);
+        }
+    }
+
+    /// The right to call the helpers, unless another has it. Those who panicked with it have left nothing behind.
+    fn take_turn(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.turn.try_lock() {
+            Ok(turn) => Some(turn),
+            Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 }
@@ -136,7 +145,7 @@ impl Deref for Hired {
 impl Drop for Hired {
     fn drop(&mut self) {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.extend(self.0.take());
+        idle.extend(self.0.take().filter(|team| team.threads() > 1));
         // Those who waited longest go, and are waited for after others can hire again.
         let surplus = if idle.len() > MOST_IDLE { Some(idle.remove(0)) } else { None };
         drop(idle);
@@ -223,6 +232,7 @@ impl Drop for Called<'_> {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
@@ -305,8 +315,8 @@ mod tests {
         assert!(catch_unwind(broken).is_err());
         let broken = AssertUnwindSafe(|| team.share_after(|| panic!("before the others are done"), 0..100, |_| {}));
         assert!(catch_unwind(broken).is_err());
-        let done = AtomicUsize::new(0);
-        team.share(0..100, |_| _ = done.fetch_add(1, Ordering::Relaxed));
-        assert_eq!(done.into_inner(), 100);
+        // Each of these waits for the others, so three threads work.
+        let all = Barrier::new(3);
+        team.share(0..3, |_| _ = all.wait());
     }
 }

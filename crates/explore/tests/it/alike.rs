@@ -13,7 +13,8 @@ fn searched<E: Explorable>(level: &E, search: &Search) -> Graph {
 }
 
 fn assert_alike(one: &Graph, other: &Graph, what: &str) {
-    let summary = |graph: &Graph| (graph.nodes(), graph.edges(), graph.depth(), graph.stop(), graph.terminals());
+    let summary =
+        |graph: &Graph| (graph.nodes(), graph.edges(), graph.depth(), graph.stop(), graph.terminals(), graph.has_clicks());
     assert_eq!(summary(one), summary(other), "{what}");
     assert!((0..one.nodes() as u32).all(|node| one.targets(node) == other.targets(node)), "{what}");
 }
@@ -30,10 +31,13 @@ impl Visitor for Ways {
         let hashed = searched(&NativeLevel::<G>::new(0, index).hashed(), &search(1, 60_000, false));
         assert!(!hashed.is_packed());
         assert_alike(&one, &hashed, &format!("{id}: hashed"));
-        for level in [NativeLevel::<G>::new(0, index), NativeLevel::<G>::new(0, index).hashed()] {
-            // Few threads and many share the work differently.
+        let packed = (NativeLevel::<G>::new(0, index), one.is_packed());
+        for (level, packs) in [packed, (NativeLevel::<G>::new(0, index).hashed(), false)] {
+            // Five are more than some machines have processors, so that they wait asleep.
             for threads in [2, 5] {
-                assert_alike(&one, &searched(&level, &search(threads, 60_000, false)), &format!("{id}: {threads} threads"));
+                let shared = searched(&level, &search(threads, 60_000, false));
+                assert_alike(&one, &shared, &format!("{id}: {threads} threads"));
+                assert_eq!(shared.is_packed(), packs);
             }
         }
         if self.0 == 0 {

@@ -1,6 +1,7 @@
 //! Levels that fail somewhere: whoever looks into the state, the caller learns of it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rhae_engine::{Action, ActionKind, ActionSet, Outcome, key_of};
 use rhae_explore::{Explorable, Limits, Search, explore};
@@ -67,6 +68,26 @@ fn a_panic_reaches_the_caller_and_nobody_waits_forever() {
     // And a search after it works.
     let whole = explore(&Tree { packs: true, fails: |_| Ok(()) }, &search(2), |_| true).unwrap();
     assert_eq!((whole.nodes(), whole.edges()), ((1 << 18) - 1, (1 << 18) - 2));
+}
+
+#[test]
+fn a_panic_of_a_helper_reaches_the_caller() {
+    for threads in [2, 5] {
+        let (caller, panicked) = (std::thread::current().id(), AtomicBool::new(false));
+        let fails = |state| {
+            if std::thread::current().id() != caller {
+                panicked.store(true, Ordering::Release);
+                panic!("state {state}");
+            }
+            // Where there is enough for everybody, the caller waits until a helper has come.
+            while state >= 1_000 && !panicked.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            Ok(())
+        };
+        let broken = AssertUnwindSafe(|| explore(&Tree { packs: true, fails }, &search(threads), |_| true).is_ok());
+        assert!(catch_unwind(broken).is_err(), "{threads} threads");
+    }
 }
 
 #[test]

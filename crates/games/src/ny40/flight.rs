@@ -1,8 +1,8 @@
 //! What a push sets in motion: the body and the stones that it was pushed off part at once and fly until something stops them.
 //!
-//! **Invariant:** they never meet, and no two of the stones do: a pushed stone starts behind a cell of the body, no cell of the body lies
-//! behind it, and no other stone on its line is pushed. So all fly together where that is seen, and one after the other where
-//! nobody looks.
+//! **Invariant:** they never meet, and no two of the stones do. Held stones lie next to you, so on every line the body is in one piece, and
+//! at most one stone touches it from behind: that one flies away from the body, and no other on its line flies. So all fly
+//! together where that is seen, and one after the other where nobody looks.
 
 use rhae_engine::{Direction, FrameSink, StateOf};
 
