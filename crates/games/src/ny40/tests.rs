@@ -3,10 +3,10 @@
 
 use std::convert::Infallible;
 
-use rhae_engine::{Action, ActionSet, Game, NoFrames, Outcome, State, StateKey, StateOf, key_of};
+use rhae_engine::{Action, ActionSet, Direction, FrameBuffer, Game, NoFrames, Outcome, Rng, State, StateKey, StateOf, key_of};
 use rhae_explore::{Explorable, shortest_win};
 
-use super::{Board, Cells, Hall, Ny40, WIDTH, levels};
+use super::{Board, Cells, Hall, Ny40, WIDTH, beside, levels, push};
 
 const ROW: usize = 5;
 
@@ -152,4 +152,34 @@ fn levels_need_what_they_teach() {
     for number in [6, 7, 8] {
         assert_impossible(number, Hall { moss: 0, ..hall(number) }, |_, _, _| false);
     }
+}
+
+/// Halls full of everything, in which you hold any of the stones beside you.
+#[test]
+fn flying_one_after_the_other_is_flying_together() {
+    let mut rng = Rng::new(40, 0);
+    let mut fell = 0;
+    for _ in 0..20_000 {
+        let you = (1 + rng.below(WIDTH as u32 - 2), 1 + rng.below(WIDTH as u32 - 2));
+        let sign = |x: u32, y: u32, rng: &mut Rng| match (x, y) {
+            _ if (x, y) == you => '@',
+            (0 | 10, _) | (_, 0 | 10) => ['#', '~'][rng.below(2) as usize],
+            _ => ['.', '.', '.', '.', '.', '.', 'o', 'o', 'o', '%', ':', '~', '#'][rng.below(13) as usize],
+        };
+        let rows: Vec<String> = (0..WIDTH as u32).map(|y| (0..WIDTH as u32).map(|x| sign(x, y, &mut rng)).collect()).collect();
+        let hall = levels::read(&rows.join("\n"), 0);
+        let mut state: StateOf<Ny40> = State { board: hall.start, spent: 0 };
+        for side in Direction::ALL {
+            state.board.held |= if rng.below(2) == 0 { beside(state.board.you, side) & state.board.stones } else { 0 };
+        }
+        for toward in Direction::ALL {
+            let (mut seen, mut unseen) = (state.clone(), state.clone());
+            let (mut frames, fallen) = (FrameBuffer::default(), push(&hall, &mut unseen, toward, &mut NoFrames));
+            assert_eq!(push(&hall, &mut seen, toward, &mut frames), fallen, "{}", rows.join("\n"));
+            assert_eq!(seen, unseen, "{}\n{:?} {toward:?}", rows.join("\n"), state.board);
+            assert!(!frames.frames().is_empty());
+            fell += fallen.count_ones();
+        }
+    }
+    assert!(fell > 1_000, "{fell}");
 }

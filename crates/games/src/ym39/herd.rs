@@ -282,8 +282,9 @@ pub(super) struct Walk {
 /// The answers to one call, at most one from each side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    walks: [Walk; 4],
+    /// How many answer, and how they walk if that will be shown.
     count: usize,
+    walks: [Walk; 4],
     /// Those who are elsewhere afterwards, and where everybody is. Who came looks where the called one looks; from a
     /// sleeper there is nothing to take over.
     moved: Those,
