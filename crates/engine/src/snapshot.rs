@@ -16,8 +16,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Action, ActionKind, EnvironmentError, Episode, Frame, Game, LevelIndex, Observation, PlayState};
 
-/// The version of the form.
-const FORMAT: u8 = 1;
+/// The version of the form, and of how games write their boards into it.
+const FORMAT: u8 = 2;
 const SOFTWARE: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Serialize, Deserialize)]
