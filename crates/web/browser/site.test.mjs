@@ -128,6 +128,8 @@ test("all of it can be done with the keyboard alone, clicks included", async () 
   // Whoever asks and answers again before the browser has said that the first question is closed is heard, and once.
   await winLevel1();
   await askForReset();
+  let resets = 0;
+  page.on("request", (request) => void (resets += request.url().endsWith("/api/cmd/RESET")));
   await page.evaluate(() => {
     const answer = (said) => document.querySelector(`dialog button[value=${said}]`).click();
     answer("no");
@@ -135,17 +137,24 @@ test("all of it can be done with the keyboard alone, clicks included", async () 
     answer("yes");
   });
   await until(page, () => document.querySelector("[data-show=level]")?.textContent === "1");
+  // Commands go one after the other, so before this one a second reset would have gone.
+  const before = await number(page, "actions");
+  const clicked = page.waitForRequest("**/api/cmd/ACTION6");
+  await page.keyboard.press("Enter");
+  await clicked;
+  assert.equal(resets, 1);
+  await until(page, (count) => Number(document.querySelector("[data-show=actions]")?.textContent) > count, before);
   await lastReplay(page);
   await page.locator("rhae-player .player").focus();
   const shown = () => page.evaluate(() => document.querySelector("rhae-player").moment);
   await page.keyboard.press("End");
-  assert.equal(await shown(), 10);
+  assert.equal(await shown(), 11);
   await page.keyboard.press("ArrowLeft");
-  assert.equal(await shown(), 9);
+  assert.equal(await shown(), 10);
   await page.keyboard.press("d");
   assert.equal(await page.getByRole("button", { name: "Changes" }).getAttribute("aria-pressed"), "true");
-  await until(page, () => location.hash === "#t=9");
-  await page.goto(page.url().replace("#t=9", "#t=2"));
+  await until(page, () => location.hash === "#t=10");
+  await page.goto(page.url().replace("#t=10", "#t=2"));
   await page.reload();
   await filmed(page);
   assert.equal(await shown(), 2);
