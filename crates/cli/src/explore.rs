@@ -6,6 +6,8 @@ mod report;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,6 +17,7 @@ use rhae_explore::{Identity, Limits, Search};
 use rhae_session::Catalog;
 use rhae_validate::{GraphLimits, Subject};
 
+use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
 use crate::outside::OutsideArgs;
 use crate::validate::{hosted_subject, is_hosted};
@@ -95,6 +98,13 @@ struct Plan {
     quiet: bool,
     /// What tells states of games from outside apart.
     identity: Identity,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Plan {
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
 }
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
@@ -118,6 +128,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         checks: args.checks.unwrap_or(if hosted.is_some() { 200 } else { 2_000 }),
         quiet: args.json,
         identity,
+        interrupt: interrupt_flag()?,
     };
     let mut reports = Vec::new();
     let mut pictures = Vec::new();
@@ -134,15 +145,23 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         reports.push(explored.report);
         pictures.extend(explored.picture);
         written = written.and(explored.written);
+        if plan.is_interrupted() {
+            break;
+        }
     }
     files.write_picture(info.id.as_str(), args.seed, &reports, pictures)?;
     match &reports[..] {
-        [one] if args.json => output::print_json(one)?,
-        [_] => {}
+        [one] if args.json && levels.len() == 1 => output::print_json(one)?,
+        [_] if levels.len() == 1 => {}
         all if args.json => output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?,
         all => output::print(&report::table(all))?,
     }
-    written.map(|()| ExitCode::SUCCESS)
+    written?;
+    if plan.is_interrupted() {
+        eprintln!("interrupted: {} of {} levels were looked at, the last as far as it says", reports.len(), levels.len());
+        return Ok(INTERRUPTED.into());
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn levels(text: &str, count: usize) -> Result<Vec<LevelIndex>> {

@@ -8,6 +8,7 @@ mod bench;
 mod db;
 mod explore;
 mod games;
+mod interrupt;
 mod keys;
 mod llm;
 mod models;

@@ -8,7 +8,6 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
@@ -22,9 +21,8 @@ use rhae_pyhost::Games;
 use rhae_report::card_table;
 use rhae_scoring::Method;
 use rhae_session::Catalog;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 
+use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
 use crate::outside::OutsideArgs;
 use crate::run::remote::RemoteArena;
@@ -184,7 +182,7 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
     }
     if !results.summary.finished {
         eprintln!("interrupted: what there is has been written; go on with `rhae run --resume {}`", results.summary.folder);
-        return Ok(ExitCode::from(130));
+        return Ok(INTERRUPTED.into());
     }
     let plays = results.cards.len() * results.summary.environments.len();
     let all_failed = results.summary.failed_plays as usize == plays;
@@ -316,17 +314,6 @@ fn default_folder(agent: &AgentSpec) -> PathBuf {
         if number == 1 { PathBuf::from(format!("runs/{name}")) } else { PathBuf::from(format!("runs/{name}-{number}")) }
     };
     (1..).map(numbered).find(|path| !path.exists()).expect("some number is free")
-}
-
-/// A flag that Ctrl-C or a request to end raises; a second one ends the process at once.
-pub(crate) fn interrupt_flag() -> Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // The order matters: the first signal finds the flag down and raises it, the second finds it up.
-        flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag)).context("cannot listen for signals")?;
-        flag::register(signal, Arc::clone(&flag)).context("cannot listen for signals")?;
-    }
-    Ok(flag)
 }
 
 fn bar(json: bool) -> ProgressBar {

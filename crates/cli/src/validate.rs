@@ -20,6 +20,7 @@ pub(crate) use evidence::recording;
 pub(crate) use subjects::{hosted_subject, native_subject};
 pub(crate) use watch::bar as progress_bar;
 
+use crate::interrupt::INTERRUPTED;
 use crate::output;
 use crate::outside::{OutsideArgs, find_each};
 
@@ -157,6 +158,11 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
             output::print(&format!("wrote recordings of what was found to {}: {count}", folder.display()))?;
         }
     }
-    let passed = validated.iter().all(work::Validated::passes);
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if validated.iter().any(|one| one.unfinished > 0) {
+        INTERRUPTED.into()
+    } else if validated.iter().all(work::Validated::passes) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

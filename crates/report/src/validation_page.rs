@@ -22,8 +22,8 @@ pub struct ValidationPage {
 pub struct ValidatedGame {
     /// Its id with the version.
     pub game_id: String,
-    /// Whether no rule fails.
-    pub passes: bool,
+    /// How it turned out: `pass`, `fail`, or `open` if it was interrupted.
+    pub verdict: &'static str,
     /// How it was checked.
     pub subtitle: String,
     /// The first frame of each level.
@@ -74,12 +74,14 @@ pub struct ShownEvidence {
 
 /// The report as a self-contained page.
 pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> {
-    let failed = report.games.iter().filter(|game| !game.passes).count();
-    let headline = match (report.games.len(), failed) {
-        (1, 0) => "passes".to_owned(),
-        (1, _) => "fails".to_owned(),
-        (all, 0) => format!("all {all} environments pass"),
-        (all, _) => format!("{failed} of {all} environments fail"),
+    let turned_out = |verdict: &str| report.games.iter().filter(|game| game.verdict == verdict).count();
+    let headline = match (report.games.len(), turned_out("fail"), turned_out("open")) {
+        (1, 0, 0) => "passes".to_owned(),
+        (1, 0, _) => "not decided".to_owned(),
+        (1, ..) => "fails".to_owned(),
+        (all, 0, 0) => format!("all {all} environments pass"),
+        (all, 0, open) => format!("{open} of {all} environments not decided"),
+        (all, failed, _) => format!("{failed} of {all} environments fail"),
     };
     let title = match &report.games[..] {
         [one] => format!("{} · {headline}", one.game_id),
@@ -111,11 +113,10 @@ fn overview(body: &mut String, games: &[ValidatedGame]) {
          <th class=\"num\">Pass</th><th class=\"num\">Open</th></tr></thead>\n<tbody>\n",
     );
     for game in games {
-        let verdict = if game.passes { "pass" } else { "fail" };
         let _ = write!(
             body,
             "<tr><td><a href=\"#{id}\"><code>{id}</code></a></td><td>{}</td>",
-            badge(verdict),
+            badge(game.verdict),
             id = Text(&game.game_id)
         );
         for verdict in ["fail", "warn", "pass", "open"] {
@@ -141,7 +142,7 @@ fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> 
     let _ = writeln!(
         body,
         "<section id=\"{id}\">\n<h2><code>{id}</code> {}<small>{}</small></h2>",
-        badge(if game.passes { "pass" } else { "fail" }),
+        badge(game.verdict),
         Text(&game.subtitle),
         id = Text(&game.game_id),
     );
@@ -230,7 +231,7 @@ mod tests {
         };
         let game = ValidatedGame {
             game_id: "ab12-v1".to_owned(),
-            passes: false,
+            verdict: "fail",
             subtitle: "1,000 steps".to_owned(),
             levels: vec![Frame::filled(1)],
             rules: vec![rule],

@@ -7,6 +7,7 @@ use rhae_engine::{Action, ActionKind, Observation, PlayState, Rng, key_of};
 
 use crate::laws::KeyBits;
 use crate::levels::{entered, stopped};
+use crate::luck::ASK;
 use crate::structure::invalid_frames;
 use crate::walk::{Broken, Walk, random_of, some_action};
 use crate::{Finding, Options, Rule, Subject, Watch};
@@ -97,6 +98,9 @@ impl Fuzz<'_> {
             self.look(&walk, before, action);
             if (step + 1) % REPORT == 0 {
                 watch.steps(REPORT);
+            }
+            if step % ASK == 0 && !watch.goes_on() {
+                break;
             }
         }
         watch.steps(steps % REPORT);

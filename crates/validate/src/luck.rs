@@ -16,8 +16,9 @@ pub(crate) const MOST_FROM_START: u64 = 50_000;
 const FROM_START: u64 = 1_000;
 /// Lines that are longer are no way to a level: every check that begins there would play them.
 const LONGEST_WAY: usize = 2_000;
-/// Steps between two words to whoever watches.
+/// Steps between two words to whoever watches, and between two questions whether to go on, which a slow game needs more often.
 const REPORT: u64 = 4_096;
+pub(crate) const ASK: u64 = 64;
 /// With fewer attempts than these, that none has won tells nothing.
 const FEWEST_ATTEMPTS: u64 = 20;
 
@@ -52,6 +53,9 @@ pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn W
         completed = now;
         if (step + 1) % REPORT == 0 {
             watch.steps(REPORT);
+        }
+        if step % ASK == 0 && !watch.goes_on() {
+            break;
         }
     }
     watch.steps(steps % REPORT);
@@ -133,6 +137,9 @@ fn attempts(
         for _ in 0..length {
             let action = walk.random(&mut rng);
             steps += 1;
+            if steps % ASK == 0 && !watch.goes_on() {
+                return Ok(played);
+            }
             if walk.act(action)?.levels_completed > level {
                 played.wins += 1;
                 played.first_win = played.first_win.or_else(|| walk.line());

@@ -3,6 +3,7 @@
 use rhae_engine::Rng;
 
 use crate::levels::{entered, stopped};
+use crate::luck::ASK;
 use crate::walk::{Broken, Walk};
 use crate::{Finding, Options, Rule, Subject, Watch};
 
@@ -41,6 +42,9 @@ fn grown(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk, wa
         // What is remembered here must not look like growth.
         walk.log = Vec::with_capacity(1 << 10);
         for step in 0..steps / 4 {
+            if step % ASK == 0 && !watch.goes_on() {
+                return Ok(Finding::open(rule, "not measured to the end"));
+            }
             let action = walk.random(&mut rng);
             walk.act(action)?;
             if walk.log.len() >= 1 << 10 || walk.seen().levels_completed != level || step % 500 == 499 {

@@ -1,6 +1,6 @@
 //! The pieces of work that a check consists of.
 
-use crate::{Finding, Options, Subject, Watch, design, fuzz, laws, luck, memory, solvable, structure};
+use crate::{Finding, Options, Rule, Subject, Verdict, Watch, design, fuzz, laws, luck, memory, solvable, structure};
 
 /// A piece of work on one environment. Pieces do not depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,51 @@ impl Part {
     /// Whether it needs the process for itself.
     pub const fn is_alone(self) -> bool {
         matches!(self, Self::Memory)
+    }
+
+    /// The level it is about.
+    const fn level(self) -> Option<u8> {
+        match self {
+            Self::Laws(level) | Self::Luck(level) | Self::Fuzz(level) | Self::Graph(level) => Some(level),
+            Self::Memory | Self::Structure | Self::Start | Self::Design => None,
+        }
+    }
+
+    /// The rules that it speaks about; of failures, every part speaks that meets one.
+    pub const fn rules(self) -> &'static [Rule] {
+        match self {
+            Self::Memory => &[Rule::Memory],
+            Self::Structure => &[
+                Rule::Loads,
+                Rule::Metadata,
+                Rule::SixLevels,
+                Rule::Frames,
+                Rule::Actions,
+                Rule::Baselines,
+                Rule::Solutions,
+                Rule::Recordings,
+            ],
+            Self::Laws(_) => {
+                &[Rule::SameTwice, Rule::Copies, Rule::Keys, Rule::Reset, Rule::Undo, Rule::NotOffered, Rule::AfterEnd]
+            }
+            Self::Start => &[Rule::Start],
+            Self::Luck(_) => &[Rule::Levels],
+            Self::Fuzz(_) => &[Rule::Failures, Rule::FuzzFrames, Rule::Drift, Rule::Speed],
+            Self::Graph(_) => &solvable::RULES,
+            Self::Design => &[Rule::ActionsUsed, Rule::Idle, Rule::Still, Rule::Alike, Rule::Shortcuts],
+        }
+    }
+
+    /// What a part says that did not come to its end: what it found broken is, or what it can show; all else is open.
+    pub fn cut_short(self, found: Vec<Finding>) -> Vec<Finding> {
+        let holds = |finding: &Finding| match finding.verdict {
+            Verdict::Fail => true,
+            Verdict::Warn => !finding.evidence.is_empty(),
+            Verdict::Pass | Verdict::Open => false,
+        };
+        let open =
+            self.rules().iter().map(|&rule| Finding { level: self.level(), ..Finding::open(rule, "not checked: interrupted") });
+        found.into_iter().filter(holds).chain(open).collect()
     }
 
     /// What it is, for progress.
@@ -64,8 +109,13 @@ pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     parts
 }
 
-/// Does a piece of work.
+/// Does a piece of work, as far as whoever watches lets it.
 pub fn check(subject: &dyn Subject, part: Part, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+    let found = checked(subject, part, options, watch);
+    if watch.goes_on() { found } else { part.cut_short(found) }
+}
+
+fn checked(subject: &dyn Subject, part: Part, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
     match part {
         Part::Memory => memory::check(subject, options, watch),
         Part::Structure => structure::check(subject, options, watch),

@@ -7,7 +7,7 @@ use crate::levels::{baseline, no_way};
 use crate::walk::{Walk, caught};
 use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, NoGraph, Options, Rule, Subject, Watch};
 
-const RULES: [Rule; 6] = [Rule::Proved, Rule::Wins, Rule::Optimum, Rule::DeadEnds, Rule::Baselines, Rule::Clicks];
+pub(crate) const RULES: [Rule; 6] = [Rule::Proved, Rule::Wins, Rule::Optimum, Rule::DeadEnds, Rule::Baselines, Rule::Clicks];
 
 /// All rules that a level's graph decides.
 pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: &dyn Watch) -> Vec<Finding> {
@@ -16,7 +16,7 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: 
     let mut go_on = |progress: rhae_explore::Progress| {
         watch.steps((progress.expanded as u64).saturating_sub(told));
         told = told.max(progress.expanded as u64);
-        true
+        watch.goes_on()
     };
     let found = caught(|| subject.graph(options.env_seed, level, within, &options.limits, &mut go_on));
     let graph = match found.map_err(NoGraph::Failed).flatten() {

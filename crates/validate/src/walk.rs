@@ -12,6 +12,11 @@ pub trait Watch: Sync {
     /// So many more steps are done.
     fn steps(&self, _steps: u64) {}
 
+    /// Whether to go on; asked every few steps. What a part has not seen by then is open.
+    fn goes_on(&self) -> bool {
+        true
+    }
+
     /// Seconds since some moment; nothing is said about speed without.
     fn seconds(&self) -> Option<f64> {
         None

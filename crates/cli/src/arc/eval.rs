@@ -18,8 +18,8 @@ use rhae_tasks::Parser;
 use self::limits::LimitArgs;
 use super::data::SelectArgs;
 use super::protocol::{Failures, Protocol};
+use crate::interrupt::interrupt_flag;
 use crate::models::ModelsArgs;
-use crate::run::interrupt_flag;
 
 /// Let a solver answer tasks; gives a folder with journal, scores, costs and a report.
 ///

@@ -97,7 +97,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
     let graph = explore(level, &plan.search, |progress| {
         bar.set_message(format!("level {index}: {} states, depth {}", HumanCount(progress.nodes as u64), progress.depth));
         bar.tick();
-        begun.elapsed() < plan.patience
+        begun.elapsed() < plan.patience && !plan.is_interrupted()
     })?;
     let seconds = begun.elapsed().as_secs_f64();
     bar.set_message(format!("level {index}: {} states, analysing", HumanCount(graph.nodes() as u64)));
@@ -139,7 +139,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         let exact = fraction(&graph, &components, Policy::Blind);
         (Probability::new(chances.at(0), exact), chance_within(&graph, Policy::Blind, within, deadline))
     });
-    let in_time = || Instant::now() < deadline;
+    let in_time = || Instant::now() < deadline && !plan.is_interrupted();
     let checked = check(level, &graph, plan.checks, &mut Rng::new(plan.seed, u64::from(index.0)), in_time)?;
     let mut warnings: Vec<String> = checked.doubts.iter().map(warning).collect();
     if graph.stop() == Some(Stop::Depth) && plan.search.limits.depth == 0 {
@@ -154,7 +154,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         nodes: graph.nodes(),
         edges: graph.edges(),
         complete: graph.is_complete(),
-        stopped_by: graph.stop().map(Stop::name),
+        stopped_by: graph.stop().map(|stop| if stop == Stop::Time && plan.is_interrupted() { "interrupt" } else { stop.name() }),
         identity: if graph.is_packed() { "packed" } else { identity },
         clicks,
         frontier: (graph.expanded() as u32..graph.nodes() as u32).filter(|&node| graph.is_frontier(node)).count(),

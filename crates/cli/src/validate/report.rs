@@ -33,9 +33,9 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     let (mut text, mut has_evidence) = (String::new(), false);
     for one in validated {
         let [failed, warned, passed, open] = [Verdict::Fail, Verdict::Warn, Verdict::Pass, Verdict::Open].map(|it| one.count(it));
-        let verdict = if one.passes() { "passes" } else { "FAILS" };
         let unchecked = not_checked(one);
-        let _ = writeln!(text, "{} {verdict}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open", one.info.id);
+        let _ =
+            writeln!(text, "{} {}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open", one.info.id, verdict(one));
         for report in one.reports.iter().filter(|report| report.verdict >= Verdict::Warn) {
             let summary = output::plain(&report.summary);
             let _ = writeln!(text, "  {:<4} {:<12} {summary}", report.verdict.name(), report.rule.name());
@@ -50,12 +50,28 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     if has_evidence && args.evidence.is_none() {
         text.push_str("--evidence DIR writes recordings that show what was found\n");
     }
-    let failed = validated.iter().filter(|one| !one.passes()).count();
-    let _ = match failed {
-        0 => writeln!(text, "{} of {} environments pass", validated.len(), validated.len()),
-        _ => writeln!(text, "{failed} of {} environments fail", validated.len()),
+    let all = validated.len();
+    let count = |those: fn(&Validated) -> bool| validated.iter().filter(|one| those(one)).count();
+    let _ = match (count(Validated::fails), count(|one| one.unfinished > 0)) {
+        (0, 0) => writeln!(text, "{all} of {all} environments pass"),
+        (0, undecided) => writeln!(text, "interrupted: {undecided} of {all} environments are not decided"),
+        (failed, _) => writeln!(text, "{failed} of {all} environments fail"),
     };
     text
+}
+
+/// How it turned out, in a word or two.
+fn verdict(one: &Validated) -> String {
+    match (one.fails(), one.unfinished) {
+        (true, 0) => "FAILS".to_owned(),
+        (false, 0) => "passes".to_owned(),
+        (true, _) => format!("FAILS ({})", not_done(one)),
+        (false, _) => format!("is not decided ({})", not_done(one)),
+    }
+}
+
+fn not_done(one: &Validated) -> String {
+    format!("interrupted: {} of {} checks not done", one.unfinished, one.checks)
 }
 
 pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
@@ -85,6 +101,8 @@ pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
         json!({
             "game_id": one.info.id.as_str(),
             "passes": one.passes(),
+            "checks": one.checks,
+            "checks_not_done": one.unfinished,
             "steps": one.options.steps,
             "nodes": one.options.limits.nodes,
             "work_seconds": one.seconds,
@@ -98,6 +116,7 @@ pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
         "env_seed": args.env_seed,
         "strict": args.strict,
         "passes": validated.iter().all(Validated::passes),
+        "interrupted": validated.iter().any(|one| one.unfinished > 0),
         "environments": validated.iter().map(game).collect::<Vec<_>>(),
     })
 }
@@ -113,15 +132,20 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
         let rules = one.reports.iter().map(|report| shown_rule(args, games, one, report)).collect();
         shown.push(ValidatedGame {
             game_id: id.to_owned(),
-            passes: one.passes(),
+            verdict: match (one.fails(), one.unfinished) {
+                (true, _) => "fail",
+                (false, 0) => "pass",
+                (false, _) => "open",
+            },
             subtitle: format!(
-                "{} steps a regime, state graphs up to {} states, seed {}, environment seed {}{}{}",
+                "{} steps a regime, state graphs up to {} states, seed {}, environment seed {}{}{}{}",
                 one.options.steps,
                 one.options.limits.nodes,
                 args.seed,
                 args.env_seed,
                 if one.hosted { ", from outside" } else { "" },
-                not_checked(one)
+                not_checked(one),
+                if one.unfinished > 0 { format!(", {}", not_done(one)) } else { String::new() }
             ),
             levels: first_frames(games, id, args.env_seed, &one.reports),
             rules,

@@ -1,7 +1,10 @@
 //! What checks are told and tell: progress, time, memory, and a fresh process for replays.
 
 use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -11,6 +14,7 @@ use rhae_pyhost::Games;
 use rhae_validate::{Subject, Watch};
 
 use super::evidence;
+use crate::interrupt::interrupt_flag;
 use crate::outside::OutsideArgs;
 
 /// A bar with an estimate, where somebody looks.
@@ -29,12 +33,14 @@ pub(super) struct CommandWatch<'a> {
     flags: Vec<std::ffi::OsString>,
     seed: u64,
     bar: ProgressBar,
+    interrupt: Arc<AtomicBool>,
     begun: Instant,
 }
 
 impl<'a> CommandWatch<'a> {
     pub(super) fn new(games: &'a Games, outside: &OutsideArgs, seed: u64, bar: ProgressBar) -> Result<Self> {
-        Ok(Self { games, flags: outside.as_flags(), seed, bar, begun: Instant::now() })
+        let interrupt = interrupt_flag()?;
+        Ok(Self { games, flags: outside.as_flags(), seed, bar, interrupt, begun: Instant::now() })
     }
 
     pub(super) const fn bar(&self) -> &ProgressBar {
@@ -47,7 +53,8 @@ impl<'a> CommandWatch<'a> {
         let file = folder.path().join("play.jsonl");
         std::fs::write(&file, recording)?;
         let program = std::env::current_exe().context("cannot find the program that is running")?;
-        let output = Command::new(program).args(["replay", "verify"]).arg(&file).args(&self.flags).output()?;
+        // In a group of its own: whoever interrupts the check at a terminal does not interrupt the replay, which would look like a fault.
+        let output = Command::new(program).args(["replay", "verify"]).arg(&file).args(&self.flags).process_group(0).output()?;
         if output.status.success() {
             return Ok(Ok(()));
         }
@@ -60,6 +67,10 @@ impl<'a> CommandWatch<'a> {
 impl Watch for CommandWatch<'_> {
     fn steps(&self, steps: u64) {
         self.bar.inc(steps);
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.interrupt.load(Ordering::Relaxed)
     }
 
     fn seconds(&self) -> Option<f64> {

@@ -17,13 +17,20 @@ pub(super) struct Validated {
     pub(super) options: Options,
     pub(super) hosted: bool,
     pub(super) reports: Vec<RuleReport>,
+    /// How many of its checks there are, and how many of them were not done, or not to their end.
+    pub(super) checks: usize,
+    pub(super) unfinished: usize,
     /// Time spent on it, over all threads.
     pub(super) seconds: f64,
 }
 
 impl Validated {
+    pub(super) fn fails(&self) -> bool {
+        self.count(Verdict::Fail) > 0
+    }
+
     pub(super) fn passes(&self) -> bool {
-        self.count(Verdict::Fail) == 0
+        !self.fails() && self.unfinished == 0
     }
 
     /// The levels that could not be come to, from 0.
@@ -46,20 +53,26 @@ pub(super) fn validate(checked: &[Checked<'_>], jobs: usize, watch: &CommandWatc
             if part.is_alone() { &mut alone } else { &mut together }.push((index, part, weight.0));
         }
     }
-    // Long parts first, so that no thread is left with one at the end.
-    together.sort_by_key(|&(_, _, weight)| std::cmp::Reverse(weight));
+    // What takes no time first, so that whoever interrupts has it. Then long parts, so that no thread is left with one at the end.
+    together.sort_by_key(|&(_, _, weight)| (weight > 0, std::cmp::Reverse(weight)));
     let total: u64 = alone.iter().chain(&together).map(|&(_, _, weight)| weight).sum();
     watch.bar().set_length(total.max(1));
-    let done: Mutex<Vec<(usize, f64, Vec<Finding>)>> = Mutex::new(Vec::new());
+    let done: Mutex<Vec<Done>> = Mutex::new(Vec::new());
     let work = |&(index, part, weight): &(usize, Part, u64)| {
         let one = &checked[index];
         let Ok(subject) = &one.subject else { return };
-        watch.bar().set_message(format!("{} {}", one.info.id, part.name()));
         let begun = Instant::now();
-        let told = Told { watch, steps: Mutex::new(0), most: weight };
-        let findings = check(&**subject, part, &one.options, &told);
-        told.finish();
-        done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, begun.elapsed().as_secs_f64(), findings));
+        let findings = if watch.goes_on() {
+            watch.bar().set_message(format!("{} {}", one.info.id, part.name()));
+            let told = Told { watch, steps: Mutex::new(0), most: weight };
+            let findings = check(&**subject, part, &one.options, &told);
+            told.finish();
+            findings
+        } else {
+            part.cut_short(Vec::new())
+        };
+        let (seconds, finished) = (begun.elapsed().as_secs_f64(), watch.goes_on());
+        done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(Done { index, seconds, findings, finished });
     };
     alone.iter().for_each(&work);
     let next = AtomicUsize::new(0);
@@ -79,9 +92,18 @@ pub(super) fn validate(checked: &[Checked<'_>], jobs: usize, watch: &CommandWatc
     Ok(checked.iter().enumerate().map(|(index, one)| together_of(one, index, &done)).collect())
 }
 
-fn together_of(one: &Checked<'_>, index: usize, done: &[(usize, f64, Vec<Finding>)]) -> Validated {
-    let own = done.iter().filter(|(of, ..)| *of == index);
-    let mut findings: Vec<Finding> = own.clone().flat_map(|(.., findings)| findings.iter().cloned()).collect();
+/// A part that was worked on.
+struct Done {
+    /// Whose it is.
+    index: usize,
+    seconds: f64,
+    findings: Vec<Finding>,
+    finished: bool,
+}
+
+fn together_of(one: &Checked<'_>, index: usize, done: &[Done]) -> Validated {
+    let own = done.iter().filter(|done| done.index == index);
+    let mut findings: Vec<Finding> = own.clone().flat_map(|done| done.findings.iter().cloned()).collect();
     // Threads finish in any order; reports do not show it.
     findings.sort_by(|a, b| (a.rule, a.level, &a.text).cmp(&(b.rule, b.level, &b.text)));
     if let Err(reason) = &one.subject {
@@ -93,7 +115,9 @@ fn together_of(one: &Checked<'_>, index: usize, done: &[(usize, f64, Vec<Finding
         options: one.options,
         hosted: one.subject.as_ref().is_ok_and(|subject| subject.is_hosted()),
         reports: reports(&findings),
-        seconds: own.map(|(_, seconds, _)| seconds).sum(),
+        checks: own.clone().count(),
+        unfinished: own.clone().filter(|done| !done.finished).count(),
+        seconds: own.map(|done| done.seconds).sum(),
     }
 }
 
@@ -116,6 +140,10 @@ impl Watch for Told<'_> {
         let more = steps.min(self.most - *told);
         *told += more;
         self.watch.steps(more);
+    }
+
+    fn goes_on(&self) -> bool {
+        self.watch.goes_on()
     }
 
     fn seconds(&self) -> Option<f64> {

@@ -1,6 +1,6 @@
 use std::fs;
 
-use crate::rhae::rhae;
+use crate::rhae::{interrupted, rhae};
 
 #[test]
 fn a_small_level_is_known_completely() {
@@ -71,6 +71,20 @@ fn what_cannot_be_done_is_refused_before_it_is_begun() {
     refused(&["--memory", "0"], "1..");
     refused(&["--picture", "nowhere/graph.svg"], "there is no folder `nowhere`");
     refused(&["--recording", "."], "is a folder");
+}
+
+#[test]
+fn who_interrupts_is_told_what_was_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["explore", "kq19", "--level", "2-4", "--seconds", "1000", "--memory", "8000", "--json"];
+    let outcome = interrupted(folder.path(), &flags);
+    assert_eq!(outcome.code, Some(130), "{}{}", outcome.out, outcome.err);
+    assert!(outcome.err.contains("interrupted: 1 of 3 levels were looked at"), "{}", outcome.err);
+    let found = outcome.json();
+    let levels = found["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 1);
+    assert_eq!((&levels[0]["complete"], &levels[0]["stopped_by"]), (&false.into(), &"interrupt".into()));
+    assert!(levels[0]["nodes"].as_u64() > Some(1));
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Running the binary.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
+use signal_hook::consts::SIGTERM;
 
 /// What a call of `rhae` printed and how it ended.
 pub(crate) struct Outcome {
@@ -52,4 +54,22 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
 /// Runs `rhae` in a folder.
 pub(crate) fn rhae(folder: &Path, arguments: &[&str]) -> Outcome {
     command(folder, arguments).output().unwrap().into()
+}
+
+/// Runs the binary and interrupts it as soon as it listens for that.
+pub(crate) fn interrupted(folder: &Path, arguments: &[&str]) -> Outcome {
+    let mut child = command(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let listens = |process: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        // This is listened for last.
+        u64::from_str_radix(caught.trim(), 16).unwrap() >> (SIGTERM - 1) & 1 == 1
+    };
+    while !listens(child.id()) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it could be interrupted");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    child.wait_with_output().unwrap().into()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::outside::fixtures;
-use crate::rhae::{Outcome, rhae};
+use crate::rhae::{Outcome, interrupted, rhae};
 use crate::serve::official::python;
 
 fn verdict<'a>(found: &'a Value, game: usize, rule: &str) -> &'a Value {
@@ -46,6 +46,29 @@ fn the_same_seed_gives_the_same_verdict_on_any_number_of_threads() {
         found["environments"][0]["rules"].take()
     };
     assert_eq!(run("1"), run("3"));
+}
+
+#[test]
+fn who_interrupts_is_told_what_was_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["validate", "ny40", "bx20", "--steps", "1000000000", "--json", "--html", "report.html"];
+    let outcome = interrupted(folder.path(), &flags);
+    assert_eq!(outcome.code, Some(130), "{}{}", outcome.out, outcome.err);
+    let found = outcome.json();
+    assert_eq!((&found["interrupted"], &found["passes"]), (&true.into(), &false.into()));
+    for game in 0..2 {
+        let environment = &found["environments"][game];
+        assert_eq!(environment["passes"], false);
+        assert!(environment["checks_not_done"].as_u64() > Some(0), "{environment}");
+        // A billion steps take longer than anybody waits; what random play on later levels has not seen is open.
+        let levels = verdict(&found, game, "luck-levels");
+        let open = levels["findings"].as_array().unwrap().iter().filter(|finding| finding["text"] == "not checked: interrupted");
+        assert_eq!(open.count(), 7, "{levels}");
+        let rules = environment["rules"].as_array().unwrap();
+        assert!(rules.iter().all(|rule| rule["verdict"] != "fail"), "{environment}");
+    }
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("2 of 2 environments not decided") && page.contains("checks not done"));
 }
 
 #[test]

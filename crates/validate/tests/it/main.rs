@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and reads what its process uses")]
 
 mod broken;
+mod cut_short;
 mod faulty;
 mod lock;
 mod shipped;

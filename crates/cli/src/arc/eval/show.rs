@@ -11,6 +11,7 @@ use rhae_tasks::Score;
 use serde_json::{Map, Value, json};
 
 use crate::arc::score::{measures, warnings};
+use crate::interrupt::INTERRUPTED;
 use crate::output;
 
 /// Says what is about to be asked, and what it costs at least.
@@ -135,7 +136,7 @@ pub(super) fn results(config: &EvalConfig, results: &EvalResults, folder: &EvalF
             output::plain(why),
             output::plain(&folder.path().display().to_string())
         );
-        return Ok(ExitCode::from(if why == "interrupted" { 130 } else { 1 }));
+        return Ok(ExitCode::from(if why == "interrupted" { INTERRUPTED } else { 1 }));
     }
     Ok(ExitCode::SUCCESS)
 }
