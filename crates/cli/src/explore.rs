@@ -6,9 +6,9 @@ mod report;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -57,7 +57,7 @@ pub(crate) struct ExploreArgs {
     /// Look no deeper than this many actions
     #[arg(long)]
     depth: Option<usize>,
-    /// Stop the search of a level after this many seconds, and its analysis and its check after as many again
+    /// Stop the search of a level after this many seconds, its analysis and its check after as many again, and so the search for a way to it
     #[arg(long, default_value_t = 60.0, allow_negative_numbers = true)]
     seconds: f64,
     /// Memory for a level's graph and analysis, in MB
@@ -101,6 +101,20 @@ struct Plan {
     interrupt: Arc<AtomicBool>,
 }
 
+/// Limits the time in which wins are looked for that lead to a level.
+#[derive(Default)]
+struct Clock(Mutex<Option<Instant>>);
+
+impl Clock {
+    fn start(&self, time: Duration) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
+    }
+
+    fn is_running(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|end| Instant::now() < end)
+    }
+}
+
 impl Plan {
     fn is_interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
@@ -114,7 +128,11 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     let bytes = (args.memory as usize).saturating_mul(1 << 20);
     // How far to look for the wins that lead to a level whose solutions are not stored.
     let search = GraphLimits { nodes: args.nodes as usize, bytes, checks: 0, ..GraphLimits::default() };
+    let interrupt = interrupt_flag()?;
+    let way = Clock::default();
     let hosted = is_hosted(&games, &info).then(|| hosted_subject(&games, &info, args.seed, search, identity)).transpose()?;
+    let goes_on = || way.is_running() && !interrupt.load(Ordering::Relaxed);
+    let hosted = hosted.map(|subject| subject.as_long_as(goes_on));
     let count = hosted.as_ref().map_or(info.baselines.len(), |subject| usize::from(subject.levels()));
     let levels = levels(&args.level, count)?;
     ensure!(args.seconds > 0.0 && args.seconds <= 1e6, "--seconds must be above 0 and at most 1000000");
@@ -128,12 +146,13 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         checks: args.checks.unwrap_or(if hosted.is_some() { 200 } else { 2_000 }),
         quiet: args.json,
         identity,
-        interrupt: interrupt_flag()?,
+        interrupt: Arc::clone(&interrupt),
     };
     let mut reports = Vec::new();
     let mut pictures = Vec::new();
     let mut written = Ok(());
     for &index in &levels {
+        way.start(plan.patience);
         let explored = match &hosted {
             Some(subject) => explore_hosted(&plan, &games, index, &files, subject)?,
             None => rhae_games::visit(info.id.as_str(), ExploreLevel { plan: &plan, games: &games, index, files: &files })

@@ -140,7 +140,7 @@ impl Explorable for EnvironmentLevel {
             Held::Fork(play) => {
                 let fork = play.lock().unwrap_or_else(PoisonError::into_inner).fork();
                 let mut fork =
-                    fork.ok_or_else(|| EnvironmentError::Failed("the environment can no longer be forked".to_owned()))?;
+                    fork.ok_or_else(|| EnvironmentError::Failed("the play can no longer be copied, which happens if the same actions do not always lead to the same: is it deterministic?".to_owned()))?;
                 fork.act(action)?;
                 let play = Arc::new(Mutex::new(fork));
                 let held = play.lock().unwrap_or_else(PoisonError::into_inner);

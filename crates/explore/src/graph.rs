@@ -168,6 +168,11 @@ impl Graph {
         (targets.iter().enumerate().map(move |(edge, &target)| (target, weight(edge))), total)
     }
 
+    /// Where clicks on all cells were tried: how many cells each edge of a state stands for, 0 for a key.
+    pub fn cells(&self, node: u32) -> Option<&[u16]> {
+        self.rows.weights(node as usize)
+    }
+
     /// Ends of the level: wins, losses.
     pub fn terminals(&self) -> (usize, usize) {
         let count = |wanted: Outcome| self.keys.iter_from(0).filter(|&key| outcome_of(key) == wanted).count();

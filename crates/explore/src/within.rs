@@ -12,6 +12,12 @@ use crate::graph::Policy;
 /// The chance to win within `actions` from the start. `go_on` is asked before each; if it declines, what is not decided by
 /// then widens the bounds.
 pub fn win_within(graph: &Graph, policy: Policy, actions: u32, mut go_on: impl FnMut(u32) -> bool) -> Chance {
+    // What no line reaches has no chance, not even that of what division leaves over.
+    let may_win = |node: &u32| graph.outcome(*node) == Outcome::LevelWon || graph.is_frontier(*node);
+    let nearest = (0..graph.nodes() as u32).find(may_win).map(|node| graph.depth_of(node));
+    if nearest.is_none_or(|depth| depth > actions as usize) {
+        return Chance { low: 0, high: 0 };
+    }
     let mut here = vec![0_u128; graph.nodes()];
     let mut there = vec![0_u128; graph.nodes()];
     here[0] = ONE;

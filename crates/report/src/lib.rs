@@ -34,7 +34,7 @@ pub use film::{Film, LevelTally, Moment};
 pub use gif::{GifOptions, animated_gif};
 pub use graph_page::{GraphPage, LevelGraph, graph_page};
 pub use graph_picture::{DrawnGraph, graph_picture, growth_plot};
-pub use graph_text::{graph_dot, graph_graphml, graph_json};
+pub use graph_text::{GraphOf, graph_dot, graph_graphml, graph_json};
 pub use heat_page::{HeatMap, heat_page};
 pub use html::Text;
 pub use packed::player_data;

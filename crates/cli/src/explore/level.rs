@@ -12,7 +12,7 @@ use rhae_explore::{
 };
 use rhae_games::Visitor;
 use rhae_pyhost::Games;
-use rhae_report::{DrawnGraph, graph_picture};
+use rhae_report::{DrawnGraph, GraphOf, graph_picture};
 use rhae_validate::{ATTEMPT, NativeSubject, Subject, UNKNOWN_BASELINE};
 
 use super::Plan;
@@ -58,9 +58,21 @@ pub(super) fn explore_hosted(
 ) -> Result<Explored> {
     let enter = || {
         let play = subject.enter(plan.seed, index.0)?;
-        play.with_context(|| format!("level {index} cannot be come to: no win of the levels before is stored or was found; put a recording of one into the game's folder"))
+        play.with_context(|| {
+            format!(
+                "level {index} cannot be come to: no win of the levels before is stored or was found within {} s (--seconds) and {} states (--nodes); \
+                 put a recording of one into the game's folder",
+                plan.patience.as_secs_f64(),
+                plan.search.limits.nodes
+            )
+        })
     };
-    let level = EnvironmentLevel::new(enter()?, plan.identity)?;
+    let bar = spinner(plan);
+    bar.set_message(format!("level {index}: looking for a way to it"));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let first = enter();
+    bar.finish_and_clear();
+    let level = EnvironmentLevel::new(first?, plan.identity)?;
     ensure!(
         level.lists_clicks() || plan.search.all_clicks,
         "`{}` does not list which clicks may matter (`sys_click` tags, or `_get_valid_actions`); use --all-clicks",
@@ -92,7 +104,7 @@ struct About<'a> {
 
 fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E, about: &About<'_>) -> Result<Explored> {
     let &About { plan, games, index, files, subject, identity, frames } = about;
-    let bar = if plan.quiet || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    let bar = spinner(plan);
     let begun = Instant::now();
     let graph = explore(level, &plan.search, |progress| {
         bar.set_message(format!("level {index}: {} states, depth {}", HumanCount(progress.nodes as u64), progress.depth));
@@ -134,7 +146,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
     } else {
         "listed"
     };
-    let blind = (clicks == "all").then(|| {
+    let mut blind = (clicks == "all").then(|| {
         let chances = Chances::of(&graph, &components, Policy::Blind, plan.search.limits.bytes / 2);
         let exact = fraction(&graph, &components, Policy::Blind);
         (Probability::new(chances.at(0), exact), chance_within(&graph, Policy::Blind, within, deadline))
@@ -144,6 +156,9 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
     let mut warnings: Vec<String> = checked.doubts.iter().map(warning).collect();
     if graph.stop() == Some(Stop::Depth) && plan.search.limits.depth == 0 {
         warnings.push("a depth of 0 shows the start alone".to_owned());
+    }
+    if clicks == "none" {
+        blind = Some((p_win.clone(), p_win_within.clone()));
     }
     let (p_win_blind, p_win_within_blind) = blind.unzip();
     let report = LevelReport {
@@ -188,9 +203,14 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         warnings,
     };
     bar.finish_and_clear();
-    let graph_written = files.write_graph(level, &graph);
+    let of = GraphOf { game_id: subject.info().id.as_str(), level: index.0 + 1, seed: plan.seed };
+    let graph_written = files.write_graph(&of, level, &graph);
     let recording_written = files.write_recording(games, subject, plan.seed, index, &line);
     Ok(Explored { report, picture, written: graph_written.and(recording_written) })
+}
+
+fn spinner(plan: &Plan) -> ProgressBar {
+    if plan.quiet || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new_spinner() }
 }
 
 fn chance_within(graph: &Graph, policy: Policy, actions: u32, deadline: Instant) -> Within {

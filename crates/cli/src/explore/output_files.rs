@@ -8,7 +8,7 @@ use rhae_engine::{Action, LevelIndex};
 use rhae_explore::{Explorable, Graph, edge_actions};
 use rhae_protocol::SOFTWARE;
 use rhae_pyhost::Games;
-use rhae_report::{GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page, growth_plot};
+use rhae_report::{GraphOf, GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page, growth_plot};
 use rhae_validate::Subject;
 
 use super::report::{self, LevelReport};
@@ -18,7 +18,7 @@ use crate::validate::recording;
 /// The most states of a graph that is written to a file.
 const MOST_EXPORTED: usize = 500_000;
 
-type WriteGraph = fn(&Graph, &[Action]) -> String;
+type WriteGraph = fn(&GraphOf<'_>, &Graph, &[Action]) -> String;
 
 /// Where what is written.
 pub(super) struct Files {
@@ -77,6 +77,7 @@ impl Files {
 
     pub(super) fn write_graph<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         &self,
+        of: &GraphOf<'_>,
         level: &E,
         graph: &Graph,
     ) -> Result<()> {
@@ -87,7 +88,7 @@ impl Files {
             graph.nodes()
         );
         let actions = edge_actions(level, graph)?;
-        write(path, &text(graph, &actions))
+        write(path, &text(of, graph, &actions))
     }
 
     /// The picture of one level, or the page of all.

@@ -76,10 +76,14 @@ pub(super) struct ShortestWin {
     pub(super) actions: Vec<String>,
 }
 
-/// Bounds that are closer than this are one number.
-const CLOSE: f64 = 1e-9;
+/// Bounds that differ by no more than this share of themselves are one number.
+const CLOSE: f64 = 1e-6;
 
-#[derive(Serialize)]
+fn are_close(lower: f64, upper: f64) -> bool {
+    upper - lower <= CLOSE * upper
+}
+
+#[derive(Clone, Serialize)]
 pub(super) struct Probability {
     pub(super) lower: f64,
     pub(super) upper: f64,
@@ -93,7 +97,7 @@ impl Probability {
         let fraction = fraction.map(|(above, below)| if below == "1" { above } else { format!("{above}/{below}") });
         let fraction = fraction.filter(|text| text.len() <= 400);
         // Of bounds that are far apart, nothing between them means anything.
-        let is_close = chance.upper() - chance.lower() < CLOSE;
+        let is_close = are_close(chance.lower(), chance.upper());
         let one_in = (chance.low > 0 && is_close).then(|| 1.0 / chance.middle());
         Self { lower: chance.lower(), upper: chance.upper(), fraction, one_in }
     }
@@ -110,7 +114,7 @@ impl Probability {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(super) struct Within {
     pub(super) actions: u32,
     pub(super) lower: f64,
@@ -185,7 +189,9 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     ];
     let within = format!("within {}: {}", counted(report.p_win_within.actions.into(), "action"), report.p_win_within.text());
     facts.push(("in time", within));
-    if let (Some(blind), Some(within)) = (&report.p_win_blind, &report.p_win_within_blind) {
+    if report.clicks == "all"
+        && let (Some(blind), Some(within)) = (&report.p_win_blind, &report.p_win_within_blind)
+    {
         facts.push(("blind clicks", format!("{}; within {} actions {}", blind.text(), within.actions, within.text())));
     }
     facts.push(("checked by", counted(report.checked_actions.into(), "random action")));
@@ -218,7 +224,12 @@ pub(super) fn table(reports: &[LevelReport]) -> String {
     );
     for report in reports {
         let chance = |lower: f64, upper: f64| {
-            if upper - lower < CLOSE { format!("{lower:.4e}") } else { format!("{lower:.1e} to {upper:.1e}") }
+            let short = |value: f64| match value {
+                0.0 | 1.0 => value.to_string(),
+                0.001.. => format!("{value:.4}"),
+                _ => format!("{value:.3e}"),
+            };
+            if are_close(lower, upper) { short(lower) } else { format!("{} to {}", short(lower), short(upper)) }
         };
         let _ = writeln!(
             text,
@@ -228,7 +239,7 @@ pub(super) fn table(reports: &[LevelReport]) -> String {
             report.edges,
             report.max_depth,
             report.shortest_win.as_ref().map_or_else(|| "-".to_owned(), |win| win.length.to_string()),
-            report.dead_ends,
+            format!("{}{}", if report.complete { "" } else { "≥ " }, report.dead_ends),
             chance(report.p_win.lower, report.p_win.upper),
             chance(report.p_win_within.lower, report.p_win_within.upper),
             report.stopped_by.map_or_else(|| "yes".to_owned(), |limit| format!("no: {limit}"))

@@ -54,6 +54,39 @@ fn blind_clicks_are_counted_where_all_cells_were_tried() {
     let all = rhae(folder.path(), &["explore", "ym39", "--nodes", "300", "--all-clicks", "--json"]).succeeded().json();
     assert_eq!(all["clicks"], "all");
     assert!(all["p_win_blind"]["upper"].is_number());
+    // Without clicks the blind player is the other one.
+    let keys = rhae(folder.path(), &["explore", "kq19", "--json"]).succeeded().json();
+    assert_eq!((&keys["clicks"], &keys["p_win_blind"]), (&"none".into(), &keys["p_win"]));
+}
+
+#[test]
+fn an_exported_graph_says_what_it_is_of_and_how_many_cells_do_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["explore", "ym39", "--all-clicks", "--checks", "10", "--seed", "3", "--export"];
+    let export = |file: &str| {
+        rhae(folder.path(), &[&flags[..], &[file]].concat()).succeeded();
+        fs::read_to_string(folder.path().join(file)).unwrap()
+    };
+    let graph: serde_json::Value = serde_json::from_str(&export("graph.json")).unwrap();
+    assert_eq!((&graph["game_id"], &graph["level"], &graph["seed"]), (&"ym39-v1".into(), &1.into(), &3.into()));
+    let edges = graph["edges"].as_array().unwrap();
+    let cells = |from: u64| edges.iter().filter(|edge| edge[0] == from).map(|edge| edge[3].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((cells(0), cells(1)), (4096, 4096));
+    assert!(export("graph.graphml").contains("<data key=\"cells\">"));
+    let dot = export("graph.dot");
+    assert!(dot.contains("ym39-v1, level 1, seed 3") && dot.contains("weight="), "{dot}");
+}
+
+#[test]
+fn what_no_line_reaches_has_no_chance() {
+    let folder = tempfile::tempdir().unwrap();
+    let within = |actions: &str| {
+        let found = rhae(folder.path(), &["explore", "kq19", "--within", actions, "--json"]).succeeded().json();
+        assert_eq!(found["shortest_win"]["length"], 7);
+        (found["p_win_within"]["lower"].as_f64().unwrap(), found["p_win_within"]["upper"].as_f64().unwrap())
+    };
+    assert_eq!(within("6"), (0.0, 0.0));
+    assert!(within("7").0 > 0.0);
 }
 
 #[test]
