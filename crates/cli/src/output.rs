@@ -45,8 +45,55 @@ pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A text behind a first column, broken between words at the end of a terminal's lines and set in below itself. What no terminal shows
+/// stays in one line, for other programs.
+pub(crate) fn hanging(first: &str, text: &str) -> String {
+    let columns = if io::stdout().is_terminal() { crossterm::terminal::size().ok().map(|size| usize::from(size.0)) } else { None };
+    broken(first, text, columns.unwrap_or(usize::MAX))
+}
+
+fn broken(first: &str, text: &str, columns: usize) -> String {
+    let indent = first.chars().count();
+    // Where hardly anything is left beside the first column, lines are better broken by the terminal.
+    if columns < indent + 20 {
+        return format!("{first}{text}");
+    }
+    let (mut lines, mut used) = (first.to_owned(), indent);
+    for (number, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if number > 0 && used + 1 + length > columns {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            used = indent;
+        } else if number > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += length;
+    }
+    lines
+}
+
 /// How many columns a table may take.
 pub(crate) fn width() -> usize {
     let columns = if io::stdout().is_terminal() { crossterm::terminal::size().ok().map(|size| usize::from(size.0)) } else { None };
     columns.unwrap_or(80).clamp(40, 120)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_hang_below_themselves() {
+        let text = "level 1: two states with one key answer differently";
+        assert_eq!(
+            broken("  warn keys ", text, 40),
+            "  warn keys level 1: two states with one\n            key answer differently"
+        );
+        assert_eq!(broken("  warn keys ", text, 30), format!("  warn keys {text}"));
+        assert_eq!(broken("  warn keys ", text, usize::MAX), format!("  warn keys {text}"));
+        assert_eq!(broken("  ", "averyveryverylongwordindeed it is", 22), "  averyveryverylongwordindeed\n  it is");
+    }
 }

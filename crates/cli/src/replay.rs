@@ -265,9 +265,18 @@ fn opening(games: &Games, recording: &Recording) -> Result<Entry> {
 
 /// The film of a recording.
 fn film_of(games: &Games, file: &Path) -> Result<Film> {
+    film_and_ending(games, file).map(|(film, _)| film)
+}
+
+/// With why the play failed, if it did: that is no entry of it.
+fn film_and_ending(games: &Games, file: &Path) -> Result<(Film, Option<String>)> {
     let recording = read_recording(file)?;
     let (info, entries) = frames_of(games, file, &recording)?;
-    Ok(film(&recording.header, info.as_ref(), entries))
+    let failed = match &recording.ending {
+        Some(Ending::Failed(reason)) => Some(format!("Here the play failed: {reason}")),
+        _ => None,
+    };
+    Ok((film(&recording.header, info.as_ref(), entries), failed))
 }
 
 /// The moment that first shows a level, counted from 1: the one that completes the level before.

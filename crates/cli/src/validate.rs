@@ -8,6 +8,7 @@ mod work;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -20,7 +21,7 @@ pub(crate) use evidence::recording;
 pub(crate) use subjects::{hosted_subject, native_subject};
 pub(crate) use watch::bar as progress_bar;
 
-use crate::interrupt::INTERRUPTED;
+use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
 use crate::outside::{OutsideArgs, find_each};
 
@@ -129,9 +130,11 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
     let stored = subjects::recordings(&games, &args.recordings)?;
-    let subjects = chosen.iter().map(|info| subjects::subject(args, &games, info, &stored)).collect::<Result<Vec<_>>>()?;
+    let interrupt = interrupt_flag()?;
+    let subject = |info: &GameInfo| subjects::subject(args, &games, info, &stored, &interrupt);
+    let subjects = chosen.iter().map(subject).collect::<Result<Vec<_>>>()?;
     let bar = watch::bar(args.json);
-    let watch = watch::CommandWatch::new(&games, &args.outside, args.env_seed, bar.clone())?;
+    let watch = watch::CommandWatch::new(&games, &args.outside, args.env_seed, bar.clone(), Arc::clone(&interrupt));
     // A panic of an environment is a finding, and must not write over the progress.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));

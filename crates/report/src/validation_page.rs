@@ -66,8 +66,9 @@ pub struct ShownEvidence {
     pub shows: String,
     /// The command that shows its recording, if it was written.
     pub replay: Option<String>,
-    /// How many actions it has.
+    /// How many actions it has, and the last.
     pub actions: usize,
+    pub last: String,
     /// Its last pictures.
     pub frames: Vec<Frame>,
 }
@@ -184,10 +185,11 @@ fn findings(body: &mut String, rule: &ShownRule) -> Result<(), PictureError> {
             let frames: Vec<&Frame> = evidence.frames.iter().collect();
             let _ = writeln!(
                 body,
-                "<figure>{}<figcaption class=\"quiet\">{} ({} actions)",
+                "<figure>{}<figcaption class=\"quiet\">{} ({} actions, the last <code>{}</code>)",
                 picture(&frames, 2)?,
                 Text(&evidence.shows),
-                evidence.actions
+                evidence.actions,
+                Text(&evidence.last)
             );
             if let Some(replay) = &evidence.replay {
                 let _ = write!(body, "<br><code>{}</code>", Text(replay));
@@ -219,7 +221,13 @@ mod tests {
             level: Some(2),
             verdict: "fail",
             text: "the game raised <script>alert(1)</script>".to_owned(),
-            evidence: vec![ShownEvidence { shows: "it".to_owned(), replay: None, actions: 3, frames: vec![Frame::filled(3)] }],
+            evidence: vec![ShownEvidence {
+                shows: "it".to_owned(),
+                replay: None,
+                actions: 3,
+                last: "6@1,2".to_owned(),
+                frames: vec![Frame::filled(3)],
+            }],
         };
         let rule = ShownRule {
             group: "robustness",

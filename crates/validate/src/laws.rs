@@ -133,6 +133,6 @@ fn after_end(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk
     }
     Ok(match ends {
         0 => Finding::open(rule, "random play came to no end on this level"),
-        _ => Finding::pass(rule, format!("nothing happened after {ends} ends")),
+        _ => Finding::pass(rule, format!("nothing happened after {ends} {}", if ends == 1 { "end" } else { "ends" })),
     })
 }

@@ -19,7 +19,8 @@ pub(crate) fn no_way(rule: Rule, level: u8) -> Finding {
 
 /// A check ended early because the environment did: that is a failure of its own, and the rules stay open.
 pub(crate) fn stopped(rules: &[Rule], level: u8, broken: &Broken) -> Vec<Finding> {
-    let failure = Finding::fail(Rule::Failures, format!("{}; an environment must answer every action", broken.reason))
+    let at = broken.action.map_or_else(String::new, |action| format!("`{action}`: "));
+    let failure = Finding::fail(Rule::Failures, format!("{at}{}; an environment must answer every action", broken.reason))
         .on(level)
         .shown("the last action is the one it did not survive", broken.actions.clone());
     let open = rules

@@ -79,12 +79,15 @@ pub(crate) fn on_level(subject: &dyn Subject, options: &Options, level: u8, watc
 }
 
 /// The lines that win the first levels in the play of the first regime, one after the other.
-pub(crate) fn wins_from_start(subject: &dyn Subject, options: &Options) -> Vec<Vec<Action>> {
+pub(crate) fn wins_from_start(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Vec<Action>> {
     let mut wins: Vec<Vec<Action>> = Vec::new();
     let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, 0) else { return wins };
     let mut rng = Rng::new(options.seed, FROM_START);
     let mut line = Vec::new();
-    for _ in 0..options.steps.min(MOST_FROM_START) {
+    for step in 0..options.steps.min(MOST_FROM_START) {
+        if step % ASK == 0 && !watch.goes_on() {
+            break;
+        }
         let action = walk.random(&mut rng);
         let Ok(seen) = walk.act(action) else { break };
         // What was tried before a RESET of the level has no part in the win.
@@ -104,10 +107,10 @@ pub(crate) fn wins_from_start(subject: &dyn Subject, options: &Options) -> Vec<V
 }
 
 /// A line that wins a level, if random play of that level finds one.
-pub(crate) fn first_win(subject: &dyn Subject, options: &Options, level: u8) -> Option<Vec<Action>> {
+pub(crate) fn first_win(subject: &dyn Subject, options: &Options, level: u8, watch: &dyn Watch) -> Option<Vec<Action>> {
     let before = subject.prefix(level)?.len();
     let walk = Walk::enter(subject, options.env_seed, level).ok()??;
-    let line = attempts(subject, options, level, walk, 1, &()).ok()?.first_win?;
+    let line = attempts(subject, options, level, walk, 1, watch).ok()?.first_win?;
     // What was tried before a RESET of the level has no part in the win.
     line[before..].rsplit(|&action| action == Action::Reset).next().map(<[Action]>::to_vec)
 }

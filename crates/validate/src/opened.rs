@@ -9,7 +9,7 @@ use rhae_engine::{Action, Environment, EnvironmentError, GameInfo, Rng};
 use rhae_explore::{EnvironmentLevel, Identity, Progress};
 
 use crate::luck::{first_win, wins_from_start};
-use crate::{GraphLimits, LevelGraph, NoGraph, Options, Stored, Subject, level_graph};
+use crate::{GraphLimits, LevelGraph, NoGraph, Options, Stored, Subject, Watch, level_graph};
 
 type Open<'a> = Box<dyn Fn(u64) -> Result<Box<dyn Environment>, EnvironmentError> + Sync + 'a>;
 
@@ -29,6 +29,19 @@ pub struct OpenedSubject<'a> {
     /// The random play that looks for wins where search finds none: its seed and steps.
     luck: Option<(u64, u64)>,
     by_luck: OnceLock<Vec<Vec<Action>>>,
+    /// Whether to go on looking for wins.
+    goes_on: GoesOn<'a>,
+}
+
+type GoesOn<'a> = Box<dyn Fn() -> bool + Send + Sync + 'a>;
+
+/// Watches random play that looks for a win.
+struct Limited<'s, 'a>(&'s GoesOn<'a>);
+
+impl Watch for Limited<'_, '_> {
+    fn goes_on(&self) -> bool {
+        self.0()
+    }
 }
 
 impl<'a> OpenedSubject<'a> {
@@ -53,6 +66,7 @@ impl<'a> OpenedSubject<'a> {
             search,
             luck: None,
             by_luck: OnceLock::new(),
+            goes_on: Box::new(|| true),
         })
     }
 
@@ -75,6 +89,12 @@ impl<'a> OpenedSubject<'a> {
     #[must_use]
     pub fn with_luck(self, seed: u64, steps: u64) -> Self {
         Self { luck: Some((seed, steps)), ..self }
+    }
+
+    /// With somebody who says when it was looked for wins for long enough.
+    #[must_use]
+    pub fn as_long_as(self, goes_on: impl Fn() -> bool + Send + Sync + 'a) -> Self {
+        Self { goes_on: Box::new(goes_on), ..self }
     }
 
     /// What tells its states apart.
@@ -141,13 +161,14 @@ impl Subject for OpenedSubject<'_> {
         let search = || {
             let level = self.level_at(self.seed, level).ok()?;
             let limits = GraphLimits { checks: 0, blind_nodes: 0, ..self.search };
-            level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| true).ok()?.win
+            level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| (self.goes_on)()).ok()?.win
         };
         let luck = || {
             let (seed, steps) = self.luck?;
             let options = Options { seed, env_seed: self.seed, steps, ..Options::default() };
-            let from_start = || self.by_luck.get_or_init(|| wins_from_start(self, &options)).get(index).cloned();
-            first_win(self, &options, level).or_else(from_start)
+            let watch = Limited(&self.goes_on);
+            let from_start = || self.by_luck.get_or_init(|| wins_from_start(self, &options, &watch)).get(index).cloned();
+            first_win(self, &options, level, &watch).or_else(from_start)
         };
         self.found[index].get_or_init(|| search().or_else(luck)).clone()
     }

@@ -78,42 +78,50 @@ fn shown_doubt(finding: Finding, subject: &dyn Subject, level: u8, graph: &Level
 }
 
 fn one_in(chance: f64) -> String {
-    if chance <= 0.0 { "never".to_owned() } else { format!("1 in {:.0}", 1.0 / chance) }
+    match chance {
+        0.0 => "never".to_owned(),
+        0.1.. => format!("{:.0} in 100", 100.0 * chance),
+        _ => format!("1 in {:.0}", 1.0 / chance),
+    }
 }
 
 /// The paper's player chooses among valid actions. Where clicks are offered that is somebody who clicks only where it may matter, and
-/// who mostly wins more easily than one who clicks blindly; both are judged.
+/// who mostly wins more easily than one who clicks blindly; both are judged, and the sentence is about the one who wins more.
 fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
-    let (rule, within, states) = (Rule::Proved, graph.within, graph.nodes);
-    let (low, high) = (graph.p_within.lower(), graph.p_within.upper());
-    let blind = graph.p_blind.filter(|_| graph.has_clicks);
-    let clicks = blind.map_or_else(String::new, |blind| format!("; with blind clicks {}", one_in(blind.upper())));
+    let (rule, within, states, proved) = (Rule::Proved, graph.within, graph.nodes, proof(graph));
+    let (valid, blind) = (graph.p_within, graph.p_blind.filter(|_| graph.has_clicks));
     let (at_least, at_most) = if graph.is_complete() { ("", "") } else { ("at least ", "at most ") };
-    let proved = proof(graph);
-    let judge = |text: String| {
-        let tutorial = level == 0 && !options.strict;
-        if tutorial {
-            Finding::pass(rule, format!("{text}; a first level may be easy"))
-        } else {
-            Finding::fail(rule, format!("{text}; 1 in 10,000 is allowed: make it longer, or punish mistakes"))
-        }
-    };
-    if let Some(blind) = blind.filter(|blind| blind.lower() > LUCK_LIMIT) {
-        let text = format!("a blind player wins {at_least}{} times within {within} actions ({proved})", one_in(blind.lower()));
-        return judge(text);
-    }
+    let (low, high) = (blind.map_or(0.0, |blind| blind.lower()).max(valid.lower()), valid.upper());
     if low > LUCK_LIMIT {
-        let who = if graph.has_clicks { "random play that clicks only where it may matter" } else { "random play" };
-        return judge(format!("{who} wins {at_least}{} times within {within} actions ({proved}){clicks}", one_in(low)));
+        let who = if !graph.has_clicks {
+            "random play"
+        } else if low > valid.lower() {
+            "random play that clicks blindly"
+        } else {
+            "random play that clicks only where it may matter"
+        };
+        let text = format!("{who} wins {at_least}{} times within {within} actions ({proved})", one_in(low));
+        let other = match blind {
+            Some(_) if low > valid.lower() => format!("; with clicks only where it may matter {}", one_in(valid.upper())),
+            Some(blind) => format!("; with blind clicks {}", one_in(blind.upper())),
+            None => String::new(),
+        };
+        return if level == 0 && !options.strict {
+            Finding::pass(rule, format!("{text}{other}; a first level may be easy"))
+        } else {
+            Finding::fail(rule, format!("{text}{other}; 1 in 10,000 is allowed: make it longer, or punish mistakes"))
+        };
     }
-    if high <= LUCK_LIMIT {
-        return Finding::pass(
-            rule,
-            format!(
-                "random valid actions win {at_most}{} within {within} actions ({states} states, {proved}){clicks}",
-                one_in(high)
-            ),
-        );
+    if high <= LUCK_LIMIT && blind.is_none_or(|blind| blind.upper() <= LUCK_LIMIT) {
+        let clicks = match blind {
+            Some(blind) => format!("; with blind clicks {}", one_in(blind.upper())),
+            None if graph.has_clicks => "; blind clicks are not proved, `luck-levels` has samples".to_owned(),
+            None => String::new(),
+        };
+        let chance = one_in(high);
+        let text =
+            format!("random valid actions win {at_most}{chance} within {within} actions ({states} states, {proved}){clicks}");
+        return Finding::pass(rule, text);
     }
     let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
     let known = match (low > 0.0, high < 0.999) {
@@ -217,7 +225,13 @@ fn clicks(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
 
 fn baseline_fits(subject: &dyn Subject, level: u8, optimum: Option<usize>) -> Option<Finding> {
     let known = subject.info().baselines.get(usize::from(level))?;
-    let (actions, optimum) = (known.actions, u32::try_from(optimum?).ok()?);
+    let actions = known.actions;
+    let Some(optimum) = optimum.and_then(|optimum| u32::try_from(optimum).ok()) else {
+        return Some(Finding::open(
+            Rule::Baselines,
+            format!("{actions} actions ({}); the optimum is not known", known.source.name()),
+        ));
+    };
     Some(if actions < optimum {
         Finding::fail(Rule::Baselines, format!("the baseline is {actions} actions, and no play wins in fewer than {optimum}"))
     } else if known.source == BaselineSource::Solver && actions != 2 * optimum {

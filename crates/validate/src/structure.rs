@@ -4,7 +4,7 @@ use rhae_engine::{Action, ActionKind, Environment, Frame, MAX_FRAMES, Observatio
 
 use crate::levels::{baseline, no_way, stopped};
 use crate::walk::{Broken, Walk, answer, caught, random_of};
-use crate::{ATTEMPT, Finding, Options, Rule, Subject, Watch};
+use crate::{ATTEMPT, Finding, Options, Rule, Subject, Verdict, Watch};
 
 /// Random plays in which a loss is looked for.
 const PLAYS_FOR_A_LOSS: u32 = 20;
@@ -39,7 +39,8 @@ fn metadata(subject: &dyn Subject) -> Finding {
     if missing.is_empty() {
         Finding::pass(Rule::Metadata, "title, tags, actions and speed are there")
     } else {
-        Finding::fail(Rule::Metadata, format!("the metadata lacks {}", missing.join(", ")))
+        let verdict = if subject.is_hosted() { Verdict::Warn } else { Verdict::Fail };
+        Finding::new(Rule::Metadata, verdict, format!("the metadata lacks {}", missing.join(", ")))
     }
 }
 

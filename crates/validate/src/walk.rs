@@ -40,6 +40,8 @@ impl Watch for () {}
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
     pub(crate) reason: String,
+    /// The action that did it, if it was not the opening.
+    pub(crate) action: Option<Action>,
     /// The actions up to and including the one that did it, if the level's beginning can be played to.
     pub(crate) actions: Option<Vec<Action>>,
 }
@@ -63,7 +65,7 @@ impl Walk {
         let play = entered.and_then(|entered| entered.map_err(|error| error.to_string()));
         match play {
             Ok(play) => Ok(play.map(|play| Self { play, prefix, log: Vec::new(), identity: subject.identity() })),
-            Err(reason) => Err(Broken { reason, actions: prefix }),
+            Err(reason) => Err(Broken { reason, action: None, actions: prefix }),
         }
     }
 
@@ -77,7 +79,7 @@ impl Walk {
         let play = &mut self.play;
         match caught(|| play.act(action).map(|_| ()).map_err(|error| error.to_string())).flatten() {
             Ok(()) => Ok(self.play.observation()),
-            Err(reason) => Err(Broken { reason, actions: self.line() }),
+            Err(reason) => Err(Broken { reason, action: Some(action), actions: self.line() }),
         }
     }
 

@@ -19,7 +19,7 @@ use rhae_pyhost::Games;
 
 use self::keys::{Wish, wish};
 use self::player::{FASTEST, Player, SLOWEST};
-use super::{film_of, first_of_level};
+use super::{film_and_ending, first_of_level};
 use crate::outside::OutsideArgs;
 use crate::terminal::canvas::Canvas;
 use crate::terminal::layout::Layout;
@@ -40,10 +40,10 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(games: &Games, args: &ShowArgs) -> Result<ExitCode> {
-    let film = film_of(games, &args.file)?;
+    let (film, ending) = film_and_ending(games, &args.file)?;
     let first = args.level.map_or(Ok(0), |level| first_of_level(&film, level))?;
     require_terminal("rhae replay show", "draw the recording with `rhae replay render`")?;
-    let mut player = Player::new(film, args.speed, first, Instant::now())?;
+    let mut player = Player::new(film, args.speed, first, Instant::now())?.ending(ending);
     let left = Screen::enter(Mouse::Free).and_then(|screen| scene::run(&mut player, &screen))?;
     Ok(left.code())
 }

@@ -36,9 +36,12 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
         let unchecked = not_checked(one);
         let _ =
             writeln!(text, "{} {}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open", one.info.id, verdict(one));
-        for report in one.reports.iter().filter(|report| report.verdict >= Verdict::Warn) {
-            let summary = output::plain(&report.summary);
-            let _ = writeln!(text, "  {:<4} {:<12} {summary}", report.verdict.name(), report.rule.name());
+        for report in one.reports.iter().filter(|report| is_told(report)) {
+            let first = format!("  {:<4} {:<12} ", report.verdict.name(), report.rule.name());
+            let _ = writeln!(text, "{}", output::hanging(&first, &output::plain(&report.summary)));
+            if report.verdict < Verdict::Warn {
+                continue;
+            }
             let shown = report.findings.iter().find(|finding| finding.verdict == report.verdict && !finding.evidence.is_empty());
             has_evidence |= shown.is_some();
             if let Some(command) = shown.and_then(|finding| replay(args, one, report, finding, 0)) {
@@ -72,6 +75,11 @@ fn verdict(one: &Validated) -> String {
 
 fn not_done(one: &Validated) -> String {
     format!("interrupted: {} of {} checks not done", one.unfinished, one.checks)
+}
+
+/// Whether a rule is worth words on a terminal: it does not hold, or not everywhere, or nobody knows.
+fn is_told(report: &RuleReport) -> bool {
+    report.verdict != Verdict::Pass || report.findings.iter().any(|finding| finding.verdict == Verdict::Open)
 }
 
 pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
@@ -161,6 +169,7 @@ fn shown_rule(args: &ValidateArgs, games: &Games, one: &Validated, report: &Rule
             shows: evidence.shows.clone(),
             replay: replay(args, one, report, finding, number),
             actions: evidence.actions.len(),
+            last: evidence.actions.last().map_or_else(|| "none".to_owned(), Action::to_string),
             frames: if is_written(finding) {
                 last_frames(games, id, args.env_seed, &evidence.actions, PICTURES)
             } else {

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use rhae_engine::{Action, EnvironmentError, Game, GameInfo};
@@ -95,13 +97,23 @@ impl Found {
     }
 }
 
-pub(super) fn subject<'a>(args: &ValidateArgs, games: &'a Games, info: &GameInfo, found: &[Found]) -> Result<Checked<'a>> {
+pub(super) fn subject<'a>(
+    args: &ValidateArgs,
+    games: &'a Games,
+    info: &GameInfo,
+    found: &[Found],
+    interrupt: &Arc<AtomicBool>,
+) -> Result<Checked<'a>> {
     let hosted = is_hosted(games, info);
     let options = args.options(hosted);
     let subject: Result<Box<dyn Subject + 'a>, String> = if hosted {
         let identity = if args.deep { Identity::Deep } else { Identity::FrameAndHidden };
         match opened(games, info, args.env_seed, options.limits, identity, found) {
-            Ok(subject) => Ok(Box::new(subject.with_luck(options.seed, options.steps))),
+            Ok(subject) => {
+                let interrupt = Arc::clone(interrupt);
+                let subject = subject.as_long_as(move || !interrupt.load(Ordering::Relaxed));
+                Ok(Box::new(subject.with_luck(options.seed, options.steps)))
+            }
             Err(error) => Err(error.to_string()),
         }
     } else {

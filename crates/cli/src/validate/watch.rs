@@ -14,7 +14,6 @@ use rhae_pyhost::Games;
 use rhae_validate::{Subject, Watch};
 
 use super::evidence;
-use crate::interrupt::interrupt_flag;
 use crate::outside::OutsideArgs;
 
 /// A bar with an estimate, where somebody looks.
@@ -38,9 +37,8 @@ pub(super) struct CommandWatch<'a> {
 }
 
 impl<'a> CommandWatch<'a> {
-    pub(super) fn new(games: &'a Games, outside: &OutsideArgs, seed: u64, bar: ProgressBar) -> Result<Self> {
-        let interrupt = interrupt_flag()?;
-        Ok(Self { games, flags: outside.as_flags(), seed, bar, interrupt, begun: Instant::now() })
+    pub(super) fn new(games: &'a Games, outside: &OutsideArgs, seed: u64, bar: ProgressBar, interrupt: Arc<AtomicBool>) -> Self {
+        Self { games, flags: outside.as_flags(), seed, bar, interrupt, begun: Instant::now() }
     }
 
     pub(super) const fn bar(&self) -> &ProgressBar {

@@ -78,6 +78,7 @@ fn strict_is_the_papers_reading() {
     let found = rhae(folder.path(), &flags);
     assert_eq!(found.code, Some(1), "{}", found.out);
     assert!(found.out.contains("fail luck-start"), "{}", found.out);
+    assert!(found.out.contains("open clicks       clicks are not offered"), "{}", found.out);
     rhae(folder.path(), &["validate"]).failed_with("name environments, or --all, or a folder with --games-dir");
     rhae(folder.path(), &["validate", "zz99"]).failed_with("games of your own need --games-dir");
 }

@@ -103,7 +103,7 @@ pub(super) fn undo(subject: &dyn Subject, options: &Options, level: u8) -> Vec<F
     let steps = law_steps(subject, options);
     let told = crate::walk::caught(|| subject.undo(options.env_seed, level, steps, options.seed));
     match told {
-        Err(reason) => stopped(&[rule], level, &Broken { reason, actions: None }),
+        Err(reason) => stopped(&[rule], level, &Broken { reason, action: None, actions: None }),
         Ok(LevelUndo::Restores(count)) => vec![Finding::pass(rule, format!("{count} undos restored the board")).on(level)],
         Ok(LevelUndo::Differs(line)) => {
             let whole = subject.prefix(level).map(|prefix| [prefix, line].concat());

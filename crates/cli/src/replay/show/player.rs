@@ -35,6 +35,8 @@ pub(crate) struct Player {
     due: Option<Instant>,
     /// Until when the clicked cell is marked.
     marked: Option<Instant>,
+    /// What is said at the end.
+    ending: Option<String>,
 }
 
 impl Player {
@@ -51,12 +53,25 @@ impl Player {
             index == 0 || film.moments[index].full_reset || level_after(&film, index) != level_after(&film, index - 1)
         };
         let starts = (0..film.moments.len()).filter(begins).collect();
-        let mut player = Self { film, actions, starts, moment: 0, frame: 0, speed, due: None, marked: None };
+        let mut player = Self { film, actions, starts, moment: 0, frame: 0, speed, due: None, marked: None, ending: None };
         if first > 0 {
             player.seek(first, now);
         }
         player.play(now);
         Ok(player)
+    }
+
+    /// With something to say at the end.
+    pub(crate) fn ending(self, ending: Option<String>) -> Self {
+        Self { ending, ..self }
+    }
+
+    /// What is to be said about the entry on show.
+    pub(crate) fn words(&self) -> Option<String> {
+        let is_last = self.moment + 1 == self.film.moments.len();
+        let ending = self.ending.as_ref().filter(|_| is_last);
+        let words: Vec<&str> = self.moment().reasoning.iter().chain(ending).map(String::as_str).collect();
+        (!words.is_empty()).then(|| words.join("\n"))
     }
 
     /// What was played.

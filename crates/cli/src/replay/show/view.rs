@@ -18,7 +18,7 @@ pub(crate) fn view(player: &Player, columns: u16, rows: u16) -> Canvas {
     let mut canvas = Canvas::new(columns, rows);
     board::draw(&mut canvas, &layout, player.frame(), player.mark());
     status(&mut canvas, layout.status, player);
-    if let Some(text) = &player.moment().reasoning {
+    if let Some(text) = &player.words() {
         let mut pen = Pen::new(&mut canvas, layout.message);
         for line in lines(text, usize::from(layout.message.columns), usize::from(layout.message.rows)) {
             pen.group(0, &[(&line, false)]);
@@ -111,6 +111,13 @@ mod tests {
         let mut player = Player::new(film, 1.0, 0, Instant::now()).unwrap();
         player.fulfil(Wish::Step(entry - 1), Instant::now());
         player
+    }
+
+    #[test]
+    fn why_a_play_failed_is_said_at_its_end() {
+        let ended = |entry: isize| at(entry).ending(Some("Here the play failed: 6@63,63: it raised IndexError".to_owned()));
+        assert!(texts(&ended(7), 80, 40, 34).contains("Here the play failed: 6@63,63"));
+        assert!(!texts(&ended(6), 80, 40, 34).contains("failed"));
     }
 
     #[test]
