@@ -57,7 +57,7 @@ pub(crate) struct ExploreArgs {
     /// Look no deeper than this many actions
     #[arg(long)]
     depth: Option<usize>,
-    /// Stop the search of a level after this many seconds, its analysis and its check after as many again, and so the search for a way to it
+    /// Stop the search of a level after this many seconds; the way to it, and its analysis and check, may take as long again
     #[arg(long, default_value_t = 60.0, allow_negative_numbers = true)]
     seconds: f64,
     /// Memory for a level's graph and analysis, in MB
@@ -154,9 +154,19 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     for &index in &levels {
         way.start(plan.patience);
         let explored = match &hosted {
-            Some(subject) => explore_hosted(&plan, &games, index, &files, subject)?,
+            Some(subject) => explore_hosted(&plan, &games, index, &files, subject),
             None => rhae_games::visit(info.id.as_str(), ExploreLevel { plan: &plan, games: &games, index, files: &files })
-                .context("the registry lists it")??,
+                .context("the registry lists it")?,
+        };
+        let explored = match explored {
+            Ok(explored) => explored,
+            Err(_) if plan.is_interrupted() => break,
+            Err(error) if reports.is_empty() => return Err(error),
+            // What was found of earlier levels is worth knowing all the same.
+            Err(error) => {
+                written = written.and(Err(error));
+                break;
+            }
         };
         if !args.json && levels.len() == 1 {
             output::print(&report::text(&explored.report))?;
@@ -168,8 +178,11 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
             break;
         }
     }
-    files.write_picture(info.id.as_str(), args.seed, &reports, pictures)?;
+    if !reports.is_empty() {
+        files.write_picture(info.id.as_str(), args.seed, &reports, pictures)?;
+    }
     match &reports[..] {
+        [] => {}
         [one] if args.json && levels.len() == 1 => output::print_json(one)?,
         [_] if levels.len() == 1 => {}
         all if args.json => output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?,
@@ -177,7 +190,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     }
     written?;
     if plan.is_interrupted() {
-        eprintln!("interrupted: {} of {} levels were looked at, the last as far as it says", reports.len(), levels.len());
+        eprintln!("interrupted: {} of {} levels were looked at", reports.len(), levels.len());
         return Ok(INTERRUPTED.into());
     }
     Ok(ExitCode::SUCCESS)

@@ -131,6 +131,17 @@ fn levels_behind_one_that_nobody_won_are_said_to_be_unchecked() {
 }
 
 #[test]
+fn a_search_that_does_not_come_to_a_level_tells_of_those_before() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixtures("games");
+    let flags = ["explore", "wk31", "--level", "all", "--nodes", "2", "--games-dir", &games, "--host-seconds", "60", "--python"];
+    let outcome = rhae(folder.path(), &[&flags[..], &[python.to_str().unwrap()]].concat());
+    assert!(outcome.out.contains("no: nodes"), "{}", outcome.out);
+    outcome.failed_with("level 2 cannot be come to");
+}
+
+#[test]
 fn broken_python_games_are_caught_by_their_rules() {
     let folder = tempfile::tempdir().unwrap();
     for (id, rule, expected) in [("hd01", "keys", "warn"), ("rd02", "same-twice", "fail"), ("cr03", "failures", "fail")] {
