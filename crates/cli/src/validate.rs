@@ -54,7 +54,7 @@ pub(crate) struct ValidateArgs {
     /// How many checks run at once [default: the number of cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// States of a level's graph [default: 300,000; 2,000 for games from outside]
+    /// States of a level's graph [default: 1,000,000; 2,000 for games from outside]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     nodes: Option<u32>,
     /// Tell states of games from outside apart by their whole Python state, not by frame and what they report as hidden
@@ -78,7 +78,7 @@ pub(crate) struct ValidateArgs {
 
 impl ValidateArgs {
     fn options(&self, hosted: bool) -> Options {
-        let nodes = self.nodes.map_or(if hosted { 2_000 } else { 300_000 }, |nodes| nodes as usize);
+        let nodes = self.nodes.map_or(if hosted { 2_000 } else { 1_000_000 }, |nodes| nodes as usize);
         let limits = GraphLimits { nodes, ..GraphLimits::default() };
         let limits = if hosted { GraphLimits { checks: 200, ..limits } } else { limits };
         Options {

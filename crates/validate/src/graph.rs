@@ -23,7 +23,7 @@ pub struct GraphLimits {
 
 impl Default for GraphLimits {
     fn default() -> Self {
-        Self { nodes: 300_000, bytes: 256 << 20, checks: 2_000, places: 400_000, blind_nodes: 3_000 }
+        Self { nodes: 1_000_000, bytes: 256 << 20, checks: 2_000, places: 4_000_000, blind_nodes: 3_000 }
     }
 }
 
