@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
+use rhae_engine::Action;
 use serde::Serialize;
 
 /// Prints a line; it is no fault if nobody reads on (as when the output is piped into `head`).
@@ -28,6 +29,14 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 /// A text without control characters, line ends aside.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() && letter != '\n' { '\u{FFFD}' } else { letter }).collect()
+}
+
+/// An action in words, with where a click is.
+pub(crate) fn named(action: Action) -> String {
+    match action {
+        Action::Action6 { x, y } => format!("{} at {x}, {y}", action.kind()),
+        _ => action.kind().to_string(),
+    }
 }
 
 /// A number with its noun.

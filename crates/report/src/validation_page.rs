@@ -66,9 +66,9 @@ pub struct ShownEvidence {
     pub shows: String,
     /// The command that shows its recording, if it was written.
     pub replay: Option<String>,
-    /// How many actions it has, and the last.
+    /// How many actions it has, and the last in words.
     pub actions: usize,
-    pub last: String,
+    pub last: Option<String>,
     /// Its last pictures.
     pub frames: Vec<Frame>,
 }
@@ -183,13 +183,14 @@ fn findings(body: &mut String, rule: &ShownRule) -> Result<(), PictureError> {
         let _ = writeln!(body, "<li>{} {level}<span>{}</span>", badge(finding.verdict), Text(&finding.text));
         for evidence in finding.evidence.iter().filter(|evidence| !evidence.frames.is_empty()) {
             let frames: Vec<&Frame> = evidence.frames.iter().collect();
+            let last = evidence.last.as_ref().map_or_else(String::new, |last| format!(", the last is {last}"));
             let _ = writeln!(
                 body,
-                "<figure>{}<figcaption class=\"quiet\">{} ({} actions, the last <code>{}</code>)",
+                "<figure>{}<figcaption class=\"quiet\">{} ({} actions{})",
                 picture(&frames, 2)?,
                 Text(&evidence.shows),
                 evidence.actions,
-                Text(&evidence.last)
+                Text(&last)
             );
             if let Some(replay) = &evidence.replay {
                 let _ = write!(body, "<br><code>{}</code>", Text(replay));
@@ -225,7 +226,7 @@ mod tests {
                 shows: "it".to_owned(),
                 replay: None,
                 actions: 3,
-                last: "6@1,2".to_owned(),
+                last: Some("ACTION6 at 1, 2".to_owned()),
                 frames: vec![Frame::filled(3)],
             }],
         };
@@ -246,6 +247,7 @@ mod tests {
         };
         let page = validation_page(&ValidationPage { software: "rhae".to_owned(), strict: false, games: vec![game] }).unwrap();
         assert!(page.contains("ab12-v1 · fails") && page.contains("data:image/png"));
+        assert!(page.contains("it (3 actions, the last is ACTION6 at 1, 2)"));
         assert!(!page.contains("<script>alert"));
     }
 }

@@ -169,7 +169,7 @@ fn shown_rule(args: &ValidateArgs, games: &Games, one: &Validated, report: &Rule
             shows: evidence.shows.clone(),
             replay: replay(args, one, report, finding, number),
             actions: evidence.actions.len(),
-            last: evidence.actions.last().map_or_else(|| "none".to_owned(), Action::to_string),
+            last: evidence.actions.last().map(|&action| output::named(action)),
             frames: if is_written(finding) {
                 last_frames(games, id, args.env_seed, &evidence.actions, PICTURES)
             } else {

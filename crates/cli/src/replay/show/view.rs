@@ -1,10 +1,11 @@
 //! What the screen says of a film.
 
-use rhae_engine::{Action, PlayState};
+use rhae_engine::PlayState;
 
 use super::keys::legend;
 use super::player::Player;
 use super::reasoning::{lines, plain};
+use crate::output::named;
 use crate::terminal::board;
 use crate::terminal::canvas::{Canvas, Pen};
 use crate::terminal::layout::{Area, Layout};
@@ -47,7 +48,7 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     if is_high {
         pen.new_line();
     }
-    pen.group(GAP, &[(&format!("{:<17}", command(player.moment().action)), true)]);
+    pen.group(GAP, &[(&format!("{:<17}", named(player.moment().action)), true)]);
     pen.group(GAP, &[(&format!("{:<15}", mark(player)), false)]);
     if is_high {
         pen.new_line();
@@ -62,14 +63,6 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     let pause = if player.is_playing() { "" } else { " paused" };
     pen.group(GAP, &[(&format!("{:<8}", format!("{}×{pause}", player.speed())), false)]);
     pen.group(GAP, &[(&state(player), true)]);
-}
-
-/// The action, and where a click was.
-fn command(action: Action) -> String {
-    match action {
-        Action::Action6 { x, y } => format!("{} at {x}, {y}", action.kind()),
-        _ => action.kind().to_string(),
-    }
 }
 
 /// What is special about the action.
