@@ -57,8 +57,7 @@ pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
 /// A text behind a first column, broken between words at the end of a terminal's lines and set in below itself. What no terminal shows
 /// stays in one line, for other programs.
 pub(crate) fn hanging(first: &str, text: &str) -> String {
-    let columns = if io::stdout().is_terminal() { crossterm::terminal::size().ok().map(|size| usize::from(size.0)) } else { None };
-    broken(first, text, columns.unwrap_or(usize::MAX))
+    broken(first, text, columns().unwrap_or(usize::MAX))
 }
 
 fn broken(first: &str, text: &str, columns: usize) -> String {
@@ -86,8 +85,12 @@ fn broken(first: &str, text: &str, columns: usize) -> String {
 
 /// How many columns a table may take.
 pub(crate) fn width() -> usize {
-    let columns = if io::stdout().is_terminal() { crossterm::terminal::size().ok().map(|size| usize::from(size.0)) } else { None };
-    columns.unwrap_or(80).clamp(40, 120)
+    columns().unwrap_or(80).clamp(40, 120)
+}
+
+/// The columns of the terminal, if there is one.
+fn columns() -> Option<usize> {
+    if io::stdout().is_terminal() { crossterm::terminal::size().ok().map(|size| usize::from(size.0)) } else { None }
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@ use rhae_engine::{Action, ActionKind, Observation, PlayState, Rng, key_of};
 
 use crate::laws::KeyBits;
 use crate::levels::{entered, stopped};
-use crate::luck::ASK;
 use crate::structure::invalid_frames;
-use crate::walk::{Broken, Walk, random_of, some_action};
+use crate::walk::{Broken, Walk, is_over, random_of, some_action};
 use crate::{Finding, Options, Rule, Subject, Watch};
 
 /// States whose pictures are remembered.
@@ -99,7 +98,7 @@ impl Fuzz<'_> {
             if (step + 1) % REPORT == 0 {
                 watch.steps(REPORT);
             }
-            if step % ASK == 0 && !watch.goes_on() {
+            if is_over(watch, step) {
                 break;
             }
         }

@@ -7,7 +7,7 @@ use rhae_engine::{Action, Rng};
 use rhae_explore::{lower_bound_95, upper_bound_95};
 
 use crate::levels::{baseline, entered, stopped};
-use crate::walk::{Broken, Walk};
+use crate::walk::{Broken, Walk, is_over};
 use crate::{ATTEMPT, Finding, LUCK_LIMIT, Options, Rule, Subject, Verdict, Watch};
 
 /// The first regime is never longer.
@@ -16,9 +16,8 @@ pub(crate) const MOST_FROM_START: u64 = 50_000;
 const FROM_START: u64 = 1_000;
 /// Lines that are longer are no way to a level: every check that begins there would play them.
 const LONGEST_WAY: usize = 2_000;
-/// Steps between two words to whoever watches, and between two questions whether to go on, which a slow game needs more often.
+/// Steps between two words to whoever watches.
 const REPORT: u64 = 4_096;
-pub(crate) const ASK: u64 = 64;
 /// With fewer attempts than these, that none has won tells nothing.
 const FEWEST_ATTEMPTS: u64 = 20;
 
@@ -54,7 +53,7 @@ pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn W
         if (step + 1) % REPORT == 0 {
             watch.steps(REPORT);
         }
-        if step % ASK == 0 && !watch.goes_on() {
+        if is_over(watch, step) {
             break;
         }
     }
@@ -85,7 +84,7 @@ pub(crate) fn wins_from_start(subject: &dyn Subject, options: &Options, watch: &
     let mut rng = Rng::new(options.seed, FROM_START);
     let mut line = Vec::new();
     for step in 0..options.steps.min(MOST_FROM_START) {
-        if step % ASK == 0 && !watch.goes_on() {
+        if is_over(watch, step) {
             break;
         }
         let action = walk.random(&mut rng);
@@ -140,7 +139,7 @@ fn attempts(
         for _ in 0..length {
             let action = walk.random(&mut rng);
             steps += 1;
-            if steps % ASK == 0 && !watch.goes_on() {
+            if is_over(watch, steps) {
                 return Ok(played);
             }
             if walk.act(action)?.levels_completed > level {

@@ -3,8 +3,7 @@
 use rhae_engine::Rng;
 
 use crate::levels::{entered, stopped};
-use crate::luck::ASK;
-use crate::walk::{Broken, Walk};
+use crate::walk::{Broken, Walk, is_over};
 use crate::{Finding, Options, Rule, Subject, Watch};
 
 /// Growth that is taken for chance.
@@ -42,7 +41,7 @@ fn grown(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk, wa
         // What is remembered here must not look like growth.
         walk.log = Vec::with_capacity(1 << 10);
         for step in 0..steps / 4 {
-            if step % ASK == 0 && !watch.goes_on() {
+            if is_over(watch, step) {
                 return Ok(Finding::open(rule, "not measured to the end"));
             }
             let action = walk.random(&mut rng);

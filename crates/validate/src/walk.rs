@@ -36,6 +36,11 @@ pub trait Watch: Sync {
 /// Nobody listens, and nothing is measured.
 impl Watch for () {}
 
+/// Whether to end after so many steps. It is not asked at each, but often enough for slow games.
+pub(crate) fn is_over(watch: &dyn Watch, steps: u64) -> bool {
+    steps.is_multiple_of(64) && !watch.goes_on()
+}
+
 /// Why a play cannot go on.
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
