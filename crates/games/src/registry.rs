@@ -77,8 +77,6 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 macro_rules! registry {
     ($($module:ident :: $game:ident),* $(,)?) => {
-        $(mod $module;)*
-
         /// Every game, older versions of one before newer ones.
         pub const ALL: &[Entry] = &[$(Entry::of::<$module::$game>()),*];
 

@@ -41,7 +41,8 @@ pub(super) fn run(id: &str) -> Result<()> {
         ensure!(!root.join(name).exists(), "`{name}` exists already");
     }
     let registry = root.join("crates/games/src/lib.rs");
-    let listed = with_entry(&read(&registry)?, &format!("    {id}::{type_name},\n"))?;
+    let declared = with_module(&read(&registry)?, id)?;
+    let listed = with_entry(&declared, &format!("    {id}::{type_name},\n"))?;
     let index = root.join("docs/games/README.md");
     let indexed = with_row(&read(&index)?, &format!("| [{id}]({id}.md) | keys | |\n"))?;
     for (name, content) in &files {
@@ -50,8 +51,27 @@ pub(super) fn run(id: &str) -> Result<()> {
     }
     write(&registry, &listed)?;
     write(&index, &indexed)?;
-    output::print("added a line to crates/games/src/lib.rs and one to docs/games/README.md\n")?;
+    output::print("added two lines to crates/games/src/lib.rs and one to docs/games/README.md\n")?;
     output::print(&format!("next: `cargo xtask game {id} render {id}.png`, then CONTRIBUTING.md, \"Adding a game\""))
+}
+
+/// Adds `mod id;` to the registry's source, at its place in the alphabetical list of modules.
+fn with_module(source: &str, id: &str) -> Result<String> {
+    let line = format!("mod {id};\n");
+    let mut place = None;
+    let mut offset = 0;
+    for existing in source.split_inclusive('\n') {
+        if existing.starts_with("mod ") {
+            if existing > line.as_str() {
+                place = Some(offset);
+                break;
+            }
+            place = Some(offset + existing.len());
+        }
+        offset += existing.len();
+    }
+    let place = place.context("crates/games/src/lib.rs declares no module")?;
+    Ok(format!("{}{line}{}", &source[..place], &source[place..]))
 }
 
 /// The registry's source with one more entry at the end of its list.
@@ -89,6 +109,20 @@ fn write(path: &Path, content: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn module_is_declared_in_alphabetical_order() {
+        let source = "//! x\n\nmod bb22;\nmod registry;\n\nregistry::registry! {\n}\n";
+        for (id, modules) in [
+            ("aa11", "mod aa11;\nmod bb22;\nmod registry;\n"),
+            ("cc33", "mod bb22;\nmod cc33;\nmod registry;\n"),
+            ("zz99", "mod bb22;\nmod registry;\nmod zz99;\n"),
+        ] {
+            let expected = format!("//! x\n\n{modules}\nregistry::registry! {{\n}}\n");
+            assert_eq!(with_module(source, id).unwrap(), expected);
+        }
+        assert!(with_module("//! x\n", "aa11").is_err());
+    }
 
     #[test]
     fn an_entry_goes_to_the_end_of_the_list() {
