@@ -25,10 +25,21 @@ const PATHS: [&str; 6] = [
 /// A server with a file that lives as long as the process.
 static SERVER: LazyLock<(Runtime, Router)> = LazyLock::new(|| {
     let runtime = Runtime::new().expect("the system gives threads");
-    let folder = tempfile::tempdir().expect("the system gives a folder").keep();
-    let store = runtime.block_on(SqliteStore::open(&folder.join("rhae.db"), SqliteOptions::default()));
+    let folder = tempfile::tempdir()
+        .expect("the system gives a folder")
+        .keep();
+    let store = runtime.block_on(SqliteStore::open(
+        &folder.join("rhae.db"),
+        SqliteOptions::default(),
+    ));
     let store = Arc::new(store.expect("a new file can be opened"));
-    let server = Server::new(Arc::new(Builtin), Builtin.list(), store, Arc::new(SystemClock), Config::default());
+    let server = Server::new(
+        Arc::new(Builtin),
+        Builtin.list(),
+        store,
+        Arc::new(SystemClock),
+        Config::default(),
+    );
     (runtime, router(Arc::new(server)))
 });
 
@@ -37,8 +48,13 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let (runtime, router) = &*SERVER;
-    let request = Request::post(PATHS[usize::from(choice) % PATHS.len()]).header("Content-Type", "application/json");
-    let request = request.body(Body::from(body.to_vec())).expect("a path of the list is one");
-    let answer = runtime.block_on(router.clone().oneshot(request)).expect("routers cannot fail");
+    let request = Request::post(PATHS[usize::from(choice) % PATHS.len()])
+        .header("Content-Type", "application/json");
+    let request = request
+        .body(Body::from(body.to_vec()))
+        .expect("a path of the list is one");
+    let answer = runtime
+        .block_on(router.clone().oneshot(request))
+        .expect("routers cannot fail");
     assert!(!answer.status().is_server_error(), "{}", answer.status());
 });

@@ -38,7 +38,10 @@ pub struct Decision {
 
 impl From<Action> for Decision {
     fn from(action: Action) -> Self {
-        Self { action, details: Details::default() }
+        Self {
+            action,
+            details: Details::default(),
+        }
     }
 }
 

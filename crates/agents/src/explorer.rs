@@ -68,20 +68,28 @@ impl Explorer {
             && *action != Action::Reset
         {
             let cells = before.cells().iter().zip(picture.cells());
-            self.changed.iter_mut().zip(cells).for_each(|(changed, (old, new))| *changed |= old != new);
+            self.changed
+                .iter_mut()
+                .zip(cells)
+                .for_each(|(changed, (old, new))| *changed |= old != new);
             if self.bars.observe(before, picture) {
                 self.graph.rebuild(self.bars.mask());
             }
         }
         self.habits.see_offered(view.available);
         let surprising = self.habits.looks_new(picture, self.bars.mask());
-        let here = self.graph.enter(picture, self.bars.mask(), view.available, surprising);
+        let here = self
+            .graph
+            .enter(picture, self.bars.mask(), view.available, surprising);
         let Some((before, action)) = self.last.take() else {
             return here;
         };
         // The graph may have been rebuilt since the picture before was entered.
-        let from = self.graph.enter(&before, self.bars.mask(), view.available, false);
-        self.graph.connect(from, action, here, view.state == PlayState::GameOver);
+        let from = self
+            .graph
+            .enter(&before, self.bars.mask(), view.available, false);
+        self.graph
+            .connect(from, action, here, view.state == PlayState::GameOver);
         if action != Action::Reset {
             self.habits.note(feature_of(&before, action), here != from);
             self.habits.note_step(action, from, here);
@@ -113,7 +121,8 @@ impl Explorer {
                 if self.promise_of(node) <= hope {
                     continue;
                 }
-                let apart = nearest_pair(self.graph.objects(node), &self.changed).map_or(0.0, Pair::distance);
+                let apart = nearest_pair(self.graph.objects(node), &self.changed)
+                    .map_or(0.0, Pair::distance);
                 let cost = f64::from(steps) + apart / CELLS_PER_STEP;
                 if best.is_none_or(|(least, _, _)| cost < least) {
                     best = Some((cost, node, first_step));
@@ -131,8 +140,18 @@ impl Explorer {
     /// The best that is untried in a picture.
     fn promise_of(&self, node: NodeId) -> f64 {
         let surprise = self.graph.surprise(node);
-        let weight = |feature| if matches!(feature, Feature::Key(_)) { surprise } else { 1.0 };
-        let promises = self.graph.untried(node).iter().map(|option| weight(option.feature) * self.habits.promise(option.feature));
+        let weight = |feature| {
+            if matches!(feature, Feature::Key(_)) {
+                surprise
+            } else {
+                1.0
+            }
+        };
+        let promises = self
+            .graph
+            .untried(node)
+            .iter()
+            .map(|option| weight(option.feature) * self.habits.promise(option.feature));
         promises.fold(0.0, f64::max)
     }
 
@@ -143,8 +162,10 @@ impl Explorer {
         for option in self.graph.untried(here) {
             let noise = f64::from(self.rng.below(1000)) * 1e-5;
             let nearer = pair.map_or(0.0, |pair| self.habits.expected_gain(option.action, pair));
-            let promise =
-                self.habits.promise(option.feature) * self.habits.flow(option.action) * (1.0 + nearer / CELLS_TO_DOUBLE) + noise;
+            let promise = self.habits.promise(option.feature)
+                * self.habits.flow(option.action)
+                * (1.0 + nearer / CELLS_TO_DOUBLE)
+                + noise;
             if best.is_none_or(|(value, _)| promise > value) {
                 best = Some((promise, option.action));
             }
@@ -162,7 +183,11 @@ impl Explorer {
 impl Agent for Explorer {
     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError> {
         let here = self.learn(view);
-        let action = if view.state == PlayState::GameOver { Action::Reset } else { self.choose(here) };
+        let action = if view.state == PlayState::GameOver {
+            Action::Reset
+        } else {
+            self.choose(here)
+        };
         self.last = Some((view.settled().clone(), action));
         Ok(action.into())
     }
@@ -178,5 +203,8 @@ fn feature_of(picture: &Frame, action: Action) -> Feature {
 
 /// The keys in the order of their ids; undo is left out, because it leads only to what was seen before.
 fn is_exploratory(kind: ActionKind) -> bool {
-    !matches!(kind, ActionKind::Reset | ActionKind::Action6 | ActionKind::Action7)
+    !matches!(
+        kind,
+        ActionKind::Reset | ActionKind::Action6 | ActionKind::Action7
+    )
 }

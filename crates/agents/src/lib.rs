@@ -14,7 +14,9 @@ mod spec;
 
 pub use agent::{Agent, AgentError, Decision, Stopper, View};
 pub use explorer::Explorer;
-pub use model::{CONTEXT_TOKENS, LOG_ENDING, ModelAgent, ModelPlayer, Purse, SYSTEM_PROMPT, log_path, spent_in};
+pub use model::{
+    CONTEXT_TOKENS, LOG_ENDING, ModelAgent, ModelPlayer, Purse, SYSTEM_PROMPT, log_path, spent_in,
+};
 pub use process::ProcessAgent;
 pub use random::RandomAgent;
 pub use replay::ReplayAgent;

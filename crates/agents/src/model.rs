@@ -19,7 +19,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rhae_engine::{Action, PlayState};
-use rhae_llm::{Attempt, Cancel, Failure, FailureKind, Finish, Halt, Model, Reply, Request, Sending, Watch};
+use rhae_llm::{
+    Attempt, Cancel, Failure, FailureKind, Finish, Halt, Model, Reply, Request, Sending, Watch,
+};
 use rhae_protocol::{Details, Spent};
 use serde_json::json;
 
@@ -100,7 +102,9 @@ impl ModelAgent {
         let mut cuts = 0;
         let mut tries = 0;
         loop {
-            let request = self.conversation.request(SYSTEM_PROMPT, self.first_sample + tries);
+            let request = self
+                .conversation
+                .request(SYSTEM_PROMPT, self.first_sample + tries);
             let problem = match self.ask(&request)? {
                 Ok(reply) => {
                     if let Some(usage) = &reply.usage {
@@ -108,10 +112,15 @@ impl ModelAgent {
                     }
                     match reading::action(&reply.text, offer) {
                         Some(action) => return Ok((action, reply)),
-                        None => format!("the model named no action that is offered; its reply {}", shown(&reply)),
+                        None => format!(
+                            "the model named no action that is offered; its reply {}",
+                            shown(&reply)
+                        ),
                     }
                 }
-                Err(failure) if is_too_long(&failure) && cuts < MOST_CUTS && self.conversation.cut() => {
+                Err(failure)
+                    if is_too_long(&failure) && cuts < MOST_CUTS && self.conversation.cut() =>
+                {
                     cuts += 1;
                     continue;
                 }
@@ -119,7 +128,10 @@ impl ModelAgent {
                 Err(failure) => return Err(error_of(failure)),
             };
             if tries == MORE_TRIES {
-                return Err(AgentError::Failed(format!("{problem} (asked {} times)", tries + 1)));
+                return Err(AgentError::Failed(format!(
+                    "{problem} (asked {} times)",
+                    tries + 1
+                )));
             }
             tries += 1;
         }
@@ -134,9 +146,17 @@ impl ModelAgent {
                 return Ok(Ok(reply));
             }
         }
-        let mut watch =
-            Bookkeeping { log: &mut self.log, purse: &self.player.purse, fingerprint: &fingerprint, spent: Spent::default() };
-        let reply = self.player.model.ask(request, &self.cancel, None, &mut watch).reply;
+        let mut watch = Bookkeeping {
+            log: &mut self.log,
+            purse: &self.player.purse,
+            fingerprint: &fingerprint,
+            spent: Spent::default(),
+        };
+        let reply = self
+            .player
+            .model
+            .ask(request, &self.cancel, None, &mut watch)
+            .reply;
         self.spent += watch.spent;
         Ok(reply)
     }
@@ -146,11 +166,15 @@ impl Agent for ModelAgent {
     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError> {
         let new_level = view.levels_completed > self.levels_completed;
         self.levels_completed = view.levels_completed;
-        let offer = Offer { actions: view.available, reset: !self.was_reset };
+        let offer = Offer {
+            actions: view.available,
+            reset: !self.was_reset,
+        };
         if !self.unanswered.is_empty() {
             self.unanswered.push_str("\n\n");
         }
-        self.unanswered.push_str(&observation(view, new_level, offer));
+        self.unanswered
+            .push_str(&observation(view, new_level, offer));
         if view.state == PlayState::GameOver {
             // Nothing else does anything, so the model is not asked.
             self.was_reset = true;
@@ -162,13 +186,25 @@ impl Agent for ModelAgent {
         self.unanswered.clear();
         self.was_reset = action == Action::Reset;
         let reasoning = json!({"output": short(&reply.text), "reasoning": reply.reasoning.as_deref().map(short)});
-        Ok(Decision { action, details: Details { reasoning: Some(reasoning), ..self.leftover() } })
+        Ok(Decision {
+            action,
+            details: Details {
+                reasoning: Some(reasoning),
+                ..self.leftover()
+            },
+        })
     }
 
     fn leftover(&mut self) -> Details {
         let spent = std::mem::take(&mut self.spent);
-        let usage = serde_json::to_value(spent).ok().filter(|_| spent != Spent::default());
-        Details { usage, cost_usd: spent.cost_usd, ..Details::default() }
+        let usage = serde_json::to_value(spent)
+            .ok()
+            .filter(|_| spent != Spent::default());
+        Details {
+            usage,
+            cost_usd: spent.cost_usd,
+            ..Details::default()
+        }
     }
 
     fn stopper(&self) -> Option<Stopper> {
@@ -195,7 +231,9 @@ impl Watch for Bookkeeping<'_> {
         let spent = log::spent(attempt);
         self.spent += spent;
         self.purse.add(spent);
-        self.log.ended(self.fingerprint, attempt, reply).map_err(Halt)
+        self.log
+            .ended(self.fingerprint, attempt, reply)
+            .map_err(Halt)
     }
 }
 
@@ -203,7 +241,10 @@ impl Watch for Bookkeeping<'_> {
 fn error_of(failure: Failure) -> AgentError {
     let all = failure.concerns_every_call();
     if all || failure.may_be_repeated() {
-        AgentError::Interrupted { reason: failure.message, all }
+        AgentError::Interrupted {
+            reason: failure.message,
+            all,
+        }
     } else {
         AgentError::Failed(failure.message)
     }
@@ -221,18 +262,27 @@ fn is_too_long(failure: &Failure) -> bool {
         "too many tokens",
         "input token count",
     ];
-    matches!(failure.status, Some(400 | 413 | 422)) && names.iter().any(|name| message.contains(name))
+    matches!(failure.status, Some(400 | 413 | 422))
+        && names.iter().any(|name| message.contains(name))
 }
 
 /// A reply that names no action, for people.
 fn shown(reply: &Reply) -> String {
     match &reply.finish {
         Finish::Refused(why) => format!("was a refusal: {why}"),
-        Finish::Length if reply.text.trim().is_empty() => "was cut off by the limit of output tokens before it began".to_owned(),
+        Finish::Length if reply.text.trim().is_empty() => {
+            "was cut off by the limit of output tokens before it began".to_owned()
+        }
         _ if reply.text.trim().is_empty() => "was empty".to_owned(),
         _ => format!(
             "was `{}`",
-            reply.text.trim().chars().take(200).map(|letter| if letter.is_control() { ' ' } else { letter }).collect::<String>()
+            reply
+                .text
+                .trim()
+                .chars()
+                .take(200)
+                .map(|letter| if letter.is_control() { ' ' } else { letter })
+                .collect::<String>()
         ),
     }
 }

@@ -34,16 +34,35 @@ impl ProcessAgent {
             .spawn()
             .map_err(|error| AgentError::Failed(format!("cannot start `{command}`: {error}")))?;
         let input = child.stdin.take();
-        let output = child.stdout.take().ok_or_else(|| AgentError::Failed("the agent's output is not connected".to_owned()))?;
-        let greeting = Some(AgentMessage::Hello { protocol: AgentMessage::PROTOCOL, seed });
-        Ok(Self { child, input, output: BufReader::new(output), greeting })
+        let output = child
+            .stdout
+            .take()
+            .ok_or_else(|| AgentError::Failed("the agent's output is not connected".to_owned()))?;
+        let greeting = Some(AgentMessage::Hello {
+            protocol: AgentMessage::PROTOCOL,
+            seed,
+        });
+        Ok(Self {
+            child,
+            input,
+            output: BufReader::new(output),
+            greeting,
+        })
     }
 
     fn send(&mut self, message: &AgentMessage) -> Result<(), AgentError> {
-        let mut line = serde_json::to_vec(message).map_err(|error| AgentError::Failed(error.to_string()))?;
+        let mut line =
+            serde_json::to_vec(message).map_err(|error| AgentError::Failed(error.to_string()))?;
         line.push(b'\n');
-        let sent = self.input.as_mut().map(|input| input.write_all(&line).and_then(|()| input.flush()));
-        if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(self.gone()) }
+        let sent = self
+            .input
+            .as_mut()
+            .map(|input| input.write_all(&line).and_then(|()| input.flush()));
+        if matches!(sent, Some(Ok(()))) {
+            Ok(())
+        } else {
+            Err(self.gone())
+        }
     }
 
     /// What became of a process that no longer listens or speaks.
@@ -52,7 +71,9 @@ impl ProcessAgent {
         self.input = None;
         match self.wait_briefly() {
             Some(status) => AgentError::Failed(format!("the agent's process ended ({status})")),
-            None => AgentError::Failed("the agent's process closed its input or output but goes on running".to_owned()),
+            None => AgentError::Failed(
+                "the agent's process closed its input or output but goes on running".to_owned(),
+            ),
         }
     }
 
@@ -78,24 +99,35 @@ impl Agent for ProcessAgent {
             self.send(&greeting)?;
         }
         let levels = (view.levels_completed, view.win_levels);
-        self.send(&AgentMessage::observation(view.frames, view.state, levels, view.available, view.full_reset))?;
+        self.send(&AgentMessage::observation(
+            view.frames,
+            view.state,
+            levels,
+            view.available,
+            view.full_reset,
+        ))?;
         let mut line = String::new();
         match self.output.by_ref().take(LONGEST_LINE).read_line(&mut line) {
             Ok(0) => Err(self.gone()),
-            Ok(_) if !line.ends_with('\n') && line.len() as u64 == LONGEST_LINE => {
-                Err(AgentError::Failed("the agent wrote a line of more than 1 MiB".to_owned()))
-            }
+            Ok(_) if !line.ends_with('\n') && line.len() as u64 == LONGEST_LINE => Err(
+                AgentError::Failed("the agent wrote a line of more than 1 MiB".to_owned()),
+            ),
             Ok(_) => {
-                let (action, details) = AgentReply::parse(&line).map_err(|error| AgentError::Failed(error.to_string()))?;
+                let (action, details) = AgentReply::parse(&line)
+                    .map_err(|error| AgentError::Failed(error.to_string()))?;
                 Ok(Decision { action, details })
             }
-            Err(error) => Err(AgentError::Failed(format!("cannot read what the agent wrote: {error}"))),
+            Err(error) => Err(AgentError::Failed(format!(
+                "cannot read what the agent wrote: {error}"
+            ))),
         }
     }
 
     fn end(&mut self, reason: &str) {
         // An agent that has already gone needs no farewell.
-        let _ = self.send(&AgentMessage::End { reason: reason.to_owned() });
+        let _ = self.send(&AgentMessage::End {
+            reason: reason.to_owned(),
+        });
         self.input = None;
     }
 

@@ -12,7 +12,9 @@ pub struct RandomAgent {
 impl RandomAgent {
     /// The agent with this seed.
     pub const fn new(seed: u64) -> Self {
-        Self { rng: Rng::new(seed, 1) }
+        Self {
+            rng: Rng::new(seed, 1),
+        }
     }
 }
 
@@ -22,8 +24,17 @@ impl Agent for RandomAgent {
             return Ok(Action::Reset.into());
         }
         let kinds: Vec<ActionKind> = view.available.iter().collect();
-        let kind = self.rng.choose(&kinds).ok_or_else(|| AgentError::Failed("no action is offered".to_owned()))?;
+        let kind = self
+            .rng
+            .choose(&kinds)
+            .ok_or_else(|| AgentError::Failed("no action is offered".to_owned()))?;
         let mut coordinate = || self.rng.below(64) as u8;
-        Ok(kind.simple().unwrap_or_else(|| Action::Action6 { x: coordinate(), y: coordinate() }).into())
+        Ok(kind
+            .simple()
+            .unwrap_or_else(|| Action::Action6 {
+                x: coordinate(),
+                y: coordinate(),
+            })
+            .into())
     }
 }

@@ -13,13 +13,21 @@ pub struct ReplayAgent {
 impl ReplayAgent {
     /// An agent that repeats this recording; its opening RESET is what every play begins with.
     pub fn new(recording: &Recording) -> Self {
-        let entries = recording
-            .entries
-            .iter()
-            .skip(usize::from(recording.entries.first().is_some_and(|first| first.action == Action::Reset)));
-        let decisions: Vec<Decision> =
-            entries.map(|entry| Decision { action: entry.action, details: entry.details.clone() }).collect();
-        Self { decisions: decisions.into_iter() }
+        let entries = recording.entries.iter().skip(usize::from(
+            recording
+                .entries
+                .first()
+                .is_some_and(|first| first.action == Action::Reset),
+        ));
+        let decisions: Vec<Decision> = entries
+            .map(|entry| Decision {
+                action: entry.action,
+                details: entry.details.clone(),
+            })
+            .collect();
+        Self {
+            decisions: decisions.into_iter(),
+        }
     }
 }
 

@@ -6,12 +6,20 @@ use std::sync::Arc;
 
 use rhae_protocol::Recording;
 
-use crate::{Agent, AgentError, Explorer, ModelAgent, ModelPlayer, ProcessAgent, RandomAgent, ReplayAgent};
+use crate::{
+    Agent, AgentError, Explorer, ModelAgent, ModelPlayer, ProcessAgent, RandomAgent, ReplayAgent,
+};
 
 /// The built-in agents' names with a line about each.
 pub const BUILT_IN: [(&str, &str); 2] = [
-    ("explorer", "tries what changes the picture, remembers the state graph, goes where something is untried"),
-    ("random", "uniform over the offered actions, uniform click cell"),
+    (
+        "explorer",
+        "tries what changes the picture, remembers the state graph, goes where something is untried",
+    ),
+    (
+        "random",
+        "uniform over the offered actions, uniform click cell",
+    ),
 ];
 
 /// Which agent is to play.
@@ -58,7 +66,12 @@ impl AgentSpec {
     }
 
     /// A fresh agent for one play. What a process writes to its standard error goes to `errors`, what a model answers to `log`.
-    pub fn build(&self, seed: u64, errors: Stdio, log: &Path) -> Result<Box<dyn Agent>, AgentError> {
+    pub fn build(
+        &self,
+        seed: u64,
+        errors: Stdio,
+        log: &Path,
+    ) -> Result<Box<dyn Agent>, AgentError> {
         Ok(match self {
             Self::Random => Box::new(RandomAgent::new(seed)),
             Self::Explorer => Box::new(Explorer::new(seed)),

@@ -36,7 +36,13 @@ enum DbCommand {
   rhae db check --db postgres://rhae@db.example.org/rhae")]
 struct CheckArgs {
     /// The database: a file or postgres://user:password@host/database
-    #[arg(long, env = "RHAE_DB", default_value = "rhae.db", value_name = "FILE|URL", hide_env_values = true)]
+    #[arg(
+        long,
+        env = "RHAE_DB",
+        default_value = "rhae.db",
+        value_name = "FILE|URL",
+        hide_env_values = true
+    )]
     db: PathBuf,
     /// Print the result as JSON
     #[arg(long)]
@@ -48,11 +54,20 @@ struct CheckArgs {
 pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
     let DbCommand::Check(args) = &args.command;
     let games = args.outside.games()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a thread")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start a thread")?;
     let report = runtime.block_on(async {
         let database = Database::open_to_read(&args.db).await?;
-        let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
-        let style = ProgressStyle::with_template("{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left");
+        let bar = if args.json {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new(0)
+        };
+        let style = ProgressStyle::with_template(
+            "{bar:20} {pos}/{len} plays, {msg} entries, about {eta} left",
+        );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let store = database.store();
         let report = check::check(store.as_ref(), &games, |done, total, entries| {
@@ -70,11 +85,29 @@ pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
         output::print_json(&report)?;
     } else {
         for finding in &report.findings {
-            let entry = finding.entry.map(|entry| format!(", entry {entry}")).unwrap_or_default();
-            output::print(&output::plain(&format!("play {}{entry}: {}", finding.guid, finding.what)))?;
+            let entry = finding
+                .entry
+                .map(|entry| format!(", entry {entry}"))
+                .unwrap_or_default();
+            output::print(&output::plain(&format!(
+                "play {}{entry}: {}",
+                finding.guid, finding.what
+            )))?;
         }
-        let check::Report { plays, entries, snapshots, findings } = &report;
-        output::print(&format!("{plays} plays, {entries} entries, {snapshots} snapshots, {} findings", findings.len()))?;
+        let check::Report {
+            plays,
+            entries,
+            snapshots,
+            findings,
+        } = &report;
+        output::print(&format!(
+            "{plays} plays, {entries} entries, {snapshots} snapshots, {} findings",
+            findings.len()
+        ))?;
     }
-    Ok(if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.findings.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -111,7 +111,10 @@ impl Clock {
     }
 
     fn is_running(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|end| Instant::now() < end)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_none_or(|end| Instant::now() < end)
     }
 }
 
@@ -124,26 +127,58 @@ impl Plan {
 pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     let games = args.outside.games()?;
     let info = games.find(&args.id)?;
-    let identity = if args.deep { Identity::Deep } else { Identity::FrameAndHidden };
+    let identity = if args.deep {
+        Identity::Deep
+    } else {
+        Identity::FrameAndHidden
+    };
     let bytes = (args.memory as usize).saturating_mul(1 << 20);
     // How far to look for the wins that lead to a level whose solutions are not stored.
-    let search = GraphLimits { nodes: args.nodes as usize, bytes, checks: 0, ..GraphLimits::default() };
+    let search = GraphLimits {
+        nodes: args.nodes as usize,
+        bytes,
+        checks: 0,
+        ..GraphLimits::default()
+    };
     let interrupt = interrupt_flag()?;
     let way = Clock::default();
-    let hosted = is_hosted(&games, &info).then(|| hosted_subject(&games, &info, args.seed, search, identity)).transpose()?;
+    let hosted = is_hosted(&games, &info)
+        .then(|| hosted_subject(&games, &info, args.seed, search, identity))
+        .transpose()?;
     let goes_on = || way.is_running() && !interrupt.load(Ordering::Relaxed);
     let hosted = hosted.map(|subject| subject.as_long_as(goes_on));
-    let count = hosted.as_ref().map_or(info.baselines.len(), |subject| usize::from(subject.levels()));
+    let count = hosted.as_ref().map_or(info.baselines.len(), |subject| {
+        usize::from(subject.levels())
+    });
     let levels = levels(&args.level, count)?;
-    ensure!(args.seconds > 0.0 && args.seconds <= 1e6, "--seconds must be above 0 and at most 1000000");
-    let files = Files::new(args.export.as_deref(), args.picture.as_deref(), args.recording.as_deref(), levels.len())?;
-    let limits = Limits { nodes: args.nodes as usize, edges: args.edges as usize, depth: args.depth.unwrap_or(usize::MAX), bytes };
+    ensure!(
+        args.seconds > 0.0 && args.seconds <= 1e6,
+        "--seconds must be above 0 and at most 1000000"
+    );
+    let files = Files::new(
+        args.export.as_deref(),
+        args.picture.as_deref(),
+        args.recording.as_deref(),
+        levels.len(),
+    )?;
+    let limits = Limits {
+        nodes: args.nodes as usize,
+        edges: args.edges as usize,
+        depth: args.depth.unwrap_or(usize::MAX),
+        bytes,
+    };
     let plan = Plan {
-        search: Search { limits, all_clicks: args.all_clicks, threads: usize::from(args.threads) },
+        search: Search {
+            limits,
+            all_clicks: args.all_clicks,
+            threads: usize::from(args.threads),
+        },
         seed: args.seed,
         within: args.within,
         patience: Duration::from_secs_f64(args.seconds),
-        checks: args.checks.unwrap_or(if hosted.is_some() { 200 } else { 2_000 }),
+        checks: args
+            .checks
+            .unwrap_or(if hosted.is_some() { 200 } else { 2_000 }),
         quiet: args.json,
         identity,
         interrupt: Arc::clone(&interrupt),
@@ -155,8 +190,16 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         way.start(plan.patience);
         let explored = match &hosted {
             Some(subject) => explore_hosted(&plan, &games, index, &files, subject),
-            None => rhae_games::visit(info.id.as_str(), ExploreLevel { plan: &plan, games: &games, index, files: &files })
-                .context("the registry lists it")?,
+            None => rhae_games::visit(
+                info.id.as_str(),
+                ExploreLevel {
+                    plan: &plan,
+                    games: &games,
+                    index,
+                    files: &files,
+                },
+            )
+            .context("the registry lists it")?,
         };
         let explored = match explored {
             Ok(explored) => explored,
@@ -185,12 +228,18 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         [] => {}
         [one] if args.json && levels.len() == 1 => output::print_json(one)?,
         [_] if levels.len() == 1 => {}
-        all if args.json => output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?,
+        all if args.json => {
+            output::print_json(&serde_json::json!({ "game_id": info.id.as_str(), "levels": all }))?
+        }
         all => output::print(&report::table(all))?,
     }
     written?;
     if plan.is_interrupted() {
-        eprintln!("interrupted: {} of {} levels were looked at", reports.len(), levels.len());
+        eprintln!(
+            "interrupted: {} of {} levels were looked at",
+            reports.len(),
+            levels.len()
+        );
         return Ok(INTERRUPTED.into());
     }
     Ok(ExitCode::SUCCESS)
@@ -199,15 +248,22 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
 fn levels(text: &str, count: usize) -> Result<Vec<LevelIndex>> {
     let number = |part: &str| match part.trim().parse::<usize>() {
         Ok(number) if (1..=count).contains(&number) => Ok(number),
-        _ => bail!("`{text}` names no levels: expected a number from 1 to {count}, a range such as `2-{count}`, or `all`"),
+        _ => bail!(
+            "`{text}` names no levels: expected a number from 1 to {count}, a range such as `2-{count}`, or `all`"
+        ),
     };
     let (first, last) = match text.split_once('-') {
         _ if text == "all" => (1, count),
         Some((first, last)) => (number(first)?, number(last)?),
         None => (number(text)?, number(text)?),
     };
-    ensure!(first <= last, "`{text}` names no levels: the first comes after the last");
-    Ok((first..=last).map(|number| LevelIndex((number - 1) as u8)).collect())
+    ensure!(
+        first <= last,
+        "`{text}` names no levels: the first comes after the last"
+    );
+    Ok((first..=last)
+        .map(|number| LevelIndex((number - 1) as u8))
+        .collect())
 }
 
 #[cfg(test)]
@@ -216,7 +272,11 @@ mod tests {
 
     #[test]
     fn levels_are_numbers_ranges_or_all() {
-        let numbers = |text: &str| levels(text, 8).map(|levels| levels.iter().map(|level| level.0 + 1).collect::<Vec<_>>()).ok();
+        let numbers = |text: &str| {
+            levels(text, 8)
+                .map(|levels| levels.iter().map(|level| level.0 + 1).collect::<Vec<_>>())
+                .ok()
+        };
         assert_eq!(numbers("3"), Some(vec![3]));
         assert_eq!(numbers("2-4"), Some(vec![2, 3, 4]));
         assert_eq!(numbers("all"), Some((1..=8).collect()));

@@ -86,8 +86,16 @@ impl GameFacts {
             levels: info.baselines.len(),
             actions: info.actions.iter().map(ActionKind::id).collect(),
             tags: info.tags.clone(),
-            baseline_actions: info.baselines.iter().map(|baseline| baseline.actions).collect(),
-            baseline_source: info.baselines.iter().map(|baseline| baseline.source.name()).collect(),
+            baseline_actions: info
+                .baselines
+                .iter()
+                .map(|baseline| baseline.actions)
+                .collect(),
+            baseline_source: info
+                .baselines
+                .iter()
+                .map(|baseline| baseline.source.name())
+                .collect(),
             default_fps: info.frames_per_second,
             seeded: info.seeded,
             folder: folder.map(|folder| folder.path.display().to_string()),
@@ -107,16 +115,32 @@ pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
 }
 
 fn list(games: &Games, json: bool) -> Result<()> {
-    let games: Vec<GameFacts> = games.list().iter().map(|info| GameFacts::of(games, info)).collect();
+    let games: Vec<GameFacts> = games
+        .list()
+        .iter()
+        .map(|info| GameFacts::of(games, info))
+        .collect();
     if json {
         return output::print_json(&games);
     }
-    output::print("environment  levels  actions        tags            baselines (provisional where marked *)")?;
+    output::print(
+        "environment  levels  actions        tags            baselines (provisional where marked *)",
+    )?;
     for game in &games {
         let actions: Vec<String> = game.actions.iter().map(u8::to_string).collect();
         let baselines = game.baseline_actions.iter().zip(&game.baseline_source);
-        let baselines: Vec<String> =
-            baselines.map(|(count, &source)| format!("{count}{}", if source.starts_with("solver") { "*" } else { "" })).collect();
+        let baselines: Vec<String> = baselines
+            .map(|(count, &source)| {
+                format!(
+                    "{count}{}",
+                    if source.starts_with("solver") {
+                        "*"
+                    } else {
+                        ""
+                    }
+                )
+            })
+            .collect();
         output::print(&format!(
             "{:<11}  {:>6}  {:<13}  {:<14}  {}",
             game.game_id,
@@ -134,19 +158,40 @@ fn info(games: &Games, id: &str, json: bool) -> Result<()> {
     if json {
         return output::print_json(&game);
     }
-    let actions: Vec<&str> = game.actions.iter().filter_map(|&id| ActionKind::from_id(id)).map(ActionKind::name).collect();
-    output::print(&format!("{}\nactions: {}\ntags: {}", game.game_id, actions.join(", "), game.tags.join(", ")))?;
+    let actions: Vec<&str> = game
+        .actions
+        .iter()
+        .filter_map(|&id| ActionKind::from_id(id))
+        .map(ActionKind::name)
+        .collect();
+    output::print(&format!(
+        "{}\nactions: {}\ntags: {}",
+        game.game_id,
+        actions.join(", "),
+        game.tags.join(", ")
+    ))?;
     if let Some(folder) = &game.folder {
         let layers = games.layers()?;
         let missing = layers.missing();
-        let holds = if missing.is_empty() { String::new() } else { format!("; it lacks {}", missing.join(", ")) };
-        output::print(&output::plain(&format!("folder: {folder}\nsandbox: {layers}{holds}")))?;
+        let holds = if missing.is_empty() {
+            String::new()
+        } else {
+            format!("; it lacks {}", missing.join(", "))
+        };
+        output::print(&output::plain(&format!(
+            "folder: {folder}\nsandbox: {layers}{holds}"
+        )))?;
     }
     if game.seeded {
         output::print("levels differ from seed to seed; scores and baselines are for seed 0")?;
     }
     output::print("\nlevel  baseline  source")?;
-    for (index, (count, source)) in game.baseline_actions.iter().zip(&game.baseline_source).enumerate() {
+    for (index, (count, source)) in game
+        .baseline_actions
+        .iter()
+        .zip(&game.baseline_source)
+        .enumerate()
+    {
         output::print(&format!("{:>5}  {count:>8}  {source}", index + 1))?;
     }
     Ok(())

@@ -15,7 +15,8 @@ pub(crate) fn interrupt_flag() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // The order matters: the first signal finds the flag down and raises it, the second finds it up.
-        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag)).context("cannot listen for signals")?;
+        flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag))
+            .context("cannot listen for signals")?;
         flag::register(signal, Arc::clone(&flag)).context("cannot listen for signals")?;
     }
     Ok(flag)

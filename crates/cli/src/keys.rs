@@ -87,7 +87,13 @@ enum What {
 #[derive(Args)]
 struct Common {
     /// The server's database: a file or postgres://user:password@host/database
-    #[arg(long, env = "RHAE_DB", default_value = "rhae.db", value_name = "FILE|URL", hide_env_values = true)]
+    #[arg(
+        long,
+        env = "RHAE_DB",
+        default_value = "rhae.db",
+        value_name = "FILE|URL",
+        hide_env_values = true
+    )]
     db: PathBuf,
     /// Print the outcome as JSON
     #[arg(long)]
@@ -99,17 +105,55 @@ fn set(name: &str) -> Result<GameSet, String> {
 }
 
 pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a runtime")?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start a runtime")?;
     runtime.block_on(async {
         match args.what {
-            What::Create { common, name, sets, sources, admin } => {
-                let scopes = Scopes { sets: sets.into_iter().collect(), sources, admin, visitor: false };
+            What::Create {
+                common,
+                name,
+                sets,
+                sources,
+                admin,
+            } => {
+                let scopes = Scopes {
+                    sets: sets.into_iter().collect(),
+                    sources,
+                    admin,
+                    visitor: false,
+                };
                 create(&common, name, scopes).await
             }
-            What::Invite { common, name, sets, visitors, days, url } => {
-                let scopes = Scopes { sets: sets.into_iter().collect(), sources: false, admin: false, visitor: true };
-                let until_ms = SystemClock.now_ms().saturating_add(u64::from(days) * 24 * 60 * 60 * 1000);
-                invite(&common, name, scopes, Invitation { left: visitors, until_ms }, &url).await
+            What::Invite {
+                common,
+                name,
+                sets,
+                visitors,
+                days,
+                url,
+            } => {
+                let scopes = Scopes {
+                    sets: sets.into_iter().collect(),
+                    sources: false,
+                    admin: false,
+                    visitor: true,
+                };
+                let until_ms = SystemClock
+                    .now_ms()
+                    .saturating_add(u64::from(days) * 24 * 60 * 60 * 1000);
+                invite(
+                    &common,
+                    name,
+                    scopes,
+                    Invitation {
+                        left: visitors,
+                        until_ms,
+                    },
+                    &url,
+                )
+                .await
             }
             What::List { common } => list(&common).await,
             What::Revoke { common, id } => revoke(&common, &id).await,
@@ -120,26 +164,56 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
 
 /// Opens a database that must be there: listing and revoking must not make one.
 async fn existing(db: &Path) -> Result<Database> {
-    ensure!(Database::may_exist(db), "there is no database `{}`", db.display());
+    ensure!(
+        Database::may_exist(db),
+        "there is no database `{}`",
+        db.display()
+    );
     Database::open(db).await
 }
 
 /// Makes a key and stores it.
-async fn made(common: &Common, name: String, scopes: Scopes, invitation: Option<Invitation>) -> Result<(ApiKey, Key)> {
+async fn made(
+    common: &Common,
+    name: String,
+    scopes: Scopes,
+    invitation: Option<Invitation>,
+) -> Result<(ApiKey, Key)> {
     let fine = (1..=MOST_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
-    ensure!(fine, "--name must have 1 to {MOST_NAME_BYTES} bytes, and no control characters");
-    let secret = ApiKey::generate().map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+    ensure!(
+        fine,
+        "--name must have 1 to {MOST_NAME_BYTES} bytes, and no control characters"
+    );
+    let secret = ApiKey::generate()
+        .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
     let created_ms = SystemClock.now_ms();
-    let key = Key { id: secret.id(), hash: secret.hash(), name, scopes, created_ms, revoked_ms: None, invitation };
+    let key = Key {
+        id: secret.id(),
+        hash: secret.hash(),
+        name,
+        scopes,
+        created_ms,
+        revoked_ms: None,
+        invitation,
+    };
     let database = Database::open(&common.db).await?;
     database.keys().create_key(key.clone()).await?;
     database.close().await;
     Ok((secret, key))
 }
 
-async fn invite(common: &Common, name: String, scopes: Scopes, invitation: Invitation, url: &str) -> Result<()> {
+async fn invite(
+    common: &Common,
+    name: String,
+    scopes: Scopes,
+    invitation: Invitation,
+    url: &str,
+) -> Result<()> {
     let web = url.starts_with("http://") || url.starts_with("https://");
-    ensure!(web && !url.chars().any(char::is_whitespace), "--url must be an address such as https://example.org, and not `{url}`");
+    ensure!(
+        web && !url.chars().any(char::is_whitespace),
+        "--url must be an address such as https://example.org, and not `{url}`"
+    );
     let (secret, key) = made(common, name, scopes, Some(invitation)).await?;
     let link = format!("{}/invite/{}", url.trim_end_matches('/'), secret.reveal());
     if common.json {
@@ -163,7 +237,10 @@ async fn create(common: &Common, name: String, scopes: Scopes) -> Result<()> {
         return output::print_json(&shown);
     }
     output::print(&format!("{}\n", secret.reveal()))?;
-    eprintln!("This is the only time that the key is shown; its id is {}. Clients send it as X-API-Key (ARC_API_KEY).", key.id);
+    eprintln!(
+        "This is the only time that the key is shown; its id is {}. Clients send it as X-API-Key (ARC_API_KEY).",
+        key.id
+    );
     Ok(())
 }
 
@@ -174,7 +251,10 @@ async fn list(common: &Common) -> Result<()> {
     if common.json {
         return output::print_json(&keys.iter().map(as_json).collect::<Value>());
     }
-    let mut text = format!("{:16}  {:28}  {:15}  {:8}  name\n", "id", "may see", "made", "state");
+    let mut text = format!(
+        "{:16}  {:28}  {:15}  {:8}  name\n",
+        "id", "may see", "made", "state"
+    );
     for key in &keys {
         let mut may: Vec<&str> = sets(key.scopes.sets);
         may.extend(key.scopes.sources.then_some("sources"));
@@ -186,7 +266,11 @@ async fn list(common: &Common) -> Result<()> {
             (None, None) => "in use".to_owned(),
         };
         let (may, made) = (may.join(","), compact_utc(key.created_ms));
-        text.push_str(&format!("{:16}  {may:28}  {made:15}  {state:8}  {}\n", key.id, output::plain(&key.name)));
+        text.push_str(&format!(
+            "{:16}  {may:28}  {made:15}  {state:8}  {}\n",
+            key.id,
+            output::plain(&key.name)
+        ));
     }
     output::print(&text)
 }
@@ -195,13 +279,18 @@ async fn revoke(common: &Common, id: &str) -> Result<()> {
     let id: KeyId = id.parse()?;
     let database = existing(&common.db).await?;
     let keys = database.keys();
-    let (known, revoked) = (keys.key(id).await?, keys.revoke_key(id, SystemClock.now_ms()).await?);
+    let (known, revoked) = (
+        keys.key(id).await?,
+        keys.revoke_key(id, SystemClock.now_ms()).await?,
+    );
     drop(keys);
     database.close().await;
     match known {
         None => bail!("there is no key `{id}`; `rhae keys list` shows all"),
         Some(_) if !revoked => bail!("the key `{id}` was revoked before"),
-        Some(_) if common.json => output::print_json(&json!({"id": id.to_string(), "revoked": true})),
+        Some(_) if common.json => {
+            output::print_json(&json!({"id": id.to_string(), "revoked": true}))
+        }
         Some(key) => output::print(&format!("revoked {id} ({})", output::plain(&key.name))),
     }
 }

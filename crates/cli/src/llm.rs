@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use rhae_llm::{Attempt, Cancel, Failure, FailureKind, Finish, Halt, Model, ModelConfig, Outcome, Reply, Request, Sending, Watch};
+use rhae_llm::{
+    Attempt, Cancel, Failure, FailureKind, Finish, Halt, Model, ModelConfig, Outcome, Reply,
+    Request, Sending, Watch,
+};
 use serde_json::{Value, json};
 
 use crate::models::ModelsArgs;
@@ -61,28 +64,49 @@ fn list(models: &ModelsArgs, json: bool) -> Result<ExitCode> {
     }
     for config in models.iter() {
         let key = match config.key_variable() {
-            Some(variable) if std::env::var_os(variable).is_none() => format!(", {variable} is not set"),
+            Some(variable) if std::env::var_os(variable).is_none() => {
+                format!(", {variable} is not set")
+            }
             Some(variable) => format!(", key from {variable}"),
             None => String::new(),
         };
-        let prices =
-            config.prices.as_ref().map_or_else(|| ", no prices".to_owned(), |prices| format!(", prices of {}", prices.date));
-        let model = if config.model.is_empty() { String::new() } else { format!(" {}", config.model) };
-        output::print(&output::plain(&format!("{}: {}{model}{key}{prices}", config.name, config.provider.name())))?;
+        let prices = config.prices.as_ref().map_or_else(
+            || ", no prices".to_owned(),
+            |prices| format!(", prices of {}", prices.date),
+        );
+        let model = if config.model.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", config.model)
+        };
+        output::print(&output::plain(&format!(
+            "{}: {}{model}{key}{prices}",
+            config.name,
+            config.provider.name()
+        )))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn check(name: &str, models: &ModelsArgs, json: bool) -> Result<ExitCode> {
     let model = models.open(name)?;
-    let outcome = model.ask(&Request::text(QUESTION), &Cancel::default(), None, &mut Aloud { silent: json });
+    let outcome = model.ask(
+        &Request::text(QUESTION),
+        &Cancel::default(),
+        None,
+        &mut Aloud { silent: json },
+    );
     let advice = advice(&model, &outcome);
     if json {
         output::print_json(&as_json(&model, &outcome, &advice))?;
     } else {
         tell(&outcome, &advice)?;
     }
-    Ok(if outcome.reply.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if outcome.reply.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Says on standard error why a request is sent again, because that may take a while.
@@ -100,7 +124,12 @@ impl Watch for Aloud {
 
     fn after(&mut self, attempt: &Attempt, _reply: Option<&Reply>) -> Result<(), Halt> {
         if let (Some(failure), false) = (&attempt.failure, self.silent) {
-            eprintln!("attempt {} failed after {} ms: {}", attempt.number, attempt.ms, output::plain(&failure.message));
+            eprintln!(
+                "attempt {} failed after {} ms: {}",
+                attempt.number,
+                attempt.ms,
+                output::plain(&failure.message)
+            );
         }
         Ok(())
     }
@@ -110,12 +139,16 @@ fn tell(outcome: &Outcome, advice: &[String]) -> Result<()> {
     match &outcome.reply {
         Ok(reply) => {
             let said: String = reply.text.trim().chars().take(200).collect();
-            output::print(&output::plain(&format!("it works: `{}` answered `{said}`", reply.model)))?;
+            output::print(&output::plain(&format!(
+                "it works: `{}` answered `{said}`",
+                reply.model
+            )))?;
             let last = outcome.attempts.last();
             let usage = outcome.usage();
-            let cost = last
-                .and_then(|attempt| attempt.cost_usd)
-                .map_or_else(|| "an unknown amount".to_owned(), |usd| format!("${usd:.6}"));
+            let cost = last.and_then(|attempt| attempt.cost_usd).map_or_else(
+                || "an unknown amount".to_owned(),
+                |usd| format!("${usd:.6}"),
+            );
             output::print(&format!(
                 "{} ms, {} tokens in ({} cached), {} out ({} reasoning), {cost}",
                 last.map_or(0, |attempt| attempt.ms),
@@ -153,11 +186,17 @@ fn advice(model: &Model, outcome: &Outcome) -> Vec<String> {
             let mut notes = Vec::new();
             if reply.usage.is_none() {
                 notes.push("the provider tells no tokens, so neither they nor their cost can be counted or limited".to_owned());
-            } else if outcome.attempts.last().is_some_and(|attempt| attempt.cost_usd.is_none()) {
+            } else if outcome
+                .attempts
+                .last()
+                .is_some_and(|attempt| attempt.cost_usd.is_none())
+            {
                 notes.push("without `prices` in its table the cost is not known, and no limit on money can be kept".to_owned());
             }
             match &reply.finish {
-                Finish::Length => notes.push("the answer was cut off by the limit of output tokens in `request`".to_owned()),
+                Finish::Length => notes.push(
+                    "the answer was cut off by the limit of output tokens in `request`".to_owned(),
+                ),
                 Finish::Refused(why) => notes.push(format!("it refused: {why}")),
                 _ if reply.text.trim().is_empty() => notes.push("the answer is empty".to_owned()),
                 _ => {}
@@ -168,22 +207,29 @@ fn advice(model: &Model, outcome: &Outcome) -> Vec<String> {
 }
 
 fn remedy(config: &ModelConfig, failure: &Failure) -> Option<String> {
-    let variable = config
-        .key_variable()
-        .map_or_else(|| "no key is sent: `key_env` is empty".to_owned(), |name| format!("the key comes from {name}"));
+    let variable = config.key_variable().map_or_else(
+        || "no key is sent: `key_env` is empty".to_owned(),
+        |name| format!("the key comes from {name}"),
+    );
     Some(match (failure.kind, failure.status) {
         (FailureKind::Status, Some(401 | 403)) => {
             format!("the key is missing, wrong, or not allowed to use this model; {variable}")
         }
-        (FailureKind::Status, Some(404)) => format!("`base_url` or the name `{}` in `model` is wrong", config.model),
+        (FailureKind::Status, Some(404)) => format!(
+            "`base_url` or the name `{}` in `model` is wrong",
+            config.model
+        ),
         (FailureKind::Status, Some(400 | 422)) => {
             "the provider does not like a parameter in `request`, or the name in `model`".to_owned()
         }
         (FailureKind::Status, Some(429)) => {
-            "the account has no credit, or its limits are lower than `limits` in the table".to_owned()
+            "the account has no credit, or its limits are lower than `limits` in the table"
+                .to_owned()
         }
         (FailureKind::NotSent, _) => "nothing answers at `base_url`".to_owned(),
-        (FailureKind::Garbled, _) => "what answers at `base_url` does not speak as `provider` says".to_owned(),
+        (FailureKind::Garbled, _) => {
+            "what answers at `base_url` does not speak as `provider` says".to_owned()
+        }
         (FailureKind::TimedOut | FailureKind::Lost, _) => {
             "a model that thinks long needs larger `timeouts`, or `stream = true`".to_owned()
         }

@@ -10,7 +10,12 @@ use rhae_llm::{Model, Models};
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelsArgs {
     /// The file that describes models (docs/models.md)
-    #[arg(long, env = "RHAE_MODELS", default_value = "models.toml", value_name = "FILE")]
+    #[arg(
+        long,
+        env = "RHAE_MODELS",
+        default_value = "models.toml",
+        value_name = "FILE"
+    )]
     pub(crate) models: PathBuf,
 }
 

@@ -10,7 +10,13 @@ use serde::Serialize;
 /// Prints a line; it is no fault if nobody reads on (as when the output is piped into `head`).
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") }) {
+    match out.write_all(text.as_bytes()).and_then(|()| {
+        if text.ends_with('\n') {
+            Ok(())
+        } else {
+            out.write_all(b"\n")
+        }
+    }) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
@@ -28,7 +34,15 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 
 /// A text without control characters, line ends aside.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() && letter != '\n' { '\u{FFFD}' } else { letter }).collect()
+    text.chars()
+        .map(|letter| {
+            if letter.is_control() && letter != '\n' {
+                '\u{FFFD}'
+            } else {
+                letter
+            }
+        })
+        .collect()
 }
 
 /// An action in words, with where a click is.
@@ -46,10 +60,20 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
 
 /// Refuses a file that could not be written, before the work that leads to it.
 pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
-    ensure!(!path.is_dir(), "`{}` is a folder; name a file in it", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    ensure!(
+        !path.is_dir(),
+        "`{}` is a folder; name a file in it",
+        path.display()
+    );
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     if let Some(missing) = folder.filter(|folder| !folder.is_dir()) {
-        bail!("cannot write `{}`: there is no folder `{}`", path.display(), missing.display());
+        bail!(
+            "cannot write `{}`: there is no folder `{}`",
+            path.display(),
+            missing.display()
+        );
     }
     Ok(())
 }
@@ -90,7 +114,13 @@ pub(crate) fn width() -> usize {
 
 /// The columns of the terminal, if there is one.
 fn columns() -> Option<usize> {
-    if io::stdout().is_terminal() { crossterm::terminal::size().ok().map(|size| usize::from(size.0)) } else { None }
+    if io::stdout().is_terminal() {
+        crossterm::terminal::size()
+            .ok()
+            .map(|size| usize::from(size.0))
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -104,8 +134,17 @@ mod tests {
             broken("  warn keys ", text, 40),
             "  warn keys level 1: two states with one\n            key answer differently"
         );
-        assert_eq!(broken("  warn keys ", text, 30), format!("  warn keys {text}"));
-        assert_eq!(broken("  warn keys ", text, usize::MAX), format!("  warn keys {text}"));
-        assert_eq!(broken("  ", "averyveryverylongwordindeed it is", 22), "  averyveryverylongwordindeed\n  it is");
+        assert_eq!(
+            broken("  warn keys ", text, 30),
+            format!("  warn keys {text}")
+        );
+        assert_eq!(
+            broken("  warn keys ", text, usize::MAX),
+            format!("  warn keys {text}")
+        );
+        assert_eq!(
+            broken("  ", "averyveryverylongwordindeed it is", 22),
+            "  averyveryverylongwordindeed\n  it is"
+        );
     }
 }

@@ -50,7 +50,11 @@ impl OutsideArgs {
     /// The same with folders that a run was begun with, unless others are named.
     pub(crate) fn games_of_run(&self, folders: &[String]) -> Result<Games> {
         let recorded: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
-        self.games_in(if self.games_dir.is_empty() { &recorded } else { &self.games_dir })
+        self.games_in(if self.games_dir.is_empty() {
+            &recorded
+        } else {
+            &self.games_dir
+        })
     }
 
     fn games_in(&self, folders: &[PathBuf]) -> Result<Games> {
@@ -58,20 +62,26 @@ impl OutsideArgs {
             self.host_seconds > 0.0 && self.host_seconds <= 86_400.0,
             "--host-seconds must be more than 0 and at most 86,400 seconds"
         );
-        let launcher = std::env::current_exe().context("cannot find the program that is running")?;
+        let launcher =
+            std::env::current_exe().context("cannot find the program that is running")?;
         let options = GamesOptions {
             folders: folders.to_vec(),
             launcher: vec![launcher.into_os_string(), SANDBOXED.into()],
             python: self.python.clone(),
             unsafe_host: self.unsafe_host,
-            limits: Limits { action: Duration::from_secs_f64(self.host_seconds), memory_mb: self.host_memory },
+            limits: Limits {
+                action: Duration::from_secs_f64(self.host_seconds),
+                memory_mb: self.host_memory,
+            },
         };
         let games = Games::load(options)?;
         for change in games.folders().flat_map(|folder| &folder.changed) {
             eprintln!("note: {}", output::plain(change));
         }
         if self.unsafe_host && games.folders().next().is_some() {
-            eprintln!("warning: --unsafe-host: games may reach your files and the network where the sandbox has gaps");
+            eprintln!(
+                "warning: --unsafe-host: games may reach your files and the network where the sandbox has gaps"
+            );
         }
         Ok(games)
     }
@@ -86,7 +96,10 @@ impl OutsideArgs {
             flags.extend(["--python".into(), python.clone().into_os_string()]);
         }
         if self.host_seconds != HOST_SECONDS {
-            flags.extend(["--host-seconds".into(), self.host_seconds.to_string().into()]);
+            flags.extend([
+                "--host-seconds".into(),
+                self.host_seconds.to_string().into(),
+            ]);
         }
         if self.host_memory != HOST_MEMORY {
             flags.extend(["--host-memory".into(), self.host_memory.to_string().into()]);
@@ -100,8 +113,11 @@ impl OutsideArgs {
     /// The folders as absolute paths, to be written down.
     pub(crate) fn recorded(&self) -> Result<Vec<String>> {
         let absolute = |folder: &PathBuf| {
-            let path = Path::canonicalize(folder).with_context(|| format!("cannot find `{}`", folder.display()))?;
-            path.into_os_string().into_string().map_err(|name| anyhow::anyhow!("`{}` is not a UTF-8 path", name.display()))
+            let path = Path::canonicalize(folder)
+                .with_context(|| format!("cannot find `{}`", folder.display()))?;
+            path.into_os_string()
+                .into_string()
+                .map_err(|name| anyhow::anyhow!("`{}` is not a UTF-8 path", name.display()))
         };
         self.games_dir.iter().map(absolute).collect()
     }
@@ -112,7 +128,11 @@ pub(crate) fn find_each(games: &Games, names: &[String]) -> Result<Vec<GameInfo>
     let mut found: Vec<GameInfo> = Vec::new();
     for name in names {
         let info = games.find(name)?;
-        ensure!(found.iter().all(|earlier| earlier.id != info.id), "`{}` is named twice", info.id);
+        ensure!(
+            found.iter().all(|earlier| earlier.id != info.id),
+            "`{}` is named twice",
+            info.id
+        );
         found.push(info);
     }
     Ok(found)

@@ -55,14 +55,23 @@ pub(crate) fn run(args: &PlayArgs) -> Result<ExitCode> {
     let games = args.outside.games()?;
     let play = Play::new(games.open(&args.id, args.seed)?, ResetRule::Official);
     require_terminal("rhae play", "let an agent play with `rhae run`")?;
-    let recorder = args.record.as_deref().map(|path| Recorder::create(path, &play, args.seed)).transpose()?;
+    let recorder = args
+        .record
+        .as_deref()
+        .map(|path| Recorder::create(path, &play, args.seed))
+        .transpose()?;
     let mut sitting = Sitting::new(play, recorder);
 
     // The screen is given back before anything is printed.
     let left = Screen::enter(Mouse::Reported).and_then(|screen| scene::run(&mut sitting, &screen));
     let recording = sitting.end(left.as_ref().err().map(|error| format!("{error:#}")));
     let left = left?;
-    let mut text = summary::summary(sitting.info(), args.seed, sitting.level_count(), sitting.tally().runs());
+    let mut text = summary::summary(
+        sitting.info(),
+        args.seed,
+        sitting.level_count(),
+        sitting.tally().runs(),
+    );
     if let Some(path) = recording? {
         text.push_str(&format!("recording: {}\n", path.display()));
     }
@@ -98,7 +107,9 @@ impl Scene for Sitting {
                 self.fulfil(wish(*key, self.focus()), Instant::now())
             }
             Event::Mouse(mouse) if mouse.kind == MouseEventKind::Down(MouseButton::Left) => {
-                if let Some((x, y)) = layout.and_then(|layout| layout.cell_at(mouse.column, mouse.row)) {
+                if let Some((x, y)) =
+                    layout.and_then(|layout| layout.cell_at(mouse.column, mouse.row))
+                {
                     self.click(x, y, Instant::now())?;
                 }
                 Ok(false)

@@ -38,7 +38,9 @@ pub(crate) struct ReplayArgs {
 impl ReplayArgs {
     const fn outside(&self) -> &OutsideArgs {
         match &self.what {
-            What::Verify { outside, .. } | What::Render { outside, .. } | What::Convert { outside, .. } => outside,
+            What::Verify { outside, .. }
+            | What::Render { outside, .. }
+            | What::Convert { outside, .. } => outside,
             What::Show(args) => &args.outside,
         }
     }
@@ -119,23 +121,50 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     match &args.what {
         What::Verify { files, .. } => return verify(games, files),
         What::Show(args) => return show::run(games, args),
-        What::Render { file, format, out, zoom, level, most_frames, force, .. } => {
-            let out = out.clone().unwrap_or_else(|| file.with_extension(format.ending()));
-            ensure!(out != *file, "the picture would replace the recording; name another file with --out");
+        What::Render {
+            file,
+            format,
+            out,
+            zoom,
+            level,
+            most_frames,
+            force,
+            ..
+        } => {
+            let out = out
+                .clone()
+                .unwrap_or_else(|| file.with_extension(format.ending()));
+            ensure!(
+                out != *file,
+                "the picture would replace the recording; name another file with --out"
+            );
             let film = film_of(games, file)?;
-            let film = if let Some(level) = level { only_level(film, *level)? } else { film };
+            let film = if let Some(level) = level {
+                only_level(film, *level)?
+            } else {
+                film
+            };
             let picture = match format {
                 Picture::Gif => {
-                    let options = GifOptions { zoom: usize::from(*zoom), most_frames: *most_frames, ..GifOptions::default() };
+                    let options = GifOptions {
+                        zoom: usize::from(*zoom),
+                        most_frames: *most_frames,
+                        ..GifOptions::default()
+                    };
                     animated_gif(&film, &options)?
                 }
                 Picture::Png => sheet(&film, usize::from(*zoom))?,
                 Picture::Html => replay_page(&film).into_bytes(),
             };
             if *force {
-                std::fs::write(&out, picture).with_context(|| format!("cannot write `{}`", out.display()))?;
+                std::fs::write(&out, picture)
+                    .with_context(|| format!("cannot write `{}`", out.display()))?;
             } else {
-                write_new(&out, &picture, "choose another name, or replace it with --force")?;
+                write_new(
+                    &out,
+                    &picture,
+                    "choose another name, or replace it with --force",
+                )?;
             }
             output::print(&format!("wrote {}", out.display()))?;
         }
@@ -144,7 +173,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
             recording.entries = frames_of(games, file, &recording)?.1;
             if recording.format != Format::Rhae {
                 // The other formats do not say how a play ended, and our own is cut off without it.
-                let won = recording.entries.last().is_some_and(|entry| entry.state == PlayState::Win);
+                let won = recording
+                    .entries
+                    .last()
+                    .is_some_and(|entry| entry.state == PlayState::Win);
                 recording.ending = Some(if won { Ending::Won } else { Ending::Stopped });
             }
             let format = match to {
@@ -163,7 +195,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
 /// Writes a file that must not exist; if it does, the advice says what to do.
 fn write_new(path: &Path, content: &[u8], advice: &str) -> Result<()> {
     match File::create_new(path).and_then(|mut file| file.write_all(content)) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("`{}` exists already; {advice}", path.display()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("`{}` exists already; {advice}", path.display())
+        }
         written => written.with_context(|| format!("cannot write `{}`", path.display())),
     }
 }
@@ -180,14 +214,23 @@ fn verify(games: &Games, files: &[PathBuf]) -> Result<ExitCode> {
         }
     }
     if files.len() > 1 {
-        output::print(&format!("{} of {} recordings verified", files.len() - failed, files.len()))?;
+        output::print(&format!(
+            "{} of {} recordings verified",
+            files.len() - failed,
+            files.len()
+        ))?;
     }
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn verify_one(games: &Games, file: &Path) -> Result<String> {
     let recording = read_recording(file)?;
-    let replayed = replay(games, &recording).with_context(|| format!("cannot replay `{}`", file.display()))?;
+    let replayed =
+        replay(games, &recording).with_context(|| format!("cannot replay `{}`", file.display()))?;
     if let Some(mismatch) = replayed.mismatch {
         // A native environment is deterministic; one from outside may not be, and then its recording is not to blame.
         if let Some(entry) = first_disagreement(games, &recording)? {
@@ -198,7 +241,12 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
                 entry + 1
             );
         }
-        bail!("`{}`: entry {} does not replay: {}", file.display(), mismatch.entry + 1, mismatch.what);
+        bail!(
+            "`{}`: entry {} does not replay: {}",
+            file.display(),
+            mismatch.entry + 1,
+            mismatch.what
+        );
     }
     ensure!(
         recording.format != Format::Rhae || recording.ending.is_some(),
@@ -206,7 +254,10 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
         file.display(),
         recording.entries.len()
     );
-    let last = recording.entries.last().context("a recording has an entry")?;
+    let last = recording
+        .entries
+        .last()
+        .context("a recording has an entry")?;
     let claims_a_win = recording.ending == Some(Ending::Won);
     ensure!(
         recording.format != Format::Rhae || claims_a_win == (last.state == PlayState::Win),
@@ -217,7 +268,9 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
     let tally = replayed.play.tally();
     // What failed is not among the entries, so nobody has tried it here.
     let failure = match &recording.ending {
-        Some(Ending::Failed(reason)) => format!("; after that it failed: {}", output::plain(reason)),
+        Some(Ending::Failed(reason)) => {
+            format!("; after that it failed: {}", output::plain(reason))
+        }
         _ => String::new(),
     };
     Ok(format!(
@@ -234,18 +287,38 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
 
 /// The entries of a recording with their frames. A recording of an environment that is not here is taken at its word if
 /// its format carries frames.
-pub(crate) fn frames_of(games: &Games, file: &Path, recording: &Recording) -> Result<(Option<GameInfo>, Vec<Entry>)> {
+pub(crate) fn frames_of(
+    games: &Games,
+    file: &Path,
+    recording: &Recording,
+) -> Result<(Option<GameInfo>, Vec<Entry>)> {
     let mut entries = Vec::new();
-    let replayed = replay_with(games, recording, |entry, frames| entries.push(Entry { frames: Some(frames.to_vec()), ..entry }));
+    let replayed = replay_with(games, recording, |entry, frames| {
+        entries.push(Entry {
+            frames: Some(frames.to_vec()),
+            ..entry
+        })
+    });
     match replayed {
         Ok(replayed) => {
             if let Some(mismatch) = replayed.mismatch {
-                bail!("`{}`: entry {} does not replay: {}", file.display(), mismatch.entry + 1, mismatch.what);
+                bail!(
+                    "`{}`: entry {} does not replay: {}",
+                    file.display(),
+                    mismatch.entry + 1,
+                    mismatch.what
+                );
             }
-            if entries.first().is_some_and(|first| first.action != Action::Reset) {
+            if entries
+                .first()
+                .is_some_and(|first| first.action != Action::Reset)
+            {
                 entries.insert(0, opening(games, recording)?);
             }
-            Ok((Some(games.find(recording.header.game_id.as_str())?), entries))
+            Ok((
+                Some(games.find(recording.header.game_id.as_str())?),
+                entries,
+            ))
         }
         Err(ReplayError::Catalog(_) | ReplayError::Version { .. })
             if recording.entries.iter().all(|entry| entry.frames.is_some()) =>
@@ -258,9 +331,15 @@ pub(crate) fn frames_of(games: &Games, file: &Path, recording: &Recording) -> Re
 
 /// The opening RESET of a recording that leaves it out.
 fn opening(games: &Games, recording: &Recording) -> Result<Entry> {
-    let play = Play::new(games.open(recording.header.game_id.as_str(), recording.header.seed)?, recording.header.resets);
+    let play = Play::new(
+        games.open(recording.header.game_id.as_str(), recording.header.seed)?,
+        recording.header.resets,
+    );
     let answer = play.opening();
-    Ok(Entry { frames: Some(answer.frames.to_vec()), ..answer.entry(Action::Reset, Details::default()) })
+    Ok(Entry {
+        frames: Some(answer.frames.to_vec()),
+        ..answer.entry(Action::Reset, Details::default())
+    })
 }
 
 /// The film of a recording.
@@ -281,23 +360,36 @@ fn film_and_ending(games: &Games, file: &Path) -> Result<(Film, Option<String>)>
 
 /// The moment that first shows a level, counted from 1: the one that completes the level before.
 fn first_of_level(film: &Film, level: u8) -> Result<usize> {
-    let first = film.moments.iter().position(|moment| moment.levels_completed >= level - 1);
+    let first = film
+        .moments
+        .iter()
+        .position(|moment| moment.levels_completed >= level - 1);
     first.with_context(|| format!("the recording does not reach level {level}"))
 }
 
 /// The part of a film that shows one level.
 fn only_level(mut film: Film, level: u8) -> Result<Film> {
     let first = first_of_level(&film, level)?;
-    let last = film.moments.iter().position(|moment| moment.levels_completed >= level);
-    film.moments.truncate(last.map_or(film.moments.len(), |last| last + 1));
+    let last = film
+        .moments
+        .iter()
+        .position(|moment| moment.levels_completed >= level);
+    film.moments
+        .truncate(last.map_or(film.moments.len(), |last| last + 1));
     film.moments.drain(..first);
     Ok(film)
 }
 
 /// The settled frames as a contact sheet, evenly thinned if there are many.
 fn sheet(film: &Film, zoom: usize) -> Result<Vec<u8>> {
-    let settled: Vec<&Frame> = film.moments.iter().filter_map(|moment| moment.frames.last()).collect();
+    let settled: Vec<&Frame> = film
+        .moments
+        .iter()
+        .filter_map(|moment| moment.frames.last())
+        .collect();
     let shown = settled.len().min(SHEET_FRAMES);
-    let thinned: Vec<&Frame> = (0..shown).map(|index| settled[index * (settled.len() - 1) / (shown - 1).max(1)]).collect();
+    let thinned: Vec<&Frame> = (0..shown)
+        .map(|index| settled[index * (settled.len() - 1) / (shown - 1).max(1)])
+        .collect();
     Ok(contact_sheet(&thinned, 8, zoom)?)
 }

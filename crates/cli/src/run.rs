@@ -15,7 +15,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AgentSpec;
 use rhae_engine::Rng;
-use rhae_harness::{Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunOrder, new_run_id, run as run_all};
+use rhae_harness::{
+    Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunOrder, new_run_id,
+    run as run_all,
+};
 use rhae_protocol::{Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
 use rhae_pyhost::Games;
 use rhae_report::card_table;
@@ -121,9 +124,16 @@ impl Place {
 }
 
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
-    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let jobs = args.jobs.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
     let json = args.json;
-    let key = args.key.clone().or_else(|| std::env::var("ARC_API_KEY").ok()).filter(|key| !key.is_empty());
+    let key = args
+        .key
+        .clone()
+        .or_else(|| std::env::var("ARC_API_KEY").ok())
+        .filter(|key| !key.is_empty());
     let reach = |url: &str, competition| {
         ensure!(
             args.outside.games_dir.is_empty(),
@@ -139,9 +149,21 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
                 Some(url) => reach(url, config.competition)?,
                 None => Place::Here(args.outside.games_of_run(&config.games_dirs)?),
             };
-            let (agent, config) =
-                if config.model.is_some() { args.model.resume(config, &folder)? } else { (agent_of(&config)?, config) };
-            (RunOrder { agent, config, folder, jobs, resumed: true }, place)
+            let (agent, config) = if config.model.is_some() {
+                args.model.resume(config, &folder)?
+            } else {
+                (agent_of(&config)?, config)
+            };
+            (
+                RunOrder {
+                    agent,
+                    config,
+                    folder,
+                    jobs,
+                    resumed: true,
+                },
+                place,
+            )
         }
         None => {
             ensure!(
@@ -157,7 +179,11 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     };
     let interrupt = interrupt_flag()?;
     let bar = bar(json);
-    let play = |arena: &dyn Arena| run_all(&order, arena, &interrupt, &mut |progress| show(&bar, progress));
+    let play = |arena: &dyn Arena| {
+        run_all(&order, arena, &interrupt, &mut |progress| {
+            show(&bar, progress)
+        })
+    };
     let results = match &place {
         Place::There(remote) => remote.run(&order, play)?,
         Place::Here(games) => play(games)?,
@@ -171,7 +197,11 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
     if json {
         output::print_json(&results.summary)?;
     } else {
-        output::print(&card_table(&results.cards, &results.summary, output::width()))?;
+        output::print(&card_table(
+            &results.cards,
+            &results.summary,
+            output::width(),
+        ))?;
         output::print(&format!("report: {}", results.summary.report))?;
     }
     for reason in reasons(&results.cards, "failed") {
@@ -181,38 +211,64 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
         eprintln!("left: {}", output::plain(&reason));
     }
     if !results.summary.finished {
-        eprintln!("interrupted: what there is has been written; go on with `rhae run --resume {}`", results.summary.folder);
+        eprintln!(
+            "interrupted: what there is has been written; go on with `rhae run --resume {}`",
+            results.summary.folder
+        );
         return Ok(INTERRUPTED.into());
     }
     let plays = results.cards.len() * results.summary.environments.len();
     let all_failed = results.summary.failed_plays as usize == plays;
-    Ok(if all_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if all_failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Why plays ended so, each reason once with how many plays it concerns.
 fn reasons(cards: &[Scorecard], ending: &str) -> Vec<String> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
-    let runs = cards.iter().flat_map(|card| &card.environments).flat_map(|environment| &environment.runs);
+    let runs = cards
+        .iter()
+        .flat_map(|card| &card.environments)
+        .flat_map(|environment| &environment.runs);
     for run in runs.filter(|run| run.ending.as_deref() == Some(ending)) {
         // Who interrupts a run knows why.
-        if let Some(reason) = run.message.as_deref().or((ending == "failed").then_some("no reason was given")) {
+        if let Some(reason) = run
+            .message
+            .as_deref()
+            .or((ending == "failed").then_some("no reason was given"))
+        {
             *reasons.entry(reason).or_default() += 1;
         }
     }
-    let line = |(reason, count)| format!("{reason} ({count} {})", if count == 1 { "play" } else { "plays" });
+    let line = |(reason, count)| {
+        format!(
+            "{reason} ({count} {})",
+            if count == 1 { "play" } else { "plays" }
+        )
+    };
     reasons.into_iter().map(line).collect()
 }
 
 /// Resolves the flags into a run. Nothing is written before everything is known to be right.
 fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> {
     let catalog = place.environments();
-    let remote = if let Place::There(remote) = place { Some(remote) } else { None };
+    let remote = if let Place::There(remote) = place {
+        Some(remote)
+    } else {
+        None
+    };
     if let Some(file) = args.agent.strip_prefix("replay:") {
-        (args.agent, args.games, args.env_seed) = replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
+        (args.agent, args.games, args.env_seed) =
+            replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
     }
     let plays_model = args.agent_cmd.is_none() && args.agent.starts_with("model:");
     // A model has time-outs of its own, which may be hours.
-    let step_timeout = args.step_timeout.unwrap_or(if plays_model { LONGEST_STEP_S } else { 60.0 });
+    let step_timeout = args
+        .step_timeout
+        .unwrap_or(if plays_model { LONGEST_STEP_S } else { 60.0 });
     ensure!(
         step_timeout > 0.0 && step_timeout <= LONGEST_STEP_S,
         "--step-timeout must be more than 0 and at most 1,000,000 seconds"
@@ -250,39 +306,82 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
     if let Budget::PerPlay(actions) = args.budget
         && actions < 10
     {
-        eprintln!("note: the budget is {actions} actions a play; `{actions}x` is that many times the baseline on each level");
+        eprintln!(
+            "note: the budget is {actions} actions a play; `{actions}x` is that many times the baseline on each level"
+        );
     }
     let path = args.out.unwrap_or_else(|| default_folder(&agent));
     let folder = RunFolder::create(&path, &config)?;
-    Ok(RunOrder { config, agent, folder, jobs, resumed: false })
+    Ok(RunOrder {
+        config,
+        agent,
+        folder,
+        jobs,
+        resumed: false,
+    })
 }
 
 /// What the replay agent plays: the recorded environment under the recorded seed, and nothing else.
-fn replayed_play(catalog: &dyn Catalog, file: &Path, games: &str, env_seed: u64) -> Result<(String, String, u64)> {
+fn replayed_play(
+    catalog: &dyn Catalog,
+    file: &Path,
+    games: &str,
+    env_seed: u64,
+) -> Result<(String, String, u64)> {
     let recording = read_recording(file)?;
     let id = recording.header.game_id.to_string();
-    let chosen = if games == "all" { vec![catalog.find(&id)?.id.to_string()] } else { chosen_games(catalog, games)? };
-    ensure!(chosen == [id.clone()], "the recording is of `{id}`, so that is all that can be replayed, not `{games}`");
+    let chosen = if games == "all" {
+        vec![catalog.find(&id)?.id.to_string()]
+    } else {
+        chosen_games(catalog, games)?
+    };
+    ensure!(
+        chosen == [id.clone()],
+        "the recording is of `{id}`, so that is all that can be replayed, not `{games}`"
+    );
     let seed = recording.header.seed;
-    ensure!(env_seed == 0 || env_seed == seed, "the recording was made under the environment seed {seed}, not {env_seed}");
-    let restarts = recording.entries.iter().skip(1).any(|entry| entry.full_reset);
-    ensure!(!restarts, "the recording restarts the whole game, which a run does not allow; `rhae score recording` scores it");
-    let path = file.canonicalize().with_context(|| format!("cannot find `{}`", file.display()))?;
+    ensure!(
+        env_seed == 0 || env_seed == seed,
+        "the recording was made under the environment seed {seed}, not {env_seed}"
+    );
+    let restarts = recording
+        .entries
+        .iter()
+        .skip(1)
+        .any(|entry| entry.full_reset);
+    ensure!(
+        !restarts,
+        "the recording restarts the whole game, which a run does not allow; `rhae score recording` scores it"
+    );
+    let path = file
+        .canonicalize()
+        .with_context(|| format!("cannot find `{}`", file.display()))?;
     Ok((format!("replay:{}", path.display()), id, seed))
 }
 
 /// The environments of a catalogue that a flag names, each once.
 pub(crate) fn chosen_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>> {
     if names == "all" {
-        return Ok(catalog.list().iter().map(|info| info.id.to_string()).collect());
+        return Ok(catalog
+            .list()
+            .iter()
+            .map(|info| info.id.to_string())
+            .collect());
     }
     let mut ids: Vec<String> = Vec::new();
-    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+    for name in names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+    {
         let id = catalog.find(name)?.id.to_string();
         ensure!(!ids.contains(&id), "`{id}` is named twice in --games");
         ids.push(id);
     }
-    ensure!(!ids.is_empty(), "--games names no environment; `rhae games list` shows all");
+    ensure!(
+        !ids.is_empty(),
+        "--games names no environment; `rhae games list` shows all"
+    );
     Ok(ids)
 }
 
@@ -290,7 +389,9 @@ fn agent_of(config: &RunConfig) -> Result<AgentSpec> {
     match (&config.agent, &config.agent_cmd) {
         (_, Some(command)) => Ok(AgentSpec::Command(command.clone())),
         (Some(name), None) => match name.strip_prefix("replay:") {
-            Some(file) => Ok(AgentSpec::Replay(Arc::new(read_recording(Path::new(file))?))),
+            Some(file) => Ok(AgentSpec::Replay(Arc::new(read_recording(Path::new(
+                file,
+            ))?))),
             None => Ok(AgentSpec::built_in(name)?),
         },
         (None, None) => anyhow::bail!("the run's configuration names no agent"),
@@ -299,28 +400,51 @@ fn agent_of(config: &RunConfig) -> Result<AgentSpec> {
 
 /// Reads a recording in whichever format it is.
 pub(crate) fn read_recording(path: &Path) -> Result<Recording> {
-    ensure!(!path.is_dir(), "`{0}` is a folder; name the recordings in it, such as {0}/recordings/*.jsonl", path.display());
+    ensure!(
+        !path.is_dir(),
+        "`{0}` is a folder; name the recordings in it, such as {0}/recordings/*.jsonl",
+        path.display()
+    );
     let bytes = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let text =
-        String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("`{}` is not a recording: it is not UTF-8 text", path.display()))?;
-    Recording::parse(&text).with_context(|| format!("cannot read `{}` as a recording", path.display()))
+    let text = String::from_utf8(bytes).map_err(|_| {
+        anyhow::anyhow!(
+            "`{}` is not a recording: it is not UTF-8 text",
+            path.display()
+        )
+    })?;
+    Recording::parse(&text)
+        .with_context(|| format!("cannot read `{}` as a recording", path.display()))
 }
 
 fn default_folder(agent: &AgentSpec) -> PathBuf {
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    let player = if matches!(agent, AgentSpec::Command(_)) { "command".to_owned() } else { agent.name().replace(':', "-") };
+    let now_ms = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as u64);
+    let player = if matches!(agent, AgentSpec::Command(_)) {
+        "command".to_owned()
+    } else {
+        agent.name().replace(':', "-")
+    };
     let name = format!("{}-{player}", compact_utc(now_ms));
     let numbered = |number: u32| {
-        if number == 1 { PathBuf::from(format!("runs/{name}")) } else { PathBuf::from(format!("runs/{name}-{number}")) }
+        if number == 1 {
+            PathBuf::from(format!("runs/{name}"))
+        } else {
+            PathBuf::from(format!("runs/{name}-{number}"))
+        }
     };
-    (1..).map(numbered).find(|path| !path.exists()).expect("some number is free")
+    (1..)
+        .map(numbered)
+        .find(|path| !path.exists())
+        .expect("some number is free")
 }
 
 fn bar(json: bool) -> ProgressBar {
     if json || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:20} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{bar:20} {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
 }
 
@@ -328,7 +452,19 @@ fn show(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.total as u64);
     bar.set_position(progress.done as u64);
     // Before the first play has ended there is nothing to estimate from.
-    let left = if progress.done > 0 { format!(", about {} s left", bar.eta().as_secs()) } else { String::new() };
-    let Progress { done, total, levels, actions } = progress;
-    bar.set_message(format!("{done}/{total} plays, {levels} levels, {actions} actions, {} s{left}", bar.elapsed().as_secs()));
+    let left = if progress.done > 0 {
+        format!(", about {} s left", bar.eta().as_secs())
+    } else {
+        String::new()
+    };
+    let Progress {
+        done,
+        total,
+        levels,
+        actions,
+    } = progress;
+    bar.set_message(format!(
+        "{done}/{total} plays, {levels} levels, {actions} actions, {} s{left}",
+        bar.elapsed().as_secs()
+    ));
 }

@@ -48,10 +48,18 @@ pub(crate) struct ServeArgs {
 }
 
 pub(crate) fn run(args: ServeArgs) -> Result<ExitCode> {
-    let file = args.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
+    let file = args
+        .config
+        .as_deref()
+        .map(Settings::read)
+        .transpose()?
+        .unwrap_or_default();
     let order = Order::resolve(args.settings.over(file))?;
     log::begin(order.log, order.log_level);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the server's threads")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the server's threads")?;
     runtime.block_on(listen(order))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -59,12 +67,20 @@ pub(crate) fn run(args: ServeArgs) -> Result<ExitCode> {
 async fn listen(order: Order) -> Result<()> {
     let database = Database::open(&order.db).await?;
     let bind = async |address: SocketAddr| {
-        let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr()?;
         anyhow::Ok((listener, address))
     };
     let (listener, address) = bind(order.address).await?;
-    let mut server = Server::new(Arc::new(order.catalog), order.games, database.store(), Arc::new(SystemClock), order.config);
+    let mut server = Server::new(
+        Arc::new(order.catalog),
+        order.games,
+        database.store(),
+        Arc::new(SystemClock),
+        order.config,
+    );
     if let Some(sets) = &order.sets {
         server = server.with_sets(sets);
     }
@@ -85,15 +101,23 @@ async fn listen(order: Order) -> Result<()> {
         Some(address) => {
             let (listener, address) = bind(address).await?;
             let serving = tokio::spawn(serve_metrics(listener, Arc::clone(&server), told()));
-            (Some(serving), format!(", metrics at http://{address}/metrics"))
+            (
+                Some(serving),
+                format!(", metrics at http://{address}/metrics"),
+            )
         }
         None => (None, String::new()),
     };
     let (mut serving, scheme) = match order.tls {
-        Some(tls) => (tokio::spawn(serve_tls(listener, tls, server, told())), "https"),
+        Some(tls) => (
+            tokio::spawn(serve_tls(listener, tls, server, told())),
+            "https",
+        ),
         None => (tokio::spawn(serve(listener, server, told())), "http"),
     };
-    output::print(&format!("listening at {scheme}://{address} ({count} environments, database {database}{metrics})"))?;
+    output::print(&format!(
+        "listening at {scheme}://{address} ({count} environments, database {database}{metrics})"
+    ))?;
     tracing::info!(%address, auth = ?order.auth, tls = scheme == "https", environments = count, "started");
     tokio::select! {
         ended = &mut serving => return Ok(ended??),
@@ -103,7 +127,10 @@ async fn listen(order: Order) -> Result<()> {
     let _ = stop.send(true);
     match tokio::time::timeout(STOPPING, serving).await {
         Ok(ended) => ended??,
-        Err(_) => tracing::warn!(seconds = STOPPING.as_secs(), "some clients did not finish their requests in time"),
+        Err(_) => tracing::warn!(
+            seconds = STOPPING.as_secs(),
+            "some clients did not finish their requests in time"
+        ),
     }
     if let Some(showing) = showing {
         // Whoever reads the metrics for so long reads what nobody needs any more.
@@ -120,7 +147,8 @@ async fn listen(order: Order) -> Result<()> {
 #[cfg(unix)]
 fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let ends = signal(SignalKind::interrupt()).and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
+    let ends = signal(SignalKind::interrupt())
+        .and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
     async move {
         match ends {
             Ok((mut interrupt, mut terminate)) => {

@@ -78,13 +78,29 @@ pub(crate) struct ValidateArgs {
 
 impl ValidateArgs {
     fn options(&self, hosted: bool) -> Options {
-        let nodes = self.nodes.map_or(if hosted { 2_000 } else { 1_000_000 }, |nodes| nodes as usize);
-        let limits = GraphLimits { nodes, ..GraphLimits::default() };
-        let limits = if hosted { GraphLimits { checks: 200, ..limits } } else { limits };
+        let nodes = self
+            .nodes
+            .map_or(if hosted { 2_000 } else { 1_000_000 }, |nodes| {
+                nodes as usize
+            });
+        let limits = GraphLimits {
+            nodes,
+            ..GraphLimits::default()
+        };
+        let limits = if hosted {
+            GraphLimits {
+                checks: 200,
+                ..limits
+            }
+        } else {
+            limits
+        };
         Options {
             seed: self.seed,
             env_seed: self.env_seed,
-            steps: self.steps.unwrap_or(if hosted { 20_000 } else { 1_000_000 }),
+            steps: self
+                .steps
+                .unwrap_or(if hosted { 20_000 } else { 1_000_000 }),
             strict: self.strict,
             limits,
         }
@@ -94,17 +110,31 @@ impl ValidateArgs {
     fn chosen(&self, games: &Games) -> Result<Vec<GameInfo>> {
         let listed = games.list();
         let chosen: Vec<GameInfo> = if self.all {
-            listed.into_iter().filter(|info| !is_hosted(games, info) || !self.outside.games_dir.is_empty()).collect()
+            listed
+                .into_iter()
+                .filter(|info| !is_hosted(games, info) || !self.outside.games_dir.is_empty())
+                .collect()
         } else if self.ids.is_empty() {
-            ensure!(!self.outside.games_dir.is_empty(), "name environments, or --all, or a folder with --games-dir");
-            listed.into_iter().filter(|info| is_hosted(games, info)).collect()
+            ensure!(
+                !self.outside.games_dir.is_empty(),
+                "name environments, or --all, or a folder with --games-dir"
+            );
+            listed
+                .into_iter()
+                .filter(|info| is_hosted(games, info))
+                .collect()
         } else {
             find_each(games, &self.ids)?
         };
         ensure!(
             !chosen.is_empty(),
             "there is no game below {}: a game is a folder with a `metadata.json` (docs/hosting.md)",
-            self.outside.games_dir.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
+            self.outside
+                .games_dir
+                .iter()
+                .map(|folder| format!("`{}`", folder.display()))
+                .collect::<Vec<_>>()
+                .join(", ")
         );
         Ok(chosen)
     }
@@ -121,9 +151,12 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     if chosen.iter().any(|info| is_hosted(&games, info)) {
         games.ready()?;
     }
-    args.html.as_deref().map_or(Ok(()), output::ensure_writable)?;
+    args.html
+        .as_deref()
+        .map_or(Ok(()), output::ensure_writable)?;
     if let Some(folder) = &args.evidence {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make `{}`", folder.display()))?;
     }
     let jobs = match args.jobs {
         Some(jobs) => usize::from(jobs),
@@ -134,16 +167,26 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     let subject = |info: &GameInfo| subjects::subject(args, &games, info, &stored, &interrupt);
     let subjects = chosen.iter().map(subject).collect::<Result<Vec<_>>>()?;
     let bar = watch::bar(args.json);
-    let watch = watch::CommandWatch::new(&games, &args.outside, args.env_seed, bar.clone(), Arc::clone(&interrupt));
+    let watch = watch::CommandWatch::new(
+        &games,
+        &args.outside,
+        args.env_seed,
+        bar.clone(),
+        Arc::clone(&interrupt),
+    );
     // A panic of an environment is a finding, and must not write over the progress.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let worked = work::validate(&subjects, jobs, &watch);
     std::panic::set_hook(hook);
     bar.finish_and_clear();
-    let validated = worked.context("a check broke down; this is a bug of rhae, not of the environment")?;
+    let validated =
+        worked.context("a check broke down; this is a bug of rhae, not of the environment")?;
     let recordings = match &args.evidence {
-        Some(folder) => Some((folder, evidence::write(folder, &games, args.env_seed, &validated)?)),
+        Some(folder) => Some((
+            folder,
+            evidence::write(folder, &games, args.env_seed, &validated)?,
+        )),
         None => None,
     };
     if let Some(file) = &args.html {
@@ -158,7 +201,10 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
             output::print(&format!("wrote {}", file.display()))?;
         }
         if let Some((folder, count)) = recordings {
-            output::print(&format!("wrote recordings of what was found to {}: {count}", folder.display()))?;
+            output::print(&format!(
+                "wrote recordings of what was found to {}: {count}",
+                folder.display()
+            ))?;
         }
     }
     Ok(if validated.iter().any(|one| one.unfinished > 0) {

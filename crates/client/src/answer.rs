@@ -5,7 +5,9 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use rhae_engine::{ActionKind, ActionSet, Baseline, BaselineSource, Frame, GameId, GameInfo, PlayState, SIZE};
+use rhae_engine::{
+    ActionKind, ActionSet, Baseline, BaselineSource, Frame, GameId, GameInfo, PlayState, SIZE,
+};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -45,17 +47,31 @@ impl FrameAnswer {
             #[serde(default)]
             full_reset: Option<bool>,
         }
-        let wire: Wire = serde_json::from_slice(bytes).map_err(|error| clean(&error.to_string()))?;
-        let state = PlayState::from_name(&wire.state)
-            .ok_or_else(|| format!("its `state` is `{}`, expected NOT_FINISHED, WIN or GAME_OVER", clean(&wire.state)))?;
+        let wire: Wire =
+            serde_json::from_slice(bytes).map_err(|error| clean(&error.to_string()))?;
+        let state = PlayState::from_name(&wire.state).ok_or_else(|| {
+            format!(
+                "its `state` is `{}`, expected NOT_FINISHED, WIN or GAME_OVER",
+                clean(&wire.state)
+            )
+        })?;
         if wire.guid.is_empty() || wire.guid.len() > 100 {
             return Err("its `guid` is empty or too long".to_owned());
         }
         if usize::from(wire.win_levels) > MOST_LEVELS || wire.levels_completed > wire.win_levels {
-            return Err(format!("{} of {} levels are completed", wire.levels_completed, wire.win_levels));
+            return Err(format!(
+                "{} of {} levels are completed",
+                wire.levels_completed, wire.win_levels
+            ));
         }
-        let kind = |id: u8| ActionKind::from_id(id).ok_or_else(|| format!("its `available_actions` contain {id}"));
-        let available = wire.available_actions.into_iter().map(kind).collect::<Result<Vec<_>, _>>()?;
+        let kind = |id: u8| {
+            ActionKind::from_id(id).ok_or_else(|| format!("its `available_actions` contain {id}"))
+        };
+        let available = wire
+            .available_actions
+            .into_iter()
+            .map(kind)
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             guid: wire.guid,
             frames: wire.frame.0,
@@ -63,7 +79,10 @@ impl FrameAnswer {
             levels_completed: wire.levels_completed,
             win_levels: wire.win_levels,
             // RESET is always possible, and is not listed.
-            available: available.into_iter().filter(|&kind| kind != ActionKind::Reset).collect(),
+            available: available
+                .into_iter()
+                .filter(|&kind| kind != ActionKind::Reset)
+                .collect(),
             full_reset: wire.full_reset.unwrap_or(false),
         })
     }
@@ -71,9 +90,13 @@ impl FrameAnswer {
 
 /// The environments of a list, and how many entries were left out because their ids are not of our form.
 pub(crate) fn listing(bytes: &[u8]) -> Result<(Vec<GameInfo>, usize), String> {
-    let entries: Vec<Value> = serde_json::from_slice(bytes).map_err(|error| clean(&error.to_string()))?;
+    let entries: Vec<Value> =
+        serde_json::from_slice(bytes).map_err(|error| clean(&error.to_string()))?;
     if entries.len() > MOST_GAMES {
-        return Err(format!("it lists {} environments, more than {MOST_GAMES}", entries.len()));
+        return Err(format!(
+            "it lists {} environments, more than {MOST_GAMES}",
+            entries.len()
+        ));
     }
     let mut games: Vec<GameInfo> = Vec::new();
     for entry in &entries {
@@ -88,7 +111,10 @@ pub(crate) fn listing(bytes: &[u8]) -> Result<(Vec<GameInfo>, usize), String> {
 }
 
 fn game(entry: &Value) -> Result<Option<GameInfo>, String> {
-    let Some(id) = entry["game_id"].as_str().and_then(|id| id.parse::<GameId>().ok()) else {
+    let Some(id) = entry["game_id"]
+        .as_str()
+        .and_then(|id| id.parse::<GameId>().ok())
+    else {
         return Ok(None);
     };
     let wrong = |what: &str| format!("the `{what}` of `{id}` cannot be read");
@@ -99,20 +125,45 @@ fn game(entry: &Value) -> Result<Option<GameInfo>, String> {
     };
     let sources = list("baseline_source")?;
     let baseline = |(index, value): (usize, &Value)| {
-        let actions = value.as_u64().and_then(|count| u32::try_from(count).ok()).ok_or_else(|| wrong("baseline_actions"))?;
-        let known = [BaselineSource::Humans, BaselineSource::Solver, BaselineSource::SolverUpperBound, BaselineSource::Metadata];
+        let actions = value
+            .as_u64()
+            .and_then(|count| u32::try_from(count).ok())
+            .ok_or_else(|| wrong("baseline_actions"))?;
+        let known = [
+            BaselineSource::Humans,
+            BaselineSource::Solver,
+            BaselineSource::SolverUpperBound,
+            BaselineSource::Metadata,
+        ];
         // A server that does not say means people, as the documents do.
         let named = sources.get(index).and_then(Value::as_str);
-        let source = known.into_iter().find(|source| Some(source.name()) == named).unwrap_or(BaselineSource::Humans);
+        let source = known
+            .into_iter()
+            .find(|source| Some(source.name()) == named)
+            .unwrap_or(BaselineSource::Humans);
         Ok(Baseline { actions, source })
     };
     Ok(Some(GameInfo {
-        title: entry["title"].as_str().map_or_else(|| id.base().to_owned(), clean),
-        baselines: list("baseline_actions")?.iter().enumerate().map(baseline).collect::<Result<_, String>>()?,
+        title: entry["title"]
+            .as_str()
+            .map_or_else(|| id.base().to_owned(), clean),
+        baselines: list("baseline_actions")?
+            .iter()
+            .enumerate()
+            .map(baseline)
+            .collect::<Result<_, String>>()?,
         // What is offered is told when a play is opened.
         actions: ActionSet::EMPTY,
-        tags: list("tags")?.iter().filter_map(Value::as_str).map(clean).collect(),
-        frames_per_second: entry["default_fps"].as_u64().and_then(|fps| u8::try_from(fps).ok()).unwrap_or(10).max(1),
+        tags: list("tags")?
+            .iter()
+            .filter_map(Value::as_str)
+            .map(clean)
+            .collect(),
+        frames_per_second: entry["default_fps"]
+            .as_u64()
+            .and_then(|fps| u8::try_from(fps).ok())
+            .unwrap_or(10)
+            .max(1),
         seeded: false,
         // A game on a server is played there, whatever its source is.
         class_name: None,
@@ -123,13 +174,27 @@ fn game(entry: &Value) -> Result<Option<GameInfo>, String> {
 /// The environment of a list with this id, or the last one with these four characters.
 pub(crate) fn find<'a>(games: &'a [GameInfo], name: &str) -> Option<&'a GameInfo> {
     let name = name.to_ascii_lowercase();
-    games.iter().find(|info| info.id.as_str() == name).or_else(|| games.iter().rfind(|info| info.id.base() == name))
+    games
+        .iter()
+        .find(|info| info.id.as_str() == name)
+        .or_else(|| games.iter().rfind(|info| info.id.base() == name))
 }
 
 /// The id in a list that is most like a name, by the length of what they begin with in common.
 pub(crate) fn nearest(games: &[GameInfo], name: &str) -> Option<String> {
-    let common = |info: &&GameInfo| info.id.as_str().bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-    games.iter().min_by_key(|info| Reverse(common(info))).filter(|info| common(info) >= 2).map(|info| info.id.to_string())
+    let common = |info: &&GameInfo| {
+        info.id
+            .as_str()
+            .bytes()
+            .zip(name.bytes())
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    games
+        .iter()
+        .min_by_key(|info| Reverse(common(info)))
+        .filter(|info| common(info) >= 2)
+        .map(|info| info.id.to_string())
 }
 
 /// 1 to 1,001 frames of 64 rows of 64 cells. A cell is a signed byte, as in the official engine: games may show one that is no colour.
@@ -157,16 +222,28 @@ impl<'de> Visitor<'de> for FramesVisitor {
             let number = frames.len() + 1;
             if number > MOST_FRAMES {
                 return match list.next_element::<IgnoredAny>()? {
-                    Some(_) => Err(Error::custom(format!("there are more than {MOST_FRAMES} frames"))),
+                    Some(_) => Err(Error::custom(format!(
+                        "there are more than {MOST_FRAMES} frames"
+                    ))),
                     None => Ok(Frames(frames)),
                 };
             }
-            if list.next_element_seed(Rows { frame: &mut frame, number })?.is_none() {
+            if list
+                .next_element_seed(Rows {
+                    frame: &mut frame,
+                    number,
+                })?
+                .is_none()
+            {
                 break;
             }
             frames.push(frame);
         }
-        if frames.is_empty() { Err(Error::custom("there is no frame")) } else { Ok(Frames(frames)) }
+        if frames.is_empty() {
+            Err(Error::custom("there is no frame"))
+        } else {
+            Ok(Frames(frames))
+        }
     }
 }
 
@@ -195,12 +272,22 @@ impl<'de> Visitor<'de> for Rows<'_> {
         let Self { frame, number } = self;
         let mut rows = frame.cells_mut().chunks_exact_mut(SIZE).enumerate();
         for (index, row) in rows.by_ref() {
-            if list.next_element_seed(Cells { row, place: (number, index + 1) })?.is_none() {
-                return Err(Error::custom(format!("frame {number} has {index} rows, expected 64")));
+            if list
+                .next_element_seed(Cells {
+                    row,
+                    place: (number, index + 1),
+                })?
+                .is_none()
+            {
+                return Err(Error::custom(format!(
+                    "frame {number} has {index} rows, expected 64"
+                )));
             }
         }
         match list.next_element::<IgnoredAny>()? {
-            Some(_) => Err(Error::custom(format!("frame {number} has more than 64 rows"))),
+            Some(_) => Err(Error::custom(format!(
+                "frame {number} has more than 64 rows"
+            ))),
             None => Ok(()),
         }
     }
@@ -233,13 +320,21 @@ impl<'de> Visitor<'de> for Cells<'_> {
         for (index, cell) in self.row.iter_mut().enumerate() {
             *cell = match list.next_element::<i64>()? {
                 Some(color) => i8::try_from(color).map(i8::cast_unsigned).map_err(|_| {
-                    Error::custom(format!("row {row} of frame {frame} has a cell of {color}, expected -128 to 127"))
+                    Error::custom(format!(
+                        "row {row} of frame {frame} has a cell of {color}, expected -128 to 127"
+                    ))
                 })?,
-                None => return Err(Error::custom(format!("row {row} of frame {frame} has {index} cells, expected 64"))),
+                None => {
+                    return Err(Error::custom(format!(
+                        "row {row} of frame {frame} has {index} cells, expected 64"
+                    )));
+                }
             };
         }
         match list.next_element::<IgnoredAny>()? {
-            Some(_) => Err(Error::custom(format!("row {row} of frame {frame} has more than 64 cells"))),
+            Some(_) => Err(Error::custom(format!(
+                "row {row} of frame {frame} has more than 64 cells"
+            ))),
             None => Ok(()),
         }
     }

@@ -40,15 +40,26 @@ impl Card {
             body["competition_mode"] = true.into();
         }
         let answer = server.post(Line::Plays, path, &body, Repeat::Harmlessly)?;
-        let bad = |reason: String| ClientError::BadAnswer { path: path.to_owned(), reason };
-        let Opened { card_id } = serde_json::from_slice(&answer).map_err(|error| bad(clean(&error.to_string())))?;
+        let bad = |reason: String| ClientError::BadAnswer {
+            path: path.to_owned(),
+            reason,
+        };
+        let Opened { card_id } =
+            serde_json::from_slice(&answer).map_err(|error| bad(clean(&error.to_string())))?;
         // It becomes a part of paths.
-        let plain = card_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        let plain = card_id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
         if card_id.is_empty() || card_id.len() > 100 || !plain {
             return Err(bad(format!("its `card_id` is `{}`", clean(&card_id))));
         }
         let (server, competition) = (Arc::clone(server), order.competition);
-        Ok(Arc::new(Self { server, id: card_id, competition, plays: Mutex::default() }))
+        Ok(Arc::new(Self {
+            server,
+            id: card_id,
+            competition,
+            plays: Mutex::default(),
+        }))
     }
 
     /// Its id on the server.
@@ -68,14 +79,20 @@ impl Card {
 
     /// The plays that were opened on it, with the server's ids for them.
     pub fn plays(&self) -> Vec<(GameId, String)> {
-        self.plays.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.plays
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Opens a play of an environment on it.
     pub fn play(self: &Arc<Self>, info: &GameInfo) -> Result<RemoteEnvironment, EnvironmentError> {
         let environment = RemoteEnvironment::open(Arc::clone(self), info)?;
         let play = (info.id.clone(), environment.guid().to_owned());
-        self.plays.lock().unwrap_or_else(PoisonError::into_inner).push(play);
+        self.plays
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(play);
         Ok(environment)
     }
 
@@ -88,10 +105,17 @@ impl Card {
     /// Keeps it open without changing anything; false if the server does not know how.
     pub fn heartbeat(&self) -> Result<bool, ClientError> {
         let path = "/api/scorecard/heartbeat";
-        match self.server.post(Line::Cards, path, &self.body(), Repeat::Freely) {
+        match self
+            .server
+            .post(Line::Cards, path, &self.body(), Repeat::Freely)
+        {
             Ok(_) => Ok(true),
             // Ours refuses a card that is closed with a code of its own; without one there is no such path.
-            Err(ClientError::Refused { status: 404 | 405, code, .. }) if code != "VALIDATION_ERROR" => Ok(false),
+            Err(ClientError::Refused {
+                status: 404 | 405,
+                code,
+                ..
+            }) if code != "VALIDATION_ERROR" => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -99,10 +123,15 @@ impl Card {
     /// Closes it and gives its final numbers.
     pub fn close(&self) -> Result<ServerCard, ClientError> {
         let path = "/api/scorecard/close";
-        match self.server.post(Line::Cards, path, &self.body(), Repeat::Freely) {
+        match self
+            .server
+            .post(Line::Cards, path, &self.body(), Repeat::Freely)
+        {
             Ok(answer) => ServerCard::read(path, &answer),
             // It was closed by an attempt whose answer was lost, or by the server's clock. Some servers show closed cards.
-            Err(refused @ ClientError::Refused { status: 404, .. }) => self.read().map_err(|_| refused),
+            Err(refused @ ClientError::Refused { status: 404, .. }) => {
+                self.read().map_err(|_| refused)
+            }
             Err(error) => Err(error),
         }
     }
@@ -160,19 +189,30 @@ pub struct ServerRun {
 
 impl ServerCard {
     fn read(path: &str, bytes: &[u8]) -> Result<Self, ClientError> {
-        let bad = |error: serde_json::Error| ClientError::BadAnswer { path: path.to_owned(), reason: clean(&error.to_string()) };
+        let bad = |error: serde_json::Error| ClientError::BadAnswer {
+            path: path.to_owned(),
+            reason: clean(&error.to_string()),
+        };
         serde_json::from_slice(bytes).map_err(bad)
     }
 
     /// The runs of a play. A play that was started anew has several.
     pub fn runs(&self, guid: &str) -> Vec<&ServerRun> {
-        let runs = self.environments.iter().flat_map(|environment| &environment.runs);
-        runs.filter(|run| run.guid.as_deref() == Some(guid)).collect()
+        let runs = self
+            .environments
+            .iter()
+            .flat_map(|environment| &environment.runs);
+        runs.filter(|run| run.guid.as_deref() == Some(guid))
+            .collect()
     }
 
     /// The actions counted for a play, if it is on the card.
     pub fn actions(&self, guid: &str) -> Option<u64> {
         let runs = self.runs(guid);
-        (!runs.is_empty()).then(|| runs.iter().map(|run| run.actions).fold(0, u64::saturating_add))
+        (!runs.is_empty()).then(|| {
+            runs.iter()
+                .map(|run| run.actions)
+                .fold(0, u64::saturating_add)
+        })
     }
 }

@@ -22,13 +22,23 @@ impl Cookies {
             return;
         };
         let (name, value) = (name.trim(), value.trim());
-        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',' && byte != b';');
-        if name.is_empty() || name.len() + value.len() > MOST_BYTES || !plain(name) || !plain(value) {
+        let plain = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_graphic() && byte != b',' && byte != b';')
+        };
+        if name.is_empty() || name.len() + value.len() > MOST_BYTES || !plain(name) || !plain(value)
+        {
             return;
         }
-        let ended = parts.filter_map(|part| part.split_once('=')).any(|(attribute, value)| {
-            attribute.trim().eq_ignore_ascii_case("max-age") && value.trim().parse::<i64>().is_ok_and(|seconds| seconds <= 0)
-        });
+        let ended = parts
+            .filter_map(|part| part.split_once('='))
+            .any(|(attribute, value)| {
+                attribute.trim().eq_ignore_ascii_case("max-age")
+                    && value
+                        .trim()
+                        .parse::<i64>()
+                        .is_ok_and(|seconds| seconds <= 0)
+            });
         if ended || value.is_empty() {
             self.0.remove(name);
         } else if self.0.len() < MOST || self.0.contains_key(name) {
@@ -38,7 +48,11 @@ impl Cookies {
 
     /// The `Cookie` header, if there are any.
     pub(crate) fn header(&self) -> Option<String> {
-        let pairs: Vec<String> = self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let pairs: Vec<String> = self
+            .0
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         (!pairs.is_empty()).then(|| pairs.join("; "))
     }
 }
@@ -55,14 +69,23 @@ mod tests {
 
     #[test]
     fn what_a_load_balancer_sets_goes_back() {
-        let set = ["AWSALB=a/b+c==; Expires=Mon, 23 Nov 2026 00:00:00 GMT; Path=/", "AWSALBCORS=d; SameSite=None; Secure"];
+        let set = [
+            "AWSALB=a/b+c==; Expires=Mon, 23 Nov 2026 00:00:00 GMT; Path=/",
+            "AWSALBCORS=d; SameSite=None; Secure",
+        ];
         assert_eq!(after(&set).unwrap(), "AWSALB=a/b+c==; AWSALBCORS=d");
-        assert_eq!(after(&["a=1", "b=2", "a=3", "b=4; Max-Age=0"]).unwrap(), "a=3");
+        assert_eq!(
+            after(&["a=1", "b=2", "a=3", "b=4; Max-Age=0"]).unwrap(),
+            "a=3"
+        );
     }
 
     #[test]
     fn what_is_no_cookie_is_left_out() {
-        assert_eq!(after(&["", "a", "=1", "a b=1", "a=1\r\nX-Evil: 1", "a=ü", ";a=1"]), None);
+        assert_eq!(
+            after(&["", "a", "=1", "a b=1", "a=1\r\nX-Evil: 1", "a=ü", ";a=1"]),
+            None
+        );
         let long = format!("a={}", "x".repeat(5000));
         assert_eq!(after(&[&long]), None);
         let many: Vec<String> = (0..500).map(|index| format!("c{index}=1")).collect();

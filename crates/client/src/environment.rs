@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{Action, Environment, EnvironmentError, FrameBuffer, GameInfo, Observation, PlayState};
+use rhae_engine::{
+    Action, Environment, EnvironmentError, FrameBuffer, GameInfo, Observation, PlayState,
+};
 use serde_json::{Value, json};
 
 use crate::answer::FrameAnswer;
@@ -31,15 +33,29 @@ impl RemoteEnvironment {
     pub(crate) fn open(card: Arc<Card>, info: &GameInfo) -> Result<Self, EnvironmentError> {
         let body = json!({"card_id": card.id(), "game_id": info.id.as_str()});
         let path = "/api/cmd/RESET";
-        let repeat = if card.is_competition() { Repeat::WithKey } else { Repeat::Harmlessly };
-        let answer = card.server().post(Line::Plays, path, &body, repeat).and_then(|answer| read(path, &answer));
+        let repeat = if card.is_competition() {
+            Repeat::WithKey
+        } else {
+            Repeat::Harmlessly
+        };
+        let answer = card
+            .server()
+            .post(Line::Plays, path, &body, repeat)
+            .and_then(|answer| read(path, &answer));
         let answer = answer.map_err(|error| failed(&error))?;
         let mut info = info.clone();
         info.actions = answer.available;
         let guid = answer.guid.clone();
         let mut seen = observation(Action::Reset, &answer);
         (seen.full_reset, seen.counted, seen.changed) = (true, false, true);
-        Ok(Self { card, info, guid, seen, acted: false, counted: 0 })
+        Ok(Self {
+            card,
+            info,
+            guid,
+            seen,
+            acted: false,
+            counted: 0,
+        })
     }
 
     /// The server's id for the play.
@@ -60,7 +76,11 @@ impl RemoteEnvironment {
             (body["x"], body["y"]) = (x.into(), y.into());
         }
         // To start anew once more changes nothing that counts.
-        let repeat = if action == Action::Reset && self.reset_starts_anew() { Repeat::Harmlessly } else { Repeat::WithKey };
+        let repeat = if action == Action::Reset && self.reset_starts_anew() {
+            Repeat::Harmlessly
+        } else {
+            Repeat::WithKey
+        };
         let mut unsure = false;
         for _ in 0..self.card.server().patience().attempts {
             let failure = match self.send(&path, &body, repeat) {
@@ -75,22 +95,40 @@ impl RemoteEnvironment {
             let (reason, pending) = match failure {
                 Failure::Lost { reason, pending } => (reason, pending),
                 // A gateway that speaks for a server does not know either.
-                Failure::Status { status: status @ 502..=504, .. } => (format!("a gateway answered with {status}"), false),
+                Failure::Status {
+                    status: status @ 502..=504,
+                    ..
+                } => (format!("a gateway answered with {status}"), false),
                 failure => return Err(error(&path, failure)),
             };
             self.make_sure_of_none(&path, &reason, pending)?;
             unsure = true;
         }
-        Err(ClientError::NoAnswer { path, reason: "no attempt arrived".to_owned() })
+        Err(ClientError::NoAnswer {
+            path,
+            reason: "no attempt arrived".to_owned(),
+        })
     }
 
     fn send(&self, path: &str, body: &Value, repeat: Repeat) -> Result<Vec<u8>, Failure> {
-        self.card.server().call(Line::Plays, path, Some(body), repeat)
+        self.card
+            .server()
+            .call(Line::Plays, path, Some(body), repeat)
     }
 
     /// Goes on only if the command whose answer is missing was not carried out and will not be.
-    fn make_sure_of_none(&self, path: &str, reason: &str, pending: bool) -> Result<(), ClientError> {
-        let unsure = |known: &str| Err(ClientError::Unsure { path: path.to_owned(), reason: format!("{reason}, and {known}") });
+    fn make_sure_of_none(
+        &self,
+        path: &str,
+        reason: &str,
+        pending: bool,
+    ) -> Result<(), ClientError> {
+        let unsure = |known: &str| {
+            Err(ClientError::Unsure {
+                path: path.to_owned(),
+                reason: format!("{reason}, and {known}"),
+            })
+        };
         if self.card.is_competition() {
             return unsure("the card of a competition does not show whether it was counted");
         }
@@ -107,7 +145,11 @@ impl RemoteEnvironment {
                 Err(error) => return unsure(&format!("the card cannot be read ({error})")),
             }
         }
-        if pending { unsure("it may still be waiting to be carried out") } else { Ok(()) }
+        if pending {
+            unsure("it may still be waiting to be carried out")
+        } else {
+            Ok(())
+        }
     }
 
     /// After a command was sent again: if the first did arrive after all, the play must not go on.
@@ -151,10 +193,14 @@ impl Environment for RemoteEnvironment {
         let anew = action == Action::Reset && self.reset_starts_anew();
         let answer = self.command(action).map_err(|error| failed(&error))?;
         if answer.guid != self.guid {
-            return Err(EnvironmentError::Failed("the server answered for another play".to_owned()));
+            return Err(EnvironmentError::Failed(
+                "the server answered for another play".to_owned(),
+            ));
         }
         if answer.win_levels != self.seen.win_levels {
-            return Err(EnvironmentError::Failed("the server changed the number of levels".to_owned()));
+            return Err(EnvironmentError::Failed(
+                "the server changed the number of levels".to_owned(),
+            ));
         }
         // The official server never says that it started anew; its rule does.
         let full_reset = answer.full_reset || anew && !self.card.is_competition();
@@ -166,7 +212,8 @@ impl Environment for RemoteEnvironment {
             || seen.state != self.seen.state
             || seen.levels_completed != self.seen.levels_completed;
         if seen.counted || full_reset {
-            self.acted = action != Action::Reset && seen.levels_completed == self.seen.levels_completed;
+            self.acted =
+                action != Action::Reset && seen.levels_completed == self.seen.levels_completed;
         }
         self.counted += u64::from(seen.counted);
         self.seen = seen;
@@ -175,7 +222,10 @@ impl Environment for RemoteEnvironment {
 }
 
 fn read(path: &str, answer: &[u8]) -> Result<FrameAnswer, ClientError> {
-    FrameAnswer::read(answer).map_err(|reason| ClientError::BadAnswer { path: path.to_owned(), reason })
+    FrameAnswer::read(answer).map_err(|reason| ClientError::BadAnswer {
+        path: path.to_owned(),
+        reason,
+    })
 }
 
 /// What was seen; what is counted is for the caller to say.

@@ -27,7 +27,9 @@ impl Heartbeat {
                         Ok(true) => {}
                         Ok(false) => return,
                         // The next heartbeat may succeed; a card that was closed is found out by its plays.
-                        Err(error) => *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
+                        Err(error) => {
+                            *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)
+                        }
                     }
                     if stopped.load(Ordering::Relaxed) {
                         return;
@@ -35,12 +37,19 @@ impl Heartbeat {
                 }
             }
         });
-        Self { stop, problem, thread: Some(thread) }
+        Self {
+            stop,
+            problem,
+            thread: Some(thread),
+        }
     }
 
     /// What went wrong last, if anything did.
     pub fn problem(&self) -> Option<ClientError> {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 

@@ -31,7 +31,12 @@ pub(crate) enum Failure {
         pending: bool,
     },
     /// The server answered with an error.
-    Status { status: u16, code: String, message: String, retry_after: Option<Duration> },
+    Status {
+        status: u16,
+        code: String,
+        message: String,
+        retry_after: Option<Duration>,
+    },
     /// The answer is of no use.
     Bad(String),
 }
@@ -59,8 +64,14 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(address: &str, key: Option<&str>, patience: &Patience) -> Result<Self, ClientError> {
-        let key = key.map(|key| HeaderValue::from_str(key).map_err(|_| ClientError::Key)).transpose()?;
+    pub(crate) fn new(
+        address: &str,
+        key: Option<&str>,
+        patience: &Patience,
+    ) -> Result<Self, ClientError> {
+        let key = key
+            .map(|key| HeaderValue::from_str(key).map_err(|_| ClientError::Key))
+            .transpose()?;
         let agent = || {
             let config = Agent::config_builder()
                 .http_status_as_error(false)
@@ -104,22 +115,44 @@ impl Link {
     }
 
     /// Sends a request once. With a body it is a POST.
-    pub(crate) fn send(&self, line: Line, path: &str, body: Option<&str>, once: Option<&str>) -> Result<Vec<u8>, Failure> {
-        let agent = if line == Line::Plays { &self.plays } else { &self.cards };
+    pub(crate) fn send(
+        &self,
+        line: Line,
+        path: &str,
+        body: Option<&str>,
+        once: Option<&str>,
+    ) -> Result<Vec<u8>, Failure> {
+        let agent = if line == Line::Plays {
+            &self.plays
+        } else {
+            &self.cards
+        };
         let url = format!("{}{path}", self.base);
         let sent = match body {
-            Some(body) => self.head(agent.post(&url), once).header(header::CONTENT_TYPE, "application/json").send(body),
+            Some(body) => self
+                .head(agent.post(&url), once)
+                .header(header::CONTENT_TYPE, "application/json")
+                .send(body),
             None => self.head(agent.get(&url), once).call(),
         };
         self.receive(sent.map_err(failure)?)
     }
 
-    fn head<B>(&self, mut request: ureq::RequestBuilder<B>, once: Option<&str>) -> ureq::RequestBuilder<B> {
+    fn head<B>(
+        &self,
+        mut request: ureq::RequestBuilder<B>,
+        once: Option<&str>,
+    ) -> ureq::RequestBuilder<B> {
         request = request.header(header::ACCEPT, "application/json");
         if let Some(key) = &self.key {
             request = request.header("X-API-Key", key.clone());
         }
-        if let Some(cookies) = self.cookies.lock().unwrap_or_else(PoisonError::into_inner).header() {
+        if let Some(cookies) = self
+            .cookies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .header()
+        {
             request = request.header(header::COOKIE, cookies);
         }
         match once {
@@ -133,11 +166,20 @@ impl Link {
         let status = response.status();
         let retry_after = seconds(response.headers());
         let location = text(response.headers(), header::LOCATION.as_str());
-        let body = response.body_mut().with_config().limit(MOST_BYTES).read_to_vec();
+        let body = response
+            .body_mut()
+            .with_config()
+            .limit(MOST_BYTES)
+            .read_to_vec();
         if status.is_success() {
             return body.map_err(|error| match error {
-                ureq::Error::BodyExceedsLimit(_) => Failure::Bad(format!("it has more than {MOST_BYTES} bytes")),
-                error => Failure::Lost { reason: format!("its answer was cut off: {}", clean(&error.to_string())), pending: false },
+                ureq::Error::BodyExceedsLimit(_) => {
+                    Failure::Bad(format!("it has more than {MOST_BYTES} bytes"))
+                }
+                error => Failure::Lost {
+                    reason: format!("its answer was cut off: {}", clean(&error.to_string())),
+                    pending: false,
+                },
             });
         }
         #[derive(Default, Deserialize)]
@@ -146,23 +188,37 @@ impl Link {
             error: String,
             message: String,
         }
-        let Error { error, message } = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
+        let Error { error, message } =
+            serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
         let message = match location {
-            Some(location) if status.is_redirection() => format!("it redirects to {location}; give that address instead"),
+            Some(location) if status.is_redirection() => {
+                format!("it redirects to {location}; give that address instead")
+            }
             _ if error.is_empty() => message,
             _ => format!("{error} {message}"),
         };
-        Err(Failure::Status { status: status.as_u16(), code: clean(&error), message: clean(message.trim()), retry_after })
+        Err(Failure::Status {
+            status: status.as_u16(),
+            code: clean(&error),
+            message: clean(message.trim()),
+            retry_after,
+        })
     }
 
     /// Takes in what every answer says about the server.
     fn take_note(&self, headers: &HeaderMap) {
         let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
-        headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok()).for_each(|value| cookies.take(value));
+        headers
+            .get_all(header::SET_COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .for_each(|value| cookies.take(value));
         if text(headers, header::SERVER.as_str()).is_some_and(|name| name.starts_with("rhae/")) {
             self.ours.store(true, Ordering::Relaxed);
         }
-        if text(headers, "idempotency-supported").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        if text(headers, "idempotency-supported")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        {
             self.idempotent.store(true, Ordering::Relaxed);
         }
     }
@@ -170,19 +226,29 @@ impl Link {
 
 /// An address that paths can be put after.
 fn base(address: &str) -> Result<String, ClientError> {
-    let wrong = |reason| ClientError::Address { address: clean(address), reason };
-    let rest = address.strip_prefix("http://").or_else(|| address.strip_prefix("https://"));
+    let wrong = |reason| ClientError::Address {
+        address: clean(address),
+        reason,
+    };
+    let rest = address
+        .strip_prefix("http://")
+        .or_else(|| address.strip_prefix("https://"));
     let rest = rest.ok_or_else(|| wrong("it must begin with http:// or https://"))?;
     let base = address.trim_end_matches('/');
     if rest.contains('@') {
         // It would stand in the run's configuration.
-        return Err(ClientError::Address { address: "…@…".to_owned(), reason: "it must not contain a name or password" });
+        return Err(ClientError::Address {
+            address: "…@…".to_owned(),
+            reason: "it must not contain a name or password",
+        });
     }
     if rest.contains(['?', '#']) {
         return Err(wrong("it must not contain a query"));
     }
     match base.parse::<ureq::http::Uri>() {
-        Ok(uri) if uri.scheme().is_some() && uri.host().is_some_and(|host| !host.is_empty()) => Ok(base.to_owned()),
+        Ok(uri) if uri.scheme().is_some() && uri.host().is_some_and(|host| !host.is_empty()) => {
+            Ok(base.to_owned())
+        }
         _ => Err(wrong("it names no host")),
     }
 }
@@ -190,28 +256,52 @@ fn base(address: &str) -> Result<String, ClientError> {
 fn failure(error: ureq::Error) -> Failure {
     let reason = clean(&error.to_string());
     match error {
-        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+        ureq::Error::HostNotFound
+        | ureq::Error::ConnectionFailed
+        | ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::NotSent(reason),
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             Failure::NotSent(reason)
         }
-        ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => Failure::NotSent(reason),
-        ureq::Error::Timeout(_) => Failure::Lost { reason, pending: true },
-        ureq::Error::Io(_) | ureq::Error::Protocol(_) => Failure::Lost { reason, pending: false },
+        ureq::Error::Timeout(_) => Failure::Lost {
+            reason,
+            pending: true,
+        },
+        ureq::Error::Io(_) | ureq::Error::Protocol(_) => Failure::Lost {
+            reason,
+            pending: false,
+        },
         _ => Failure::Bad(reason),
     }
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
-    headers.get(name).and_then(|value| value.to_str().ok()).map(clean)
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .map(clean)
 }
 
 /// `Retry-After` in seconds; its other form, a date, is not used by servers of this API.
 fn seconds(headers: &HeaderMap) -> Option<Duration> {
-    text(headers, header::RETRY_AFTER.as_str())?.trim().parse().ok().map(Duration::from_secs)
+    text(headers, header::RETRY_AFTER.as_str())?
+        .trim()
+        .parse()
+        .ok()
+        .map(Duration::from_secs)
 }
 
 /// A text from outside, short and without control characters.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().take(MOST_CHARACTERS).map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
+    text.chars()
+        .take(MOST_CHARACTERS)
+        .map(|letter| {
+            if letter.is_control() {
+                '\u{FFFD}'
+            } else {
+                letter
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -220,17 +310,36 @@ mod tests {
 
     #[test]
     fn an_address_is_one_that_paths_can_be_put_after() {
-        assert_eq!(base("http://127.0.0.1:8001").unwrap(), "http://127.0.0.1:8001");
-        assert_eq!(base("https://example.org/arc//").unwrap(), "https://example.org/arc");
-        for address in ["", "127.0.0.1:8001", "ftp://a", "http://", "http:///", "http://a/?b", "http://a b"] {
+        assert_eq!(
+            base("http://127.0.0.1:8001").unwrap(),
+            "http://127.0.0.1:8001"
+        );
+        assert_eq!(
+            base("https://example.org/arc//").unwrap(),
+            "https://example.org/arc"
+        );
+        for address in [
+            "",
+            "127.0.0.1:8001",
+            "ftp://a",
+            "http://",
+            "http:///",
+            "http://a/?b",
+            "http://a b",
+        ] {
             assert!(base(address).is_err(), "{address}");
         }
-        let secret = base("http://me:secret@example.org").unwrap_err().to_string();
+        let secret = base("http://me:secret@example.org")
+            .unwrap_err()
+            .to_string();
         assert!(!secret.contains("secret"), "{secret}");
     }
 
     #[test]
     fn a_key_that_would_break_the_header_is_refused() {
-        assert_eq!(Link::new("http://a", Some("a\r\nb"), &Patience::default()).err(), Some(ClientError::Key));
+        assert_eq!(
+            Link::new("http://a", Some("a\r\nb"), &Patience::default()).err(),
+            Some(ClientError::Key)
+        );
     }
 }

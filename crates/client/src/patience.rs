@@ -40,7 +40,10 @@ impl Patience {
     /// The pause after so many attempts, from 1. A part of it is left to chance, so that clients which failed together do not come
     /// back together. What the server asked for is never cut short, unless it is too long to be meant.
     pub(crate) fn pause(&self, attempts: u32, asked: Option<Duration>) -> Duration {
-        let doubled = self.first_pause.saturating_mul(1 << attempts.saturating_sub(1).min(16)).min(self.longest_pause);
+        let doubled = self
+            .first_pause
+            .saturating_mul(1 << attempts.saturating_sub(1).min(16))
+            .min(self.longest_pause);
         let pause = doubled.mul_f64(0.5 + 0.5 * chance());
         pause.max(asked.unwrap_or_default().min(self.longest_asked))
     }
@@ -77,12 +80,22 @@ mod tests {
     fn pauses_grow_up_to_a_bound_and_honour_the_server() {
         let patience = Patience::default();
         for attempts in 1..40 {
-            let doubled = Duration::from_millis(250 << (attempts - 1).min(5)).min(patience.longest_pause);
+            let doubled =
+                Duration::from_millis(250 << (attempts - 1).min(5)).min(patience.longest_pause);
             let pause = patience.pause(attempts, None);
-            assert!(doubled / 2 <= pause && pause <= doubled, "{attempts}: {pause:?}");
+            assert!(
+                doubled / 2 <= pause && pause <= doubled,
+                "{attempts}: {pause:?}"
+            );
         }
-        assert_eq!(patience.pause(1, Some(Duration::from_secs(30))), Duration::from_secs(30));
-        assert_eq!(patience.pause(1, Some(Duration::from_secs(3600))), patience.longest_asked);
+        assert_eq!(
+            patience.pause(1, Some(Duration::from_secs(30))),
+            Duration::from_secs(30)
+        );
+        assert_eq!(
+            patience.pause(1, Some(Duration::from_secs(3600))),
+            patience.longest_asked
+        );
     }
 
     #[test]

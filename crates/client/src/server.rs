@@ -36,13 +36,26 @@ pub(crate) enum Repeat {
 
 impl Server {
     /// Reaches a server and reads its list of environments.
-    pub fn connect(address: &str, key: Option<&str>, patience: Patience) -> Result<Arc<Self>, ClientError> {
+    pub fn connect(
+        address: &str,
+        key: Option<&str>,
+        patience: Patience,
+    ) -> Result<Arc<Self>, ClientError> {
         let link = Link::new(address, key, &patience)?;
-        let mut server = Self { link, patience, cancelled: AtomicBool::new(false), games: Vec::new(), left_out: 0 };
+        let mut server = Self {
+            link,
+            patience,
+            cancelled: AtomicBool::new(false),
+            games: Vec::new(),
+            left_out: 0,
+        };
         let path = "/api/games";
         let list = server.get(Line::Cards, path)?;
         (server.games, server.left_out) =
-            listing(&list).map_err(|reason| ClientError::BadAnswer { path: path.to_owned(), reason })?;
+            listing(&list).map_err(|reason| ClientError::BadAnswer {
+                path: path.to_owned(),
+                reason,
+            })?;
         Ok(Arc::new(server))
     }
 
@@ -72,18 +85,36 @@ impl Server {
     }
 
     pub(crate) fn get(&self, line: Line, path: &str) -> Result<Vec<u8>, ClientError> {
-        self.call(line, path, None, Repeat::Freely).map_err(|failure| error(path, failure))
+        self.call(line, path, None, Repeat::Freely)
+            .map_err(|failure| error(path, failure))
     }
 
-    pub(crate) fn post(&self, line: Line, path: &str, body: &Value, repeat: Repeat) -> Result<Vec<u8>, ClientError> {
-        self.call(line, path, Some(body), repeat).map_err(|failure| error(path, failure))
+    pub(crate) fn post(
+        &self,
+        line: Line,
+        path: &str,
+        body: &Value,
+        repeat: Repeat,
+    ) -> Result<Vec<u8>, ClientError> {
+        self.call(line, path, Some(body), repeat)
+            .map_err(|failure| error(path, failure))
     }
 
     /// Sends a request until there is an answer, or until it must not be sent again.
-    pub(crate) fn call(&self, line: Line, path: &str, body: Option<&Value>, repeat: Repeat) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn call(
+        &self,
+        line: Line,
+        path: &str,
+        body: Option<&Value>,
+        repeat: Repeat,
+    ) -> Result<Vec<u8>, Failure> {
         let body = body.map(Value::to_string);
         let never = AtomicBool::new(false);
-        let cancelled = if line == Line::Plays { &self.cancelled } else { &never };
+        let cancelled = if line == Line::Plays {
+            &self.cancelled
+        } else {
+            &never
+        };
         // A server that takes keys and was not known to do so gets one from the next request on.
         let keyed = repeat != Repeat::Freely && self.link.is_idempotent();
         let once = keyed.then(|| Uuid::new_v4().to_string());
@@ -93,7 +124,10 @@ impl Server {
                 Err(failure) => failure,
             };
             let safe = repeat != Repeat::WithKey || keyed;
-            let Some(asked) = self.is_temporary(&failure, safe).filter(|_| attempt < self.patience.attempts) else {
+            let Some(asked) = self
+                .is_temporary(&failure, safe)
+                .filter(|_| attempt < self.patience.attempts)
+            else {
                 return Err(failure);
             };
             if !sleep(self.patience.pause(attempt, asked), cancelled) {
@@ -110,12 +144,25 @@ impl Server {
             Failure::NotSent(_) => Some(None),
             Failure::Lost { .. } => safe.then_some(None),
             // Who is limited was not served.
-            Failure::Status { status: 429, retry_after, .. } => Some(*retry_after),
-            Failure::Status { status: 503, code, retry_after, .. } => {
+            Failure::Status {
+                status: 429,
+                retry_after,
+                ..
+            } => Some(*retry_after),
+            Failure::Status {
+                status: 503,
+                code,
+                retry_after,
+                ..
+            } => {
                 let nothing_happened = self.link.is_ours() && code == "SERVICE_UNAVAILABLE";
                 (safe || nothing_happened).then_some(*retry_after)
             }
-            Failure::Status { status: 502 | 504, retry_after, .. } => safe.then_some(*retry_after),
+            Failure::Status {
+                status: 502 | 504,
+                retry_after,
+                ..
+            } => safe.then_some(*retry_after),
             Failure::Status { .. } | Failure::Bad(_) => None,
         }
     }
@@ -129,8 +176,20 @@ impl Server {
 pub(crate) fn error(path: &str, failure: Failure) -> ClientError {
     let path = path.to_owned();
     match failure {
-        Failure::NotSent(reason) | Failure::Lost { reason, .. } => ClientError::NoAnswer { path, reason },
-        Failure::Status { status, code, message, .. } => ClientError::Refused { path, status, code, message },
+        Failure::NotSent(reason) | Failure::Lost { reason, .. } => {
+            ClientError::NoAnswer { path, reason }
+        }
+        Failure::Status {
+            status,
+            code,
+            message,
+            ..
+        } => ClientError::Refused {
+            path,
+            status,
+            code,
+            message,
+        },
         Failure::Bad(reason) => ClientError::BadAnswer { path, reason },
     }
 }

@@ -53,8 +53,16 @@ pub enum ActionKind {
 
 impl ActionKind {
     /// All kinds in the order of their ids.
-    pub const ALL: [Self; 8] =
-        [Self::Reset, Self::Action1, Self::Action2, Self::Action3, Self::Action4, Self::Action5, Self::Action6, Self::Action7];
+    pub const ALL: [Self; 8] = [
+        Self::Reset,
+        Self::Action1,
+        Self::Action2,
+        Self::Action3,
+        Self::Action4,
+        Self::Action5,
+        Self::Action6,
+        Self::Action7,
+    ];
 
     /// The number by which REST bodies and recordings name the action.
     pub const fn id(self) -> u8 {
@@ -64,12 +72,18 @@ impl ActionKind {
     /// The kind with this number.
     #[inline]
     pub const fn from_id(id: u8) -> Option<Self> {
-        if (id as usize) < Self::ALL.len() { Some(Self::ALL[id as usize]) } else { None }
+        if (id as usize) < Self::ALL.len() {
+            Some(Self::ALL[id as usize])
+        } else {
+            None
+        }
     }
 
     /// The official name, `RESET` or `ACTION1` to `ACTION7`.
     pub const fn name(self) -> &'static str {
-        ["RESET", "ACTION1", "ACTION2", "ACTION3", "ACTION4", "ACTION5", "ACTION6", "ACTION7"][self as usize]
+        [
+            "RESET", "ACTION1", "ACTION2", "ACTION3", "ACTION4", "ACTION5", "ACTION6", "ACTION7",
+        ][self as usize]
     }
 
     /// The kind with this official name, in upper case.
@@ -117,7 +131,11 @@ impl Action {
     /// A click, if the coordinates lie on the frame.
     #[inline]
     pub const fn click(x: u8, y: u8) -> Option<Self> {
-        if x < 64 && y < 64 { Some(Self::Action6 { x, y }) } else { None }
+        if x < 64 && y < 64 {
+            Some(Self::Action6 { x, y })
+        } else {
+            None
+        }
     }
 }
 
@@ -147,7 +165,9 @@ impl FromStr for Action {
             return Self::click(coordinate(x)?, coordinate(y)?).ok_or_else(error);
         }
         let id = text.parse::<u8>().map_err(|_| error())?;
-        ActionKind::from_id(id).and_then(ActionKind::simple).ok_or_else(error)
+        ActionKind::from_id(id)
+            .and_then(ActionKind::simple)
+            .ok_or_else(error)
     }
 }
 
@@ -217,15 +237,23 @@ mod tests {
 
     #[test]
     fn short_forms_come_back() {
-        let clicks = [(0, 0), (63, 63), (7, 41)].into_iter().map(|(x, y)| Action::Action6 { x, y });
-        for action in ActionKind::ALL.into_iter().filter_map(ActionKind::simple).chain(clicks) {
+        let clicks = [(0, 0), (63, 63), (7, 41)]
+            .into_iter()
+            .map(|(x, y)| Action::Action6 { x, y });
+        for action in ActionKind::ALL
+            .into_iter()
+            .filter_map(ActionKind::simple)
+            .chain(clicks)
+        {
             assert_eq!(action.to_string().parse(), Ok(action));
         }
     }
 
     #[test]
     fn bad_short_forms_are_refused() {
-        for text in ["", "8", "6", "6@", "6@1", "6@64,0", "6@0,64", "6@-1,2", "6@1,2,3", "x", "256"] {
+        for text in [
+            "", "8", "6", "6@", "6@1", "6@64,0", "6@0,64", "6@-1,2", "6@1,2,3", "x", "256",
+        ] {
             assert!(text.parse::<Action>().is_err(), "{text}");
         }
     }
@@ -242,8 +270,16 @@ mod tests {
     #[test]
     fn a_set_lists_its_members_in_order() {
         let set = ActionSet::ARROWS.with(ActionKind::Action7);
-        assert_eq!(set.iter().map(ActionKind::id).collect::<Vec<_>>(), [1, 2, 3, 4, 7]);
+        assert_eq!(
+            set.iter().map(ActionKind::id).collect::<Vec<_>>(),
+            [1, 2, 3, 4, 7]
+        );
         assert_eq!(set.len(), 5);
-        assert_eq!(ActionSet::of(&[ActionKind::Action6]).iter().collect::<ActionSet>(), ActionSet::of(&[ActionKind::Action6]));
+        assert_eq!(
+            ActionSet::of(&[ActionKind::Action6])
+                .iter()
+                .collect::<ActionSet>(),
+            ActionSet::of(&[ActionKind::Action6])
+        );
     }
 }

@@ -28,7 +28,10 @@ pub(crate) fn picture(width: Range<usize>, height: Range<usize>) -> impl Strateg
 }
 
 /// A picture that can be reduced: colours and transparent cells only.
-pub(crate) fn plain_picture(width: Range<usize>, height: Range<usize>) -> impl Strategy<Value = Picture> {
+pub(crate) fn plain_picture(
+    width: Range<usize>,
+    height: Range<usize>,
+) -> impl Strategy<Value = Picture> {
     picture_of((TRANSPARENT..16).boxed(), width, height)
 }
 
@@ -39,13 +42,31 @@ pub(crate) fn rotation() -> impl Strategy<Value = Rotation> {
 
 /// A sprite near the frame in any orientation and mode.
 pub(crate) fn sprite() -> impl Strategy<Value = Sprite> {
-    let looks = (picture(1..12, 1..12), rotation(), any::<bool>(), any::<bool>(), 1..4);
-    let blocking = prop::sample::select(vec![Blocking::NotBlocked, Blocking::BoundingBox, Blocking::PixelPerfect]);
-    let interaction =
-        prop::sample::select(vec![Interaction::Tangible, Interaction::Intangible, Interaction::Invisible, Interaction::Removed]);
+    let looks = (
+        picture(1..12, 1..12),
+        rotation(),
+        any::<bool>(),
+        any::<bool>(),
+        1..4,
+    );
+    let blocking = prop::sample::select(vec![
+        Blocking::NotBlocked,
+        Blocking::BoundingBox,
+        Blocking::PixelPerfect,
+    ]);
+    let interaction = prop::sample::select(vec![
+        Interaction::Tangible,
+        Interaction::Intangible,
+        Interaction::Invisible,
+        Interaction::Removed,
+    ]);
     (looks, -12..40, -12..40, -3..4, blocking, interaction).prop_map(
         |((picture, rotation, mirror_ud, mirror_lr, scale), x, y, layer, blocking, interaction)| {
-            let mut sprite = Sprite::new("any", picture).at(x, y).on_layer(layer).blocking(blocking).interacting(interaction);
+            let mut sprite = Sprite::new("any", picture)
+                .at(x, y)
+                .on_layer(layer)
+                .blocking(blocking)
+                .interacting(interaction);
             sprite.set_rotation(rotation);
             sprite.set_mirror_ud(mirror_ud);
             sprite.set_mirror_lr(mirror_lr);

@@ -24,7 +24,14 @@ pub struct Camera {
 /// The whole frame at the origin of the level, black on black.
 impl Default for Camera {
     fn default() -> Self {
-        Self { x: 0, y: 0, background: 5, letter_box: 5, width: SIZE, height: SIZE }
+        Self {
+            x: 0,
+            y: 0,
+            background: 5,
+            letter_box: 5,
+            width: SIZE,
+            height: SIZE,
+        }
     }
 }
 
@@ -91,7 +98,10 @@ impl Camera {
             let offset = usize::try_from(place).ok()?.checked_sub(start)? / fit.zoom;
             (offset < length).then_some(offset as i32)
         };
-        let (column, row) = (cell(x, fit.left, self.width)?, cell(y, fit.top, self.height)?);
+        let (column, row) = (
+            cell(x, fit.left, self.width)?,
+            cell(y, fit.top, self.height)?,
+        );
         Some((self.x.saturating_add(column), self.y.saturating_add(row)))
     }
 
@@ -102,11 +112,18 @@ impl Camera {
             let offset = usize::try_from(i64::from(cell) - i64::from(camera)).ok()?;
             (offset < length).then(|| (start + offset * fit.zoom) as u8)
         };
-        Some((place(x, self.x, fit.left, self.width)?, place(y, self.y, fit.top, self.height)?))
+        Some((
+            place(x, self.x, fit.left, self.width)?,
+            place(y, self.y, fit.top, self.height)?,
+        ))
     }
 
     /// Draws the visible sprites, lower layers first and within a layer in their order, every cell of the frame.
-    pub fn render<'a>(&self, sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>, frame: &mut Frame) {
+    pub fn render<'a>(
+        &self,
+        sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>,
+        frame: &mut Frame,
+    ) {
         self.render_view(sprites, frame);
         self.spread(frame);
     }
@@ -134,19 +151,37 @@ impl Camera {
     }
 
     /// Draws the window alone, in the level's own size, into the upper left corner; the rest of the frame stays.
-    pub fn render_view<'a>(&self, sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>, frame: &mut Frame) {
-        frame.rect(0, 0, self.width, self.height, self.background.cast_unsigned());
+    pub fn render_view<'a>(
+        &self,
+        sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>,
+        frame: &mut Frame,
+    ) {
+        frame.rect(
+            0,
+            0,
+            self.width,
+            self.height,
+            self.background.cast_unsigned(),
+        );
         // One pass for each layer, which also finds the next one: there are few layers, and sorting would need memory.
-        let sprites = sprites.into_iter().filter(|sprite| sprite.interaction.is_visible());
+        let sprites = sprites
+            .into_iter()
+            .filter(|sprite| sprite.interaction.is_visible());
         let mut next = sprites.clone().map(|sprite| sprite.layer).min();
         while let Some(layer) = next {
             next = None;
             for sprite in sprites.clone().filter(|sprite| sprite.layer >= layer) {
                 if sprite.layer == layer {
-                    let (x, y) = (i64::from(sprite.x) - i64::from(self.x), i64::from(sprite.y) - i64::from(self.y));
-                    sprite.rendered().draw_within(frame, x, y, self.width, self.height);
+                    let (x, y) = (
+                        i64::from(sprite.x) - i64::from(self.x),
+                        i64::from(sprite.y) - i64::from(self.y),
+                    );
+                    sprite
+                        .rendered()
+                        .draw_within(frame, x, y, self.width, self.height);
                 } else {
-                    next = Some(next.map_or(sprite.layer, |nearest: i32| nearest.min(sprite.layer)));
+                    next =
+                        Some(next.map_or(sprite.layer, |nearest: i32| nearest.min(sprite.layer)));
                 }
             }
         }
@@ -166,7 +201,9 @@ mod tests {
     use crate::{Interaction, Picture, Rotation};
 
     fn block(x: i32, y: i32, layer: i32, rows: &[&[i8]]) -> Sprite {
-        Sprite::new("block", Picture::from_rows(rows).unwrap()).at(x, y).on_layer(layer)
+        Sprite::new("block", Picture::from_rows(rows).unwrap())
+            .at(x, y)
+            .on_layer(layer)
     }
 
     fn camera(x: i32, y: i32, width: usize, height: usize) -> Camera {
@@ -177,10 +214,24 @@ mod tests {
     #[test]
     fn places_of_the_frame_name_cells_of_the_level() {
         let camera = camera(-3, 10, 10, 7);
-        for (x, y, cell) in [(2, 11, (-3, 10)), (7, 16, (-3, 10)), (8, 17, (-2, 11)), (61, 52, (6, 16))] {
+        for (x, y, cell) in [
+            (2, 11, (-3, 10)),
+            (7, 16, (-3, 10)),
+            (8, 17, (-2, 11)),
+            (61, 52, (6, 16)),
+        ] {
             assert_eq!(camera.display_to_grid(x, y), Some(cell), "{x} {y}");
         }
-        for (x, y) in [(0, 0), (62, 52), (61, 53), (1, 11), (2, 10), (63, 63), (-1, 20), (100, 20)] {
+        for (x, y) in [
+            (0, 0),
+            (62, 52),
+            (61, 53),
+            (1, 11),
+            (2, 10),
+            (63, 63),
+            (-1, 20),
+            (100, 20),
+        ] {
             assert_eq!(camera.display_to_grid(x, y), None, "{x} {y}");
         }
     }
@@ -206,7 +257,12 @@ mod tests {
         ] {
             let mut frame = Frame::filled(15);
             camera(x, y, 5, 4).render_view(&sprites, &mut frame);
-            let found: Vec<String> = frame.to_text().lines().take(4).map(|line| line[..5].to_owned()).collect();
+            let found: Vec<String> = frame
+                .to_text()
+                .lines()
+                .take(4)
+                .map(|line| line[..5].to_owned())
+                .collect();
             assert_eq!(found, expected, "{x} {y}");
         }
     }
@@ -215,24 +271,52 @@ mod tests {
     #[test]
     fn the_letter_box_surrounds_the_window() {
         let mut frame = Frame::filled(9);
-        camera(0, 0, 31, 2).render(&[block(0, 0, 0, &[&[1], &[2]]), block(30, 0, 0, &[&[3], &[4]])], &mut frame);
+        camera(0, 0, 31, 2).render(
+            &[
+                block(0, 0, 0, &[&[1], &[2]]),
+                block(30, 0, 0, &[&[3], &[4]]),
+            ],
+            &mut frame,
+        );
         let text = frame.to_text();
         let lines: Vec<&str> = text.lines().collect();
         let (bar, blank) = ("f".repeat(64), "0".repeat(58));
         assert_eq!((lines[29], lines[34]), (bar.as_str(), bar.as_str()));
-        assert_eq!(lines[30..34], ["1133", "1133", "2244", "2244"].map(|ends| format!("f{}{blank}{}f", &ends[..2], &ends[2..])));
+        assert_eq!(
+            lines[30..34],
+            ["1133", "1133", "2244", "2244"].map(|ends| format!(
+                "f{}{blank}{}f",
+                &ends[..2],
+                &ends[2..]
+            ))
+        );
 
-        camera(0, 0, 33, 21).render(&[block(0, 0, 0, &[&[1]]), block(32, 20, 0, &[&[3]])], &mut frame);
+        camera(0, 0, 33, 21).render(
+            &[block(0, 0, 0, &[&[1]]), block(32, 20, 0, &[&[3]])],
+            &mut frame,
+        );
         let text = frame.to_text();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines[20], lines[42]), (bar.as_str(), bar.as_str()));
-        assert_eq!(lines[21], format!("{}1{}{}", "f".repeat(15), "0".repeat(32), "f".repeat(16)));
-        assert_eq!(lines[41], format!("{}{}3{}", "f".repeat(15), "0".repeat(32), "f".repeat(16)));
+        assert_eq!(
+            lines[21],
+            format!("{}1{}{}", "f".repeat(15), "0".repeat(32), "f".repeat(16))
+        );
+        assert_eq!(
+            lines[41],
+            format!("{}{}3{}", "f".repeat(15), "0".repeat(32), "f".repeat(16))
+        );
     }
 
     #[test]
     fn a_window_fits_into_the_frame() {
-        assert_eq!(Camera::new(65, 1), Err(SpriteError::CameraSize { width: 65, height: 1 }));
+        assert_eq!(
+            Camera::new(65, 1),
+            Err(SpriteError::CameraSize {
+                width: 65,
+                height: 1
+            })
+        );
         let empty = camera(0, 0, 0, 5);
         assert_eq!((empty.zoom(), empty.display_to_grid(0, 0)), (0, None));
         let mut frame = Frame::filled(3);
@@ -245,7 +329,11 @@ mod tests {
         let first = |frame: &mut Frame| frame.clear(1);
         let second = |frame: &mut Frame| frame.set(0, 0, 2);
         let mut frame = Frame::filled(9);
-        camera(0, 0, 8, 8).render_with(&[block(0, 0, 99, &[&[7]])], [&first as &dyn Overlay, &second], &mut frame);
+        camera(0, 0, 8, 8).render_with(
+            &[block(0, 0, 99, &[&[7]])],
+            [&first as &dyn Overlay, &second],
+            &mut frame,
+        );
         assert_eq!((frame.get(0, 0), frame.get(1, 0)), (2, 1));
     }
 

@@ -10,7 +10,9 @@ use crate::{Blocking, Picture, Sprite, TRANSPARENT};
 impl Sprite {
     /// Whether the two collide. Neither may be without collisions, by its interaction or by its blocking mode.
     pub fn collides_with(&self, other: &Self) -> bool {
-        let takes_part = |sprite: &Self| sprite.interaction.is_collidable() && sprite.blocking != Blocking::NotBlocked;
+        let takes_part = |sprite: &Self| {
+            sprite.interaction.is_collidable() && sprite.blocking != Blocking::NotBlocked
+        };
         takes_part(self) && takes_part(other) && self.overlaps(other)
     }
 
@@ -23,32 +25,54 @@ impl Sprite {
         if ptr::eq(self, other) {
             return false;
         }
-        let (dx, dy) = (i64::from(other.x) - i64::from(self.x), i64::from(other.y) - i64::from(self.y));
+        let (dx, dy) = (
+            i64::from(other.x) - i64::from(self.x),
+            i64::from(other.y) - i64::from(self.y),
+        );
         let (one, two) = (self.rendered(), other.rendered());
-        let apart =
-            |distance: i64, length: usize, other_length: usize| -distance >= other_length as i64 || distance >= length as i64;
+        let apart = |distance: i64, length: usize, other_length: usize| {
+            -distance >= other_length as i64 || distance >= length as i64
+        };
         if apart(dx, one.width(), two.width()) || apart(dy, one.height(), two.height()) {
             return false;
         }
-        let pixel_perfect = self.blocking == Blocking::PixelPerfect || other.blocking == Blocking::PixelPerfect;
+        let pixel_perfect =
+            self.blocking == Blocking::PixelPerfect || other.blocking == Blocking::PixelPerfect;
         !pixel_perfect || solids_meet(one, two, dx, dy)
     }
 
     /// Whether the place lies on the sprite: in its rectangle and, if it is pixel-perfect, on a cell that is not
     /// transparent. Whether the sprite takes part in collisions is not asked.
     pub fn covers(&self, x: i32, y: i32) -> bool {
-        let (column, row) = (i64::from(x) - i64::from(self.x), i64::from(y) - i64::from(self.y));
-        let (Ok(column), Ok(row)) = (usize::try_from(column), usize::try_from(row)) else { return false };
-        self.rendered().get(column, row).is_some_and(|cell| self.blocking != Blocking::PixelPerfect || cell != TRANSPARENT)
+        let (column, row) = (
+            i64::from(x) - i64::from(self.x),
+            i64::from(y) - i64::from(self.y),
+        );
+        let (Ok(column), Ok(row)) = (usize::try_from(column), usize::try_from(row)) else {
+            return false;
+        };
+        self.rendered()
+            .get(column, row)
+            .is_some_and(|cell| self.blocking != Blocking::PixelPerfect || cell != TRANSPARENT)
     }
 }
 
 /// The sprite on the highest layer that covers the place; of several, the **first**, although the last is seen.
 ///
 /// A click usually asks this of the collidable sprites only: pass those.
-pub fn topmost_at<'a>(sprites: impl IntoIterator<Item = &'a Sprite>, x: i32, y: i32) -> Option<&'a Sprite> {
+pub fn topmost_at<'a>(
+    sprites: impl IntoIterator<Item = &'a Sprite>,
+    x: i32,
+    y: i32,
+) -> Option<&'a Sprite> {
     let covering = sprites.into_iter().filter(|sprite| sprite.covers(x, y));
-    covering.reduce(|best, sprite| if sprite.layer > best.layer { sprite } else { best })
+    covering.reduce(|best, sprite| {
+        if sprite.layer > best.layer {
+            sprite
+        } else {
+            best
+        }
+    })
 }
 
 /// Whether a cell of `one` that is not transparent meets such a cell of `two`, which stands `(dx, dy)` from it.
@@ -69,20 +93,37 @@ fn solids_meet(one: &Picture, two: &Picture, dx: i64, dy: i64) -> bool {
     if words == 0 || other_words == 0 {
         return false;
     }
-    let mut pairs = one.solid().chunks_exact(words).skip(above).zip(two.solid().chunks_exact(other_words).skip(below));
-    pairs.any(|(row, other)| if dx >= 0 { shifted_meet(row, other, columns) } else { shifted_meet(other, row, columns) })
+    let mut pairs = one
+        .solid()
+        .chunks_exact(words)
+        .skip(above)
+        .zip(two.solid().chunks_exact(other_words).skip(below));
+    pairs.any(|(row, other)| {
+        if dx >= 0 {
+            shifted_meet(row, other, columns)
+        } else {
+            shifted_meet(other, row, columns)
+        }
+    })
 }
 
 /// Whether two rows of any width share a bit when `row` is shifted left by a number of columns.
 fn shifted_meet(row: &[u64], other: &[u64], columns: usize) -> bool {
     let (skipped, shift) = (columns / 64, columns % 64);
     let row = &row[skipped..];
-    other.iter().enumerate().take(row.len()).any(|(index, bits)| {
-        let low = row[index] >> shift;
-        // A shift by 64 has no meaning; without a remainder there is nothing to take from the next word.
-        let high = row.get(index + 1).and_then(|next| next.checked_shl(64 - shift as u32)).unwrap_or(0);
-        (low | high) & bits != 0
-    })
+    other
+        .iter()
+        .enumerate()
+        .take(row.len())
+        .any(|(index, bits)| {
+            let low = row[index] >> shift;
+            // A shift by 64 has no meaning; without a remainder there is nothing to take from the next word.
+            let high = row
+                .get(index + 1)
+                .and_then(|next| next.checked_shl(64 - shift as u32))
+                .unwrap_or(0);
+            (low | high) & bits != 0
+        })
 }
 
 #[cfg(test)]
@@ -94,17 +135,23 @@ mod tests {
     use crate::{Interaction, SOLID};
 
     fn block(x: i32, y: i32, rows: &[&[i8]], blocking: Blocking) -> Sprite {
-        Sprite::new("block", Picture::from_rows(rows).unwrap()).at(x, y).blocking(blocking)
+        Sprite::new("block", Picture::from_rows(rows).unwrap())
+            .at(x, y)
+            .blocking(blocking)
     }
 
     fn cell_by_cell(one: &Sprite, two: &Sprite) -> bool {
         let solid = |sprite: &Sprite, x: i32, y: i32| {
             let place = (usize::try_from(x - sprite.x), usize::try_from(y - sprite.y));
             let (Ok(x), Ok(y)) = place else { return false };
-            sprite.rendered().get(x, y).is_some_and(|cell| cell != TRANSPARENT)
+            sprite
+                .rendered()
+                .get(x, y)
+                .is_some_and(|cell| cell != TRANSPARENT)
         };
-        (one.y..one.y + one.height() as i32)
-            .any(|y| (one.x..one.x + one.width() as i32).any(|x| solid(one, x, y) && solid(two, x, y)))
+        (one.y..one.y + one.height() as i32).any(|y| {
+            (one.x..one.x + one.width() as i32).any(|x| solid(one, x, y) && solid(two, x, y))
+        })
     }
 
     /// The official engine's answers, version 0.9.3: two sprites with the rows `1.` and `.1`, the second one moved.
@@ -128,12 +175,36 @@ mod tests {
                 let (one, two) = (block(0, 0, &rows, one), block(x, y, &rows, two));
                 (one.collides_with(&two), one.overlaps(&two))
             };
-            assert_eq!(collide(BoundingBox, BoundingBox), (rectangles, rectangles), "{x} {y}");
-            assert_eq!(collide(PixelPerfect, PixelPerfect), (cells, cells), "{x} {y}");
-            assert_eq!(collide(PixelPerfect, BoundingBox), (cells, cells), "{x} {y}");
-            assert_eq!(collide(BoundingBox, PixelPerfect), (cells, cells), "{x} {y}");
-            assert_eq!(collide(NotBlocked, NotBlocked), (false, rectangles), "{x} {y}");
-            assert_eq!(collide(NotBlocked, BoundingBox), (false, rectangles), "{x} {y}");
+            assert_eq!(
+                collide(BoundingBox, BoundingBox),
+                (rectangles, rectangles),
+                "{x} {y}"
+            );
+            assert_eq!(
+                collide(PixelPerfect, PixelPerfect),
+                (cells, cells),
+                "{x} {y}"
+            );
+            assert_eq!(
+                collide(PixelPerfect, BoundingBox),
+                (cells, cells),
+                "{x} {y}"
+            );
+            assert_eq!(
+                collide(BoundingBox, PixelPerfect),
+                (cells, cells),
+                "{x} {y}"
+            );
+            assert_eq!(
+                collide(NotBlocked, NotBlocked),
+                (false, rectangles),
+                "{x} {y}"
+            );
+            assert_eq!(
+                collide(NotBlocked, BoundingBox),
+                (false, rectangles),
+                "{x} {y}"
+            );
             assert_eq!(collide(PixelPerfect, NotBlocked), (false, cells), "{x} {y}");
         }
     }
@@ -144,19 +215,37 @@ mod tests {
         let wide = block(3, 0, &[&[1; 5]], Blocking::BoundingBox);
         let empty = block(5, 0, &[&[]], Blocking::BoundingBox);
         assert!(empty.collides_with(&wide));
-        assert!(!empty.clone().blocking(Blocking::PixelPerfect).collides_with(&wide));
+        assert!(
+            !empty
+                .clone()
+                .blocking(Blocking::PixelPerfect)
+                .collides_with(&wide)
+        );
         assert!(!empty.at(3, 0).collides_with(&wide));
     }
 
     /// The official engine's answers, version 0.9.3.
     #[test]
     fn a_place_has_the_first_sprite_of_the_highest_layer() {
-        let dot = |name: &str, layer: i32, cell: i8| Sprite::new(name, Picture::from_rows(&[[cell]]).unwrap()).on_layer(layer);
-        let at_origin = |sprites: &[Sprite]| topmost_at(sprites, 0, 0).map(|sprite| sprite.name.clone());
-        let sprites = [dot("a", 0, 1), dot("b", 2, 1), dot("c", 2, 1), dot("d", 1, 1)];
+        let dot = |name: &str, layer: i32, cell: i8| {
+            Sprite::new(name, Picture::from_rows(&[[cell]]).unwrap()).on_layer(layer)
+        };
+        let at_origin =
+            |sprites: &[Sprite]| topmost_at(sprites, 0, 0).map(|sprite| sprite.name.clone());
+        let sprites = [
+            dot("a", 0, 1),
+            dot("b", 2, 1),
+            dot("c", 2, 1),
+            dot("d", 1, 1),
+        ];
         assert_eq!(at_origin(&sprites).as_deref(), Some("b"));
         let coarse = dot("c", 1, TRANSPARENT).blocking(Blocking::BoundingBox);
-        let sprites = [dot("a", 0, 1), dot("b", 2, TRANSPARENT), coarse, dot("d", 1, SOLID)];
+        let sprites = [
+            dot("a", 0, 1),
+            dot("b", 2, TRANSPARENT),
+            coarse,
+            dot("d", 1, SOLID),
+        ];
         assert_eq!(at_origin(&sprites).as_deref(), Some("c"));
         assert_eq!(topmost_at(&sprites, 1, 0), None);
     }
@@ -226,7 +315,11 @@ mod tests {
             (Interaction::Removed, false),
         ] {
             let two = one.clone().interacting(interaction);
-            assert_eq!((one.collides_with(&two), one.overlaps(&two)), (collides, true), "{interaction:?}");
+            assert_eq!(
+                (one.collides_with(&two), one.overlaps(&two)),
+                (collides, true),
+                "{interaction:?}"
+            );
         }
     }
 

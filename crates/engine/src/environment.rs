@@ -25,7 +25,9 @@ impl PlayState {
 
     /// The state with this official name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::NotFinished, Self::Win, Self::GameOver].into_iter().find(|state| state.name() == name)
+        [Self::NotFinished, Self::Win, Self::GameOver]
+            .into_iter()
+            .find(|state| state.name() == name)
     }
 }
 
@@ -91,7 +93,10 @@ pub struct Observation {
 impl Observation {
     /// The settled picture.
     pub fn settled(&self) -> &Frame {
-        self.frames.frames().last().expect("an observation has at least one frame")
+        self.frames
+            .frames()
+            .last()
+            .expect("an observation has at least one frame")
     }
 }
 
@@ -160,6 +165,9 @@ pub trait Environment: Send {
     /// observation shows the settled picture alone, without the animation that led to it.
     fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
         let _ = snapshot;
-        Err(EnvironmentError::Snapshot(format!("`{}` has no snapshots", self.info().id)))
+        Err(EnvironmentError::Snapshot(format!(
+            "`{}` has no snapshots",
+            self.info().id
+        )))
     }
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use crate::snapshot::Saved;
 use crate::undo::{UndoRing, Undone};
 use crate::{
-    Action, ActionKind, ActionSet, Frame, FrameSink, Game, LevelIndex, NoFrames, Outcome, PlayState, State, StateKey, StateOf,
-    key_of,
+    Action, ActionKind, ActionSet, Frame, FrameSink, Game, LevelIndex, NoFrames, Outcome,
+    PlayState, State, StateKey, StateOf, key_of,
 };
 
 /// All levels of a game under one seed, each made when it is first needed and shared by all clones.
@@ -20,14 +20,22 @@ pub struct Levels<G: Game> {
 
 impl<G: Game> Clone for Levels<G> {
     fn clone(&self) -> Self {
-        Self { seed: self.seed, made: Arc::clone(&self.made) }
+        Self {
+            seed: self.seed,
+            made: Arc::clone(&self.made),
+        }
     }
 }
 
 impl<G: Game> Levels<G> {
     /// The levels under a seed.
     pub fn new(seed: u64) -> Self {
-        Self { seed, made: (0..G::FACTS.level_count()).map(|_| OnceLock::new()).collect() }
+        Self {
+            seed,
+            made: (0..G::FACTS.level_count())
+                .map(|_| OnceLock::new())
+                .collect(),
+        }
     }
 
     /// One level.
@@ -58,7 +66,11 @@ pub struct Step {
     pub full_reset: bool,
 }
 
-const NOTHING: Step = Step { counted: false, changed: false, full_reset: false };
+const NOTHING: Step = Step {
+    counted: false,
+    changed: false,
+    full_reset: false,
+};
 
 /// One play of a native game.
 pub struct Episode<G: Game> {
@@ -101,7 +113,16 @@ impl<G: Game> Episode<G> {
     pub fn at(levels: Levels<G>, level: LevelIndex) -> Self {
         let state = G::start(levels.get(level));
         let log = Vec::with_capacity(if Self::HAS_UNDO { 4096 } else { 0 });
-        Self { levels, level, state, status: PlayState::NotFinished, completed: level.0, acted: false, undo: UndoRing::new(), log }
+        Self {
+            levels,
+            level,
+            state,
+            status: PlayState::NotFinished,
+            completed: level.0,
+            acted: false,
+            undo: UndoRing::new(),
+            log,
+        }
     }
 
     /// The level being played; after a win, the last one.
@@ -191,7 +212,11 @@ impl<G: Game> Episode<G> {
             }
         }
         // The end of a level or of the game is a change even where the board happens to look the same.
-        Step { counted: true, changed: changed || outcome != Outcome::Going, full_reset: false }
+        Step {
+            counted: true,
+            changed: changed || outcome != Outcome::Going,
+            full_reset: false,
+        }
     }
 
     /// RESET: the level again; the whole game again after a win, or if no action was taken since the last level change
@@ -207,7 +232,11 @@ impl<G: Game> Episode<G> {
         self.begin(if full { LevelIndex(0) } else { self.level });
         sink.frame(|frame| self.draw(frame));
         let changed = before.map_or(!restarted_first_level, |before| before != self.state);
-        Step { counted: !full, changed, full_reset: full }
+        Step {
+            counted: !full,
+            changed,
+            full_reset: full,
+        }
     }
 
     /// Whether an action was taken since the last level change or RESET.
@@ -235,11 +264,29 @@ impl<G: Game> Episode<G> {
         saved: Saved<G::Board, G::Spent>,
     ) -> Self {
         let undo = UndoRing::restored(&saved.board, depth, saved.boards);
-        let mut log = Vec::with_capacity(if Self::HAS_UNDO { level_log.len().max(4096) } else { 0 });
+        let mut log = Vec::with_capacity(if Self::HAS_UNDO {
+            level_log.len().max(4096)
+        } else {
+            0
+        });
         log.extend(level_log);
-        let state = State { board: saved.board, spent: saved.spent };
-        let Saved { completed, acted, .. } = saved;
-        Self { levels: self.levels.clone(), level, state, status, completed, acted, undo, log }
+        let state = State {
+            board: saved.board,
+            spent: saved.spent,
+        };
+        let Saved {
+            completed, acted, ..
+        } = saved;
+        Self {
+            levels: self.levels.clone(),
+            level,
+            state,
+            status,
+            completed,
+            acted,
+            undo,
+            log,
+        }
     }
 
     fn begin(&mut self, level: LevelIndex) {

@@ -34,18 +34,27 @@ impl fmt::Display for GameId {
 
 /// What is wrong with an environment's id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an environment id: expected four lower-case letters or digits, a hyphen and a version, as in `ab12-v1`")]
+#[error(
+    "`{0}` is not an environment id: expected four lower-case letters or digits, a hyphen and a version, as in `ab12-v1`"
+)]
 pub struct GameIdError(String);
 
 impl FromStr for GameId {
     type Err = GameIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-        let well_formed = text
-            .split_once('-')
-            .is_some_and(|(base, version)| base.len() == 4 && plain(base) && (1..=40).contains(&version.len()) && plain(version));
-        if well_formed { Ok(Self(text.to_owned())) } else { Err(GameIdError(text.to_owned())) }
+        let plain = |part: &str| {
+            part.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        };
+        let well_formed = text.split_once('-').is_some_and(|(base, version)| {
+            base.len() == 4 && plain(base) && (1..=40).contains(&version.len()) && plain(version)
+        });
+        if well_formed {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(GameIdError(text.to_owned()))
+        }
     }
 }
 
@@ -109,17 +118,27 @@ pub struct Baseline {
 impl Baseline {
     /// A provisional baseline from an optimum that search has proved: twice the count.
     pub const fn solved(optimum: u32) -> Self {
-        Self { actions: optimum * 2, source: BaselineSource::Solver }
+        Self {
+            actions: optimum * 2,
+            source: BaselineSource::Solver,
+        }
     }
 
     /// A provisional baseline from the best solution known: twice the count.
     pub const fn bounded(best_known: u32) -> Self {
-        Self { actions: best_known * 2, source: BaselineSource::SolverUpperBound }
+        Self {
+            actions: best_known * 2,
+            source: BaselineSource::SolverUpperBound,
+        }
     }
 
     /// The solution length behind a provisional baseline.
     pub const fn solution_length(self) -> Option<u32> {
-        if self.source.is_provisional() { Some(self.actions / 2) } else { None }
+        if self.source.is_provisional() {
+            Some(self.actions / 2)
+        } else {
+            None
+        }
     }
 }
 
@@ -145,7 +164,9 @@ pub struct Facts {
 impl Facts {
     /// The parsed id.
     pub fn game_id(&self) -> GameId {
-        self.id.parse().expect("the registry's test checks every id")
+        self.id
+            .parse()
+            .expect("the registry's test checks every id")
     }
 
     /// How many levels there are.
@@ -155,8 +176,17 @@ impl Facts {
 
     /// The stored solution of a level under seed 0; empty if there is none.
     pub fn solution(&self, level: LevelIndex) -> Vec<Action> {
-        let lines = self.solutions.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        lines.skip(level.get()).take(1).flat_map(str::split_whitespace).filter_map(|word| word.parse().ok()).collect()
+        let lines = self
+            .solutions
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lines
+            .skip(level.get())
+            .take(1)
+            .flat_map(str::split_whitespace)
+            .filter_map(|word| word.parse().ok())
+            .collect()
     }
 }
 
@@ -169,7 +199,17 @@ mod tests {
         let id: GameId = "ab12-v1".parse().unwrap();
         assert_eq!((id.base(), id.version()), ("ab12", "v1"));
         assert!("ls20-9607627b".parse::<GameId>().is_ok());
-        for text in ["", "ab12", "ab12-", "abc-v1", "AB12-v1", "ab12-v 1", "ab12-v1-2", "äb12-v1", "ab12-../x"] {
+        for text in [
+            "",
+            "ab12",
+            "ab12-",
+            "abc-v1",
+            "AB12-v1",
+            "ab12-v 1",
+            "ab12-v1-2",
+            "äb12-v1",
+            "ab12-../x",
+        ] {
             assert!(text.parse::<GameId>().is_err(), "{text}");
         }
     }
@@ -178,6 +218,13 @@ mod tests {
     fn provisional_baselines_are_twice_the_solution() {
         assert_eq!(Baseline::solved(7).actions, 14);
         assert_eq!(Baseline::bounded(9).solution_length(), Some(9));
-        assert_eq!(Baseline { actions: 9, source: BaselineSource::Humans }.solution_length(), None);
+        assert_eq!(
+            Baseline {
+                actions: 9,
+                source: BaselineSource::Humans
+            }
+            .solution_length(),
+            None
+        );
     }
 }

@@ -22,12 +22,24 @@ impl Fit {
     /// The fit of a window of at most 64 × 64 cells; `None` if it has no cells.
     pub(crate) fn new(width: usize, height: usize) -> Option<Self> {
         let zoom = (SIZE.checked_div(width)?).min(SIZE.checked_div(height)?);
-        Some(Self { width, height, zoom, left: (SIZE - width * zoom) / 2, top: (SIZE - height * zoom) / 2 })
+        Some(Self {
+            width,
+            height,
+            zoom,
+            left: (SIZE - width * zoom) / 2,
+            top: (SIZE - height * zoom) / 2,
+        })
     }
 
     /// Spreads the window, drawn in its own size into the upper left corner, over the frame.
     pub(crate) fn spread(self, frame: &mut Frame, letter_box: u8) {
-        let Self { width, height, zoom, left, top } = self;
+        let Self {
+            width,
+            height,
+            zoom,
+            left,
+            top,
+        } = self;
         if width == SIZE && height == SIZE {
             return;
         }
@@ -35,7 +47,11 @@ impl Fit {
         let mut line = [letter_box; SIZE];
         // From the bottom up: a row lands at or below its old place, where only rows stood that have already moved.
         for row in (0..height).rev() {
-            widen(&cells[row * SIZE..row * SIZE + width], zoom, &mut line[left..left + width * zoom]);
+            widen(
+                &cells[row * SIZE..row * SIZE + width],
+                zoom,
+                &mut line[left..left + width * zoom],
+            );
             let start = (top + row * zoom) * SIZE;
             for target in cells[start..start + zoom * SIZE].chunks_exact_mut(SIZE) {
                 target.copy_from_slice(&line);
@@ -96,7 +112,17 @@ mod tests {
             (13, 13, 4, 6, 6),
         ];
         for (width, height, zoom, left, top) in table {
-            assert_eq!(Fit::new(width, height), Some(Fit { width, height, zoom, left, top }), "{width} x {height}");
+            assert_eq!(
+                Fit::new(width, height),
+                Some(Fit {
+                    width,
+                    height,
+                    zoom,
+                    left,
+                    top
+                }),
+                "{width} x {height}"
+            );
         }
     }
 

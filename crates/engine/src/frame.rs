@@ -19,7 +19,9 @@ pub struct Frame {
 impl Frame {
     /// A frame of one colour.
     pub const fn filled(color: u8) -> Self {
-        Self { cells: [color; CELLS] }
+        Self {
+            cells: [color; CELLS],
+        }
     }
 
     /// A frame from its cells, row by row.
@@ -98,7 +100,12 @@ impl Frame {
 
     /// Copies a small picture onto this one, every cell of it.
     #[inline]
-    pub fn stamp<const W: usize, const H: usize>(&mut self, x: usize, y: usize, picture: &[[u8; W]; H]) {
+    pub fn stamp<const W: usize, const H: usize>(
+        &mut self,
+        x: usize,
+        y: usize,
+        picture: &[[u8; W]; H],
+    ) {
         if x + W <= SIZE && y + H <= SIZE {
             let area = &mut self.cells[y * SIZE + x..(y + H - 1) * SIZE + x + W];
             for (row, line) in picture.iter().enumerate() {
@@ -115,7 +122,13 @@ impl Frame {
 
     /// Copies a small picture onto this one, leaving out its cells of colour `transparent`.
     #[inline]
-    pub fn stamp_over<const W: usize, const H: usize>(&mut self, x: usize, y: usize, picture: &[[u8; W]; H], transparent: u8) {
+    pub fn stamp_over<const W: usize, const H: usize>(
+        &mut self,
+        x: usize,
+        y: usize,
+        picture: &[[u8; W]; H],
+        transparent: u8,
+    ) {
         for (row, line) in picture.iter().enumerate() {
             for (column, &color) in line.iter().enumerate() {
                 if color != transparent {
@@ -129,7 +142,10 @@ impl Frame {
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity(CELLS + SIZE);
         for row in self.rows() {
-            text.extend(row.iter().map(|&cell| char::from_digit(u32::from(cell), 16).unwrap_or('?')));
+            text.extend(
+                row.iter()
+                    .map(|&cell| char::from_digit(u32::from(cell), 16).unwrap_or('?')),
+            );
             text.push('\n');
         }
         text
@@ -180,14 +196,31 @@ mod tests {
     fn a_stamp_leaves_its_transparent_cells() {
         let mut frame = Frame::filled(1);
         frame.stamp_over(10, 20, &[[5, 16], [16, 5]], 16);
-        assert_eq!([frame.get(10, 20), frame.get(11, 20), frame.get(10, 21), frame.get(11, 21)], [5, 1, 1, 5]);
+        assert_eq!(
+            [
+                frame.get(10, 20),
+                frame.get(11, 20),
+                frame.get(10, 21),
+                frame.get(11, 21)
+            ],
+            [5, 1, 1, 5]
+        );
     }
 
     #[test]
     fn the_hash_tells_the_order_of_frames() {
         let (a, b) = (Frame::filled(1), Frame::filled(2));
-        assert_ne!(Frame::hash_all(&[a.clone(), b.clone()]), Frame::hash_all(&[b, a.clone()]));
-        assert_ne!(Frame::hash_all(std::slice::from_ref(&a)), Frame::hash_all(&[a.clone(), a.clone()]));
-        assert_eq!(Frame::hash_all(&[a]), xxhash_rust::xxh3::xxh3_64(&[1; CELLS]));
+        assert_ne!(
+            Frame::hash_all(&[a.clone(), b.clone()]),
+            Frame::hash_all(&[b, a.clone()])
+        );
+        assert_ne!(
+            Frame::hash_all(std::slice::from_ref(&a)),
+            Frame::hash_all(&[a.clone(), a.clone()])
+        );
+        assert_eq!(
+            Frame::hash_all(&[a]),
+            xxhash_rust::xxh3::xxh3_64(&[1; CELLS])
+        );
     }
 }

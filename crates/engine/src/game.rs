@@ -64,14 +64,24 @@ pub trait Game: Sized + Send + Sync + 'static {
     ///
     /// Goes through the sink only the frames of an animation: the settled picture that ends every observation is drawn by
     /// [`draw`](Game::draw).
-    fn step(level: &Self::Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome;
+    fn step(
+        level: &Self::Level,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome;
 
     /// Draws the settled picture of a state, every cell of it.
     fn draw(level: &Self::Level, state: &StateOf<Self>, frame: &mut Frame);
 
     /// Called after undo has restored the board, or found nothing to restore, to charge what undo costs and to show what
     /// became of it.
-    fn undone(_level: &Self::Level, _state: &mut StateOf<Self>, _restored: bool, _sink: &mut impl FrameSink) -> Outcome {
+    fn undone(
+        _level: &Self::Level,
+        _state: &mut StateOf<Self>,
+        _restored: bool,
+        _sink: &mut impl FrameSink,
+    ) -> Outcome {
         Outcome::Going
     }
 

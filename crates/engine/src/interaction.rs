@@ -57,8 +57,16 @@ mod tests {
 
     #[test]
     fn a_mode_is_its_two_properties() {
-        for mode in [Interaction::Tangible, Interaction::Intangible, Interaction::Invisible, Interaction::Removed] {
-            assert_eq!(Interaction::new(mode.is_visible(), mode.is_collidable()), mode);
+        for mode in [
+            Interaction::Tangible,
+            Interaction::Intangible,
+            Interaction::Invisible,
+            Interaction::Removed,
+        ] {
+            assert_eq!(
+                Interaction::new(mode.is_visible(), mode.is_collidable()),
+                mode
+            );
         }
     }
 }

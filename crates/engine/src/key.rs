@@ -13,7 +13,11 @@ pub type StateKey = u128;
 /// The key of anything hashable: XXH3 with 128 bits over what it feeds to a [`Hasher`].
 #[inline]
 pub fn key_of<T: Hash + ?Sized>(value: &T) -> StateKey {
-    let mut hasher = KeyHasher { buffer: [0; BUFFER], used: 0, rest: None };
+    let mut hasher = KeyHasher {
+        buffer: [0; BUFFER],
+        used: 0,
+        rest: None,
+    };
     value.hash(&mut hasher);
     hasher.key()
 }
@@ -54,7 +58,11 @@ impl KeyHasher {
     /// Takes the bytes of a number: that many are moved in one go.
     #[inline]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) {
-        match self.buffer.get_mut(self.used..).and_then(<[u8]>::first_chunk_mut) {
+        match self
+            .buffer
+            .get_mut(self.used..)
+            .and_then(<[u8]>::first_chunk_mut)
+        {
             Some(room) => {
                 *room = bytes;
                 self.used += N;
@@ -67,7 +75,11 @@ impl KeyHasher {
 impl Hasher for KeyHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        match self.buffer.get_mut(self.used..).and_then(|room| room.get_mut(..bytes.len())) {
+        match self
+            .buffer
+            .get_mut(self.used..)
+            .and_then(|room| room.get_mut(..bytes.len()))
+        {
             Some(room) => {
                 room.copy_from_slice(bytes);
                 self.used += bytes.len();
@@ -125,7 +137,15 @@ mod tests {
 
     #[test]
     fn numbers_are_their_bytes() {
-        let numbers = (1_u8, 0x203_u16, 0x405_0607_u32, 0x809_0A0B_0C0D_0E0F_u64, u128::MAX / 3, 77_usize, -5_i16);
+        let numbers = (
+            1_u8,
+            0x203_u16,
+            0x405_0607_u32,
+            0x809_0A0B_0C0D_0E0F_u64,
+            u128::MAX / 3,
+            77_usize,
+            -5_i16,
+        );
         let mut bytes = vec![1];
         bytes.extend(numbers.1.to_ne_bytes());
         bytes.extend(numbers.2.to_ne_bytes());
@@ -152,7 +172,11 @@ mod tests {
         let bytes: Vec<u8> = (0..2000).map(|index| (index * 7) as u8).collect();
         for length in [0, 1, 511, 512, 513, 1024, 2000] {
             for piece in [1, 3, 64, 700] {
-                assert_eq!(key_of(&Pieces(&bytes[..length], piece)), xxh3_128(&bytes[..length]), "{length} {piece}");
+                assert_eq!(
+                    key_of(&Pieces(&bytes[..length], piece)),
+                    xxh3_128(&bytes[..length]),
+                    "{length} {piece}"
+                );
             }
         }
     }

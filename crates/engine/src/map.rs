@@ -13,12 +13,27 @@ impl TextMap {
     /// Reads a map. Panics if the rows differ in length or hold anything but ASCII, because maps are constants of a game.
     pub fn new(text: &str) -> Self {
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        let content: Vec<&str> = lines.into_iter().skip_while(|line| line.is_empty()).collect();
-        let height = content.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-        let rows: Vec<&str> = content[..height].iter().map(|line| line.trim_start()).collect();
+        let content: Vec<&str> = lines
+            .into_iter()
+            .skip_while(|line| line.is_empty())
+            .collect();
+        let height = content
+            .iter()
+            .rposition(|line| !line.is_empty())
+            .map_or(0, |last| last + 1);
+        let rows: Vec<&str> = content[..height]
+            .iter()
+            .map(|line| line.trim_start())
+            .collect();
         let width = rows.first().map_or(0, |row| row.len());
-        assert!(rows.iter().all(|row| row.len() == width && row.is_ascii()), "the rows of a map differ in length:\n{text}");
-        Self { width, cells: rows.concat().into_bytes() }
+        assert!(
+            rows.iter().all(|row| row.len() == width && row.is_ascii()),
+            "the rows of a map differ in length:\n{text}"
+        );
+        Self {
+            width,
+            cells: rows.concat().into_bytes(),
+        }
     }
 
     /// Number of columns.
@@ -41,12 +56,17 @@ impl TextMap {
 
     /// Every cell as (column, row, character), row by row.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, u8)> {
-        self.cells.iter().enumerate().map(|(index, &cell)| (index % self.width, index / self.width, cell))
+        self.cells
+            .iter()
+            .enumerate()
+            .map(|(index, &cell)| (index % self.width, index / self.width, cell))
     }
 
     /// The places of a character, row by row.
     pub fn find(&self, wanted: u8) -> impl Iterator<Item = (usize, usize)> {
-        self.iter().filter(move |&(_, _, cell)| cell == wanted).map(|(x, y, _)| (x, y))
+        self.iter()
+            .filter(move |&(_, _, cell)| cell == wanted)
+            .map(|(x, y, _)| (x, y))
     }
 }
 

@@ -13,7 +13,11 @@ impl Sprite {
     pub fn merged(&self, other: &Self) -> Result<Self, SpriteError> {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let end = |from: fn(&Self) -> i32, length: fn(&Self) -> usize| {
-            [self, other].map(|sprite| i64::from(from(sprite)) + length(sprite) as i64).into_iter().max().unwrap_or(0)
+            [self, other]
+                .map(|sprite| i64::from(from(sprite)) + length(sprite) as i64)
+                .into_iter()
+                .max()
+                .unwrap_or(0)
         };
         // The ends lie behind the starts, so the distances are positive.
         let width = (end(|sprite| sprite.x, Self::width) - i64::from(x)).unsigned_abs() as usize;
@@ -73,12 +77,25 @@ mod tests {
     /// The official engine's answers, version 0.9.3.
     #[test]
     fn the_first_sprite_covers_the_second() {
-        let one =
-            Sprite::new("one", Picture::from_rows(&[[1, -1], [-2, 1]]).unwrap()).at(-1, 2).on_layer(-4).tagged("a").tagged("b");
-        let two = Sprite::new("two", Picture::from_rows(&[[2, 2], [2, 2]]).unwrap()).at(-1, 1).on_layer(3).tagged("b").tagged("c");
+        let one = Sprite::new("one", Picture::from_rows(&[[1, -1], [-2, 1]]).unwrap())
+            .at(-1, 2)
+            .on_layer(-4)
+            .tagged("a")
+            .tagged("b");
+        let two = Sprite::new("two", Picture::from_rows(&[[2, 2], [2, 2]]).unwrap())
+            .at(-1, 1)
+            .on_layer(3)
+            .tagged("b")
+            .tagged("c");
         let merged = one.merged(&two).unwrap();
-        assert_eq!((merged.name.as_str(), merged.x, merged.y, merged.layer), ("one", -1, 1, 3));
-        assert_eq!(merged.picture(), &Picture::from_rows(&[[2, 2], [1, 2], [-2, 1]]).unwrap());
+        assert_eq!(
+            (merged.name.as_str(), merged.x, merged.y, merged.layer),
+            ("one", -1, 1, 3)
+        );
+        assert_eq!(
+            merged.picture(),
+            &Picture::from_rows(&[[2, 2], [1, 2], [-2, 1]]).unwrap()
+        );
         assert_eq!(merged.tags, ["a", "b", "c"]);
     }
 
@@ -89,7 +106,14 @@ mod tests {
         use Interaction::{Intangible, Invisible, Removed, Tangible};
         let blocking = [NotBlocked, BoundingBox, PixelPerfect];
         let found = blocking.map(|one| blocking.map(|two| merged_blocking(one, two)));
-        assert_eq!(found, [[NotBlocked, BoundingBox, PixelPerfect], [BoundingBox, BoundingBox, PixelPerfect], [PixelPerfect; 3]]);
+        assert_eq!(
+            found,
+            [
+                [NotBlocked, BoundingBox, PixelPerfect],
+                [BoundingBox, BoundingBox, PixelPerfect],
+                [PixelPerfect; 3]
+            ]
+        );
         let interactions = [Tangible, Intangible, Invisible, Removed];
         let found = interactions.map(|one| interactions.map(|two| merged_interaction(one, two)));
         assert_eq!(
@@ -107,7 +131,10 @@ mod tests {
     fn sprites_too_far_apart_are_refused() {
         let one = Sprite::new("one", Picture::from_rows(&[[1]]).unwrap()).at(i32::MIN, i32::MIN);
         let two = one.clone().at(i32::MAX, i32::MAX);
-        assert!(matches!(one.merged(&two), Err(SpriteError::TooLarge { .. })));
+        assert!(matches!(
+            one.merged(&two),
+            Err(SpriteError::TooLarge { .. })
+        ));
     }
 
     proptest! {

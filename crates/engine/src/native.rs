@@ -2,7 +2,8 @@
 
 use crate::snapshot;
 use crate::{
-    Action, Environment, EnvironmentError, Episode, FrameBuffer, FrameSink, Game, GameInfo, Observation, StateKey, key_of,
+    Action, Environment, EnvironmentError, Episode, FrameBuffer, FrameSink, Game, GameInfo,
+    Observation, StateKey, key_of,
 };
 
 /// One play of a native game.
@@ -33,7 +34,11 @@ impl<G: Game> Native<G> {
             counted: false,
             changed: true,
         };
-        Self { info: GameInfo::from(&G::FACTS), episode, observation }
+        Self {
+            info: GameInfo::from(&G::FACTS),
+            episode,
+            observation,
+        }
     }
 
     /// The play itself.
@@ -69,7 +74,11 @@ impl<G: Game> Environment for Native<G> {
     }
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
-        Some(Box::new(Self { info: self.info.clone(), episode: self.episode.clone(), observation: self.observation.clone() }))
+        Some(Box::new(Self {
+            info: self.info.clone(),
+            episode: self.episode.clone(),
+            observation: self.observation.clone(),
+        }))
     }
 
     fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
@@ -80,12 +89,19 @@ impl<G: Game> Environment for Native<G> {
         let (episode, last) = snapshot::restore(&self.episode, snapshot)?;
         *self = Self::from_episode(episode);
         let seen = &mut self.observation;
-        (seen.action, seen.full_reset, seen.counted, seen.changed) = (last.action, last.full_reset, last.counted, last.changed);
+        (seen.action, seen.full_reset, seen.counted, seen.changed) =
+            (last.action, last.full_reset, last.counted, last.changed);
         Ok(seen)
     }
 
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
-        Some(G::clicks(self.episode.levels().get(self.episode.level()), self.episode.state()).collect())
+        Some(
+            G::clicks(
+                self.episode.levels().get(self.episode.level()),
+                self.episode.state(),
+            )
+            .collect(),
+        )
     }
 
     /// The whole state of the level: a frame need not show what is left to spend.

@@ -36,7 +36,11 @@ struct Pair {
 
 impl Pair {
     const fn switch(&mut self, on: bool) {
-        let (shown, hidden) = if on { (&mut self.on, &mut self.off) } else { (&mut self.off, &mut self.on) };
+        let (shown, hidden) = if on {
+            (&mut self.on, &mut self.off)
+        } else {
+            (&mut self.off, &mut self.on)
+        };
         shown.interaction = Interaction::Intangible;
         hidden.interaction = Interaction::Removed;
     }
@@ -45,7 +49,12 @@ impl Pair {
 impl Toggles {
     /// An overlay of pairs: what is shown while on, and what is shown while off.
     pub fn new(pairs: impl IntoIterator<Item = (Sprite, Sprite)>) -> Self {
-        Self { pairs: pairs.into_iter().map(|(on, off)| Pair { on, off }).collect() }
+        Self {
+            pairs: pairs
+                .into_iter()
+                .map(|(on, off)| Pair { on, off })
+                .collect(),
+        }
     }
 
     /// How many pairs there are.
@@ -65,7 +74,10 @@ impl Toggles {
 
     /// Whether a pair is on.
     pub fn is_enabled(&self, index: usize) -> Result<bool, SpriteError> {
-        let pair = self.pairs.get(index).ok_or(SpriteError::NoPair { index, count: self.pairs.len() })?;
+        let pair = self.pairs.get(index).ok_or(SpriteError::NoPair {
+            index,
+            count: self.pairs.len(),
+        })?;
         Ok(pair.on.interaction != Interaction::Removed)
     }
 
@@ -102,7 +114,10 @@ impl Toggles {
 
     fn switch(&mut self, index: usize, on: bool) -> Result<(), SpriteError> {
         let count = self.pairs.len();
-        self.pairs.get_mut(index).ok_or(SpriteError::NoPair { index, count })?.switch(on);
+        self.pairs
+            .get_mut(index)
+            .ok_or(SpriteError::NoPair { index, count })?
+            .switch(on);
         Ok(())
     }
 
@@ -112,7 +127,9 @@ impl Toggles {
     }
 
     fn tagged(&mut self, tag: &str) -> impl Iterator<Item = &mut Pair> {
-        self.pairs.iter_mut().filter(move |pair| pair.on.has_tag(tag))
+        self.pairs
+            .iter_mut()
+            .filter(move |pair| pair.on.has_tag(tag))
     }
 }
 
@@ -133,7 +150,9 @@ mod tests {
     use crate::Picture;
 
     fn lamps() -> Toggles {
-        let lamp = |x: i32, color: i8| Sprite::new("lamp", Picture::from_rows(&[[color]]).unwrap()).at(x, 63);
+        let lamp = |x: i32, color: i8| {
+            Sprite::new("lamp", Picture::from_rows(&[[color]]).unwrap()).at(x, 63)
+        };
         Toggles::new((61..64).map(|x| (lamp(x, 1).tagged("lamp"), lamp(x, 2))))
     }
 
@@ -148,8 +167,14 @@ mod tests {
     fn pairs_are_switched_by_place_and_by_tag() {
         let mut lamps = lamps();
         assert_eq!(shown(&lamps), [2, 2, 2]);
-        assert!(!lamps.disable_first("lamp") && !lamps.enable_first("lamp"), "a pair that was never switched is passed over");
-        assert_eq!([0, 1, 2].map(|index| lamps.is_enabled(index)), [Ok(true); 3]);
+        assert!(
+            !lamps.disable_first("lamp") && !lamps.enable_first("lamp"),
+            "a pair that was never switched is passed over"
+        );
+        assert_eq!(
+            [0, 1, 2].map(|index| lamps.is_enabled(index)),
+            [Ok(true); 3]
+        );
 
         lamps.disable(1).unwrap();
         assert_eq!(lamps.is_enabled(1), Ok(false));
@@ -164,7 +189,10 @@ mod tests {
         lamps.disable_all("other");
         assert_eq!(shown(&lamps), [1, 1, 1]);
         lamps.disable_all("lamp");
-        assert_eq!([0, 1, 2].map(|index| lamps.is_enabled(index)), [Ok(false); 3]);
+        assert_eq!(
+            [0, 1, 2].map(|index| lamps.is_enabled(index)),
+            [Ok(false); 3]
+        );
     }
 
     #[test]
@@ -180,8 +208,12 @@ mod tests {
     /// As in the official engine, version 0.9.3, where only the removed are left out of an overlay.
     #[test]
     fn invisible_sprites_are_drawn_and_layers_do_not_count() {
-        let dot = |color: i8| Sprite::new("dot", Picture::from_rows(&[[color]]).unwrap()).at(61, 63);
-        let pair = (dot(3).on_layer(9), dot(4).interacting(Interaction::Invisible));
+        let dot =
+            |color: i8| Sprite::new("dot", Picture::from_rows(&[[color]]).unwrap()).at(61, 63);
+        let pair = (
+            dot(3).on_layer(9),
+            dot(4).interacting(Interaction::Invisible),
+        );
         assert_eq!(shown(&Toggles::new([pair]))[0], 4);
     }
 }

@@ -23,7 +23,11 @@ pub struct Packer {
 impl Packer {
     /// Nothing yet.
     pub const fn new() -> Self {
-        Self { packed: 0, used: 0, too_big: false }
+        Self {
+            packed: 0,
+            used: 0,
+            too_big: false,
+        }
     }
 
     /// Adds a field of this many bits, 64 at most.
@@ -67,7 +71,14 @@ impl Packer {
     #[inline]
     pub const fn put_place(&mut self, set: u128) {
         self.too_big |= set & set.wrapping_sub(1) != 0;
-        self.put(if set == 0 { NO_PLACE } else { set.trailing_zeros() as u64 }, PLACE);
+        self.put(
+            if set == 0 {
+                NO_PLACE
+            } else {
+                set.trailing_zeros() as u64
+            },
+            PLACE,
+        );
         self.too_big |= set >> NO_PLACE != 0;
     }
 
@@ -89,7 +100,11 @@ impl Packer {
     /// The number, unless something did not fit.
     #[inline]
     pub const fn finish(self) -> Option<u128> {
-        if self.too_big || self.used > PACKED_BITS { None } else { Some(self.packed) }
+        if self.too_big || self.used > PACKED_BITS {
+            None
+        } else {
+            Some(self.packed)
+        }
     }
 }
 
@@ -110,7 +125,11 @@ struct Places {
 impl Places {
     #[inline]
     const fn of(set: u128) -> Self {
-        Self { half: set as u64, next: (set >> 64) as u64, base: 0 }
+        Self {
+            half: set as u64,
+            next: (set >> 64) as u64,
+            base: 0,
+        }
     }
 
     #[inline]
@@ -251,14 +270,24 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let packed = |fields: &[(u64, u32)]| {
             let mut packer = Packer::new();
-            fields.iter().for_each(|&(field, bits)| packer.put(field, bits));
+            fields
+                .iter()
+                .for_each(|&(field, bits)| packer.put(field, bits));
             packer.finish()
         };
         assert_eq!(packed(&[(7, 3), (1, 1)]), Some(0b1111));
         assert_eq!(packed(&[(8, 3)]), None);
         assert_eq!(packed(&[(0, 64), (0, 62)]), Some(0));
         assert_eq!(packed(&[(0, 64), (0, 63)]), None);
-        for (set, count) in [(0b101, 3), (0b101, 1), (1 << 127 | 1, 3), (1 << 127 | 1, 1), (0, 1), (1, 0), (1 << 127, 0)] {
+        for (set, count) in [
+            (0b101, 3),
+            (0b101, 1),
+            (1 << 127 | 1, 3),
+            (1 << 127 | 1, 1),
+            (0, 1),
+            (1, 0),
+            (1 << 127, 0),
+        ] {
             let mut packer = Packer::new();
             packer.put_places(set, count);
             assert_eq!(packer.finish(), None, "{set:x} {count}");

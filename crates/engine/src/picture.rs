@@ -55,7 +55,9 @@ pub enum SpriteError {
     #[error("a scale cannot be `0`")]
     ZeroScale,
     /// A picture can only be reduced by a factor that divides both sides.
-    #[error("a picture of `{width}` x `{height}` cells cannot be reduced by `{factor}`: it does not divide both sides")]
+    #[error(
+        "a picture of `{width}` x `{height}` cells cannot be reduced by `{factor}`: it does not divide both sides"
+    )]
     Indivisible {
         /// Columns.
         width: usize,
@@ -103,7 +105,11 @@ impl Picture {
     pub fn new(width: usize, height: usize, cells: Vec<i8>) -> Result<Self, SpriteError> {
         check_size(width, height)?;
         if cells.len() != width * height {
-            return Err(SpriteError::CellCount { width, height, found: cells.len() });
+            return Err(SpriteError::CellCount {
+                width,
+                height,
+                found: cells.len(),
+            });
         }
         Ok(Self::of(width, height, cells))
     }
@@ -114,7 +120,11 @@ impl Picture {
         let mut cells = Vec::with_capacity(rows.len().saturating_mul(expected).min(MAX_CELLS));
         for (row, line) in rows.iter().map(AsRef::as_ref).enumerate() {
             if line.len() != expected {
-                return Err(SpriteError::Ragged { row, found: line.len(), expected });
+                return Err(SpriteError::Ragged {
+                    row,
+                    found: line.len(),
+                    expected,
+                });
             }
             cells.extend_from_slice(line);
         }
@@ -129,11 +139,18 @@ impl Picture {
         if width > 0 {
             for row in cells.chunks_exact(width) {
                 solid.extend(row.chunks(64).map(|part| {
-                    part.iter().enumerate().fold(0, |bits, (place, &cell)| bits | u64::from(cell != TRANSPARENT) << place)
+                    part.iter().enumerate().fold(0, |bits, (place, &cell)| {
+                        bits | u64::from(cell != TRANSPARENT) << place
+                    })
                 }));
             }
         }
-        Self { width, height, cells, solid }
+        Self {
+            width,
+            height,
+            cells,
+            solid,
+        }
     }
 
     /// Number of columns.
@@ -167,8 +184,18 @@ impl Picture {
     }
 
     /// Draws the colours, clipped to the frame's upper left `width` × `height` cells.
-    pub(crate) fn draw_within(&self, frame: &mut Frame, x: i64, y: i64, width: usize, height: usize) {
-        let (columns, rows) = (visible(x, self.width, width), visible(y, self.height, height));
+    pub(crate) fn draw_within(
+        &self,
+        frame: &mut Frame,
+        x: i64,
+        y: i64,
+        width: usize,
+        height: usize,
+    ) {
+        let (columns, rows) = (
+            visible(x, self.width, width),
+            visible(y, self.height, height),
+        );
         if columns.is_empty() || rows.is_empty() {
             return;
         }
@@ -178,7 +205,11 @@ impl Picture {
         for (line, target) in lines.zip(targets) {
             let source = &line[left..left + columns.len()];
             for (place, &cell) in target[columns.clone()].iter_mut().zip(source) {
-                *place = if cell >= 0 { cell.cast_unsigned() } else { *place };
+                *place = if cell >= 0 {
+                    cell.cast_unsigned()
+                } else {
+                    *place
+                };
             }
         }
     }
@@ -241,20 +272,42 @@ mod tests {
 
     #[test]
     fn rows_must_be_equally_long() {
-        assert_eq!(Picture::from_rows::<[i8; 0]>(&[]).unwrap_err(), SpriteError::NoRows);
+        assert_eq!(
+            Picture::from_rows::<[i8; 0]>(&[]).unwrap_err(),
+            SpriteError::NoRows
+        );
         let error = Picture::from_rows(&[vec![1, 2], vec![3]]).unwrap_err();
-        assert_eq!(error, SpriteError::Ragged { row: 1, found: 1, expected: 2 });
-        assert_eq!(error.to_string(), "row `1` has `1` cells, but the first one has `2`");
+        assert_eq!(
+            error,
+            SpriteError::Ragged {
+                row: 1,
+                found: 1,
+                expected: 2
+            }
+        );
+        assert_eq!(
+            error.to_string(),
+            "row `1` has `1` cells, but the first one has `2`"
+        );
         let error = Picture::new(2, 2, vec![1; 3]).unwrap_err();
-        assert_eq!(error.to_string(), "a picture of `2` x `2` cells cannot have `3`");
-        assert!(matches!(Picture::new(usize::MAX, 2, Vec::new()), Err(SpriteError::TooLarge { .. })));
+        assert_eq!(
+            error.to_string(),
+            "a picture of `2` x `2` cells cannot have `3`"
+        );
+        assert!(matches!(
+            Picture::new(usize::MAX, 2, Vec::new()),
+            Err(SpriteError::TooLarge { .. })
+        ));
     }
 
     #[test]
     fn a_picture_may_have_rows_without_cells() {
         // The official engine, version 0.9.3, takes `[[]]` as one row of width 0.
         let picture = Picture::from_rows(&[[]]).unwrap();
-        assert_eq!((picture.width(), picture.height(), picture.rows().len()), (0, 1, 1));
+        assert_eq!(
+            (picture.width(), picture.height(), picture.rows().len()),
+            (0, 1, 1)
+        );
         let mut frame = Frame::filled(3);
         picture.draw(&mut frame, 0, 0);
         assert_eq!(frame, Frame::filled(3));

@@ -19,7 +19,10 @@ impl Rng {
     /// The generator for a seed and a stream: different streams of one seed are independent.
     pub const fn new(seed: u64, stream: u64) -> Self {
         let increment = stream << 1 | 1;
-        let state = increment.wrapping_add(seed).wrapping_mul(Self::MULTIPLIER).wrapping_add(increment);
+        let state = increment
+            .wrapping_add(seed)
+            .wrapping_mul(Self::MULTIPLIER)
+            .wrapping_add(increment);
         Self { state, increment }
     }
 
@@ -27,7 +30,9 @@ impl Rng {
     #[inline]
     pub const fn next_u32(&mut self) -> u32 {
         let old = self.state;
-        self.state = old.wrapping_mul(Self::MULTIPLIER).wrapping_add(self.increment);
+        self.state = old
+            .wrapping_mul(Self::MULTIPLIER)
+            .wrapping_add(self.increment);
         let shifted = ((old >> 18 ^ old) >> 27) as u32;
         shifted.rotate_right((old >> 59) as u32)
     }
@@ -75,7 +80,17 @@ mod tests {
         // The first outputs of the published demo program for seed 42, stream 54.
         let mut rng = Rng::new(42, 54);
         let drawn: Vec<u32> = (0..6).map(|_| rng.next_u32()).collect();
-        assert_eq!(drawn, [0xa15c_02b7, 0x7b47_f409, 0xba1d_3330, 0x83d2_f293, 0xbfa4_784b, 0xcbed_606e]);
+        assert_eq!(
+            drawn,
+            [
+                0xa15c_02b7,
+                0x7b47_f409,
+                0xba1d_3330,
+                0x83d2_f293,
+                0xbfa4_784b,
+                0xcbed_606e
+            ]
+        );
     }
 
     #[test]
@@ -85,7 +100,10 @@ mod tests {
         for _ in 0..60_000 {
             counts[rng.below(6) as usize] += 1;
         }
-        assert!(counts.iter().all(|count| (9_500..10_500).contains(count)), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| (9_500..10_500).contains(count)),
+            "{counts:?}"
+        );
     }
 
     #[test]

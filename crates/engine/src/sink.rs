@@ -38,7 +38,10 @@ pub struct FrameBuffer {
 impl FrameBuffer {
     /// A buffer that holds this many frames before it allocates again.
     pub fn with_capacity(frames: usize) -> Self {
-        Self { frames: vec![Frame::filled(0); frames], used: 0 }
+        Self {
+            frames: vec![Frame::filled(0); frames],
+            used: 0,
+        }
     }
 
     /// Forgets the frames but keeps their memory.
@@ -63,7 +66,10 @@ impl FrameBuffer {
 /// Frames from outside, as many as there are: the official engine gives up to 1,001.
 impl From<Vec<Frame>> for FrameBuffer {
     fn from(frames: Vec<Frame>) -> Self {
-        Self { used: frames.len(), frames }
+        Self {
+            used: frames.len(),
+            frames,
+        }
     }
 }
 

@@ -14,7 +14,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{Action, ActionKind, EnvironmentError, Episode, Frame, Game, LevelIndex, Observation, PlayState};
+use crate::{
+    Action, ActionKind, EnvironmentError, Episode, Frame, Game, LevelIndex, Observation, PlayState,
+};
 
 /// The version of the form, and of how games write their boards into it.
 const FORMAT: u8 = 2;
@@ -51,16 +53,27 @@ pub(crate) struct Saved<Board, Spent> {
 }
 
 /// The bytes of a play.
-pub(crate) fn save<G: Game>(episode: &Episode<G>, seen: &Observation) -> Result<Vec<u8>, EnvironmentError> {
+pub(crate) fn save<G: Game>(
+    episode: &Episode<G>,
+    seen: &Observation,
+) -> Result<Vec<u8>, EnvironmentError> {
     let id = G::FACTS.game_id();
-    let header = Header { format: FORMAT, software: SOFTWARE, environment: id.as_str(), seed: episode.levels().seed() };
+    let header = Header {
+        format: FORMAT,
+        software: SOFTWARE,
+        environment: id.as_str(),
+        seed: episode.levels().seed(),
+    };
     let (boards, depth) = episode.undo_boards();
     let state = episode.state();
     let saved = Saved {
         level: episode.level().0,
         board: state.board.clone(),
         spent: state.spent.clone(),
-        status: STATES.iter().position(|&known| known == episode.status()).map_or(0, |index| index as u8),
+        status: STATES
+            .iter()
+            .position(|&known| known == episode.status())
+            .map_or(0, |index| index as u8),
         completed: episode.completed(),
         acted: episode.acted(),
         depth: depth as u64,
@@ -72,7 +85,9 @@ pub(crate) fn save<G: Game>(episode: &Episode<G>, seen: &Observation) -> Result<
         changed: seen.changed,
         picture: Frame::hash_all(std::slice::from_ref(seen.settled())),
     };
-    let failed = |error: postcard::Error| EnvironmentError::Failed(format!("cannot write a snapshot: {error}"));
+    let failed = |error: postcard::Error| {
+        EnvironmentError::Failed(format!("cannot write a snapshot: {error}"))
+    };
     let mut bytes = postcard::to_allocvec(&header).map_err(failed)?;
     bytes.extend(postcard::to_allocvec(&saved).map_err(failed)?);
     bytes.extend(xxh3_64(&bytes).to_le_bytes());
@@ -80,17 +95,40 @@ pub(crate) fn save<G: Game>(episode: &Episode<G>, seen: &Observation) -> Result<
 }
 
 /// The play of some bytes, for an environment with this seed: the episode, and the last observation with its settled picture alone.
-pub(crate) fn restore<G: Game>(like: &Episode<G>, bytes: &[u8]) -> Result<(Episode<G>, Seen), EnvironmentError> {
-    let saved: Saved<G::Board, G::Spent> = opened(G::FACTS.game_id().as_str(), like.levels().seed(), bytes)?;
+pub(crate) fn restore<G: Game>(
+    like: &Episode<G>,
+    bytes: &[u8],
+) -> Result<(Episode<G>, Seen), EnvironmentError> {
+    let saved: Saved<G::Board, G::Spent> =
+        opened(G::FACTS.game_id().as_str(), like.levels().seed(), bytes)?;
     let damaged = || refused("it says what cannot be".to_owned());
     let fits = saved.level < like.level_count() && saved.completed <= like.level_count();
-    let status = STATES.get(usize::from(saved.status)).copied().filter(|_| fits).ok_or_else(damaged)?;
+    let status = STATES
+        .get(usize::from(saved.status))
+        .copied()
+        .filter(|_| fits)
+        .ok_or_else(damaged)?;
     let log = unpacked(&saved.log).ok_or_else(damaged)?;
-    let last = unpacked(&saved.last).and_then(|actions| actions.first().copied()).ok_or_else(damaged)?;
-    let depth = usize::try_from(saved.depth).ok().filter(|&depth| depth <= log.len() && saved.boards.len() <= depth);
-    let seen = Seen { action: last, full_reset: saved.full_reset, counted: saved.counted, changed: saved.changed };
+    let last = unpacked(&saved.last)
+        .and_then(|actions| actions.first().copied())
+        .ok_or_else(damaged)?;
+    let depth = usize::try_from(saved.depth)
+        .ok()
+        .filter(|&depth| depth <= log.len() && saved.boards.len() <= depth);
+    let seen = Seen {
+        action: last,
+        full_reset: saved.full_reset,
+        counted: saved.counted,
+        changed: saved.changed,
+    };
     let picture = saved.picture;
-    let episode = like.restored(LevelIndex(saved.level), status, depth.ok_or_else(damaged)?, log, saved);
+    let episode = like.restored(
+        LevelIndex(saved.level),
+        status,
+        depth.ok_or_else(damaged)?,
+        log,
+        saved,
+    );
     let mut frame = Frame::filled(0);
     episode.draw(&mut frame);
     if Frame::hash_all(std::slice::from_ref(&frame)) != picture {
@@ -110,7 +148,11 @@ pub(crate) struct Seen {
 const STATES: [PlayState; 3] = [PlayState::NotFinished, PlayState::Win, PlayState::GameOver];
 
 /// What lies between header and checksum, if both fit.
-fn opened<T: DeserializeOwned>(environment: &str, seed: u64, bytes: &[u8]) -> Result<T, EnvironmentError> {
+fn opened<T: DeserializeOwned>(
+    environment: &str,
+    seed: u64,
+    bytes: &[u8],
+) -> Result<T, EnvironmentError> {
     let cut_off = || refused("it is cut off".to_owned());
     let (sealed, checksum) = bytes.split_last_chunk::<8>().ok_or_else(cut_off)?;
     if xxh3_64(sealed) != u64::from_le_bytes(*checksum) {
@@ -119,15 +161,28 @@ fn opened<T: DeserializeOwned>(environment: &str, seed: u64, bytes: &[u8]) -> Re
     // Another format may have another header, but its first byte says so.
     match sealed.first() {
         Some(&FORMAT) => {}
-        found => return Err(refused(format!("its format is {found:?}, and this software has {FORMAT}"))),
+        found => {
+            return Err(refused(format!(
+                "its format is {found:?}, and this software has {FORMAT}"
+            )));
+        }
     }
     let (header, body) = postcard::take_from_bytes::<Header<'_>>(sealed).map_err(|_| cut_off())?;
     if header.software != SOFTWARE {
-        return Err(refused(format!("it was made by version `{}`, and this is `{SOFTWARE}`", header.software)));
+        return Err(refused(format!(
+            "it was made by version `{}`, and this is `{SOFTWARE}`",
+            header.software
+        )));
     }
     if header.environment != environment || header.seed != seed {
-        let Header { environment: other, seed: others, .. } = header;
-        return Err(refused(format!("it is of `{other}` with seed {others}, and this is `{environment}` with seed {seed}")));
+        let Header {
+            environment: other,
+            seed: others,
+            ..
+        } = header;
+        return Err(refused(format!(
+            "it is of `{other}` with seed {others}, and this is `{environment}` with seed {seed}"
+        )));
     }
     match postcard::take_from_bytes(body) {
         Ok((value, [])) => Ok(value),

@@ -204,7 +204,10 @@ impl Sprite {
             if next > 0 {
                 // Enlarging always divides.
                 reached = if delta > 0 { target } else { target.max(1) };
-            } else if let Err(error) = self.picture.check_divisible(next.unsigned_abs() as usize + 1) {
+            } else if let Err(error) = self
+                .picture
+                .check_divisible(next.unsigned_abs() as usize + 1)
+            {
                 self.set_scale(reached)?;
                 return Err(error);
             } else {
@@ -232,7 +235,10 @@ impl Sprite {
         self.rendered = if self.rotation == Rotation::R0 && !self.mirror_ud && !self.mirror_lr {
             Arc::clone(&self.scaled)
         } else {
-            Arc::new(self.scaled.oriented(self.rotation, self.mirror_ud, self.mirror_lr))
+            Arc::new(
+                self.scaled
+                    .oriented(self.rotation, self.mirror_ud, self.mirror_lr),
+            )
         };
     }
 }
@@ -255,7 +261,10 @@ mod tests {
     use crate::arbitrary::{plain_picture, rotation};
 
     fn square(side: usize) -> Sprite {
-        Sprite::new("square", Picture::from_rows(&vec![vec![1; side]; side]).unwrap())
+        Sprite::new(
+            "square",
+            Picture::from_rows(&vec![vec![1; side]; side]).unwrap(),
+        )
     }
 
     /// The official engine's answers, version 0.9.3: side, scale, delta, and where it ends, with the factor that failed.
@@ -278,15 +287,26 @@ mod tests {
         for (side, scale, delta, expected, failed) in table {
             let mut sprite = square(side);
             sprite.set_scale(scale).unwrap();
-            let error = failed.map(|factor| SpriteError::Indivisible { width: side, height: side, factor });
-            assert_eq!(sprite.adjust_scale(delta).err(), error, "{side} {scale} {delta}");
+            let error = failed.map(|factor| SpriteError::Indivisible {
+                width: side,
+                height: side,
+                factor,
+            });
+            assert_eq!(
+                sprite.adjust_scale(delta).err(),
+                error,
+                "{side} {scale} {delta}"
+            );
             assert_eq!(sprite.scale(), expected, "{side} {scale} {delta}");
         }
         let mut half = square(4);
         half.set_scale(-1).unwrap();
         assert_eq!(half.adjust_scale(1), Err(SpriteError::ZeroScale));
         assert_eq!(half.scale(), -1);
-        assert!(matches!(half.adjust_scale(i32::MAX), Err(SpriteError::TooLarge { .. })));
+        assert!(matches!(
+            half.adjust_scale(i32::MAX),
+            Err(SpriteError::TooLarge { .. })
+        ));
     }
 
     #[test]
@@ -295,10 +315,27 @@ mod tests {
         sprite.set_scale(-1).unwrap();
         let before = sprite.clone();
         assert_eq!(sprite.set_scale(0), Err(SpriteError::ZeroScale));
-        assert_eq!(sprite.set_scale(-2), Err(SpriteError::Indivisible { width: 4, height: 4, factor: 3 }));
-        assert_eq!(sprite.remap_color(None, -2), Err(SpriteError::Colorless(-2)));
+        assert_eq!(
+            sprite.set_scale(-2),
+            Err(SpriteError::Indivisible {
+                width: 4,
+                height: 4,
+                factor: 3
+            })
+        );
+        assert_eq!(
+            sprite.remap_color(None, -2),
+            Err(SpriteError::Colorless(-2))
+        );
         let odd = Picture::from_rows(&[[1]]).unwrap();
-        assert_eq!(sprite.set_picture(odd), Err(SpriteError::Indivisible { width: 1, height: 1, factor: 2 }));
+        assert_eq!(
+            sprite.set_picture(odd),
+            Err(SpriteError::Indivisible {
+                width: 1,
+                height: 1,
+                factor: 2
+            })
+        );
         assert_eq!(sprite, before);
     }
 

@@ -48,7 +48,10 @@ impl Picture {
         if factor == 0 {
             return Err(SpriteError::ZeroScale);
         }
-        let (width, height) = (self.width().saturating_mul(factor), self.height().saturating_mul(factor));
+        let (width, height) = (
+            self.width().saturating_mul(factor),
+            self.height().saturating_mul(factor),
+        );
         check_size(width, height)?;
         let mut cells = Vec::with_capacity(width * height);
         for row in self.rows() {
@@ -74,7 +77,9 @@ impl Picture {
         for row in 0..height {
             for column in 0..width {
                 let start = row * factor * self.width() + column * factor;
-                let lines = self.cells()[start..].chunks(self.width().max(1)).take(factor);
+                let lines = self.cells()[start..]
+                    .chunks(self.width().max(1))
+                    .take(factor);
                 cells.push(majority(lines.flat_map(|line| &line[..factor]).copied())?);
             }
         }
@@ -87,7 +92,11 @@ impl Picture {
         if factor == 0 {
             Err(SpriteError::ZeroScale)
         } else if !width.is_multiple_of(factor) || !height.is_multiple_of(factor) {
-            Err(SpriteError::Indivisible { width, height, factor })
+            Err(SpriteError::Indivisible {
+                width,
+                height,
+                factor,
+            })
         } else {
             Ok(())
         }
@@ -96,7 +105,11 @@ impl Picture {
     /// The picture with one kind of cell replaced, or every colour if none is named.
     pub fn recolored(&self, old: Option<i8>, new: i8) -> Self {
         let replaced = |cell: i8| old.map_or(cell >= 0, |old| cell == old);
-        let cells = self.cells().iter().map(|&cell| if replaced(cell) { new } else { cell }).collect();
+        let cells = self
+            .cells()
+            .iter()
+            .map(|&cell| if replaced(cell) { new } else { cell })
+            .collect();
         Self::of(self.width(), self.height(), cells)
     }
 }
@@ -110,11 +123,17 @@ struct Stride {
 
 impl Stride {
     const fn forth(cells: usize) -> Self {
-        Self { forth: cells, back: 0 }
+        Self {
+            forth: cells,
+            back: 0,
+        }
     }
 
     const fn back(cells: usize) -> Self {
-        Self { forth: 0, back: cells }
+        Self {
+            forth: 0,
+            back: cells,
+        }
     }
 
     const fn walk(self, from: usize, steps: usize) -> usize {
@@ -150,7 +169,10 @@ fn majority(block: impl Iterator<Item = i8>) -> Result<i8, SpriteError> {
         return Err(SpriteError::Colorless(cell));
     }
     // `max_by_key` keeps the last of equals, which is the highest colour.
-    Ok((0_i8..).zip(counts).max_by_key(|&(_, count)| count).map_or(TRANSPARENT, |(color, _)| color))
+    Ok((0_i8..)
+        .zip(counts)
+        .max_by_key(|&(_, count)| count)
+        .map_or(TRANSPARENT, |(color, _)| color))
 }
 
 #[cfg(test)]
@@ -188,7 +210,11 @@ mod tests {
             (R270, true, true, "41 52 63"),
         ];
         for (rotation, ud, lr, expected) in table {
-            let shown = format!("{:?}", source.oriented(rotation, ud, lr)).lines().skip(1).collect::<Vec<_>>().join(" ");
+            let shown = format!("{:?}", source.oriented(rotation, ud, lr))
+                .lines()
+                .skip(1)
+                .collect::<Vec<_>>()
+                .join(" ");
             assert_eq!(shown, expected, "{rotation:?} {ud} {lr}");
         }
     }
@@ -220,7 +246,11 @@ mod tests {
             ([[1, -1, -1], [-1, 2, -1], [-1, 3, -1]], -1),
             ([[1, -1, -1], [-1, 2, 2], [-1, 3, 3]], 3),
         ] {
-            assert_eq!(rows(block).reduced(3).unwrap().cells(), [expected], "{block:?}");
+            assert_eq!(
+                rows(block).reduced(3).unwrap().cells(),
+                [expected],
+                "{block:?}"
+            );
         }
     }
 
@@ -228,7 +258,14 @@ mod tests {
     #[test]
     fn a_factor_must_divide_both_sides() {
         let error = rows([[1, 1, 2], [2, 3, 3]]).reduced(2).unwrap_err();
-        assert_eq!(error, SpriteError::Indivisible { width: 3, height: 2, factor: 2 });
+        assert_eq!(
+            error,
+            SpriteError::Indivisible {
+                width: 3,
+                height: 2,
+                factor: 2
+            }
+        );
         let empty = rows::<0, 2>([[], []]);
         assert_eq!(empty.reduced(2).unwrap().height(), 1);
         assert_eq!(empty.enlarged(3).unwrap().height(), 6);

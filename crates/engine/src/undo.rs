@@ -25,7 +25,11 @@ pub(crate) enum Undone<Board> {
 
 impl<Board: Clone> UndoRing<Board> {
     pub(crate) fn new() -> Self {
-        Self { boards: Vec::with_capacity(KEPT), depth: 0, at_hand: 0 }
+        Self {
+            boards: Vec::with_capacity(KEPT),
+            depth: 0,
+            at_hand: 0,
+        }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -59,7 +63,9 @@ impl<Board: Clone> UndoRing<Board> {
 
     /// The boards at hand, oldest first, and how many lie on the stack.
     pub(crate) fn at_hand(&self) -> (Vec<Board>, usize) {
-        let boards = (self.depth - self.at_hand..self.depth).map(|index| self.boards[index % KEPT].clone()).collect();
+        let boards = (self.depth - self.at_hand..self.depth)
+            .map(|index| self.boards[index % KEPT].clone())
+            .collect();
         (boards, self.depth)
     }
 
@@ -73,7 +79,11 @@ impl<Board: Clone> UndoRing<Board> {
         for (index, board) in newest.into_iter().skip(skipped).enumerate() {
             boards[(first + index) % KEPT] = board;
         }
-        Self { boards, depth, at_hand }
+        Self {
+            boards,
+            depth,
+            at_hand,
+        }
     }
 
     /// Puts a whole stack in place, its last board on top.

@@ -16,13 +16,24 @@ pub struct Estimate {
 
 /// Adds up the requests that a journal leaves open. A model that thinks uses many more tokens than its answer needs: what is
 /// foreseen is the floor.
-pub fn estimate(plan: &Plan, solver: &dyn Solver, ledger: &crate::Ledger, retry_failed: bool) -> Estimate {
+pub fn estimate(
+    plan: &Plan,
+    solver: &dyn Solver,
+    ledger: &crate::Ledger,
+    retry_failed: bool,
+) -> Estimate {
     let mut sum = Estimate::default();
     for job in plan.open(ledger, retry_failed) {
         sum.requests += 1;
         sum.attempts += job.asked.tests.len() * job.asked.attempts.len();
         let task = plan.task(&job);
-        let question = Question { set: &job.asked.set, id: &job.id, task, tests: &job.asked.tests, attempts: &job.asked.attempts };
+        let question = Question {
+            set: &job.asked.set,
+            id: &job.id,
+            task,
+            tests: &job.asked.tests,
+            attempts: &job.asked.attempts,
+        };
         if let Some(one) = solver.foresee(&question) {
             sum.foreseen = Some(sum.foreseen.map_or(one, |all| all.and(&one)));
         }

@@ -21,13 +21,25 @@ impl EvalFolder {
         let in_use = match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_some(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) => return Err(EvalError::File { what: "use the output folder", path: path.to_owned(), error }),
+            Err(error) => {
+                return Err(EvalError::File {
+                    what: "use the output folder",
+                    path: path.to_owned(),
+                    error,
+                });
+            }
         };
         if in_use {
             return Err(EvalError::FolderInUse(path.to_owned()));
         }
-        fs::create_dir_all(path).map_err(|error| EvalError::File { what: "create", path: path.to_owned(), error })?;
-        let folder = Self { path: path.to_owned() };
+        fs::create_dir_all(path).map_err(|error| EvalError::File {
+            what: "create",
+            path: path.to_owned(),
+            error,
+        })?;
+        let folder = Self {
+            path: path.to_owned(),
+        };
         folder.write_json("config.json", config)?;
         Ok(folder)
     }
@@ -36,9 +48,17 @@ impl EvalFolder {
     pub fn resume(path: &Path) -> Result<(Self, EvalConfig), EvalError> {
         let config = load_config(path)?;
         if config.software != SOFTWARE {
-            return Err(EvalError::OtherSoftware { begun_by: config.software, this: SOFTWARE.to_owned() });
+            return Err(EvalError::OtherSoftware {
+                begun_by: config.software,
+                this: SOFTWARE.to_owned(),
+            });
         }
-        Ok((Self { path: path.to_owned() }, config))
+        Ok((
+            Self {
+                path: path.to_owned(),
+            },
+            config,
+        ))
     }
 
     /// The folder.
@@ -58,12 +78,17 @@ impl EvalFolder {
         let written = File::create(&unfinished)
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&unfinished, &path));
-        written.map_err(|error| EvalError::File { what: "write", path, error })
+        written.map_err(|error| EvalError::File {
+            what: "write",
+            path,
+            error,
+        })
     }
 
     /// Writes a JSON file, indented for people.
     pub fn write_json(&self, name: &str, content: &impl Serialize) -> Result<(), EvalError> {
-        let mut text = serde_json::to_vec_pretty(content).map_err(|error| EvalError::Config(error.to_string()))?;
+        let mut text = serde_json::to_vec_pretty(content)
+            .map_err(|error| EvalError::Config(error.to_string()))?;
         text.push(b'\n');
         self.write(name, &text)
     }
@@ -71,13 +96,19 @@ impl EvalFolder {
 
 /// The configuration in a folder.
 pub fn load_config(folder: &Path) -> Result<EvalConfig, EvalError> {
-    let not = |reason: String| EvalError::NotAnEvaluation { folder: folder.to_owned(), reason };
-    let text =
-        fs::read_to_string(folder.join("config.json")).map_err(|error| not(format!("cannot read its config.json: {error}")))?;
-    let config: EvalConfig =
-        serde_json::from_str(&text).map_err(|error| not(format!("cannot understand its config.json: {error}")))?;
+    let not = |reason: String| EvalError::NotAnEvaluation {
+        folder: folder.to_owned(),
+        reason,
+    };
+    let text = fs::read_to_string(folder.join("config.json"))
+        .map_err(|error| not(format!("cannot read its config.json: {error}")))?;
+    let config: EvalConfig = serde_json::from_str(&text)
+        .map_err(|error| not(format!("cannot understand its config.json: {error}")))?;
     if config.version != EVAL_VERSION {
-        return Err(not(format!("its config.json has version {}, and this software reads version {EVAL_VERSION}", config.version)));
+        return Err(not(format!(
+            "its config.json has version {}, and this software reads version {EVAL_VERSION}",
+            config.version
+        )));
     }
     Ok(config)
 }

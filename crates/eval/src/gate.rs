@@ -55,9 +55,17 @@ pub(crate) struct Standing {
 
 impl Gate {
     /// A queue of jobs; `spent` and `seconds` are those of earlier processes.
-    pub(crate) fn new(jobs: Vec<Job>, limits: EvalLimits, spent: EvalSpent, seconds: f64, next_request: u64) -> Self {
+    pub(crate) fn new(
+        jobs: Vec<Job>,
+        limits: EvalLimits,
+        spent: EvalSpent,
+        seconds: f64,
+        next_request: u64,
+    ) -> Self {
         let now = Instant::now();
-        let run_deadline = limits.run_seconds.map(|limit| now + duration((limit - seconds).max(0.0)));
+        let run_deadline = limits
+            .run_seconds
+            .map(|limit| now + duration((limit - seconds).max(0.0)));
         let state = State {
             jobs,
             next: 0,
@@ -70,7 +78,12 @@ impl Gate {
             stop: None,
             next_request,
         };
-        Self { limits, run_deadline, state: Mutex::new(state), changed: Condvar::new() }
+        Self {
+            limits,
+            run_deadline,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
     }
 
     /// Waits until the next request may be sent; `None` if there is none, or none may be sent any more.
@@ -96,9 +109,17 @@ impl Gate {
             } else {
                 (state.next_send > now).then(|| state.next_send - now)
             };
-            let Some(wait) = wait else { return Some(self.take(&mut state, now)) };
-            let wait = self.run_deadline.map_or(wait, |deadline| wait.min(deadline.saturating_duration_since(now)));
-            state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            let Some(wait) = wait else {
+                return Some(self.take(&mut state, now));
+            };
+            let wait = self.run_deadline.map_or(wait, |deadline| {
+                wait.min(deadline.saturating_duration_since(now))
+            });
+            state = self
+                .changed
+                .wait_timeout(state, wait)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -108,20 +129,34 @@ impl Gate {
         state.in_flight += 1;
         let request = state.next_request;
         state.next_request += 1;
-        let begun = *state.begun.entry((job.set, job.asked.task.clone())).or_insert(now);
-        let task_end = self.limits.task_seconds.map(|limit| begun + duration(limit));
+        let begun = *state
+            .begun
+            .entry((job.set, job.asked.task.clone()))
+            .or_insert(now);
+        let task_end = self
+            .limits
+            .task_seconds
+            .map(|limit| begun + duration(limit));
         let may_send = task_end.is_none_or(|end| now < end);
         if may_send && let Some(rate) = self.limits.requests_per_minute {
             state.next_send = state.next_send.max(now) + duration(60.0 / rate);
         }
-        let request_end = self.limits.request_seconds.map(|limit| now + duration(limit));
+        let request_end = self
+            .limits
+            .request_seconds
+            .map(|limit| now + duration(limit));
         let ends = [
             request_end.map(|end| (end, FailureKind::RequestTime)),
             task_end.map(|end| (end, FailureKind::TaskTime)),
             self.run_deadline.map(|end| (end, FailureKind::RunTime)),
         ];
         let deadline = ends.into_iter().flatten().min_by_key(|(end, _)| *end);
-        Admitted { request, job, may_send, deadline }
+        Admitted {
+            request,
+            job,
+            may_send,
+            deadline,
+        }
     }
 
     /// Counts what a transmission cost before its request ends.
@@ -137,8 +172,15 @@ impl Gate {
         state.ended += 1;
         state.spent.add(rest);
         let dearest = state.dearest.unwrap_or_default();
-        let tokens = if whole.tokens() > dearest.tokens() { whole } else { &dearest };
-        state.dearest = Some(EvalSpent { cost_usd: whole.cost_usd.max(dearest.cost_usd), ..*tokens });
+        let tokens = if whole.tokens() > dearest.tokens() {
+            whole
+        } else {
+            &dearest
+        };
+        state.dearest = Some(EvalSpent {
+            cost_usd: whole.cost_usd.max(dearest.cost_usd),
+            ..*tokens
+        });
         drop(state);
         self.changed.notify_all();
     }
@@ -154,8 +196,17 @@ impl Gate {
     /// How things stand, after a while or when something happened.
     pub(crate) fn wait(&self, most: Duration) -> Standing {
         let state = self.lock();
-        let state = self.changed.wait_timeout(state, most).unwrap_or_else(PoisonError::into_inner).0;
-        Standing { ended: state.ended, in_flight: state.in_flight, spent: state.spent, stop: state.stop.clone() }
+        let state = self
+            .changed
+            .wait_timeout(state, most)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+        Standing {
+            ended: state.ended,
+            in_flight: state.in_flight,
+            spent: state.spent,
+            stop: state.stop.clone(),
+        }
     }
 
     /// Why nothing may be sent any more, if money or tokens are used up.
@@ -164,21 +215,42 @@ impl Gate {
     }
 
     fn used_up(&self, state: &State) -> Option<String> {
-        if let Some(limit) = self.limits.cost_usd.filter(|&limit| state.spent.cost_usd >= limit) {
-            return Some(format!("{:.4} USD are spent, and the limit is {limit}", state.spent.cost_usd));
+        if let Some(limit) = self
+            .limits
+            .cost_usd
+            .filter(|&limit| state.spent.cost_usd >= limit)
+        {
+            return Some(format!(
+                "{:.4} USD are spent, and the limit is {limit}",
+                state.spent.cost_usd
+            ));
         }
-        let limit = self.limits.tokens.filter(|&limit| state.spent.tokens() >= limit)?;
-        Some(format!("{} tokens are used, and the limit is {limit}", state.spent.tokens()))
+        let limit = self
+            .limits
+            .tokens
+            .filter(|&limit| state.spent.tokens() >= limit)?;
+        Some(format!(
+            "{} tokens are used, and the limit is {limit}",
+            state.spent.tokens()
+        ))
     }
 
     fn might_exceed(&self, state: &State) -> bool {
         if self.limits.cost_usd.is_none() && self.limits.tokens.is_none() {
             return false;
         }
-        let Some(dearest) = &state.dearest else { return true };
+        let Some(dearest) = &state.dearest else {
+            return true;
+        };
         let many = state.in_flight as u64 + 1;
-        let money = self.limits.cost_usd.is_some_and(|limit| state.spent.cost_usd + many as f64 * dearest.cost_usd > limit);
-        let tokens = self.limits.tokens.is_some_and(|limit| state.spent.tokens() + many * dearest.tokens() > limit);
+        let money = self
+            .limits
+            .cost_usd
+            .is_some_and(|limit| state.spent.cost_usd + many as f64 * dearest.cost_usd > limit);
+        let tokens = self
+            .limits
+            .tokens
+            .is_some_and(|limit| state.spent.tokens() + many * dearest.tokens() > limit);
         money || tokens
     }
 
@@ -190,7 +262,9 @@ impl Gate {
 
 /// Seconds as a duration; what is too long for one is a century.
 fn duration(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(3_155_760_000)).min(Duration::from_secs(3_155_760_000))
+    Duration::try_from_secs_f64(seconds)
+        .unwrap_or(Duration::from_secs(3_155_760_000))
+        .min(Duration::from_secs(3_155_760_000))
 }
 
 #[cfg(test)]
@@ -203,18 +277,30 @@ mod tests {
         let job = |number: usize| Job {
             set: 0,
             id: format!("t{number}").parse().unwrap(),
-            asked: EvalAsked { set: "s".to_owned(), task: format!("t{number}"), tests: vec![0], attempts: vec![1] },
+            asked: EvalAsked {
+                set: "s".to_owned(),
+                task: format!("t{number}"),
+                tests: vec![0],
+                attempts: vec![1],
+            },
         };
         (0..count).map(job).collect()
     }
 
     fn cost(cost_usd: f64) -> EvalSpent {
-        EvalSpent { cost_usd, ..EvalSpent::default() }
+        EvalSpent {
+            cost_usd,
+            ..EvalSpent::default()
+        }
     }
 
     #[test]
     fn measured_spend_stops_before_the_limit_is_passed() {
-        let limits = EvalLimits { concurrency: 8, cost_usd: Some(1.0), ..EvalLimits::default() };
+        let limits = EvalLimits {
+            concurrency: 8,
+            cost_usd: Some(1.0),
+            ..EvalLimits::default()
+        };
         let gate = Gate::new(jobs(100), limits, cost(0.25), 0.0, 1);
         assert_eq!(gate.admit().unwrap().request, 1);
         gate.end(&cost(0.2), &cost(0.2));
@@ -227,12 +313,21 @@ mod tests {
         assert!(gate.admit().is_some());
         gate.end(&cost(0.2), &cost(0.2));
         assert!(gate.admit().is_none());
-        assert!(gate.wait(Duration::ZERO).stop.unwrap().contains("1.0500 USD are spent"));
+        assert!(
+            gate.wait(Duration::ZERO)
+                .stop
+                .unwrap()
+                .contains("1.0500 USD are spent")
+        );
     }
 
     #[test]
     fn the_first_cost_is_waited_for() {
-        let limits = EvalLimits { concurrency: 8, tokens: Some(1000), ..EvalLimits::default() };
+        let limits = EvalLimits {
+            concurrency: 8,
+            tokens: Some(1000),
+            ..EvalLimits::default()
+        };
         let gate = Gate::new(jobs(3), limits, EvalSpent::default(), 0.0, 1);
         assert!(gate.admit().is_some());
         assert!(gate.might_exceed(&gate.lock()));
@@ -242,17 +337,30 @@ mod tests {
 
     #[test]
     fn a_task_whose_time_is_over_sends_no_more() {
-        let limits = EvalLimits { task_seconds: Some(0.0), ..EvalLimits::default() };
+        let limits = EvalLimits {
+            task_seconds: Some(0.0),
+            ..EvalLimits::default()
+        };
         let gate = Gate::new(jobs(1), limits, EvalSpent::default(), 0.0, 1);
         let admitted = gate.admit().unwrap();
         assert!(!admitted.may_send && admitted.deadline.unwrap().1 == FailureKind::TaskTime);
-        let limits = EvalLimits { run_seconds: Some(5.0), ..EvalLimits::default() };
-        assert!(Gate::new(jobs(1), limits, EvalSpent::default(), 5.0, 1).admit().is_none());
+        let limits = EvalLimits {
+            run_seconds: Some(5.0),
+            ..EvalLimits::default()
+        };
+        assert!(
+            Gate::new(jobs(1), limits, EvalSpent::default(), 5.0, 1)
+                .admit()
+                .is_none()
+        );
     }
 
     #[test]
     fn requests_are_paced() {
-        let limits = EvalLimits { requests_per_minute: Some(60.0), ..EvalLimits::default() };
+        let limits = EvalLimits {
+            requests_per_minute: Some(60.0),
+            ..EvalLimits::default()
+        };
         let gate = Gate::new(jobs(3), limits, EvalSpent::default(), 0.0, 1);
         let begun = Instant::now();
         gate.admit().unwrap();

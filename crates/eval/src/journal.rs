@@ -15,13 +15,20 @@ use crate::EvalError;
 /// The lines that a folder's journal holds, without touching it.
 pub fn load_lines(folder: &Path) -> Result<Vec<EvalLine>, EvalError> {
     let path = folder.join("journal.jsonl");
-    let bytes = std::fs::read(&path).map_err(|error| EvalError::File { what: "read", path: path.clone(), error })?;
+    let bytes = std::fs::read(&path).map_err(|error| EvalError::File {
+        what: "read",
+        path: path.clone(),
+        error,
+    })?;
     Ok(parse(&path, &bytes)?.1)
 }
 
 /// How many bytes of a journal are whole lines, and what they say. What a crash cut off after them may be anything.
 fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<EvalLine>), EvalError> {
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let whole = bytes
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |end| end + 1);
     let lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
     let read = |(index, line)| {
         serde_json::from_slice(line).map_err(|error| EvalError::NotAnEvaluation {
@@ -29,7 +36,10 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<EvalLine>), EvalError>
             reason: format!("line {} of the journal cannot be read: {error}", index + 1),
         })
     };
-    Ok((whole, lines.enumerate().map(read).collect::<Result<_, _>>()?))
+    Ok((
+        whole,
+        lines.enumerate().map(read).collect::<Result<_, _>>()?,
+    ))
 }
 
 /// An open journal, which several threads write to.
@@ -52,8 +62,19 @@ impl Journal {
     /// Opens the journal of a folder and reads what it holds. A last line that was cut off by a crash is removed. As long as it is
     /// open, no other process can open it.
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<EvalLine>), EvalError> {
-        let failed = |what| move |error| EvalError::File { what, path: path.to_owned(), error };
-        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed("open"))?;
+        let failed = |what| {
+            move |error| EvalError::File {
+                what,
+                path: path.to_owned(),
+                error,
+            }
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(failed("open"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(EvalError::InUse(path.to_owned())),
@@ -65,13 +86,26 @@ impl Journal {
         file.set_len(whole as u64).map_err(failed("write"))?;
         let syncer = file.try_clone().map_err(failed("open"))?;
         let writer = Mutex::new(Writer { file, written: 0 });
-        Ok((Self { path: path.to_owned(), writer, synced: Mutex::new(0), syncer }, lines))
+        Ok((
+            Self {
+                path: path.to_owned(),
+                writer,
+                synced: Mutex::new(0),
+                syncer,
+            },
+            lines,
+        ))
     }
 
     /// Appends a line and waits until it is on the disk.
     pub(crate) fn append(&self, line: &EvalLine) -> Result<(), EvalError> {
-        let failed = |error| EvalError::File { what: "write", path: self.path.clone(), error };
-        let mut text = serde_json::to_vec(line).map_err(|error| EvalError::Config(error.to_string()))?;
+        let failed = |error| EvalError::File {
+            what: "write",
+            path: self.path.clone(),
+            error,
+        };
+        let mut text =
+            serde_json::to_vec(line).map_err(|error| EvalError::Config(error.to_string()))?;
         text.push(b'\n');
         let mine = {
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +116,11 @@ impl Journal {
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
         if *synced < mine {
             // Everything that was written before the sync begins is on the disk after it.
-            let written = self.writer.lock().unwrap_or_else(PoisonError::into_inner).written;
+            let written = self
+                .writer
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .written;
             self.syncer.sync_data().map_err(failed)?;
             *synced = written;
         }
@@ -95,7 +133,10 @@ mod tests {
     use super::*;
 
     fn line(at_ms: u64) -> EvalLine {
-        EvalLine::Ended { at_ms, reason: "finished".to_owned() }
+        EvalLine::Ended {
+            at_ms,
+            reason: "finished".to_owned(),
+        }
     }
 
     #[test]
@@ -110,7 +151,10 @@ mod tests {
         let (journal, lines) = Journal::open(&path).unwrap();
         assert_eq!(lines, [line(1)]);
         journal.append(&line(2)).unwrap();
-        assert!(matches!(Journal::open(&path), Err(EvalError::InUse(_))), "one process at a time");
+        assert!(
+            matches!(Journal::open(&path), Err(EvalError::InUse(_))),
+            "one process at a time"
+        );
         drop(journal);
         assert_eq!(load_lines(folder.path()).unwrap(), [line(1), line(2)]);
     }
@@ -122,7 +166,9 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let journal = &journal;
-                scope.spawn(move || (0..20).for_each(|number| journal.append(&line(thread * 100 + number)).unwrap()));
+                scope.spawn(move || {
+                    (0..20).for_each(|number| journal.append(&line(thread * 100 + number)).unwrap())
+                });
             }
         });
         assert_eq!(load_lines(folder.path()).unwrap().len(), 160);
@@ -131,7 +177,17 @@ mod tests {
     #[test]
     fn a_damaged_line_is_an_error_that_names_it() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("journal.jsonl"), "{\"event\":\"nothing\"}\n").unwrap();
-        assert!(load_lines(folder.path()).err().unwrap().to_string().contains("line 1 of the journal"));
+        std::fs::write(
+            folder.path().join("journal.jsonl"),
+            "{\"event\":\"nothing\"}\n",
+        )
+        .unwrap();
+        assert!(
+            load_lines(folder.path())
+                .err()
+                .unwrap()
+                .to_string()
+                .contains("line 1 of the journal")
+        );
     }
 }

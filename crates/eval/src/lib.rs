@@ -60,7 +60,9 @@ pub enum EvalError {
         error: std::io::Error,
     },
     /// The run was begun by other software, whose answers must not be mixed with ours.
-    #[error("the run was begun by `{begun_by}` and this is `{this}`: resume it with the version that began it")]
+    #[error(
+        "the run was begun by `{begun_by}` and this is `{this}`: resume it with the version that began it"
+    )]
     OtherSoftware {
         /// What began it.
         begun_by: String,

@@ -26,7 +26,11 @@ impl PlannedSet {
         EvalSet {
             name: self.set.name.clone(),
             revision: self.set.revision(),
-            tests: self.selection.iter().map(|(id, tests)| (id.to_string(), tests.clone())).collect(),
+            tests: self
+                .selection
+                .iter()
+                .map(|(id, tests)| (id.to_string(), tests.clone()))
+                .collect(),
         }
     }
 
@@ -35,17 +39,26 @@ impl PlannedSet {
         let set = sets
             .iter()
             .find(|set| set.name == record.name)
-            .ok_or_else(|| EvalError::Config(format!("the data no longer have the set `{}`", record.name)))?;
+            .ok_or_else(|| {
+                EvalError::Config(format!("the data no longer have the set `{}`", record.name))
+            })?;
         let found = set.revision();
         if found != record.revision {
-            return Err(EvalError::OtherData { set: record.name.clone(), expected: record.revision.clone(), found });
+            return Err(EvalError::OtherData {
+                set: record.name.clone(),
+                expected: record.revision.clone(),
+                found,
+            });
         }
         let mut selection = Selection::new();
         for (id, tests) in &record.tests {
             selection.insert(id.parse()?, tests.clone());
         }
         set.select(&selection)?;
-        Ok(Self { set: set.clone(), selection })
+        Ok(Self {
+            set: set.clone(),
+            selection,
+        })
     }
 
     /// How many tests count.
@@ -56,7 +69,13 @@ impl PlannedSet {
     /// Whether the solutions of all tests that count are known.
     pub fn is_solved(&self) -> bool {
         self.selection.iter().all(|(id, tests)| {
-            let known = |&test: &usize| self.set.tasks.get(id).and_then(|task| task.test.get(test)?.output.as_ref()).is_some();
+            let known = |&test: &usize| {
+                self.set
+                    .tasks
+                    .get(id)
+                    .and_then(|task| task.test.get(test)?.output.as_ref())
+                    .is_some()
+            };
             tests.iter().all(known)
         })
     }
@@ -65,7 +84,9 @@ impl PlannedSet {
 /// Keeps one part of the tasks of all sets: every `parts`-th, beginning with number `part`, from 1.
 pub fn shard(sets: &mut [PlannedSet], part: usize, parts: usize) -> Result<(), EvalError> {
     if part == 0 || part > parts {
-        return Err(EvalError::Config(format!("there is no part {part} of {parts}")));
+        return Err(EvalError::Config(format!(
+            "there is no part {part} of {parts}"
+        )));
     }
     let mut number = 0;
     for planned in sets {
@@ -109,27 +130,49 @@ impl Plan {
         for (index, planned) in sets.iter().enumerate() {
             let mut tasks = BTreeMap::new();
             for (id, tests) in &planned.selection {
-                let Some(task) = planned.set.tasks.get(id) else { continue };
+                let Some(task) = planned.set.tasks.get(id) else {
+                    continue;
+                };
                 let mut task = task.clone();
                 task.test.iter_mut().for_each(|test| test.output = None);
                 tasks.insert(id.clone(), task);
                 let mut job = |tests: Vec<usize>, attempts: Vec<usize>| {
-                    let asked = EvalAsked { set: planned.set.name.clone(), task: id.to_string(), tests, attempts };
-                    jobs.push(Job { set: index, id: id.clone(), asked });
+                    let asked = EvalAsked {
+                        set: planned.set.name.clone(),
+                        task: id.to_string(),
+                        tests,
+                        attempts,
+                    };
+                    jobs.push(Job {
+                        set: index,
+                        id: id.clone(),
+                        asked,
+                    });
                 };
                 match unit {
                     Unit::Attempt => {
                         for attempt in 1..=attempts {
-                            tests.iter().for_each(|&test| job(vec![test], vec![attempt]));
+                            tests
+                                .iter()
+                                .for_each(|&test| job(vec![test], vec![attempt]));
                         }
                     }
-                    Unit::Test => tests.iter().for_each(|&test| job(vec![test], (1..=attempts).collect())),
-                    Unit::Task => (1..=attempts).for_each(|attempt| job(tests.clone(), vec![attempt])),
+                    Unit::Test => tests
+                        .iter()
+                        .for_each(|&test| job(vec![test], (1..=attempts).collect())),
+                    Unit::Task => {
+                        (1..=attempts).for_each(|attempt| job(tests.clone(), vec![attempt]))
+                    }
                 }
             }
             blind.push(tasks);
         }
-        Self { sets, blind, jobs, attempts }
+        Self {
+            sets,
+            blind,
+            jobs,
+            attempts,
+        }
     }
 
     /// The task of a request, without solutions.
@@ -138,12 +181,23 @@ impl Plan {
     }
 
     /// What a solver would ask in its first attempts, task by task: the task's id, the tests and the text.
-    pub fn prompts<'a>(&'a self, solver: &'a dyn Solver) -> impl Iterator<Item = (&'a EvalAsked, String)> {
-        let first = self.jobs.iter().filter(|job| job.asked.attempts.first() == Some(&1));
+    pub fn prompts<'a>(
+        &'a self,
+        solver: &'a dyn Solver,
+    ) -> impl Iterator<Item = (&'a EvalAsked, String)> {
+        let first = self
+            .jobs
+            .iter()
+            .filter(|job| job.asked.attempts.first() == Some(&1));
         first.filter_map(|job| {
             let asked = &job.asked;
-            let question =
-                Question { set: &asked.set, id: &job.id, task: self.task(job), tests: &asked.tests, attempts: &asked.attempts };
+            let question = Question {
+                set: &asked.set,
+                id: &job.id,
+                task: self.task(job),
+                tests: &asked.tests,
+                attempts: &asked.attempts,
+            };
             Some((asked, solver.prompt(&question)?))
         })
     }
@@ -156,8 +210,15 @@ impl Plan {
     /// The requests that a journal leaves open.
     pub(crate) fn open(&self, ledger: &Ledger, retry_failed: bool) -> Vec<Job> {
         let open = |job: &&Job| {
-            let slots = job.asked.tests.iter().flat_map(|&test| job.asked.attempts.iter().map(move |&attempt| (test, attempt)));
-            slots.into_iter().any(|(test, attempt)| !ledger.is_done(&job.asked, test, attempt, retry_failed))
+            let slots = job.asked.tests.iter().flat_map(|&test| {
+                job.asked
+                    .attempts
+                    .iter()
+                    .map(move |&attempt| (test, attempt))
+            });
+            slots
+                .into_iter()
+                .any(|(test, attempt)| !ledger.is_done(&job.asked, test, attempt, retry_failed))
         };
         self.jobs.iter().filter(open).cloned().collect()
     }
@@ -172,12 +233,31 @@ mod tests {
     fn planned(tests: &[usize]) -> PlannedSet {
         let grid = Grid::new(&[vec![1]]).unwrap();
         let task = |tests: usize| Task {
-            train: vec![Pair { input: grid.clone(), output: grid.clone() }],
-            test: vec![Test { input: grid.clone(), output: Some(grid.clone()) }; tests],
+            train: vec![Pair {
+                input: grid.clone(),
+                output: grid.clone(),
+            }],
+            test: vec![
+                Test {
+                    input: grid.clone(),
+                    output: Some(grid.clone())
+                };
+                tests
+            ],
         };
-        let tasks = tests.iter().enumerate().map(|(index, &tests)| (format!("t{index}").parse().unwrap(), task(tests))).collect();
-        let set = TaskSet { name: "s".to_owned(), tasks };
-        PlannedSet { selection: set.everything(), set }
+        let tasks = tests
+            .iter()
+            .enumerate()
+            .map(|(index, &tests)| (format!("t{index}").parse().unwrap(), task(tests)))
+            .collect();
+        let set = TaskSet {
+            name: "s".to_owned(),
+            tasks,
+        };
+        PlannedSet {
+            selection: set.everything(),
+            set,
+        }
     }
 
     #[test]
@@ -189,7 +269,12 @@ mod tests {
             for job in &plan.jobs {
                 assert!(plan.task(job).test.iter().all(|test| test.output.is_none()));
                 for &test in &job.asked.tests {
-                    slots.extend(job.asked.attempts.iter().map(|&attempt| (job.asked.task.clone(), test, attempt)));
+                    slots.extend(
+                        job.asked
+                            .attempts
+                            .iter()
+                            .map(|&attempt| (job.asked.task.clone(), test, attempt)),
+                    );
                 }
             }
             slots.sort();

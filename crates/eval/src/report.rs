@@ -8,27 +8,46 @@ use crate::plan::PlannedSet;
 use crate::results::{AttemptResult, EvalResults};
 
 /// The page of a run.
-pub fn report(config: &EvalConfig, sets: &[PlannedSet], results: &EvalResults) -> Result<String, EvalError> {
+pub fn report(
+    config: &EvalConfig,
+    sets: &[PlannedSet],
+    results: &EvalResults,
+) -> Result<String, EvalError> {
     let costs_money = results.spent.cost_usd > 0.0 && results.spent.unpriced == 0;
     let mut tasks = Vec::new();
     for planned in sets {
-        let score = results.sets.iter().find(|set| set.set == planned.set.name).and_then(|set| set.score.as_ref());
+        let score = results
+            .sets
+            .iter()
+            .find(|set| set.set == planned.set.name)
+            .and_then(|set| set.score.as_ref());
         for (id, tests) in &planned.selection {
-            let Some(task) = planned.set.tasks.get(id) else { continue };
-            let tries: Vec<&AttemptResult> =
-                results.tries.iter().filter(|one| one.task == *id && one.set == planned.set.name).collect();
+            let Some(task) = planned.set.tasks.get(id) else {
+                continue;
+            };
+            let tries: Vec<&AttemptResult> = results
+                .tries
+                .iter()
+                .filter(|one| one.task == *id && one.set == planned.set.name)
+                .collect();
             tasks.push(ArcTask {
                 set: planned.set.name.clone(),
                 id: id.clone(),
                 task: task.clone(),
                 tests: tests.clone(),
-                score: score.and_then(|score| score.results.iter().find(|result| result.task == *id)).map(|result| result.score),
+                score: score
+                    .and_then(|score| score.results.iter().find(|result| result.task == *id))
+                    .map(|result| result.score),
                 cost: cost(&tries, costs_money),
                 attempts: tries.into_iter().map(attempt).collect(),
             });
         }
     }
-    let set = |set: &crate::SetResult| ArcSet { name: set.set.clone(), revision: set.revision.clone(), score: set.score.clone() };
+    let set = |set: &crate::SetResult| ArcSet {
+        name: set.set.clone(),
+        revision: set.revision.clone(),
+        score: set.score.clone(),
+    };
     Ok(arc_page(&ArcReport {
         solver: results.solver.clone(),
         notices: notices(results),
@@ -45,7 +64,10 @@ fn cost(tries: &[&AttemptResult], costs_money: bool) -> f64 {
     if costs_money {
         return tries.iter().fold(0.0, |sum, one| sum + one.spent.cost_usd);
     }
-    let mut requests: Vec<(u64, u64)> = tries.iter().filter_map(|one| Some((one.request?, one.ms))).collect();
+    let mut requests: Vec<(u64, u64)> = tries
+        .iter()
+        .filter_map(|one| Some((one.request?, one.ms)))
+        .collect();
     requests.sort_unstable();
     requests.dedup();
     requests.iter().map(|(_, ms)| *ms as f64 / 1000.0).sum()
@@ -55,7 +77,10 @@ fn attempt(one: &AttemptResult) -> ArcAttempt {
     ArcAttempt {
         test: one.test,
         attempt: one.attempt,
-        grid: one.grid.clone().map_err(|(kind, message)| (kind.to_owned(), message)),
+        grid: one
+            .grid
+            .clone()
+            .map_err(|(kind, message)| (kind.to_owned(), message)),
         how: one.how.clone(),
         text: one.text.clone(),
         reasoning: one.reasoning.clone(),
@@ -66,7 +91,12 @@ fn attempt(one: &AttemptResult) -> ArcAttempt {
 fn spent(ms: u64, spent: &EvalSpent) -> String {
     let mut text = format!("{:.2} s", ms as f64 / 1000.0);
     if spent.tokens() > 0 {
-        text += &format!(", {} tokens in, {} out, {}", spent.input_tokens, spent.output_tokens, spent.cost());
+        text += &format!(
+            ", {} tokens in, {} out, {}",
+            spent.input_tokens,
+            spent.output_tokens,
+            spent.cost()
+        );
     }
     text
 }
@@ -75,11 +105,20 @@ fn notices(results: &EvalResults) -> Vec<String> {
     let mut notices = Vec::new();
     if !results.finished {
         let why = results.ended.as_deref().unwrap_or("its process was killed");
-        notices.push(format!("The run is not finished ({why}): what is missing counts as not solved."));
+        notices.push(format!(
+            "The run is not finished ({why}): what is missing counts as not solved."
+        ));
     }
-    let failed = results.tries.iter().filter(|one| one.request.is_some() && one.grid.is_err()).count();
+    let failed = results
+        .tries
+        .iter()
+        .filter(|one| one.request.is_some() && one.grid.is_err())
+        .count();
     if failed > 0 {
-        notices.push(format!("{failed} of {} attempts have no grid; they count as wrong.", results.tries.len()));
+        notices.push(format!(
+            "{failed} of {} attempts have no grid; they count as wrong.",
+            results.tries.len()
+        ));
     }
     if results.lost_in_flight > 0 {
         notices.push(format!(
@@ -88,7 +127,10 @@ fn notices(results: &EvalResults) -> Vec<String> {
         ));
     }
     if results.spent.unmeasured > 0 {
-        notices.push(format!("{} transmissions broke off before their tokens were known.", results.spent.unmeasured));
+        notices.push(format!(
+            "{} transmissions broke off before their tokens were known.",
+            results.spent.unmeasured
+        ));
     }
     notices
 }
@@ -99,7 +141,10 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
     for set in &results.sets {
         add("Set", set.set.clone());
         add("Revision", set.revision.chars().take(12).collect());
-        add("Tasks, test inputs", format!("{}, {}", set.tasks, set.test_inputs));
+        add(
+            "Tasks, test inputs",
+            format!("{}, {}", set.tasks, set.test_inputs),
+        );
     }
     add("Attempts", results.attempts.to_string());
     add("Parser", results.parser.to_owned());
@@ -111,17 +156,33 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
     }
     add("Requests", results.requests.to_string());
     add("Duration", duration(results.seconds));
-    add("A task took", format!("{:.2} s, at most {:.2} s", results.task_seconds.median, results.task_seconds.most));
+    add(
+        "A task took",
+        format!(
+            "{:.2} s, at most {:.2} s",
+            results.task_seconds.median, results.task_seconds.most
+        ),
+    );
     if results.spent.tokens() > 0 {
         add("Tokens in", results.spent.input_tokens.to_string());
         add("Tokens out", results.spent.output_tokens.to_string());
         add("Cost", results.spent.cost());
     }
     // A model's whole configuration is in config.json.
-    for (name, value) in config.solver_settings.iter().filter(|(_, value)| !value.is_object()) {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    for (name, value) in config
+        .solver_settings
+        .iter()
+        .filter(|(_, value)| !value.is_object())
+    {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
         // The configuration has hashes in full.
-        let short = if name.ends_with("sha256") { text.chars().take(12).collect() } else { text };
+        let short = if name.ends_with("sha256") {
+            text.chars().take(12).collect()
+        } else {
+            text
+        };
         add(&name.replace('_', " "), short);
     }
     add("Software", results.software.clone());
@@ -134,5 +195,9 @@ fn duration(seconds: f64) -> String {
         return format!("{seconds:.1} s");
     }
     let minutes = (seconds / 60.0).floor();
-    if minutes < 60.0 { format!("{minutes} min {:.0} s", seconds - minutes * 60.0) } else { format!("{:.1} h", seconds / 3600.0) }
+    if minutes < 60.0 {
+        format!("{minutes} min {:.0} s", seconds - minutes * 60.0)
+    } else {
+        format!("{:.1} h", seconds / 3600.0)
+    }
 }

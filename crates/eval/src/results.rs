@@ -7,7 +7,10 @@ mod tally;
 use std::collections::BTreeMap;
 
 use rhae_protocol::{EvalConfig, EvalSpent};
-use rhae_tasks::{Answers, Grid, Parser, Reply, Rules, Score, Submission, SubmissionForm, TaskId, TestAnswers, parse_whole, score};
+use rhae_tasks::{
+    Answers, Grid, Parser, Reply, Rules, Score, Submission, SubmissionForm, TaskId, TestAnswers,
+    parse_whole, score,
+};
 use serde::Serialize;
 
 use crate::EvalError;
@@ -118,21 +121,41 @@ impl EvalResults {
     /// The mean of the sets' headlines, where all are scored.
     pub fn average(&self) -> Option<f64> {
         let plan = self.protocol == "plan";
-        let headline = |score: &Score| if plan { score.tasks_solved.value } else { score.mean_task_score.value };
-        let values: Option<Vec<f64>> = self.sets.iter().map(|set| set.score.as_ref().map(headline)).collect();
-        values.filter(|values| !values.is_empty()).map(|values| values.iter().sum::<f64>() / values.len() as f64)
+        let headline = |score: &Score| {
+            if plan {
+                score.tasks_solved.value
+            } else {
+                score.mean_task_score.value
+            }
+        };
+        let values: Option<Vec<f64>> = self
+            .sets
+            .iter()
+            .map(|set| set.score.as_ref().map(headline))
+            .collect();
+        values
+            .filter(|values| !values.is_empty())
+            .map(|values| values.iter().sum::<f64>() / values.len() as f64)
     }
 }
 
 /// Makes the results of a run.
-pub fn assemble(config: &EvalConfig, sets: &[PlannedSet], ledger: &Ledger, parser: Parser) -> Result<EvalResults, EvalError> {
+pub fn assemble(
+    config: &EvalConfig,
+    sets: &[PlannedSet],
+    ledger: &Ledger,
+    parser: Parser,
+) -> Result<EvalResults, EvalError> {
     let mut tries = Vec::new();
     let mut results = Vec::new();
     for planned in sets {
         let first = tries.len();
         collect(planned, config.attempts, ledger, parser, &mut tries);
         let submission = submission(planned, &tries[first..], config.attempts);
-        let rules = Rules { attempts: config.attempts, parser };
+        let rules = Rules {
+            attempts: config.attempts,
+            parser,
+        };
         let score = if planned.is_solved() && !planned.selection.is_empty() {
             Some(score(&planned.set, &planned.selection, &submission, rules)?)
         } else {
@@ -161,7 +184,11 @@ pub fn assemble(config: &EvalConfig, sets: &[PlannedSet], ledger: &Ledger, parse
         seconds: ledger.seconds(),
         task_seconds: task_seconds(ledger),
         processes: ledger.processes,
-        requests: ledger.requests.values().filter(|record| record.given.is_some()).count(),
+        requests: ledger
+            .requests
+            .values()
+            .filter(|record| record.given.is_some())
+            .count(),
         lost_in_flight: ledger.in_flight().count(),
         spent: ledger.spent(),
         sets: results,
@@ -172,24 +199,49 @@ pub fn assemble(config: &EvalConfig, sets: &[PlannedSet], ledger: &Ledger, parse
 fn task_seconds(ledger: &Ledger) -> TaskSeconds {
     let mut by_task: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for record in ledger.requests.values() {
-        *by_task.entry((&record.asked.set, &record.asked.task)).or_default() += record.ms;
+        *by_task
+            .entry((&record.asked.set, &record.asked.task))
+            .or_default() += record.ms;
     }
     let mut all: Vec<f64> = by_task.into_values().map(|ms| ms as f64 / 1000.0).collect();
     all.sort_by(f64::total_cmp);
-    let Some(&most) = all.last() else { return TaskSeconds::default() };
-    TaskSeconds { mean: all.iter().sum::<f64>() / all.len() as f64, median: all[all.len() / 2], most }
+    let Some(&most) = all.last() else {
+        return TaskSeconds::default();
+    };
+    TaskSeconds {
+        mean: all.iter().sum::<f64>() / all.len() as f64,
+        median: all[all.len() / 2],
+        most,
+    }
 }
 
 /// Every attempt of a set that counts, with its grid.
-fn collect(planned: &PlannedSet, attempts: usize, ledger: &Ledger, parser: Parser, tries: &mut Vec<AttemptResult>) {
+fn collect(
+    planned: &PlannedSet,
+    attempts: usize,
+    ledger: &Ledger,
+    parser: Parser,
+    tries: &mut Vec<AttemptResult>,
+) {
     let name = &planned.set.name;
     let mut counted: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
     for (id, tests) in &planned.selection {
         for &test in tests {
-            let solution = planned.set.tasks.get(id).and_then(|task| task.test.get(test)?.output.as_ref());
+            let solution = planned
+                .set
+                .tasks
+                .get(id)
+                .and_then(|task| task.test.get(test)?.output.as_ref());
             for attempt in 1..=attempts {
-                let slot = ledger.slots.get(&(name.clone(), id.to_string(), test, attempt));
-                let record = slot.and_then(|slot| ledger.requests.get(&slot.request).map(|record| (slot.request, record)));
+                let slot = ledger
+                    .slots
+                    .get(&(name.clone(), id.to_string(), test, attempt));
+                let record = slot.and_then(|slot| {
+                    ledger
+                        .requests
+                        .get(&slot.request)
+                        .map(|record| (slot.request, record))
+                });
                 let mut result = AttemptResult {
                     set: name.clone(),
                     task: id.clone(),
@@ -211,7 +263,8 @@ fn collect(planned: &PlannedSet, attempts: usize, ledger: &Ledger, parser: Parse
                     }
                     read(&mut result, record, parser);
                 }
-                result.right = solution.map(|solution| result.grid.as_ref().is_ok_and(|grid| grid == solution));
+                result.right = solution
+                    .map(|solution| result.grid.as_ref().is_ok_and(|grid| grid == solution));
                 tries.push(result);
             }
         }
@@ -223,24 +276,41 @@ fn read(result: &mut AttemptResult, record: &crate::RequestRecord, parser: Parse
     match &record.given {
         Some(Given::Answer(answer)) => {
             result.reasoning.clone_from(&answer.reasoning);
-            let found = answer.grids.iter().find(|grid| (grid.test, grid.attempt) == (result.test, result.attempt));
+            let found = answer
+                .grids
+                .iter()
+                .find(|grid| (grid.test, grid.attempt) == (result.test, result.attempt));
             if let Some(found) = found {
                 result.how.clone_from(&found.note);
                 result.grid = match &found.grid {
-                    Some(rows) => Grid::new(rows).map_err(|fault| (fault.kind(), fault.to_string())),
+                    Some(rows) => {
+                        Grid::new(rows).map_err(|fault| (fault.kind(), fault.to_string()))
+                    }
                     None => Err(("no-answer", "the solver has no further answer".to_owned())),
                 };
             } else if let Some(text) = &answer.text {
                 result.text = Some(text.clone());
-                let position = record.asked.tests.iter().position(|&test| test == result.test).unwrap_or(0);
+                let position = record
+                    .asked
+                    .tests
+                    .iter()
+                    .position(|&test| test == result.test)
+                    .unwrap_or(0);
                 result.grid = match parse_whole(parser, text, record.asked.tests.len()) {
                     Ok(parsed) => {
                         let (start, end) = (parsed.span.start, parsed.span.end);
                         result.how = Some(format!("{}, bytes {start} to {end}", parsed.how));
-                        parsed.grids.into_iter().nth(position).ok_or_else(|| ("wrong-count", "a grid is missing".to_owned()))
+                        parsed
+                            .grids
+                            .into_iter()
+                            .nth(position)
+                            .ok_or_else(|| ("wrong-count", "a grid is missing".to_owned()))
                     }
                     Err(reason) => Err(match &answer.finish {
-                        Some(finish) => (reason.kind(), format!("{reason} (the answer ended with: {finish})")),
+                        Some(finish) => (
+                            reason.kind(),
+                            format!("{reason} (the answer ended with: {finish})"),
+                        ),
                         None => (reason.kind(), reason.to_string()),
                     }),
                 };
@@ -248,7 +318,9 @@ fn read(result: &mut AttemptResult, record: &crate::RequestRecord, parser: Parse
                 result.grid = Err(("no-answer", "the solver has no answer".to_owned()));
             }
         }
-        Some(Given::Failure(kind, message, _)) => result.grid = Err((FailureKind::known(kind), message.clone())),
+        Some(Given::Failure(kind, message, _)) => {
+            result.grid = Err((FailureKind::known(kind), message.clone()))
+        }
         None => {}
     }
 }
@@ -258,7 +330,10 @@ fn submission(planned: &PlannedSet, tries: &[AttemptResult], attempts: usize) ->
     let mut tasks: BTreeMap<TaskId, Answers> = BTreeMap::new();
     for id in planned.selection.keys() {
         let tests = planned.set.tasks.get(id).map_or(0, |task| task.test.len());
-        let empty = |index| TestAnswers { attempts: vec![Reply::Nothing; attempts], pair_index: Some(index) };
+        let empty = |index| TestAnswers {
+            attempts: vec![Reply::Nothing; attempts],
+            pair_index: Some(index),
+        };
         let mut answers: Vec<TestAnswers> = (0..tests).map(empty).collect();
         for attempt in tries.iter().filter(|attempt| attempt.task == *id) {
             answers[attempt.test].attempts[attempt.attempt - 1] = match &attempt.grid {
@@ -269,11 +344,21 @@ fn submission(planned: &PlannedSet, tries: &[AttemptResult], attempts: usize) ->
         }
         tasks.insert(id.clone(), Answers::Tests(answers));
     }
-    Submission { form: SubmissionForm::Kaggle, tasks, doubled: Vec::new(), notes: Vec::new() }
+    Submission {
+        form: SubmissionForm::Kaggle,
+        tasks,
+        doubled: Vec::new(),
+        notes: Vec::new(),
+    }
 }
 
 /// Kaggle's form of the selected tests.
-fn submission_of(selected: &rhae_tasks::TaskSet, planned: &PlannedSet, submission: &Submission, rules: Rules) -> serde_json::Value {
+fn submission_of(
+    selected: &rhae_tasks::TaskSet,
+    planned: &PlannedSet,
+    submission: &Submission,
+    rules: Rules,
+) -> serde_json::Value {
     let mut part = submission.clone();
     for (id, answers) in &mut part.tasks {
         if let (Answers::Tests(answers), Some(tests)) = (answers, planned.selection.get(id)) {

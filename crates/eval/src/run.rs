@@ -59,15 +59,29 @@ pub struct Progress {
 
 /// Runs until everything is answered, a limit is reached or `interrupt` is raised: then nothing more is sent, and what is in flight
 /// is waited for. Gives what the journal says in the end.
-pub fn run(order: &Order<'_>, interrupt: &AtomicBool, show: &mut dyn FnMut(&Progress)) -> Result<Ledger, EvalError> {
+pub fn run(
+    order: &Order<'_>,
+    interrupt: &AtomicBool,
+    show: &mut dyn FnMut(&Progress),
+) -> Result<Ledger, EvalError> {
     let (journal, lines) = Journal::open(&order.folder.file("journal.jsonl"))?;
     let mut ledger = Ledger::of_lines(&lines);
-    let begun = EvalLine::Begun { at_ms: now_ms(), resumed: order.resumed, limits: order.limits };
+    let begun = EvalLine::Begun {
+        at_ms: now_ms(),
+        resumed: order.resumed,
+        limits: order.limits,
+    };
     journal.append(&begun)?;
     let jobs = order.plan.open(&ledger, order.retry_failed);
     let before = order.plan.requests() - jobs.len();
     let threads = order.limits.concurrency.clamp(1, jobs.len().max(1));
-    let gate = Gate::new(jobs, order.limits, ledger.spent(), ledger.seconds(), ledger.next_request());
+    let gate = Gate::new(
+        jobs,
+        order.limits,
+        ledger.spent(),
+        ledger.seconds(),
+        ledger.next_request(),
+    );
     let tally = Tally::new(order.plan, order.parser, &ledger);
     ledger.add(&begun);
     let shared = Shared {
@@ -81,7 +95,9 @@ pub fn run(order: &Order<'_>, interrupt: &AtomicBool, show: &mut dyn FnMut(&Prog
         fault: Mutex::new(None),
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| shared.work())).collect();
+        let workers: Vec<_> = (0..threads)
+            .map(|_| scope.spawn(|| shared.work()))
+            .collect();
         loop {
             let standing = gate.wait(Duration::from_millis(100));
             show(&shared.progress(before, &standing));
@@ -98,12 +114,22 @@ pub fn run(order: &Order<'_>, interrupt: &AtomicBool, show: &mut dyn FnMut(&Prog
         }
     });
     let stop = gate.wait(Duration::ZERO).stop;
-    let ended = EvalLine::Ended { at_ms: now_ms(), reason: stop.unwrap_or_else(|| "finished".to_owned()) };
-    if let Some(fault) = shared.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    let ended = EvalLine::Ended {
+        at_ms: now_ms(),
+        reason: stop.unwrap_or_else(|| "finished".to_owned()),
+    };
+    if let Some(fault) = shared
+        .fault
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+    {
         return Err(fault);
     }
     journal.append(&ended)?;
-    let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut ledger = shared
+        .ledger
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     ledger.add(&ended);
     Ok(ledger)
 }
@@ -136,13 +162,30 @@ impl Shared<'_> {
         let started = Instant::now();
         let outcome = if !admitted.may_send {
             Outcome::failure(FailureKind::TaskTime, "the time for the task was over")
-        } else if self.write(&EvalLine::Sent { request, at_ms: now_ms(), asked: asked.clone() }) {
-            let watch = Watch { request, deadline: admitted.deadline, cut: &self.cut, scribe: self };
+        } else if self.write(&EvalLine::Sent {
+            request,
+            at_ms: now_ms(),
+            asked: asked.clone(),
+        }) {
+            let watch = Watch {
+                request,
+                deadline: admitted.deadline,
+                cut: &self.cut,
+                scribe: self,
+            };
             let (task, set) = (self.order.plan.task(job), asked.set.as_str());
-            let question = Question { set, id: &job.id, task, tests: &asked.tests, attempts: &asked.attempts };
+            let question = Question {
+                set,
+                id: &job.id,
+                task,
+                tests: &asked.tests,
+                attempts: &asked.attempts,
+            };
             // A faulty solver costs its own attempt, not the run.
-            catch_unwind(AssertUnwindSafe(|| self.order.solver.answer(&question, &watch)))
-                .unwrap_or_else(|_| Outcome::failure(FailureKind::Panicked, "the solver panicked"))
+            catch_unwind(AssertUnwindSafe(|| {
+                self.order.solver.answer(&question, &watch)
+            }))
+            .unwrap_or_else(|_| Outcome::failure(FailureKind::Panicked, "the solver panicked"))
         } else {
             Outcome::failure(FailureKind::Stopped, "the journal cannot be written")
         };
@@ -150,23 +193,51 @@ impl Shared<'_> {
         let (at_ms, spent) = (now_ms(), outcome.spent);
         let mut ends_run = None;
         let line = match outcome.result {
-            Ok(answer) => EvalLine::Answered { request, at_ms, ms, asked, answer, spent },
-            Err(Failure { kind, message, ends_run: ends }) => {
+            Ok(answer) => EvalLine::Answered {
+                request,
+                at_ms,
+                ms,
+                asked,
+                answer,
+                spent,
+            },
+            Err(Failure {
+                kind,
+                message,
+                ends_run: ends,
+            }) => {
                 ends_run = ends.then(|| message.clone());
                 // What would fail for every request says nothing about this attempt.
                 let lasting = kind.is_lasting() && !ends;
-                EvalLine::Failed { request, at_ms, ms, asked, kind: kind.name().to_owned(), message, lasting, spent }
+                EvalLine::Failed {
+                    request,
+                    at_ms,
+                    ms,
+                    asked,
+                    kind: kind.name().to_owned(),
+                    message,
+                    lasting,
+                    spent,
+                }
             }
         };
         self.write(&line);
         let readable = self.lock_tally().add(&line);
         if self.order.stop_at_failure && !readable {
-            self.gate.stop(format!("attempt without a grid at `{}`, and failures are hard", job.asked.task));
+            self.gate.stop(format!(
+                "attempt without a grid at `{}`, and failures are hard",
+                job.asked.task
+            ));
         }
         if let Some(reason) = ends_run {
             self.gate.stop(reason);
         }
-        let charged = self.charged.lock().unwrap_or_else(PoisonError::into_inner).remove(&request).unwrap_or_default();
+        let charged = self
+            .charged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&request)
+            .unwrap_or_default();
         let rest = EvalSpent {
             input_tokens: spent.input_tokens.saturating_sub(charged.input_tokens),
             output_tokens: spent.output_tokens.saturating_sub(charged.output_tokens),
@@ -181,19 +252,29 @@ impl Shared<'_> {
     fn write(&self, line: &EvalLine) -> bool {
         match self.journal.append(line) {
             Ok(()) => {
-                self.ledger.lock().unwrap_or_else(PoisonError::into_inner).add(line);
+                self.ledger
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .add(line);
                 true
             }
             Err(error) => {
                 self.gate.stop(error.to_string());
-                self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.fault
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert(error);
                 false
             }
         }
     }
 
     fn written(&self, line: &EvalLine) -> Result<(), String> {
-        if self.write(line) { Ok(()) } else { Err("the journal cannot be written".to_owned()) }
+        if self.write(line) {
+            Ok(())
+        } else {
+            Err("the journal cannot be written".to_owned())
+        }
     }
 
     fn lock_tally(&self) -> MutexGuard<'_, Tally> {
@@ -208,7 +289,13 @@ impl Shared<'_> {
             in_flight: standing.in_flight,
             solved,
             tasks_done,
-            tasks: self.order.plan.sets.iter().map(|planned| planned.selection.len()).sum(),
+            tasks: self
+                .order
+                .plan
+                .sets
+                .iter()
+                .map(|planned| planned.selection.len())
+                .sum(),
             spent: standing.spent,
         }
     }
@@ -220,17 +307,42 @@ impl Scribe for Shared<'_> {
         if let Some(reason) = self.gate.used_up_now() {
             return Err(reason);
         }
-        self.written(&EvalLine::Try { request, id: id.to_owned(), at_ms: now_ms() })
+        self.written(&EvalLine::Try {
+            request,
+            id: id.to_owned(),
+            at_ms: now_ms(),
+        })
     }
 
-    fn failed(&self, request: u64, id: &str, message: &str, spent: &EvalSpent) -> Result<(), String> {
-        self.charged.lock().unwrap_or_else(PoisonError::into_inner).entry(request).or_default().add(spent);
+    fn failed(
+        &self,
+        request: u64,
+        id: &str,
+        message: &str,
+        spent: &EvalSpent,
+    ) -> Result<(), String> {
+        self.charged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(request)
+            .or_default()
+            .add(spent);
         self.gate.charge(spent);
         let (id, message) = (id.to_owned(), message.to_owned());
-        self.written(&EvalLine::TryFailed { request, id, at_ms: now_ms(), message, spent: *spent })
+        self.written(&EvalLine::TryFailed {
+            request,
+            id,
+            at_ms: now_ms(),
+            message,
+            spent: *spent,
+        })
     }
 }
 
 fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| {
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        })
 }

@@ -115,7 +115,11 @@ impl FailureKind {
 
     /// The name of a kind in a journal, which may be of another version.
     pub(crate) fn known(name: &str) -> &'static str {
-        Self::ALL.into_iter().map(Self::name).find(|&known| known == name).unwrap_or("failed")
+        Self::ALL
+            .into_iter()
+            .map(Self::name)
+            .find(|&known| known == name)
+            .unwrap_or("failed")
     }
 
     /// Whether the attempt counts as missing. What the run's own end cut off is still open.
@@ -183,7 +187,13 @@ pub struct Watch<'a> {
 /// Where transmissions are written down.
 pub(crate) trait Scribe: Sync {
     fn sending(&self, request: u64, id: &str) -> Result<(), String>;
-    fn failed(&self, request: u64, id: &str, message: &str, spent: &EvalSpent) -> Result<(), String>;
+    fn failed(
+        &self,
+        request: u64,
+        id: &str,
+        message: &str,
+        spent: &EvalSpent,
+    ) -> Result<(), String>;
 }
 
 impl Watch<'_> {
@@ -192,7 +202,9 @@ impl Watch<'_> {
         if self.cut.load(Ordering::Relaxed) {
             return Some(FailureKind::Stopped);
         }
-        self.deadline.filter(|(deadline, _)| Instant::now() >= *deadline).map(|(_, kind)| kind)
+        self.deadline
+            .filter(|(deadline, _)| Instant::now() >= *deadline)
+            .map(|(_, kind)| kind)
     }
 
     /// Writes down that a transmission is about to go out. An error says why nothing may be sent: a limit, or a full disk.
@@ -209,12 +221,22 @@ impl Watch<'_> {
 impl Outcome {
     /// An answer that cost nothing.
     pub fn free(answer: EvalAnswer) -> Self {
-        Self { result: Ok(answer), spent: EvalSpent::default() }
+        Self {
+            result: Ok(answer),
+            spent: EvalSpent::default(),
+        }
     }
 
     /// No answer.
     pub fn failure(kind: FailureKind, message: impl Into<String>) -> Self {
-        let failure = Failure { kind, message: message.into(), ends_run: false };
-        Self { result: Err(failure), spent: EvalSpent::default() }
+        let failure = Failure {
+            kind,
+            message: message.into(),
+            ends_run: false,
+        };
+        Self {
+            result: Err(failure),
+            spent: EvalSpent::default(),
+        }
     }
 }

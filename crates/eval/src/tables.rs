@@ -12,7 +12,9 @@ pub fn csv(results: &EvalResults) -> String {
         "set,task,test,attempt,request,outcome,right,seconds,input_tokens,cached_tokens,output_tokens,reasoning_tokens,cost_usd,how\n",
     );
     for one in &results.tries {
-        let right = one.right.map_or("", |right| if right { "true" } else { "false" });
+        let right = one
+            .right
+            .map_or("", |right| if right { "true" } else { "false" });
         let spent = &one.spent;
         let _ = writeln!(
             text,
@@ -21,14 +23,19 @@ pub fn csv(results: &EvalResults) -> String {
             one.task,
             one.test + 1,
             one.attempt,
-            one.request.map_or_else(String::new, |request| request.to_string()),
+            one.request
+                .map_or_else(String::new, |request| request.to_string()),
             outcome(one),
             one.ms as f64 / 1000.0,
             spent.input_tokens,
             spent.cached_tokens,
             spent.output_tokens,
             spent.reasoning_tokens,
-            if spent.unpriced == 0 { spent.cost_usd.to_string() } else { String::new() },
+            if spent.unpriced == 0 {
+                spent.cost_usd.to_string()
+            } else {
+                String::new()
+            },
             field(one.how.as_deref().unwrap_or_default()),
         );
     }
@@ -46,9 +53,20 @@ fn outcome(one: &AttemptResult) -> &'static str {
 
 /// A field of a CSV file. What a spreadsheet would take for a formula is marked as text.
 fn field(text: &str) -> String {
-    let flat: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    let flat = if flat.starts_with(['=', '+', '-', '@']) { format!("'{flat}") } else { flat };
-    if flat.contains([',', '"']) { format!("\"{}\"", flat.replace('"', "\"\"")) } else { flat }
+    let flat: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    let flat = if flat.starts_with(['=', '+', '-', '@']) {
+        format!("'{flat}")
+    } else {
+        flat
+    };
+    if flat.contains([',', '"']) {
+        format!("\"{}\"", flat.replace('"', "\"\""))
+    } else {
+        flat
+    }
 }
 
 /// The results for people.
@@ -56,7 +74,11 @@ pub fn markdown(results: &EvalResults) -> String {
     let mut text = format!("# {}\n", line(&results.solver));
     if !results.finished {
         let why = results.ended.as_deref().unwrap_or("its process was killed");
-        let _ = writeln!(text, "\n**The run is not finished** ({}): what is missing counts as not solved.", line(why));
+        let _ = writeln!(
+            text,
+            "\n**The run is not finished** ({}): what is missing counts as not solved.",
+            line(why)
+        );
     }
     for set in &results.sets {
         let _ = writeln!(
@@ -77,7 +99,12 @@ pub fn markdown(results: &EvalResults) -> String {
     if results.sets.len() > 1
         && let Some(average) = results.average()
     {
-        let _ = writeln!(text, "\nAverage of the {} sets: **{:.2} %**", results.sets.len(), 100.0 * average);
+        let _ = writeln!(
+            text,
+            "\nAverage of the {} sets: **{:.2} %**",
+            results.sets.len(),
+            100.0 * average
+        );
     }
     let spent = &results.spent;
     let _ = writeln!(
@@ -103,7 +130,12 @@ pub fn markdown(results: &EvalResults) -> String {
             spent.unmeasured
         );
     }
-    let _ = writeln!(text, "Made by {}, run {}.", line(&results.software), line(&results.run_id));
+    let _ = writeln!(
+        text,
+        "Made by {}, run {}.",
+        line(&results.software),
+        line(&results.run_id)
+    );
     text
 }
 
@@ -115,15 +147,30 @@ fn scores(score: &Score) -> String {
         ("test inputs solved", score.test_inputs_solved),
         ("pass@1", score.pass_at_1),
     ] {
-        let Measure { value, count, of, interval } = measure;
+        let Measure {
+            value,
+            count,
+            of,
+            interval,
+        } = measure;
         let count = count.map_or_else(String::new, |count| format!("{count}/{of}"));
         let (low, high) = (100.0 * interval.low, 100.0 * interval.high);
-        let _ = writeln!(text, "| {name} | {:.2} | {low:.2} – {high:.2} | {count} |", 100.0 * value);
+        let _ = writeln!(
+            text,
+            "| {name} | {:.2} | {low:.2} – {high:.2} | {count} |",
+            100.0 * value
+        );
     }
     if !score.failures.is_empty() {
         text.push_str("\n| not solved because | tests | % |\n| --- | ---: | ---: |\n");
         for failure in &score.failures {
-            let _ = writeln!(text, "| {} | {} | {:.2} |", failure.reason, failure.count, 100.0 * failure.share);
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.2} |",
+                failure.reason,
+                failure.count,
+                100.0 * failure.share
+            );
         }
     }
     text

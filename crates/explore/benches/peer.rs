@@ -23,33 +23,76 @@ use serde_json::{Value, json};
 use stateright::{Checker, Model, Property};
 
 /// The environments and levels. One with fewer states than a round looks at is searched to its end.
-const LEVELS: [(&str, u8); 6] = [("kq19-v1", 8), ("ny40-v1", 7), ("ym39-v1", 8), ("hk26-v1", 8), ("pz19-v1", 8), ("bx20-v1", 8)];
+const LEVELS: [(&str, u8); 6] = [
+    ("kq19-v1", 8),
+    ("ny40-v1", 7),
+    ("ym39-v1", 8),
+    ("hk26-v1", 8),
+    ("pz19-v1", 8),
+    ("bx20-v1", 8),
+];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let number = |name: &str, default: usize| {
         let at = arguments.iter().position(|argument| argument == name);
-        at.and_then(|at| arguments.get(at + 1)).and_then(|value| value.parse().ok()).unwrap_or(default)
+        at.and_then(|at| arguments.get(at + 1))
+            .and_then(|value| value.parse().ok())
+            .unwrap_or(default)
     };
     let (states, rounds) = (number("--states", 1_000_000), number("--rounds", 5));
-    if let Some(at) = arguments.iter().position(|argument| argument == "--profile") {
-        let [id, level, side] = &arguments[at + 1..at + 4] else { unreachable!("three were taken") };
+    if let Some(at) = arguments
+        .iter()
+        .position(|argument| argument == "--profile")
+    {
+        let [id, level, side] = &arguments[at + 1..at + 4] else {
+            unreachable!("three were taken")
+        };
         let level = LevelIndex(level.parse::<u8>().expect("the number of a level") - 1);
         let side = Side::named(side).expect("the name of a side");
-        let found = visit(id, Profile { level, states, rounds, side }).expect("the id of an environment");
+        let found = visit(
+            id,
+            Profile {
+                level,
+                states,
+                rounds,
+                side,
+            },
+        )
+        .expect("the id of an environment");
         println!("{found} states");
         return;
     }
     let mut levels = Vec::new();
-    let only = arguments.iter().position(|argument| argument == "--only").and_then(|at| arguments.get(at + 1));
-    for (id, level) in LEVELS.into_iter().filter(|(id, _)| only.is_none_or(|only| only == id)) {
-        levels.push(visit(id, Compare { level: LevelIndex(level - 1), states, rounds }).expect("it is registered"));
+    let only = arguments
+        .iter()
+        .position(|argument| argument == "--only")
+        .and_then(|at| arguments.get(at + 1));
+    for (id, level) in LEVELS
+        .into_iter()
+        .filter(|(id, _)| only.is_none_or(|only| only == id))
+    {
+        levels.push(
+            visit(
+                id,
+                Compare {
+                    level: LevelIndex(level - 1),
+                    states,
+                    rounds,
+                },
+            )
+            .expect("it is registered"),
+        );
     }
     let growth: Vec<Value> = [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
         .into_iter()
         .filter(|&size| size <= 10 * states && only.is_none())
         .map(|size| {
-            let grow = Grow { level: LevelIndex(LEVELS[0].1 - 1), states: size, rounds };
+            let grow = Grow {
+                level: LevelIndex(LEVELS[0].1 - 1),
+                states: size,
+                rounds,
+            };
             visit(LEVELS[0].0, grow).expect("it is registered")
         })
         .collect();
@@ -57,17 +100,27 @@ fn main() {
         println!("{}", json!({ "levels": levels, "growth": growth }));
         return;
     }
-    println!("new states a second of CPU time, medians of {rounds} rounds, of more where runs are short\n");
-    println!("level      states    hashed/s    packed/s  stateright/s  hashed  packed  rules alone  two threads");
+    println!(
+        "new states a second of CPU time, medians of {rounds} rounds, of more where runs are short\n"
+    );
+    println!(
+        "level      states    hashed/s    packed/s  stateright/s  hashed  packed  rules alone  two threads"
+    );
     for one in &levels {
         let number = |name: &str| one[name].as_f64().unwrap_or(f64::NAN);
-        let times = |name: &str| one[name].as_f64().map_or("-".to_owned(), |times| format!("{times:.1}x"));
+        let times = |name: &str| {
+            one[name]
+                .as_f64()
+                .map_or("-".to_owned(), |times| format!("{times:.1}x"))
+        };
         println!(
             "{:<9} {:>8} {:>11.0} {:>11} {:>13.0} {:>7} {:>7} {:>12} {:>10.0} %",
             one["level"].as_str().unwrap_or_default(),
             number("states"),
             number("hashed_per_s"),
-            one["packed_per_s"].as_f64().map_or("-".to_owned(), |rate| format!("{rate:.0}")),
+            one["packed_per_s"]
+                .as_f64()
+                .map_or("-".to_owned(), |rate| format!("{rate:.0}")),
             number("stateright_per_s"),
             times("hashed_times"),
             times("packed_times"),
@@ -100,7 +153,11 @@ impl Visitor for Compare {
     type Output = Value;
 
     fn visit<G: Game>(self) -> Value {
-        let Self { level, states, rounds } = self;
+        let Self {
+            level,
+            states,
+            rounds,
+        } = self;
         let work = Work::<G>::new(level, states);
         let mut sides = Sides::default();
         // Short runs are compared more often: between two of them a host seldom changes its speed.
@@ -109,7 +166,8 @@ impl Visitor for Compare {
             // Before the peer and after it, because a host is not as fast at all times.
             let own = || [Side::Hashed, Side::Packed, Side::Rules].map(|side| work.rate(side));
             let (before, peer, after) = (own(), work.rate(Side::Peer), own());
-            let [hash, pack, rules] = [0, 1, 2].map(|side| 2.0 / (1.0 / before[side] + 1.0 / after[side]));
+            let [hash, pack, rules] =
+                [0, 1, 2].map(|side| 2.0 / (1.0 / before[side] + 1.0 / after[side]));
             let pairs = [(); PAIRS].map(|()| work.rate(Side::Two) / work.rate(Side::Apart));
             // The first round warms up.
             if round > 0 {
@@ -181,12 +239,25 @@ impl<G: Game> Work<G> {
         let (generated, found) = (graph.edges() + 1, graph.nodes());
         drop(graph);
         let walked = walk(&packed, found);
-        Self { packed, hashed, level, states, found, generated, walked, again: (RUN / found).max(1) }
+        Self {
+            packed,
+            hashed,
+            level,
+            states,
+            found,
+            generated,
+            walked,
+            again: (RUN / found).max(1),
+        }
     }
 
     /// States a second of one side.
     fn rate(&self, side: Side) -> f64 {
-        let clock = if matches!(side, Side::Two | Side::Apart) { ClockId::Monotonic } else { ClockId::ProcessCPUTime };
+        let clock = if matches!(side, Side::Two | Side::Apart) {
+            ClockId::Monotonic
+        } else {
+            ClockId::ProcessCPUTime
+        };
         let before = now(clock);
         let states = self.run(side);
         states as f64 / (now(clock) - before).as_secs_f64()
@@ -326,7 +397,15 @@ impl Visitor for Grow {
 }
 
 fn limited(states: usize, threads: usize) -> Search {
-    Search { threads, limits: Limits { nodes: states, bytes: usize::MAX, ..Limits::default() }, all_clicks: false }
+    Search {
+        threads,
+        limits: Limits {
+            nodes: states,
+            bytes: usize::MAX,
+            ..Limits::default()
+        },
+        all_clicks: false,
+    }
 }
 
 fn search<E: Explorable<Error = Infallible>>(level: &E, states: usize, threads: usize) -> usize {
@@ -336,7 +415,13 @@ fn search<E: Explorable<Error = Infallible>>(level: &E, states: usize, threads: 
 
 fn check<G: Game>(level: LevelIndex, generated: usize) -> usize {
     let model = Peer::<G>(Arc::new(NativeLevel::new(0, level)));
-    model.checker().threads(1).target_state_count(generated).spawn_bfs().join().unique_state_count()
+    model
+        .checker()
+        .threads(1)
+        .target_state_count(generated)
+        .spawn_bfs()
+        .join()
+        .unique_state_count()
 }
 
 /// The same level as a model of stateright.
@@ -361,7 +446,10 @@ impl<G: Game> Model for Peer<G> {
     type Action = Action;
 
     fn init_states(&self) -> Vec<Self::State> {
-        vec![PeerState { state: self.0.start(), outcome: Outcome::Going }]
+        vec![PeerState {
+            state: self.0.start(),
+            outcome: Outcome::Going,
+        }]
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
@@ -384,7 +472,10 @@ impl<G: Game> Model for Peer<G> {
 
 fn now(clock: ClockId) -> Duration {
     let now = clock_gettime(clock);
-    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
+    Duration::new(
+        u64::try_from(now.tv_sec).unwrap_or(0),
+        u32::try_from(now.tv_nsec).unwrap_or(0),
+    )
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -54,11 +54,20 @@ impl<S> Batch<S> {
 
     /// Adds what an action in a state with this key led to. The hash is handed on as soon as it is known.
     #[inline]
-    pub(crate) fn add<const PACKED: bool>(&mut self, own: u128, (key, state): (u128, S), hashed: &impl Fn(u64)) {
+    pub(crate) fn add<const PACKED: bool>(
+        &mut self,
+        own: u128,
+        (key, state): (u128, S),
+        hashed: &impl Fn(u64),
+    ) {
         if key != own {
             let hash = hash_of(key);
             hashed(hash);
-            self.away.push(Away { key, hash, edge: self.edges as u32 });
+            self.away.push(Away {
+                key,
+                hash,
+                edge: self.edges as u32,
+            });
             if !PACKED {
                 self.states.push(state);
             }

@@ -23,7 +23,11 @@ fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {
         let middle = (low + high) / 2.0;
-        if holds(middle) { low = middle } else { high = middle }
+        if holds(middle) {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     (low + high) / 2.0
 }

@@ -33,7 +33,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { nodes: 20_000_000, edges: u32::MAX as usize, depth: usize::MAX, bytes: 1 << 30 }
+        Self {
+            nodes: 20_000_000,
+            edges: u32::MAX as usize,
+            depth: usize::MAX,
+            bytes: 1 << 30,
+        }
     }
 }
 
@@ -50,7 +55,11 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        Self { limits: Limits::default(), all_clicks: false, threads: 1 }
+        Self {
+            limits: Limits::default(),
+            all_clicks: false,
+            threads: 1,
+        }
     }
 }
 
@@ -69,7 +78,11 @@ pub struct Progress {
 pub(crate) const ANALYSIS_BYTES: usize = 56;
 
 /// Searches a level. `go_on` is asked every few thousand states, more often where they take long.
-pub fn explore<E: Explorable>(level: &E, search: &Search, mut go_on: impl FnMut(Progress) -> bool) -> Result<Graph, E::Error> {
+pub fn explore<E: Explorable>(
+    level: &E,
+    search: &Search,
+    mut go_on: impl FnMut(Progress) -> bool,
+) -> Result<Graph, E::Error> {
     if level.pack(&level.start()).is_some() {
         let mut packed = Builder::<E, true>::new(level, search);
         packed.run(&mut go_on)?;
@@ -108,7 +121,11 @@ pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
 impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     fn new(level: &'a E, search: &'a Search) -> Self {
         let start = level.start();
-        let key = if PACKED { level.pack(&start).unwrap_or_default() } else { level.key(&start) };
+        let key = if PACKED {
+            level.pack(&start).unwrap_or_default()
+        } else {
+            level.key(&start)
+        };
         let mut keys = Pages::new();
         keys.push(with_outcome(key, Outcome::Going));
         let graph = Graph {
@@ -121,9 +138,24 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             peak_bytes: 0,
         };
         let waiting_heap = if PACKED { 0 } else { level.heap_bytes(&start) };
-        let waiting = if PACKED { VecDeque::new() } else { VecDeque::from([start]) };
+        let waiting = if PACKED {
+            VecDeque::new()
+        } else {
+            VecDeque::from([start])
+        };
         let (targets, found) = (Vec::new(), Vec::new());
-        Self { level, search, graph, waiting, waiting_heap, targets, found, elsewhere: 0, free: 0, unpackable: false }
+        Self {
+            level,
+            search,
+            graph,
+            waiting,
+            waiting_heap,
+            targets,
+            found,
+            elsewhere: 0,
+            free: 0,
+            unpackable: false,
+        }
     }
 
     fn finish(mut self) -> Graph {
@@ -156,7 +188,12 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             let mut node = from;
             while node < end && batch.look_ups() < TOGETHER && batch.edges < MOST_EDGES {
                 let key = self.graph.keys.at(node);
-                expander.look_into(key, || self.next_waiting(), &mut batch, |hash| index.expect(hash))?;
+                expander.look_into(
+                    key,
+                    || self.next_waiting(),
+                    &mut batch,
+                    |hash| index.expect(hash),
+                )?;
                 node += 1;
             }
             if batch.unpackable {
@@ -192,7 +229,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             return false;
         }
         if self.graph.layers.len() > self.search.limits.depth {
-            let goes_on = self.graph.keys.iter_from(from).any(|key| outcome_of(key) == Outcome::Going);
+            let goes_on = self
+                .graph
+                .keys
+                .iter_from(from)
+                .any(|key| outcome_of(key) == Outcome::Going);
             self.graph.stop = goes_on.then_some(Stop::Depth);
             return false;
         }
@@ -202,7 +243,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
 
     pub(crate) fn ask(&mut self, go_on: &mut impl FnMut(Progress) -> bool) -> bool {
         let depth = self.graph.layers.len() - 1;
-        let goes_on = go_on(Progress { nodes: self.graph.nodes(), expanded: self.graph.expanded(), depth });
+        let goes_on = go_on(Progress {
+            nodes: self.graph.nodes(),
+            expanded: self.graph.expanded(),
+            depth,
+        });
         if !goes_on {
             self.graph.stop = Some(Stop::Time);
         }
@@ -212,7 +257,10 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     /// Takes the next state out of the queue.
     #[inline]
     fn next_waiting(&mut self) -> E::State {
-        let state = self.waiting.pop_front().expect("every state that goes on waits for its turn");
+        let state = self
+            .waiting
+            .pop_front()
+            .expect("every state that goes on waits for its turn");
         self.waiting_heap -= self.level.heap_bytes(&state);
         state
     }
@@ -221,12 +269,20 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
     pub(crate) fn take_waiting(&mut self, count: usize, into: &mut Vec<E::State>) {
         let (level, first) = (self.level, into.len());
         into.extend(self.waiting.drain(..count));
-        self.waiting_heap -= into[first..].iter().map(|state| level.heap_bytes(state)).sum::<usize>();
+        self.waiting_heap -= into[first..]
+            .iter()
+            .map(|state| level.heap_bytes(state))
+            .sum::<usize>();
     }
 
     /// Numbers what the actions of the next states led to and adds the edges, up to the first limit. `batches` is the memory of all
     /// batches.
-    pub(crate) fn number(&mut self, batch: &Batch<E::State>, index: &mut Index, batches: usize) -> Result<(), Stop> {
+    pub(crate) fn number(
+        &mut self,
+        batch: &Batch<E::State>,
+        index: &mut Index,
+        batches: usize,
+    ) -> Result<(), Stop> {
         self.graph.has_clicks |= batch.has_clicks;
         self.found.clear();
         // What is near is looked up once, when it is numbered.
@@ -235,9 +291,11 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         }
         self.targets.clear();
         for (own, &count) in (self.graph.expanded() as u32..).zip(&batch.counts) {
-            self.targets.resize(self.targets.len() + count as usize, own);
+            self.targets
+                .resize(self.targets.len() + count as usize, own);
         }
-        let batches = batches + (self.targets.capacity() + self.found.capacity()) * size_of::<u32>();
+        let batches =
+            batches + (self.targets.capacity() + self.found.capacity()) * size_of::<u32>();
         let most = batch.look_ups();
         if !index.has_room(most) {
             self.elsewhere = batches;
@@ -254,7 +312,8 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             // Where a depth begins is known when all states of the one before are done, so they are done first.
             let rows = batch.counts.len().min(row + self.left_in_depth());
             let edges = edge + batch.counts[row..rows].iter().sum::<u32>() as usize;
-            let aways = away + batch.away[away..].partition_point(|away| (away.edge as usize) < edges);
+            let aways =
+                away + batch.away[away..].partition_point(|away| (away.edge as usize) < edges);
             self.number_rows(batch, row..rows, edge..edges, away..aways, index)?;
             (row, edge, away) = (rows, edges, aways);
         }
@@ -292,7 +351,10 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         }
         let counts = &batch.counts[rows];
         let all = self.graph.rows.len() + edges.len();
-        if stop.is_none() && all <= self.search.limits.edges && self.graph.rows.has_room(counts.len(), edges.len()) {
+        if stop.is_none()
+            && all <= self.search.limits.edges
+            && self.graph.rows.has_room(counts.len(), edges.len())
+        {
             let weights = batch.weights.get(edges.clone()).unwrap_or_default();
             self.graph.rows.add(counts, &self.targets[edges], weights);
             return Ok(());
@@ -317,17 +379,25 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             let too_many = |edges: usize| self.graph.rows.len() + edges > self.search.limits.edges;
             let stopped = match stop {
                 // An edge that is one too many comes first.
-                Some((edge, why)) if row.contains(&edge) => Err(if too_many(edge - begin) { Stop::Edges } else { why }),
+                Some((edge, why)) if row.contains(&edge) => Err(if too_many(edge - begin) {
+                    Stop::Edges
+                } else {
+                    why
+                }),
                 _ if too_many(row.len()) => Err(Stop::Edges),
                 _ => self.make_row(row.len()),
             };
             if let Err(stop) = stopped {
-                let reached = self.targets[edges.start..begin].iter().map(|&number| number as usize + 1);
+                let reached = self.targets[edges.start..begin]
+                    .iter()
+                    .map(|&number| number as usize + 1);
                 self.graph.keys.truncate(reached.fold(known, usize::max));
                 return Err(stop);
             }
             let weights = batch.weights.get(row.clone()).unwrap_or_default();
-            self.graph.rows.add(&[count], &self.targets[row.clone()], weights);
+            self.graph
+                .rows
+                .add(&[count], &self.targets[row.clone()], weights);
             begin = row.end;
         }
         Ok(())
@@ -375,18 +445,29 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             self.graph.keys.add_room();
         }
         self.allow(0)?;
-        if nodes >= self.free { Err(Stop::Memory) } else { Ok(()) }
+        if nodes >= self.free {
+            Err(Stop::Memory)
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether there is room for more. What the analysis needs later is set aside; it gets what the index gives back.
     fn allow(&mut self, more: usize) -> Result<(), Stop> {
         let kept = self.graph.keys.bytes() + self.graph.rows.bytes();
-        let search = kept + self.waiting.capacity() * size_of::<E::State>() + self.waiting_heap + self.elsewhere + more;
+        let search = kept
+            + self.waiting.capacity() * size_of::<E::State>()
+            + self.waiting_heap
+            + self.elsewhere
+            + more;
         let affordable = self.search.limits.bytes.saturating_sub(kept + more) / ANALYSIS_BYTES;
         if search > self.search.limits.bytes || self.graph.nodes() > affordable {
             return Err(Stop::Memory);
         }
-        self.free = affordable.min(self.graph.keys.capacity()).min(self.search.limits.nodes).min(MOST);
+        self.free = affordable
+            .min(self.graph.keys.capacity())
+            .min(self.search.limits.nodes)
+            .min(MOST);
         self.graph.peak_bytes = self.graph.peak_bytes.max(search);
         Ok(())
     }

@@ -25,20 +25,31 @@ pub struct Chance {
 
 impl Chance {
     pub(crate) const NEVER: Self = Self { low: 0, high: 0 };
-    pub(crate) const ALWAYS: Self = Self { low: ONE, high: ONE };
+    pub(crate) const ALWAYS: Self = Self {
+        low: ONE,
+        high: ONE,
+    };
     pub(crate) const UNKNOWN: Self = Self { low: 0, high: ONE };
 
     /// The lower bound, rounded down.
     pub fn lower(self) -> f64 {
         let near = self.low as f64;
-        let down = if near as u128 > self.low { near.next_down() } else { near };
+        let down = if near as u128 > self.low {
+            near.next_down()
+        } else {
+            near
+        };
         down / ONE as f64
     }
 
     /// The upper bound, rounded up.
     pub fn upper(self) -> f64 {
         let near = self.high as f64;
-        let up = if (near as u128) < self.high { near.next_up() } else { near };
+        let up = if (near as u128) < self.high {
+            near.next_up()
+        } else {
+            near
+        };
         up / ONE as f64
     }
 
@@ -63,7 +74,10 @@ pub struct Chances {
 impl Chances {
     /// Finds them. Solving a component may take `bytes` of memory; one that would need more gets the bounds of what it leads to.
     pub fn of(graph: &Graph, components: &Components, policy: Policy, bytes: usize) -> Self {
-        let mut chances = Self { low: vec![0; graph.nodes()], high: vec![0; graph.nodes()] };
+        let mut chances = Self {
+            low: vec![0; graph.nodes()],
+            high: vec![0; graph.nodes()],
+        };
         let mut place_of: Vec<u32> = Vec::new();
         for members in components.iter() {
             match *members {
@@ -79,13 +93,17 @@ impl Chances {
 
     /// The chance from a state.
     pub fn at(&self, node: u32) -> Chance {
-        Chance { low: self.low[node as usize], high: self.high[node as usize] }
+        Chance {
+            low: self.low[node as usize],
+            high: self.high[node as usize],
+        }
     }
 
     /// The states that go on although no win can be reached from them. All of them if the graph is complete, else those
     /// that are certain.
     pub fn dead_ends<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = u32> + 'a {
-        (0..graph.nodes() as u32).filter(|&node| self.high[node as usize] == 0 && graph.outcome(node) == Outcome::Going)
+        (0..graph.nodes() as u32)
+            .filter(|&node| self.high[node as usize] == 0 && graph.outcome(node) == Outcome::Going)
     }
 
     fn set(&mut self, node: u32, chance: Chance) {
@@ -115,7 +133,10 @@ impl Chances {
             return Chance::NEVER;
         }
         let leaving = u128::from(total - staying);
-        Chance { low: low / leaving, high: high.div_ceil(leaving) }
+        Chance {
+            low: low / leaving,
+            high: high.div_ceil(leaving),
+        }
     }
 
     fn together(
@@ -130,10 +151,17 @@ impl Chances {
         // What is left for certain lies between the worst and the best that can be left for.
         let mut between: Option<Chance> = None;
         for &node in members {
-            for &target in graph.targets(node).iter().filter(|&&target| !components.are_together(node, target)) {
+            for &target in graph
+                .targets(node)
+                .iter()
+                .filter(|&&target| !components.are_together(node, target))
+            {
                 let there = self.at(target);
                 let known = between.unwrap_or(there);
-                between = Some(Chance { low: known.low.min(there.low), high: known.high.max(there.high) });
+                between = Some(Chance {
+                    low: known.low.min(there.low),
+                    high: known.high.max(there.high),
+                });
             }
         }
         // Nobody leaves a component without a way out.

@@ -46,26 +46,43 @@ pub fn check<E: Explorable>(
     let mut left = steps;
     'walks: while left > 0 {
         let (mut state, mut node, mut line) = (level.start(), 0_u32, Vec::new());
-        while left > 0 && line.len() < longest && graph.outcome(node) == Outcome::Going && !graph.is_frontier(node) {
+        while left > 0
+            && line.len() < longest
+            && graph.outcome(node) == Outcome::Going
+            && !graph.is_frontier(node)
+        {
             if !go_on() {
                 break 'walks;
             }
             left -= 1;
             // All cells were clicked already where clicks have weights, and going through them again would take long.
             let actions = choices(level, &state, graph.rows.is_weighted())?;
-            if unlisted.is_none() && !graph.rows.is_weighted() && level.offered(&state).contains(ActionKind::Action6) {
+            if unlisted.is_none()
+                && !graph.rows.is_weighted()
+                && level.offered(&state).contains(ActionKind::Action6)
+            {
                 unlisted = unlisted_click(level, &state, &actions, rng)?.map(|click| {
                     let actions = line.iter().copied().chain([click]).collect();
                     Doubt::UnlistedClick { actions }
                 });
             }
             let targets = graph.targets(node);
-            let Some(&action) = rng.choose(&actions) else { break };
+            let Some(&action) = rng.choose(&actions) else {
+                break;
+            };
             line.push(action);
-            let edge = actions.iter().position(|&known| known == action).expect("it was chosen from them");
+            let edge = actions
+                .iter()
+                .position(|&known| known == action)
+                .expect("it was chosen from them");
             let outcome = level.step(&mut state, action)?;
-            let key = if graph.is_packed() { level.pack(&state).unwrap_or_default() } else { level.key(&state) };
-            let agrees = actions.len() == targets.len() && graph.keys.at(targets[edge] as usize) == with_outcome(key, outcome);
+            let key = if graph.is_packed() {
+                level.pack(&state).unwrap_or_default()
+            } else {
+                level.key(&state)
+            };
+            let agrees = actions.len() == targets.len()
+                && graph.keys.at(targets[edge] as usize) == with_outcome(key, outcome);
             if !agrees {
                 same_key.get_or_insert(Doubt::SameKey { actions: line });
                 break;
@@ -76,7 +93,10 @@ pub fn check<E: Explorable>(
             break;
         }
     }
-    Ok(Check { actions: steps - left, doubts: same_key.into_iter().chain(unlisted).collect() })
+    Ok(Check {
+        actions: steps - left,
+        doubts: same_key.into_iter().chain(unlisted).collect(),
+    })
 }
 
 /// Tries one cell that is not listed.
@@ -86,7 +106,10 @@ fn unlisted_click<E: Explorable>(
     listed: &[Action],
     rng: &mut Rng,
 ) -> Result<Option<Action>, E::Error> {
-    let click = Action::Action6 { x: rng.below(64) as u8, y: rng.below(64) as u8 };
+    let click = Action::Action6 {
+        x: rng.below(64) as u8,
+        y: rng.below(64) as u8,
+    };
     let before = level.key(state);
     let result = |action: Action| {
         let mut after = state.clone();
@@ -96,7 +119,10 @@ fn unlisted_click<E: Explorable>(
     if listed.contains(&click) || found == (Outcome::Going, before) {
         return Ok(None);
     }
-    for &action in listed.iter().filter(|action| action.kind() == ActionKind::Action6) {
+    for &action in listed
+        .iter()
+        .filter(|action| action.kind() == ActionKind::Action6)
+    {
         if result(action)? == found {
             return Ok(None);
         }

@@ -69,7 +69,11 @@ impl Components {
             component -= 1;
             ends.push(order.len() as u32);
         }
-        Self { order, ends, of: rank }
+        Self {
+            order,
+            ends,
+            of: rank,
+        }
     }
 
     /// How many there are.
@@ -95,7 +99,11 @@ impl Components {
 
     /// The sizes of those with more than one state, the largest first.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes: Vec<usize> = self.iter().map(<[u32]>::len).filter(|&size| size > 1).collect();
+        let mut sizes: Vec<usize> = self
+            .iter()
+            .map(<[u32]>::len)
+            .filter(|&size| size > 1)
+            .collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
         sizes
     }

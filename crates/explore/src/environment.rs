@@ -6,7 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rhae_engine::{
-    Action, ActionKind, ActionSet, Environment, EnvironmentError, Observation, Outcome, PlayState, StateKey, key_of,
+    Action, ActionKind, ActionSet, Environment, EnvironmentError, Observation, Outcome, PlayState,
+    StateKey, key_of,
 };
 
 use crate::Explorable;
@@ -50,11 +51,20 @@ enum Held {
 
 impl EnvironmentLevel {
     /// The level on which a play stands. Fails if the environment can neither be forked nor give snapshots.
-    pub fn new(environment: Box<dyn Environment>, identity: Identity) -> Result<Self, EnvironmentError> {
+    pub fn new(
+        environment: Box<dyn Environment>,
+        identity: Identity,
+    ) -> Result<Self, EnvironmentError> {
         let level = environment.observation().levels_completed;
         let start = position(&*environment, hold(&*environment)?, identity);
         let reports_hidden = environment.hidden_key().is_some();
-        Ok(Self { start, level, identity, reports_hidden, walker: Mutex::new(environment) })
+        Ok(Self {
+            start,
+            level,
+            identity,
+            reports_hidden,
+            walker: Mutex::new(environment),
+        })
     }
 
     /// What tells states apart, for reports.
@@ -90,8 +100,17 @@ impl EnvironmentLevel {
 
 fn position(environment: &dyn Environment, play: Held, identity: Identity) -> Position {
     let offered = environment.observation().available;
-    let clicks = if offered.contains(ActionKind::Action6) { environment.clicks().map(Into::into) } else { None };
-    Position { play, key: key_by(environment, identity), offered, clicks }
+    let clicks = if offered.contains(ActionKind::Action6) {
+        environment.clicks().map(Into::into)
+    } else {
+        None
+    };
+    Position {
+        play,
+        key: key_by(environment, identity),
+        offered,
+        clicks,
+    }
 }
 
 fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
@@ -102,7 +121,9 @@ fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
         Some(snapshot) => Ok(Held::Snapshot(snapshot.into())),
         None => {
             let id = &environment.info().id;
-            Err(EnvironmentError::Failed(format!("`{id}` can neither be forked nor give snapshots, so it cannot be explored")))
+            Err(EnvironmentError::Failed(format!(
+                "`{id}` can neither be forked nor give snapshots, so it cannot be explored"
+            )))
         }
     }
 }
@@ -115,7 +136,12 @@ pub fn key_by(environment: &dyn Environment, identity: Identity) -> StateKey {
         Identity::FrameAndHidden => environment.hidden_key(),
         Identity::Deep => environment.deep_key(),
     };
-    key_of(&(seen.settled().cells(), seen.levels_completed, seen.state, hidden))
+    key_of(&(
+        seen.settled().cells(),
+        seen.levels_completed,
+        seen.state,
+        hidden,
+    ))
 }
 
 impl Explorable for EnvironmentLevel {
@@ -132,7 +158,13 @@ impl Explorable for EnvironmentLevel {
 
     /// Where an environment does not tell which clicks may matter, none is listed: they are found by trying all cells.
     fn clicks(&self, state: &Position, actions: &mut Vec<Action>) {
-        actions.extend(state.clicks.iter().flat_map(|cells| cells.iter()).filter_map(|&(x, y)| Action::click(x, y)));
+        actions.extend(
+            state
+                .clicks
+                .iter()
+                .flat_map(|cells| cells.iter())
+                .filter_map(|&(x, y)| Action::click(x, y)),
+        );
     }
 
     fn step(&self, state: &mut Position, action: Action) -> Result<Outcome, EnvironmentError> {

@@ -22,7 +22,14 @@ pub(crate) struct Expander<'a, E: Explorable, const PACKED: bool> {
 impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
     pub(crate) fn new(level: &'a E, all_clicks: bool) -> Self {
         let (offered, actions, clicked) = (ActionSet::EMPTY, Vec::new(), Vec::new());
-        Self { level, all_clicks, offered, actions, keys: 0, clicked }
+        Self {
+            level,
+            all_clicks,
+            offered,
+            actions,
+            keys: 0,
+            clicked,
+        }
     }
 
     /// Carries out the actions of one more state, which waits somewhere where its key is not the state. Each hash of what they
@@ -37,7 +44,13 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
     ) -> Result<(), E::Error> {
         let first = batch.edges;
         if outcome_of(key) == Outcome::Going {
-            let state = if PACKED { self.level.unpack(key & KEY).expect("a packed state comes back") } else { waiting() };
+            let state = if PACKED {
+                self.level
+                    .unpack(key & KEY)
+                    .expect("a packed state comes back")
+            } else {
+                waiting()
+            };
             self.expand((key, &state), batch, &hashed)?;
         }
         batch.counts.push((batch.edges - first) as u32);
@@ -45,7 +58,12 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
     }
 
     #[inline]
-    fn expand(&mut self, state: (u128, &E::State), batch: &mut Batch<E::State>, hashed: &impl Fn(u64)) -> Result<(), E::Error> {
+    fn expand(
+        &mut self,
+        state: (u128, &E::State),
+        batch: &mut Batch<E::State>,
+        hashed: &impl Fn(u64),
+    ) -> Result<(), E::Error> {
         let offered = self.level.offered(state.1);
         if offered != self.offered {
             self.offered = offered;
@@ -81,8 +99,12 @@ impl<'a, E: Explorable, const PACKED: bool> Expander<'a, E, PACKED> {
     ) -> Result<(), E::Error> {
         self.clicked.clear();
         for cell in 0..CLICKS {
-            let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
-            let (key, after) = result::<E, PACKED>(self.level, state, action, &mut batch.unpackable)?;
+            let action = Action::Action6 {
+                x: (cell % 64) as u8,
+                y: (cell / 64) as u8,
+            };
+            let (key, after) =
+                result::<E, PACKED>(self.level, state, action, &mut batch.unpackable)?;
             match self.clicked.iter_mut().find(|(known, ..)| *known == key) {
                 Some((.., cells)) => *cells += 1,
                 None => self.clicked.push((key, after, 1)),

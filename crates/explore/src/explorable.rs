@@ -2,7 +2,10 @@
 
 use std::convert::Infallible;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Frame, Game, LevelIndex, NoFrames, Outcome, StateKey, StateOf, key_of};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Frame, Game, LevelIndex, NoFrames, Outcome, StateKey, StateOf,
+    key_of,
+};
 
 /// One level as a graph of states.
 ///
@@ -72,7 +75,10 @@ pub trait Explorable: Sync {
 
 /// The keys worth trying of those that are offered.
 pub(crate) fn keys_of(offered: ActionSet) -> impl Iterator<Item = Action> {
-    offered.iter().filter(|kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7)).filter_map(ActionKind::simple)
+    offered
+        .iter()
+        .filter(|kind| !matches!(kind, ActionKind::Reset | ActionKind::Action7))
+        .filter_map(ActionKind::simple)
 }
 
 /// A level of a native game.
@@ -84,13 +90,19 @@ pub struct NativeLevel<G: Game> {
 impl<G: Game> NativeLevel<G> {
     /// A level under a seed.
     pub fn new(seed: u64, index: LevelIndex) -> Self {
-        Self { level: G::level(index, seed), packs: true }
+        Self {
+            level: G::level(index, seed),
+            packs: true,
+        }
     }
 
     /// The same level without packed states, so that every state is told apart by its hash.
     #[must_use]
     pub fn hashed(self) -> Self {
-        Self { packs: false, ..self }
+        Self {
+            packs: false,
+            ..self
+        }
     }
 
     /// The settled picture of a state.
@@ -135,12 +147,20 @@ impl<G: Game> Explorable for NativeLevel<G> {
 
     #[inline]
     fn pack(&self, state: &Self::State) -> Option<u128> {
-        if self.packs { G::pack(&self.level, state) } else { None }
+        if self.packs {
+            G::pack(&self.level, state)
+        } else {
+            None
+        }
     }
 
     #[inline]
     fn unpack(&self, packed: u128) -> Option<Self::State> {
-        if self.packs { G::unpack(&self.level, packed) } else { None }
+        if self.packs {
+            G::unpack(&self.level, packed)
+        } else {
+            None
+        }
     }
 
     #[inline]

@@ -16,11 +16,20 @@ const TOGETHER: usize = 64;
 const WORK: u64 = 4_000_000;
 
 /// The chance to win from the start as numerator and denominator, if the graph is complete and small enough.
-pub fn fraction(graph: &Graph, components: &Components, policy: Policy) -> Option<(String, String)> {
+pub fn fraction(
+    graph: &Graph,
+    components: &Components,
+    policy: Policy,
+) -> Option<(String, String)> {
     if !graph.is_complete() || graph.nodes() > NODES {
         return None;
     }
-    let mut exact = Exact { graph, policy, chances: vec![BigRational::zero(); graph.nodes()], work: 0 };
+    let mut exact = Exact {
+        graph,
+        policy,
+        chances: vec![BigRational::zero(); graph.nodes()],
+        work: 0,
+    };
     for members in components.iter() {
         match *members {
             [node] => exact.alone(node)?,
@@ -60,7 +69,11 @@ impl Exact<'_> {
                         sum += &self.chances[target as usize] * BigInt::from(weight);
                     }
                 }
-                if leaving == 0 { BigRational::zero() } else { sum / BigInt::from(leaving) }
+                if leaving == 0 {
+                    BigRational::zero()
+                } else {
+                    sum / BigInt::from(leaving)
+                }
             }
         };
         self.pay(&chance)?;
@@ -77,11 +90,15 @@ impl Exact<'_> {
                 .flat_map(|&node| self.graph.targets(node))
                 .filter(|&&target| !components.are_together(members[0], target))
         };
-        let Some(&first) = exits().next() else { return Some(()) };
+        let Some(&first) = exits().next() else {
+            return Some(());
+        };
         if exits().all(|&exit| self.chances[exit as usize] == self.chances[first as usize]) {
             // Whoever leaves for one and the same chance has it already.
             let chance = self.chances[first as usize].clone();
-            members.iter().for_each(|&node| self.chances[node as usize] = chance.clone());
+            members
+                .iter()
+                .for_each(|&node| self.chances[node as usize] = chance.clone());
             return Some(());
         }
         if size > TOGETHER {

@@ -113,7 +113,10 @@ impl Graph {
 
     /// The states at a depth.
     pub fn layer(&self, depth: usize) -> Range<u32> {
-        let end = self.layers.get(depth + 1).map_or(self.keys.len() as u32, |&next| next);
+        let end = self
+            .layers
+            .get(depth + 1)
+            .map_or(self.keys.len() as u32, |&next| next);
         self.layers[depth]..end
     }
 
@@ -156,7 +159,11 @@ impl Graph {
 
     /// Where a state leads under a policy, each action with its weight, and the sum of the weights.
     #[inline]
-    pub(crate) fn moves(&self, node: u32, policy: Policy) -> (impl Iterator<Item = (u32, u64)> + Clone + '_, u64) {
+    pub(crate) fn moves(
+        &self,
+        node: u32,
+        policy: Policy,
+    ) -> (impl Iterator<Item = (u32, u64)> + Clone + '_, u64) {
         let targets = self.rows.targets(node as usize);
         let weights = self.rows.weights(node as usize);
         let weight = move |edge: usize| match (weights.map(|weights| weights[edge]), policy) {
@@ -164,8 +171,18 @@ impl Graph {
             (Some(0), Policy::Blind) => u64::from(CLICKS),
             (Some(cells), _) => u64::from(cells),
         };
-        let total = if weights.is_none() { targets.len() as u64 } else { (0..targets.len()).map(weight).sum() };
-        (targets.iter().enumerate().map(move |(edge, &target)| (target, weight(edge))), total)
+        let total = if weights.is_none() {
+            targets.len() as u64
+        } else {
+            (0..targets.len()).map(weight).sum()
+        };
+        (
+            targets
+                .iter()
+                .enumerate()
+                .map(move |(edge, &target)| (target, weight(edge))),
+            total,
+        )
     }
 
     /// Where clicks on all cells were tried: how many cells each edge of a state stands for, 0 for a key.
@@ -175,7 +192,12 @@ impl Graph {
 
     /// Ends of the level: wins, losses.
     pub fn terminals(&self) -> (usize, usize) {
-        let count = |wanted: Outcome| self.keys.iter_from(0).filter(|&key| outcome_of(key) == wanted).count();
+        let count = |wanted: Outcome| {
+            self.keys
+                .iter_from(0)
+                .filter(|&key| outcome_of(key) == wanted)
+                .count()
+        };
         (count(Outcome::LevelWon), count(Outcome::GameOver))
     }
 }

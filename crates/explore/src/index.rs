@@ -24,7 +24,8 @@ pub(crate) const NOBODY: u32 = u32::MAX;
 /// A hash of a key. Packed keys are anything but random, so both halves are mixed.
 #[inline]
 pub(crate) const fn hash_of(key: u128) -> u64 {
-    let mixed = ((key as u64) ^ 0x9E37_79B9_7F4A_7C15) as u128 * (((key >> 64) as u64) ^ 0xD6E8_FEB8_6659_FD93) as u128;
+    let mixed = ((key as u64) ^ 0x9E37_79B9_7F4A_7C15) as u128
+        * (((key >> 64) as u64) ^ 0xD6E8_FEB8_6659_FD93) as u128;
     let folded = (mixed as u64) ^ ((mixed >> 64) as u64);
     // A factor of zero would send all partners to one place.
     (folded ^ (key as u64).rotate_left(23)).wrapping_mul(0xA24B_AED4_963E_E407)
@@ -34,10 +35,15 @@ pub(crate) const fn hash_of(key: u128) -> u64 {
 #[inline]
 pub(crate) fn prefetch<T>(entry: &T) {
     #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "searches find a fifth to two fifths more states a second: see docs/benchmarks.md")]
+    #[expect(
+        unsafe_code,
+        reason = "searches find a fifth to two fifths more states a second: see docs/benchmarks.md"
+    )]
     // SAFETY: it reads nothing that the program could see, and the entry is there.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(entry).cast());
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+            std::ptr::from_ref(entry).cast(),
+        );
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = entry;
@@ -54,7 +60,11 @@ pub(crate) struct Index {
 impl Index {
     /// A table that knows the states of a list.
     pub(crate) fn new(keys: &Pages<u128>) -> Self {
-        let mut index = Self { groups: vec![[0; GROUP]; SMALLEST], used: 0, numbers: 0 };
+        let mut index = Self {
+            groups: vec![[0; GROUP]; SMALLEST],
+            used: 0,
+            numbers: 0,
+        };
         index.add_room(keys.len(), keys);
         index.used = keys.len();
         index
@@ -104,7 +114,9 @@ impl Index {
             if count == 0 {
                 return;
             }
-            together[..count].iter().for_each(|&(hash, number)| self.fill(hash, number));
+            together[..count]
+                .iter()
+                .for_each(|&(hash, number)| self.fill(hash, number));
         }
     }
 
@@ -152,7 +164,8 @@ impl Index {
         found.clear();
         found.extend(wanted.iter().map(move |&Away { hash, .. }| {
             let tag = (hash >> 32) as u32 & !numbers;
-            let [a, b, c, d] = groups[hash as usize & (groups.len() - 1)].map(|slot| if slot & !numbers == tag { slot } else { 0 });
+            let [a, b, c, d] = groups[hash as usize & (groups.len() - 1)]
+                .map(|slot| if slot & !numbers == tag { slot } else { 0 });
             // Where no slot has the tag, or more than one, some key is compared that is there.
             let number = ((a | b | c | d) & numbers).wrapping_sub(1).min(last);
             keys.expect(number as usize);
@@ -171,7 +184,13 @@ impl Index {
         let mut place = self.place(hash);
         loop {
             let group = &mut self.groups[place];
-            let [a, b, c, d] = group.map(|slot| if slot & !numbers == tag { slot & numbers } else { 0 });
+            let [a, b, c, d] = group.map(|slot| {
+                if slot & !numbers == tag {
+                    slot & numbers
+                } else {
+                    0
+                }
+            });
             // Mostly one slot has the tag, if any has, so it is all of them together: a processor has to guess only whether there is one.
             let all = a | b | c | d;
             if all != 0 {
@@ -195,13 +214,18 @@ impl Index {
 /// Which of some numbers, each one more than that of a state, or none, is that of a key.
 #[cold]
 fn one_of(numbers: [u32; GROUP], key: u128, keys: &Pages<u128>) -> Option<u32> {
-    numbers.into_iter().filter_map(|number| number.checked_sub(1)).find(|&known| keys.at(known as usize) == key)
+    numbers
+        .into_iter()
+        .filter_map(|number| number.checked_sub(1))
+        .find(|&known| keys.at(known as usize) == key)
 }
 
 /// The first slot of a group that is not used.
 #[inline]
 fn free_slot(group: &mut [u32; GROUP]) -> Option<&mut u32> {
-    let used = group.iter().fold(0, |used, &slot| used + u32::from(slot != 0));
+    let used = group
+        .iter()
+        .fold(0, |used, &slot| used + u32::from(slot != 0));
     group.get_mut(used as usize)
 }
 
@@ -220,17 +244,32 @@ mod tests {
                 index.add_room(1, &keys);
                 assert_eq!(index.bytes(), bytes);
             }
-            assert_eq!(index.resolve(hash_of(key), key, &keys), None, "{key} was known before it came");
+            assert_eq!(
+                index.resolve(hash_of(key), key, &keys),
+                None,
+                "{key} was known before it came"
+            );
             if keys.is_full() {
                 keys.add_room();
             }
             keys.push(key);
         }
         // What is found together is right, and nearly everything is.
-        let away = |key: u128| Away { key, hash: hash_of(key), edge: 0 };
-        let (wanted, mut found) = ((0..300_000).map(key_of).map(away).collect::<Vec<Away>>(), Vec::new());
+        let away = |key: u128| Away {
+            key,
+            hash: hash_of(key),
+            edge: 0,
+        };
+        let (wanted, mut found) = (
+            (0..300_000).map(key_of).map(away).collect::<Vec<Away>>(),
+            Vec::new(),
+        );
         index.find(&wanted, &keys, &mut found);
-        assert!((0..).zip(&found).all(|(number, &found)| found == number && number < 150_000 || found == NOBODY));
+        assert!(
+            (0..)
+                .zip(&found)
+                .all(|(number, &found)| found == number && number < 150_000 || found == NOBODY)
+        );
         assert!(found.iter().filter(|&&found| found != NOBODY).count() > 130_000);
         for number in 0..150_000 {
             let key = keys.at(number as usize);
@@ -242,7 +281,8 @@ mod tests {
     fn counting_keys_spread_over_the_table() {
         for shift in [0, 8, 16, 64, 100, 114] {
             let mut taken = vec![false; 1 << 12];
-            (0..1 << 12).for_each(|number: u128| taken[hash_of(number << shift) as usize & 0xFFF] = true);
+            (0..1 << 12)
+                .for_each(|number: u128| taken[hash_of(number << shift) as usize & 0xFFF] = true);
             // Random places leave 1/e empty.
             let empty = taken.iter().filter(|&&is_taken| !is_taken).count();
             assert!(empty < 1700, "shift {shift}: {empty} places are empty");

@@ -36,7 +36,9 @@ pub use environment::{EnvironmentLevel, Identity, key_by};
 pub use explorable::{Explorable, NativeLevel};
 pub use fraction::fraction;
 pub use graph::{CLICKS, Graph, Policy, Stop};
-pub use paths::{actions_along, count_shortest, edge_actions, first_win, knows_all_shortest, way_to};
+pub use paths::{
+    actions_along, count_shortest, edge_actions, first_win, knows_all_shortest, way_to,
+};
 pub use random::{RandomPlay, random_action, random_play};
 pub use search::{FirstWin, shortest_win};
 pub use within::win_within;

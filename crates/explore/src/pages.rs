@@ -21,7 +21,9 @@ pub(crate) struct Pages<T> {
 
 impl<T: Copy> Pages<T> {
     pub(crate) fn new() -> Self {
-        Self { pages: vec![new_page()] }
+        Self {
+            pages: vec![new_page()],
+        }
     }
 
     #[inline]
@@ -31,7 +33,10 @@ impl<T: Copy> Pages<T> {
 
     /// The memory it holds.
     pub(crate) fn bytes(&self) -> usize {
-        self.pages.iter().map(|page| page.capacity() * size_of::<T>()).sum()
+        self.pages
+            .iter()
+            .map(|page| page.capacity() * size_of::<T>())
+            .sum()
     }
 
     #[inline]
@@ -79,13 +84,19 @@ impl<T: Copy> Pages<T> {
     /// Appends an entry, for which there must be room.
     #[inline]
     pub(crate) fn push(&mut self, entry: T) {
-        self.pages.last_mut().expect("there is always a page").push(entry);
+        self.pages
+            .last_mut()
+            .expect("there is always a page")
+            .push(entry);
     }
 
     /// Appends entries, for which there must be room on the last page.
     #[inline]
     fn extend(&mut self, entries: impl Iterator<Item = T>) {
-        self.pages.last_mut().expect("there is always a page").extend(entries);
+        self.pages
+            .last_mut()
+            .expect("there is always a page")
+            .extend(entries);
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {
@@ -98,7 +109,11 @@ impl<T: Copy> Pages<T> {
     #[inline]
     fn last_mut(&mut self) -> Option<&mut T> {
         let page = self.pages.len() - 1;
-        let page = if self.pages[page].is_empty() { page.checked_sub(1)? } else { page };
+        let page = if self.pages[page].is_empty() {
+            page.checked_sub(1)?
+        } else {
+            page
+        };
         self.pages[page].last_mut()
     }
 
@@ -116,8 +131,18 @@ impl<T: Copy> Pages<T> {
     /// The entries from a place on.
     pub(crate) fn iter_from(&self, from: usize) -> impl Iterator<Item = T> + '_ {
         let (first, skipped) = (from >> BITS, from & WITHIN);
-        let pages = self.pages.get(first..).unwrap_or_default().iter().enumerate();
-        pages.flat_map(move |(page, list)| list.get(if page == 0 { skipped } else { 0 }..).unwrap_or_default().iter().copied())
+        let pages = self
+            .pages
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .enumerate();
+        pages.flat_map(move |(page, list)| {
+            list.get(if page == 0 { skipped } else { 0 }..)
+                .unwrap_or_default()
+                .iter()
+                .copied()
+        })
     }
 }
 
@@ -137,7 +162,12 @@ impl Rows {
         let mut first = Pages::new();
         first.push(0);
         let weights = weighted.then(|| vec![new_page()]);
-        Self { first, targets: vec![new_page()], weights, len: 0 }
+        Self {
+            first,
+            targets: vec![new_page()],
+            weights,
+            len: 0,
+        }
     }
 
     /// How many rows there are.
@@ -176,9 +206,23 @@ impl Rows {
 
     /// What [`add_room`](Self::add_room) will ask for.
     pub(crate) fn room_bytes(&self, edges: usize) -> usize {
-        let one = size_of::<u32>() + if self.is_weighted() { size_of::<u16>() } else { 0 };
-        let first = if self.first.is_full() { Pages::<u32>::room_bytes() } else { 0 };
-        first + if has_room(&self.targets, edges) { 0 } else { PAGE * one }
+        let one = size_of::<u32>()
+            + if self.is_weighted() {
+                size_of::<u16>()
+            } else {
+                0
+            };
+        let first = if self.first.is_full() {
+            Pages::<u32>::room_bytes()
+        } else {
+            0
+        };
+        first
+            + if has_room(&self.targets, edges) {
+                0
+            } else {
+                PAGE * one
+            }
     }
 
     pub(crate) fn add_room(&mut self, edges: usize) {
@@ -189,7 +233,11 @@ impl Rows {
             return;
         }
         // The row begins on the new page.
-        *self.first.last_mut().expect("where the next row begins is always there") = (self.targets.len() << BITS) as u32;
+        *self
+            .first
+            .last_mut()
+            .expect("where the next row begins is always there") =
+            (self.targets.len() << BITS) as u32;
         self.targets.push(new_page());
         if let Some(weights) = &mut self.weights {
             weights.push(new_page());
@@ -217,19 +265,26 @@ impl Rows {
     /// The edges of a row; none if it is not there.
     #[inline]
     pub(crate) fn targets(&self, row: usize) -> &[u32] {
-        self.place(row).map_or(&[], |(page, from, to)| &self.targets[page][from..to])
+        self.place(row)
+            .map_or(&[], |(page, from, to)| &self.targets[page][from..to])
     }
 
     /// The numbers of a row's edges.
     #[inline]
     pub(crate) fn weights(&self, row: usize) -> Option<&[u16]> {
         let weights = self.weights.as_ref()?;
-        Some(self.place(row).map_or(&[], |(page, from, to)| &weights[page][from..to]))
+        Some(
+            self.place(row)
+                .map_or(&[], |(page, from, to)| &weights[page][from..to]),
+        )
     }
 
     #[inline]
     fn place(&self, row: usize) -> Option<(usize, usize, usize)> {
-        let (from, to) = (self.first.get(row)? as usize, self.first.get(row + 1)? as usize);
+        let (from, to) = (
+            self.first.get(row)? as usize,
+            self.first.get(row + 1)? as usize,
+        );
         let page = from >> BITS;
         if from == to {
             // It may begin where a page would that was never needed.
@@ -280,13 +335,19 @@ mod tests {
         }
         for len in [2 * PAGE + 3, 2 * PAGE, PAGE + 1, 7] {
             list.truncate(len);
-            assert_eq!((list.len(), list.get(len), list.get(len - 1)), (len, None, Some(len - 1)));
+            assert_eq!(
+                (list.len(), list.get(len), list.get(len - 1)),
+                (len, None, Some(len - 1))
+            );
         }
     }
 
     /// Rows of all lengths that there are, the longest with a click on every cell, many without an edge.
     fn lengths() -> impl Iterator<Item = usize> {
-        let cycle = [0, 5, 1, 0, 0, 4103, 17, 64, 4096, 3].into_iter().cycle().take(400);
+        let cycle = [0, 5, 1, 0, 0, 4103, 17, 64, 4096, 3]
+            .into_iter()
+            .cycle()
+            .take(400);
         cycle.chain([PAGE, 0, 0, 1, PAGE - 1, 0, 1, 0, 2])
     }
 
@@ -294,7 +355,11 @@ mod tests {
     fn rows_come_back_as_they_went_in() {
         for weighted in [false, true] {
             let mut rows = Rows::new(weighted);
-            let row = |number: usize, length: usize| (0..length).map(|edge| (number * 7 + edge) as u32).collect::<Vec<u32>>();
+            let row = |number: usize, length: usize| {
+                (0..length)
+                    .map(|edge| (number * 7 + edge) as u32)
+                    .collect::<Vec<u32>>()
+            };
             let weights = |length: usize| (0..length).map(|edge| edge as u16).collect::<Vec<u16>>();
             for (number, length) in lengths().enumerate() {
                 if !rows.has_room(1, length) {
@@ -303,13 +368,20 @@ mod tests {
                     assert!(rows.bytes() <= before + asked);
                 }
                 assert!(rows.has_room(1, length));
-                rows.add(&[length as u32], &row(number, length), &weights(if weighted { length } else { 0 }));
+                rows.add(
+                    &[length as u32],
+                    &row(number, length),
+                    &weights(if weighted { length } else { 0 }),
+                );
             }
             assert_eq!(rows.rows(), lengths().count());
             assert_eq!(rows.len(), lengths().sum::<usize>());
             for (number, length) in lengths().enumerate() {
                 assert_eq!(rows.targets(number), row(number, length));
-                assert_eq!(rows.weights(number).map(<[u16]>::to_vec), weighted.then(|| weights(length)));
+                assert_eq!(
+                    rows.weights(number).map(<[u16]>::to_vec),
+                    weighted.then(|| weights(length))
+                );
             }
             assert!(rows.targets(rows.rows()).is_empty());
         }

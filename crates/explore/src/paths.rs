@@ -34,14 +34,21 @@ pub fn count_shortest(graph: &Graph, win: u32) -> u128 {
         let next = graph.layer(here + 1);
         let mut ways_to_next = vec![0_u128; next.len()];
         for (node, &count) in graph.layer(here).zip(&ways) {
-            for &target in graph.targets(node).iter().filter(|&target| next.contains(target)) {
+            for &target in graph
+                .targets(node)
+                .iter()
+                .filter(|&target| next.contains(target))
+            {
                 let sum = &mut ways_to_next[(target - next.start) as usize];
                 *sum = sum.saturating_add(count);
             }
         }
         ways = ways_to_next;
     }
-    let wins = graph.layer(depth).zip(&ways).filter(|&(node, _)| graph.outcome(node) == Outcome::LevelWon);
+    let wins = graph
+        .layer(depth)
+        .zip(&ways)
+        .filter(|&(node, _)| graph.outcome(node) == Outcome::LevelWon);
     wins.fold(0, |sum, (_, &count)| sum.saturating_add(count))
 }
 
@@ -51,11 +58,19 @@ pub fn knows_all_shortest(graph: &Graph, win: u32) -> bool {
 }
 
 /// The actions that lead along a way of the graph.
-pub fn actions_along<E: Explorable>(level: &E, graph: &Graph, way: &[u32]) -> Result<Vec<Action>, E::Error> {
+pub fn actions_along<E: Explorable>(
+    level: &E,
+    graph: &Graph,
+    way: &[u32],
+) -> Result<Vec<Action>, E::Error> {
     let mut state = level.start();
     let mut line = Vec::new();
     for pair in way.windows(2) {
-        let edge = graph.targets(pair[0]).iter().position(|&target| target == pair[1]).expect("a way follows edges");
+        let edge = graph
+            .targets(pair[0])
+            .iter()
+            .position(|&target| target == pair[1])
+            .expect("a way follows edges");
         let action = choices(level, &state, graph.rows.is_weighted())?[edge];
         level.step(&mut state, action)?;
         line.push(action);
@@ -64,7 +79,11 @@ pub fn actions_along<E: Explorable>(level: &E, graph: &Graph, way: &[u32]) -> Re
 }
 
 /// The actions of a state in the order of its edges; with all clicks, the first cell of each that does something of its own.
-pub(crate) fn choices<E: Explorable>(level: &E, state: &E::State, all_clicks: bool) -> Result<Vec<Action>, E::Error> {
+pub(crate) fn choices<E: Explorable>(
+    level: &E,
+    state: &E::State,
+    all_clicks: bool,
+) -> Result<Vec<Action>, E::Error> {
     let mut actions = Vec::new();
     if !all_clicks {
         level.actions(state, &mut actions);
@@ -75,10 +94,16 @@ pub(crate) fn choices<E: Explorable>(level: &E, state: &E::State, all_clicks: bo
     let mut known = Vec::new();
     if offered.contains(ActionKind::Action6) {
         for cell in 0..CLICKS {
-            let action = Action::Action6 { x: (cell % 64) as u8, y: (cell / 64) as u8 };
+            let action = Action::Action6 {
+                x: (cell % 64) as u8,
+                y: (cell / 64) as u8,
+            };
             let mut after = state.clone();
             let outcome = level.step(&mut after, action)?;
-            let result = (outcome, level.pack(&after).unwrap_or_else(|| level.key(&after)));
+            let result = (
+                outcome,
+                level.pack(&after).unwrap_or_else(|| level.key(&after)),
+            );
             if !known.contains(&result) {
                 known.push(result);
                 actions.push(action);
@@ -95,11 +120,16 @@ pub fn edge_actions<E: Explorable>(level: &E, graph: &Graph) -> Result<Vec<Actio
     let mut all = Vec::with_capacity(graph.edges());
     for node in 0..graph.nodes() as u32 {
         let targets = graph.targets(node);
-        let Some(state) = states[node as usize].take() else { continue };
+        let Some(state) = states[node as usize].take() else {
+            continue;
+        };
         if targets.is_empty() {
             continue;
         }
-        for (action, &target) in choices(level, &state, graph.rows.is_weighted())?.into_iter().zip(targets) {
+        for (action, &target) in choices(level, &state, graph.rows.is_weighted())?
+            .into_iter()
+            .zip(targets)
+        {
             all.push(action);
             if target > node && states[target as usize].is_none() {
                 let mut after = state.clone();

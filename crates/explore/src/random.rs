@@ -1,6 +1,8 @@
 //! What uniform random play achieves on a level.
 
-use rhae_engine::{Action, ActionKind, Episode, Game, LevelIndex, Levels, NoFrames, PlayState, Rng};
+use rhae_engine::{
+    Action, ActionKind, Episode, Game, LevelIndex, Levels, NoFrames, PlayState, Rng,
+};
 
 use crate::{lower_bound_95, upper_bound_95};
 
@@ -31,8 +33,18 @@ impl RandomPlay {
 ///
 /// Every action is uniform over those offered (undo included), a click uniform over all cells. After a loss the next
 /// action is RESET, which counts, as it would for an agent under a budget.
-pub fn random_play<G: Game>(levels: &Levels<G>, level: LevelIndex, attempt: u32, steps: u64, rng: &mut Rng) -> RandomPlay {
-    let mut result = RandomPlay { attempts: 0, wins: 0, steps: 0 };
+pub fn random_play<G: Game>(
+    levels: &Levels<G>,
+    level: LevelIndex,
+    attempt: u32,
+    steps: u64,
+    rng: &mut Rng,
+) -> RandomPlay {
+    let mut result = RandomPlay {
+        attempts: 0,
+        wins: 0,
+        steps: 0,
+    };
     let fresh = Episode::at(levels.clone(), level);
     while result.steps < steps {
         let mut episode = fresh.clone();
@@ -57,9 +69,15 @@ pub fn random_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
     }
     let offered = episode.offered();
     let count = u32::try_from(offered.len()).expect("there are eight kinds of action");
-    let kind = offered.iter().nth(rng.below(count) as usize).expect("the index is below the size of the set");
+    let kind = offered
+        .iter()
+        .nth(rng.below(count) as usize)
+        .expect("the index is below the size of the set");
     match kind {
-        ActionKind::Action6 => Action::Action6 { x: rng.below(64) as u8, y: rng.below(64) as u8 },
+        ActionKind::Action6 => Action::Action6 {
+            x: rng.below(64) as u8,
+            y: rng.below(64) as u8,
+        },
         key => key.simple().expect("only a click has coordinates"),
     }
 }

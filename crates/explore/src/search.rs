@@ -43,14 +43,23 @@ pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, most_places: u
                     Outcome::GameOver => {}
                     Outcome::LevelWon => {
                         let win = Some(way_to(&reached, *from, action));
-                        return FirstWin { win, places: reached.len(), complete: true };
+                        return FirstWin {
+                            win,
+                            places: reached.len(),
+                            complete: true,
+                        };
                     }
                     Outcome::Going => {
                         if seen.insert(level.place(&after)) {
                             if reached.len() >= most_places {
-                                return FirstWin { win: None, places: reached.len(), complete: false };
+                                return FirstWin {
+                                    win: None,
+                                    places: reached.len(),
+                                    complete: false,
+                                };
                             }
-                            let index = u32::try_from(reached.len()).expect("a search sees fewer than 2^32 places");
+                            let index = u32::try_from(reached.len())
+                                .expect("a search sees fewer than 2^32 places");
                             reached.push((*from, action));
                             next.push((index, after));
                         }
@@ -60,7 +69,11 @@ pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, most_places: u
         }
         frontier = next;
     }
-    FirstWin { win: None, places: reached.len(), complete: true }
+    FirstWin {
+        win: None,
+        places: reached.len(),
+        complete: true,
+    }
 }
 
 fn way_to(reached: &[(u32, Action)], mut place: u32, last: Action) -> Vec<Action> {

@@ -37,7 +37,10 @@ enum Solver {
     /// All factors of the matrix: multipliers below the diagonal, the rest above.
     Dense(Vec<f64>),
     /// The factors where the matrix has entries, and those of the diagonal: exact if play runs along a tree, near otherwise.
-    Sparse { entries: Vec<f64>, diagonal: Vec<f64> },
+    Sparse {
+        entries: Vec<f64>,
+        diagonal: Vec<f64>,
+    },
 }
 
 impl System {
@@ -66,45 +69,69 @@ impl System {
 
     fn row(&self, row: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let range = self.range(row);
-        self.columns[range.clone()].iter().zip(&self.weights[range]).map(|(&column, &weight)| (column as usize, weight))
+        self.columns[range.clone()]
+            .iter()
+            .zip(&self.weights[range])
+            .map(|(&column, &weight)| (column as usize, weight))
     }
 
     /// Bounds for every state. `between` is what is known already, and what is given if no better bound is found.
     pub(crate) fn bounds(mut self, between: Chance) -> (Vec<u128>, Vec<u128>) {
-        self.solver = if self.rows() <= DENSE { Solver::Dense(self.eliminated()) } else { self.eliminated_in_place() };
+        self.solver = if self.rows() <= DENSE {
+            Solver::Dense(self.eliminated())
+        } else {
+            self.eliminated_in_place()
+        };
         let worst = || vec![between.low; self.rows()];
         let best = || vec![between.high; self.rows()];
         let middle = (between.low + (between.high - between.low) / 2) as i128;
         let mut solution = vec![middle; self.rows()];
         let time = self.expected_time();
         self.correct(&mut solution, &self.low);
-        let low = self.moved(&solution, &self.low, &time, between, -1).unwrap_or_else(worst);
+        let low = self
+            .moved(&solution, &self.low, &time, between, -1)
+            .unwrap_or_else(worst);
         if self.low != self.high {
             self.correct(&mut solution, &self.high);
         }
-        let high = self.moved(&solution, &self.high, &time, between, 1).unwrap_or_else(best);
+        let high = self
+            .moved(&solution, &self.high, &time, between, 1)
+            .unwrap_or_else(best);
         (low, high)
     }
 
     /// `exits + Σ weight · x' - leaving · x`, exactly.
     fn residual(&self, solution: &[i128], exits: &[u128], row: usize) -> i128 {
-        let coming: i128 = self.row(row).map(|(column, weight)| solution[column] * i128::from(weight)).sum();
+        let coming: i128 = self
+            .row(row)
+            .map(|(column, weight)| solution[column] * i128::from(weight))
+            .sum();
         exits[row] as i128 + coming - solution[row] * i128::from(self.leaving[row])
     }
 
     /// Corrects a solution by its residual, as long as that helps.
     fn correct(&self, solution: &mut Vec<i128>, exits: &[u128]) {
-        let largest =
-            |solution: &[i128]| (0..self.rows()).map(|row| self.residual(solution, exits, row).unsigned_abs()).max().unwrap_or(0);
+        let largest = |solution: &[i128]| {
+            (0..self.rows())
+                .map(|row| self.residual(solution, exits, row).unsigned_abs())
+                .max()
+                .unwrap_or(0)
+        };
         let mut error = largest(solution);
         for _ in 0..CORRECTIONS {
             let enough = 4 * u128::from(self.leaving.iter().copied().max().unwrap_or(1));
             if error <= enough {
                 return;
             }
-            let wanted: Vec<f64> = (0..self.rows()).map(|row| self.residual(solution, exits, row) as f64).collect();
+            let wanted: Vec<f64> = (0..self.rows())
+                .map(|row| self.residual(solution, exits, row) as f64)
+                .collect();
             let change = self.solved(&wanted, 1e-10);
-            let next: Vec<i128> = solution.iter().zip(&change).map(|(&old, &change)| old + change.round() as i128).collect();
+            let next: Vec<i128> = solution
+                .iter()
+                .zip(&change)
+                .map(|(&old, &change)| old + change.round() as i128)
+                .collect();
             if next.iter().any(|&value| value.unsigned_abs() > 2 * ONE) {
                 return;
             }
@@ -122,15 +149,26 @@ impl System {
     }
 
     /// Moves a solution along the expected time until the exact check of a bound passes.
-    fn moved(&self, solution: &[i128], exits: &[u128], time: &[f64], between: Chance, way: i128) -> Option<Vec<u128>> {
+    fn moved(
+        &self,
+        solution: &[i128],
+        exits: &[u128],
+        time: &[f64],
+        between: Chance,
+        way: i128,
+    ) -> Option<Vec<u128>> {
         let mut pace = 0.0_f64;
         for (row, &leaving) in self.leaving.iter().enumerate() {
             let gain = f64::from(leaving) * time[row]
-                - self.row(row).map(|(column, weight)| f64::from(weight) * time[column]).sum::<f64>();
+                - self
+                    .row(row)
+                    .map(|(column, weight)| f64::from(weight) * time[column])
+                    .sum::<f64>();
             if gain <= 0.0 || time[row] <= 0.0 {
                 return None;
             }
-            let missing = self.residual(solution, exits, row).unsigned_abs() as f64 + 2.0 * f64::from(leaving);
+            let missing = self.residual(solution, exits, row).unsigned_abs() as f64
+                + 2.0 * f64::from(leaving);
             pace = pace.max(missing / gain);
         }
         for _ in 0..24 {
@@ -153,12 +191,18 @@ impl System {
 
     /// About how many changes it takes to leave the component, from each state.
     fn expected_time(&self) -> Vec<f64> {
-        let mut wanted: Vec<f64> = self.leaving.iter().map(|&leaving| f64::from(leaving)).collect();
+        let mut wanted: Vec<f64> = self
+            .leaving
+            .iter()
+            .map(|&leaving| f64::from(leaving))
+            .collect();
         let mut time = vec![0.0; self.rows()];
         // The gain of a step of time must be positive in every row; a second round makes up for a poor first one.
         for _ in 0..8 {
             let change = self.solved(&wanted, 1e-6);
-            time.iter_mut().zip(&change).for_each(|(time, change)| *time += change);
+            time.iter_mut()
+                .zip(&change)
+                .for_each(|(time, change)| *time += change);
             let mut worst = 0.0_f64;
             for (row, wanted) in wanted.iter_mut().enumerate() {
                 let leaving = f64::from(self.leaving[row]);
@@ -174,13 +218,19 @@ impl System {
 
     #[inline]
     fn applied(&self, x: &[f64], row: usize) -> f64 {
-        f64::from(self.leaving[row]) * x[row] - self.row(row).map(|(column, weight)| f64::from(weight) * x[column]).sum::<f64>()
+        f64::from(self.leaving[row]) * x[row]
+            - self
+                .row(row)
+                .map(|(column, weight)| f64::from(weight) * x[column])
+                .sum::<f64>()
     }
 
     fn solved(&self, wanted: &[f64], precision: f64) -> Vec<f64> {
         match &self.solver {
             Solver::Dense(factors) => substituted(factors, wanted),
-            Solver::Sparse { entries, diagonal } => self.iterated(wanted, precision, entries, diagonal),
+            Solver::Sparse { entries, diagonal } => {
+                self.iterated(wanted, precision, entries, diagonal)
+            }
             Solver::None => vec![0.0; self.rows()],
         }
     }
@@ -201,26 +251,45 @@ impl System {
             for row in below.chunks_exact_mut(rows).filter(|row| row[pivot] != 0.0) {
                 let factor = row[pivot] / from[pivot];
                 row[pivot] = factor;
-                row[pivot + 1..].iter_mut().zip(&from[pivot + 1..]).for_each(|(value, upper)| *value -= factor * upper);
+                row[pivot + 1..]
+                    .iter_mut()
+                    .zip(&from[pivot + 1..])
+                    .for_each(|(value, upper)| *value -= factor * upper);
             }
         }
         matrix
     }
 
     fn range(&self, row: usize) -> Range<usize> {
-        let begun = if row == 0 { 0 } else { self.first[row - 1] as usize };
+        let begun = if row == 0 {
+            0
+        } else {
+            self.first[row - 1] as usize
+        };
         begun..self.first[row] as usize
     }
 
     /// Elimination from the deepest state up, without the entries that it would add (Meijerink and van der Vorst, 1977).
     fn eliminated_in_place(&self) -> Solver {
-        let mut entries: Vec<f64> = self.weights.iter().map(|&weight| -f64::from(weight)).collect();
-        let mut diagonal: Vec<f64> = self.leaving.iter().map(|&leaving| f64::from(leaving)).collect();
+        let mut entries: Vec<f64> = self
+            .weights
+            .iter()
+            .map(|&weight| -f64::from(weight))
+            .collect();
+        let mut diagonal: Vec<f64> = self
+            .leaving
+            .iter()
+            .map(|&leaving| f64::from(leaving))
+            .collect();
         // Where each column stands in the current row; several actions may lead to one state, and the last stands for all.
         let mut place = vec![usize::MAX; self.rows()];
         for row in (0..self.rows()).rev() {
-            self.range(row).for_each(|entry| place[self.columns[entry] as usize] = entry);
-            let mut deeper: Vec<usize> = self.range(row).filter(|&entry| self.columns[entry] as usize > row).collect();
+            self.range(row)
+                .for_each(|entry| place[self.columns[entry] as usize] = entry);
+            let mut deeper: Vec<usize> = self
+                .range(row)
+                .filter(|&entry| self.columns[entry] as usize > row)
+                .collect();
             deeper.sort_unstable_by_key(|&entry| Reverse(self.columns[entry]));
             for entry in deeper {
                 let pivot = self.columns[entry] as usize;
@@ -235,7 +304,8 @@ impl System {
                     }
                 }
             }
-            self.range(row).for_each(|entry| place[self.columns[entry] as usize] = usize::MAX);
+            self.range(row)
+                .for_each(|entry| place[self.columns[entry] as usize] = usize::MAX);
         }
         Solver::Sparse { entries, diagonal }
     }
@@ -263,7 +333,13 @@ impl System {
     }
 
     /// The stabilised method of bi-conjugate gradients (van der Vorst, 1992).
-    fn iterated(&self, wanted: &[f64], precision: f64, entries: &[f64], diagonal: &[f64]) -> Vec<f64> {
+    fn iterated(
+        &self,
+        wanted: &[f64],
+        precision: f64,
+        entries: &[f64],
+        diagonal: &[f64],
+    ) -> Vec<f64> {
         let rows = self.rows();
         let apply = |x: &[f64], into: &mut Vec<f64>| {
             into.clear();
@@ -293,7 +369,10 @@ impl System {
             self.swept(&p, entries, diagonal, &mut ready_p);
             apply(&ready_p, &mut v);
             alpha = rho / dot(&shadow, &v);
-            residual.iter_mut().zip(&v).for_each(|(r, v)| *r -= alpha * v);
+            residual
+                .iter_mut()
+                .zip(&v)
+                .for_each(|(r, v)| *r -= alpha * v);
             self.swept(&residual, entries, diagonal, &mut ready_s);
             apply(&ready_s, &mut t);
             omega = dot(&t, &residual) / dot(&t, &t);
@@ -303,7 +382,10 @@ impl System {
             for ((x, p), s) in x.iter_mut().zip(&ready_p).zip(&ready_s) {
                 *x += alpha * p + omega * s;
             }
-            residual.iter_mut().zip(&t).for_each(|(r, t)| *r -= omega * t);
+            residual
+                .iter_mut()
+                .zip(&t)
+                .for_each(|(r, t)| *r -= omega * t);
             let now = norm(&residual);
             if now < best_norm {
                 best_norm = now;

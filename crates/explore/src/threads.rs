@@ -82,8 +82,16 @@ struct Piece<E: Explorable> {
 
 impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
     fn new(level: &'a E, all_clicks: bool, threads: usize) -> Self {
-        let piece = || Piece { keys: Vec::with_capacity(LARGE), waiting: Vec::new(), batch: Batch::new(LARGE), failed: None };
-        let place = |_| Place { piece: Apart(Mutex::new(piece())), done: Apart::default() };
+        let piece = || Piece {
+            keys: Vec::with_capacity(LARGE),
+            waiting: Vec::new(),
+            batch: Batch::new(LARGE),
+            failed: None,
+        };
+        let place = |_| Place {
+            piece: Apart(Mutex::new(piece())),
+            done: Apart::default(),
+        };
         Self {
             level,
             all_clicks,
@@ -105,7 +113,9 @@ impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
         while !self.closed.load(Ordering::Acquire) {
             match self.take() {
                 Some(number) => self.look_into(number, &mut expander),
-                None => self.work.await_that(|| self.has_work() || self.closed.load(Ordering::Acquire)),
+                None => self
+                    .work
+                    .await_that(|| self.has_work() || self.closed.load(Ordering::Acquire)),
             }
         }
     }
@@ -117,7 +127,10 @@ impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
     /// Takes the next piece.
     fn take(&self) -> Option<usize> {
         let next = |taken: usize| (taken < self.cut.0.load(Ordering::Acquire)).then_some(taken + 1);
-        self.taken.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok()
+        self.taken
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
+            .ok()
     }
 
     fn place(&self, number: usize) -> &Place<E> {
@@ -134,12 +147,19 @@ impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
 
     fn look_into(&self, number: usize, expander: &mut Expander<'a, E, PACKED>) {
         self.place(number).lock().look_into(expander);
-        self.place(number).done.0.store(number + 1, Ordering::Release);
+        self.place(number)
+            .done
+            .0
+            .store(number + 1, Ordering::Release);
         self.ready.ring();
     }
 
     /// Numbers what the pieces led to.
-    fn lead(&self, builder: &mut Builder<'_, E, PACKED>, go_on: &mut impl FnMut(Progress) -> bool) -> Result<(), E::Error> {
+    fn lead(
+        &self,
+        builder: &mut Builder<'_, E, PACKED>,
+        go_on: &mut impl FnMut(Progress) -> bool,
+    ) -> Result<(), E::Error> {
         let mut index = Index::new(&builder.graph.keys);
         let mut expander = self.expander();
         // The states up to here are in pieces; the pieces up to here are numbered; and the largest was this large.
@@ -166,7 +186,8 @@ impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
             }
             largest = largest.max(piece.bytes());
             piece.batch.expect(&index);
-            if let Err(stop) = builder.number(&piece.batch, &mut index, largest * self.places.len()) {
+            if let Err(stop) = builder.number(&piece.batch, &mut index, largest * self.places.len())
+            {
                 builder.graph.stop = Some(stop);
                 return Ok(());
             }
@@ -177,7 +198,10 @@ impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
 
     /// Cuts pieces from the states after some, as many as there is room for beside those that are not numbered. Tells where the next begins.
     fn cut(&self, builder: &mut Builder<'_, E, PACKED>, mut end: usize, numbered: usize) -> usize {
-        let (small, large) = (SMALL.min(self.level.patience()), LARGE.min(self.level.patience()));
+        let (small, large) = (
+            SMALL.min(self.level.patience()),
+            LARGE.min(self.level.patience()),
+        );
         let first = self.cut.0.load(Ordering::Relaxed);
         let mut cut = first;
         while cut < numbered + self.places.len() {
@@ -205,7 +229,8 @@ impl<'a, E: Explorable, const PACKED: bool> Belt<'a, E, PACKED> {
                 self.look_into(other, expander);
                 continue;
             }
-            self.ready.await_that(|| self.is_done(number) || self.broken.load(Ordering::Acquire));
+            self.ready
+                .await_that(|| self.is_done(number) || self.broken.load(Ordering::Acquire));
             if self.broken.load(Ordering::Acquire) {
                 return false;
             }
@@ -237,30 +262,50 @@ impl<E: Explorable> Place<E> {
 
 impl<E: Explorable> Piece<E> {
     /// Takes some states from one on.
-    fn fill<const PACKED: bool>(&mut self, builder: &mut Builder<'_, E, PACKED>, from: usize, count: usize) {
+    fn fill<const PACKED: bool>(
+        &mut self,
+        builder: &mut Builder<'_, E, PACKED>,
+        from: usize,
+        count: usize,
+    ) {
         self.keys.clear();
         builder.graph.keys.copy(from, count, &mut self.keys);
         if !PACKED {
-            let going = self.keys.iter().filter(|&&key| outcome_of(key) == Outcome::Going).count();
+            let going = self
+                .keys
+                .iter()
+                .filter(|&&key| outcome_of(key) == Outcome::Going)
+                .count();
             self.waiting.clear();
             builder.take_waiting(going, &mut self.waiting);
         }
     }
 
     fn look_into<const PACKED: bool>(&mut self, expander: &mut Expander<'_, E, PACKED>) {
-        let Self { keys, waiting, batch, failed } = self;
+        let Self {
+            keys,
+            waiting,
+            batch,
+            failed,
+        } = self;
         batch.clear();
         let mut waiting = waiting.drain(..);
         *failed = keys
             .iter()
             .try_for_each(|&key| {
-                let next = || waiting.next().expect("every state that goes on waits for its turn");
+                let next = || {
+                    waiting
+                        .next()
+                        .expect("every state that goes on waits for its turn")
+                };
                 expander.look_into(key, next, batch, |_| {})
             })
             .err();
     }
 
     fn bytes(&self) -> usize {
-        self.keys.capacity() * size_of::<u128>() + self.waiting.capacity() * size_of::<E::State>() + self.batch.bytes()
+        self.keys.capacity() * size_of::<u128>()
+            + self.waiting.capacity() * size_of::<E::State>()
+            + self.batch.bytes()
     }
 }

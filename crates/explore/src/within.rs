@@ -11,10 +11,18 @@ use crate::graph::Policy;
 
 /// The chance to win within `actions` from the start. `go_on` is asked before each; if it declines, what is not decided by
 /// then widens the bounds.
-pub fn win_within(graph: &Graph, policy: Policy, actions: u32, mut go_on: impl FnMut(u32) -> bool) -> Chance {
+pub fn win_within(
+    graph: &Graph,
+    policy: Policy,
+    actions: u32,
+    mut go_on: impl FnMut(u32) -> bool,
+) -> Chance {
     // What no line reaches has no chance, not even that of what division leaves over.
-    let may_win = |node: &u32| graph.outcome(*node) == Outcome::LevelWon || graph.is_frontier(*node);
-    let nearest = (0..graph.nodes() as u32).find(may_win).map(|node| graph.depth_of(node));
+    let may_win =
+        |node: &u32| graph.outcome(*node) == Outcome::LevelWon || graph.is_frontier(*node);
+    let nearest = (0..graph.nodes() as u32)
+        .find(may_win)
+        .map(|node| graph.depth_of(node));
     if nearest.is_none_or(|depth| depth > actions as usize) {
         return Chance { low: 0, high: 0 };
     }
@@ -32,7 +40,10 @@ pub fn win_within(graph: &Graph, policy: Policy, actions: u32, mut go_on: impl F
             playing = 0;
             break;
         }
-        let reached = graph.layers.get(taken as usize + 1).map_or(graph.nodes(), |&end| end as usize);
+        let reached = graph
+            .layers
+            .get(taken as usize + 1)
+            .map_or(graph.nodes(), |&end| end as usize);
         playing = 0;
         for (node, mass) in here[..reached].iter_mut().enumerate() {
             if *mass == 0 {
@@ -47,8 +58,15 @@ pub fn win_within(graph: &Graph, policy: Policy, actions: u32, mut go_on: impl F
             }
             *mass = 0;
         }
-        let touched = graph.layers.get(taken as usize + 2).map_or(graph.nodes(), |&end| end as usize);
-        for (node, mass) in there[..touched].iter_mut().enumerate().filter(|(_, mass)| **mass != 0) {
+        let touched = graph
+            .layers
+            .get(taken as usize + 2)
+            .map_or(graph.nodes(), |&end| end as usize);
+        for (node, mass) in there[..touched]
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, mass)| **mass != 0)
+        {
             match graph.outcome(node as u32) {
                 Outcome::LevelWon => won += std::mem::take(mass),
                 Outcome::GameOver => lost += std::mem::take(mass),
@@ -58,5 +76,8 @@ pub fn win_within(graph: &Graph, policy: Policy, actions: u32, mut go_on: impl F
         }
         std::mem::swap(&mut here, &mut there);
     }
-    Chance { low: won, high: ONE - lost - playing }
+    Chance {
+        low: won,
+        high: ONE - lost - playing,
+    }
 }

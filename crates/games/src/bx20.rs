@@ -14,7 +14,10 @@ mod board;
 mod draw;
 mod levels;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome,
+    State, StateOf,
+};
 
 use board::{Board, NOWHERE, PLANTS, Plan, RAYS, beyond, bit};
 use levels::{Level, Window};
@@ -51,11 +54,21 @@ impl Game for Bx20 {
     }
 
     fn start(level: &Level) -> StateOf<Self> {
-        State { board: Board::of(&level.plan), spent: () }
+        State {
+            board: Board::of(&level.plan),
+            spent: (),
+        }
     }
 
-    fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
-        let Action::Action6 { x, y } = action else { return Outcome::Going };
+    fn step(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
+        let Action::Action6 { x, y } = action else {
+            return Outcome::Going;
+        };
         let board = &mut state.board;
         let before = *board;
         if let Some(window) = level.window_at(x, y) {
@@ -85,7 +98,11 @@ impl Game for Bx20 {
 
     #[inline]
     fn clicks(level: &Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
-        level.windows.iter().map(Window::center).chain([draw::MIDDLE])
+        level
+            .windows
+            .iter()
+            .map(Window::center)
+            .chain([draw::MIDDLE])
     }
 }
 
@@ -98,10 +115,17 @@ fn growth(plan: &Plan, board: &Board, window: &Window) -> Growth {
     let opaque = plan.rocks | board.plants;
     for (plant, grown) in growth.iter_mut().enumerate().take(plan.count) {
         let tip = board.tips[plant];
-        if tip == plan.places[plant] || !window.covers(tip) || RAYS[usize::from(window.side)][usize::from(tip)] & opaque != 0 {
+        if tip == plan.places[plant]
+            || !window.covers(tip)
+            || RAYS[usize::from(window.side)][usize::from(tip)] & opaque != 0
+        {
             continue;
         }
-        let direction = if plan.shy[plant] { window.side ^ 2 } else { window.side };
+        let direction = if plan.shy[plant] {
+            window.side ^ 2
+        } else {
+            window.side
+        };
         let ahead = beyond(tip, direction);
         let free = ahead != NOWHERE && opaque & bit(ahead) == 0;
         *grown = (direction, if free { ahead } else { NOWHERE });
@@ -130,10 +154,17 @@ mod tests {
     #[test]
     fn a_rock_keeps_the_light_from_a_tip() {
         let (start, parked) = (after(2, &[]), after(2, &[Some(2)]));
-        assert_eq!(parked.tips[0], start.tips[0], "the first plant stands behind the rock");
+        assert_eq!(
+            parked.tips[0], start.tips[0],
+            "the first plant stands behind the rock"
+        );
         assert_eq!(parked.tips[1], start.tips[1] + SIDE);
         let lit = after(2, &[Some(0), Some(2)]);
-        assert_eq!(lit.tips[0], start.tips[0] + 1 + SIDE, "the first plant has left the shade");
+        assert_eq!(
+            lit.tips[0],
+            start.tips[0] + 1 + SIDE,
+            "the first plant has left the shade"
+        );
     }
 
     #[test]
@@ -150,8 +181,23 @@ mod tests {
         let start = after(4, &[]);
         assert_eq!(after(4, &[Some(1), None]), start);
         // The first plant met the wall after three cells, the second grew five; darkness leaves it two ahead.
-        let uneven = after(4, &[Some(1), Some(1), Some(1), Some(1), Some(1), None, None, None]);
-        assert_eq!((uneven.tips[0], uneven.tips[1]), (start.tips[0], start.tips[1] + 2 * SIDE));
+        let uneven = after(
+            4,
+            &[
+                Some(1),
+                Some(1),
+                Some(1),
+                Some(1),
+                Some(1),
+                None,
+                None,
+                None,
+            ],
+        );
+        assert_eq!(
+            (uneven.tips[0], uneven.tips[1]),
+            (start.tips[0], start.tips[1] + 2 * SIDE)
+        );
     }
 
     #[test]

@@ -9,7 +9,10 @@ mod draw;
 mod levels;
 mod wants;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome,
+    Packer, State, StateOf, Unpacker,
+};
 use serde::{Deserialize, Serialize};
 
 use self::draw::View;
@@ -24,7 +27,12 @@ const STRIDE: usize = 9;
 const SQUARES: usize = STRIDE * 8;
 
 /// How far the next square is in that array: up, right, down, left. Between equally good neighbours the first wins.
-const AHEAD: [u8; 4] = [(STRIDE as u8).wrapping_neg(), 1, STRIDE as u8, 1_u8.wrapping_neg()];
+const AHEAD: [u8; 4] = [
+    (STRIDE as u8).wrapping_neg(),
+    1,
+    STRIDE as u8,
+    1_u8.wrapping_neg(),
+];
 
 /// The square next to one inside the rim.
 #[inline]
@@ -59,7 +67,10 @@ impl Game for Hk26 {
             Baseline::solved(23),
             Baseline::solved(41),
         ],
-        actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action6).with(ActionKind::Action7),
+        actions: ActionSet::ARROWS
+            .with(ActionKind::Action5)
+            .with(ActionKind::Action6)
+            .with(ActionKind::Action7),
         tags: &["keyboard_click"],
         frames_per_second: 12,
         seeded: false,
@@ -76,10 +87,18 @@ impl Game for Hk26 {
     }
 
     fn start(level: &Level) -> StateOf<Self> {
-        State { board: level.start, spent: level.budget }
+        State {
+            board: level.start,
+            spent: level.budget,
+        }
     }
 
-    fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+    fn step(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         match action {
             Action::Action1 => walk(level, state, 0, sink),
             Action::Action4 => walk(level, state, 1, sink),
@@ -95,14 +114,24 @@ impl Game for Hk26 {
         View::of(level, state).settled(frame);
     }
 
-    fn undone(_level: &Level, state: &mut StateOf<Self>, _restored: bool, _sink: &mut impl FrameSink) -> Outcome {
+    fn undone(
+        _level: &Level,
+        state: &mut StateOf<Self>,
+        _restored: bool,
+        _sink: &mut impl FrameSink,
+    ) -> Outcome {
         state.spent = state.spent.saturating_sub(1);
-        if state.spent == 0 { Outcome::GameOver } else { Outcome::Going }
+        if state.spent == 0 {
+            Outcome::GameOver
+        } else {
+            Outcome::Going
+        }
     }
 
     #[inline]
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
-        let others = (0..level.count).filter(|&being| being != usize::from(state.board.chosen) && level.walks(being));
+        let others = (0..level.count)
+            .filter(|&being| being != usize::from(state.board.chosen) && level.walks(being));
         others.map(|being| draw::middle(state.board.square[being]))
     }
 
@@ -121,16 +150,29 @@ impl Game for Hk26 {
         let mut fields = Unpacker::new(packed);
         let (spent, chosen) = (fields.take(16) as u16, fields.take_u8(3));
         let (token, square) = (fields.take_bytes(4), fields.take_bytes(7));
-        Some(State { board: Board { square, token, chosen }, spent })
+        Some(State {
+            board: Board {
+                square,
+                token,
+                chosen,
+            },
+            spent,
+        })
     }
 }
 
 /// Moves the chosen being by one square, or shows what is in its way.
-fn walk(level: &Level, state: &mut StateOf<Hk26>, direction: usize, sink: &mut impl FrameSink) -> Outcome {
+fn walk(
+    level: &Level,
+    state: &mut StateOf<Hk26>,
+    direction: usize,
+    sink: &mut impl FrameSink,
+) -> Outcome {
     let chosen = usize::from(state.board.chosen);
     let square = state.board.square[chosen];
     let goal = next_to(square, direction);
-    let free = level.is_open(square, direction) && !state.board.square[..level.count].contains(&goal);
+    let free =
+        level.is_open(square, direction) && !state.board.square[..level.count].contains(&goal);
     if !free {
         draw::bump(level, state, direction, sink);
         return Outcome::Going;
@@ -154,9 +196,19 @@ fn ring(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -> 
 }
 
 /// Makes the being under the click the one that walks.
-fn choose(level: &Level, state: &mut StateOf<Hk26>, x: u8, y: u8, sink: &mut impl FrameSink) -> Outcome {
+fn choose(
+    level: &Level,
+    state: &mut StateOf<Hk26>,
+    x: u8,
+    y: u8,
+    sink: &mut impl FrameSink,
+) -> Outcome {
     let clicked = draw::square_at(x, y);
-    let being = clicked.and_then(|square| state.board.square[..level.count].iter().position(|&taken| taken == square));
+    let being = clicked.and_then(|square| {
+        state.board.square[..level.count]
+            .iter()
+            .position(|&taken| taken == square)
+    });
     match being {
         Some(being) if being != usize::from(state.board.chosen) && level.walks(being) => {
             state.board.chosen = being as u8;

@@ -9,12 +9,26 @@ mod levels;
 
 use draw::Look;
 use heap::{Ground, Heap, Places};
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker, Direction};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex,
+    Outcome, Packer, State, StateOf, Unpacker,
+};
 
 const FACTS: Facts = Facts {
     id: "kq19-v1",
-    baselines: &[Baseline::solved(7), Baseline::solved(15), Baseline::solved(14), Baseline::solved(15), Baseline::solved(16), Baseline::solved(15), Baseline::solved(17), Baseline::solved(22)],
-    actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action7),
+    baselines: &[
+        Baseline::solved(7),
+        Baseline::solved(15),
+        Baseline::solved(14),
+        Baseline::solved(15),
+        Baseline::solved(16),
+        Baseline::solved(15),
+        Baseline::solved(17),
+        Baseline::solved(22),
+    ],
+    actions: ActionSet::ARROWS
+        .with(ActionKind::Action5)
+        .with(ActionKind::Action7),
     tags: &["keyboard"],
     frames_per_second: 12,
     seeded: false,
@@ -56,10 +70,18 @@ impl Game for Kq19 {
     }
 
     fn start(room: &Room) -> StateOf<Self> {
-        State { board: room.start, spent: room.budget.unwrap_or(u8::MAX) }
+        State {
+            board: room.start,
+            spent: room.budget.unwrap_or(u8::MAX),
+        }
     }
 
-    fn step(room: &Room, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+    fn step(
+        room: &Room,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         let lost = spend(room, state);
         let Some(direction) = Direction::of(action) else {
             sink.frame(|frame| draw::heap(room, state, Look::Melting, frame));
@@ -86,10 +108,20 @@ impl Game for Kq19 {
 
     fn draw(room: &Room, state: &StateOf<Self>, frame: &mut Frame) {
         let dead = state.spent == 0 && !room.is_filled(&state.board);
-        draw::heap(room, state, if dead { Look::Dead } else { Look::Plain }, frame);
+        draw::heap(
+            room,
+            state,
+            if dead { Look::Dead } else { Look::Plain },
+            frame,
+        );
     }
 
-    fn undone(room: &Room, state: &mut StateOf<Self>, restored: bool, sink: &mut impl FrameSink) -> Outcome {
+    fn undone(
+        room: &Room,
+        state: &mut StateOf<Self>,
+        restored: bool,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         let lost = spend(room, state);
         if !restored {
             // There is nothing to go back to: the heap is held, as by a wall.
@@ -115,7 +147,13 @@ impl Game for Kq19 {
         let mut fields = Unpacker::new(packed);
         let [second, first] = [1, 0].map(|kind| fields.take_places(room.counts[kind]));
         let (hard, spent) = (fields.take(1) == 1, fields.take_u8(8));
-        Some(State { board: Heap { grains: [first, second], hard }, spent })
+        Some(State {
+            board: Heap {
+                grains: [first, second],
+                hard,
+            },
+            spent,
+        })
     }
 }
 
@@ -128,5 +166,9 @@ fn spend(room: &Room, state: &mut StateOf<Kq19>) -> bool {
 }
 
 const fn outcome(lost: bool) -> Outcome {
-    if lost { Outcome::GameOver } else { Outcome::Going }
+    if lost {
+        Outcome::GameOver
+    } else {
+        Outcome::Going
+    }
 }

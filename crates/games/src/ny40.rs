@@ -9,7 +9,10 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex,
+    Outcome, Packer, State, StateOf, Unpacker,
+};
 use serde::{Deserialize, Serialize};
 
 use draw::Moment;
@@ -41,7 +44,9 @@ fn sides(cells: Cells, one: Cells) -> u64 {
 /// The cells on some sides of one.
 #[inline]
 fn on_sides(sides: u64, one: Cells) -> Cells {
-    let around = (0..4).fold(0, |around, side| around | (sides >> side & 1) << SIDES[side]);
+    let around = (0..4).fold(0, |around, side| {
+        around | (sides >> side & 1) << SIDES[side]
+    });
     Cells::from(around) << above(one)
 }
 
@@ -126,7 +131,9 @@ impl Game for Ny40 {
             Baseline::solved(21),
             Baseline::solved(24),
         ],
-        actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action7),
+        actions: ActionSet::ARROWS
+            .with(ActionKind::Action5)
+            .with(ActionKind::Action7),
         tags: &["keyboard"],
         frames_per_second: 20,
         seeded: false,
@@ -143,10 +150,18 @@ impl Game for Ny40 {
     }
 
     fn start(hall: &Hall) -> StateOf<Self> {
-        State { board: hall.start, spent: 0 }
+        State {
+            board: hall.start,
+            spent: 0,
+        }
     }
 
-    fn step(hall: &Hall, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+    fn step(
+        hall: &Hall,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         let spent = spend(hall, state);
         let fallen = match Direction::of(action) {
             Some(direction) => push(hall, state, direction, sink),
@@ -177,7 +192,12 @@ impl Game for Ny40 {
         draw::picture(hall, state, Moment::Rest, frame);
     }
 
-    fn undone(hall: &Hall, state: &mut StateOf<Self>, restored: bool, sink: &mut impl FrameSink) -> Outcome {
+    fn undone(
+        hall: &Hall,
+        state: &mut StateOf<Self>,
+        restored: bool,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         let spent = spend(hall, state);
         if !restored {
             // The marks of what gives a hold go out and come back: nothing else happened.
@@ -195,7 +215,11 @@ impl Game for Ny40 {
         packer.put_place(board.you);
         packer.put_set(board.stones, INNER, INNER_CELLS);
         // Most often nothing is held.
-        let held = if board.held == 0 { 0 } else { sides(board.held, board.you) };
+        let held = if board.held == 0 {
+            0
+        } else {
+            sides(board.held, board.you)
+        };
         packer.put(held, 4);
         packer.require(board.held == 0 || on_sides(held, board.you) == board.held);
         packer.finish()
@@ -206,7 +230,14 @@ impl Game for Ny40 {
         let mut fields = Unpacker::new(packed);
         let (held, stones) = (fields.take(4), fields.take_set(INNER, INNER_CELLS));
         let (you, spent) = (fields.take_place(), fields.take_u8(8));
-        Some(State { board: Board { you, stones, held: on_sides(held, you) }, spent })
+        Some(State {
+            board: Board {
+                you,
+                stones,
+                held: on_sides(held, you),
+            },
+            spent,
+        })
     }
 }
 
@@ -216,7 +247,11 @@ fn spend(hall: &Hall, state: &mut StateOf<Ny40>) -> Outcome {
         return Outcome::Going;
     }
     state.spent = state.spent.saturating_add(1);
-    if state.spent >= hall.budget { Outcome::GameOver } else { Outcome::Going }
+    if state.spent >= hall.budget {
+        Outcome::GameOver
+    } else {
+        Outcome::Going
+    }
 }
 
 /// Takes hold of every stone beside you, or lets go of all.

@@ -14,7 +14,10 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker, Direction};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex,
+    Outcome, Packer, State, StateOf, Unpacker,
+};
 use serde::{Deserialize, Serialize};
 
 use draw::Canvas;
@@ -60,7 +63,9 @@ impl Game for Pz19 {
             Baseline::solved(levels::PLANS[6].optimum),
             Baseline::solved(levels::PLANS[7].optimum),
         ],
-        actions: ActionSet::ARROWS.with(ActionKind::Action5).with(ActionKind::Action6),
+        actions: ActionSet::ARROWS
+            .with(ActionKind::Action5)
+            .with(ActionKind::Action6),
         tags: &["keyboard_click"],
         frames_per_second: 8,
         seeded: true,
@@ -73,14 +78,25 @@ impl Game for Pz19 {
 
     fn level(index: LevelIndex, seed: u64) -> Level {
         let sheet = levels::sheet(index, seed);
-        Level { sheet, canvas: Canvas::new(&sheet) }
+        Level {
+            sheet,
+            canvas: Canvas::new(&sheet),
+        }
     }
 
     fn start(level: &Level) -> StateOf<Self> {
-        State { board: fresh(&level.sheet), spent: Sheets(SHEETS) }
+        State {
+            board: fresh(&level.sheet),
+            spent: Sheets(SHEETS),
+        }
     }
 
-    fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+    fn step(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         match action {
             Action::Action6 { x, y } => return punch(level, state, (x, y), sink),
             Action::Action5 => press_or_open(level, state, sink),
@@ -100,7 +116,9 @@ impl Game for Pz19 {
     /// Every place where a punch is right, and one where it is wrong: all wrong punches end alike, with a fresh sheet.
     #[inline]
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
-        let look = level.sheet.look(&state.board.folds, state.board.open, false);
+        let look = level
+            .sheet
+            .look(&state.board.folds, state.board.open, false);
         let wrong = look.wrong & look.wrong.wrapping_neg();
         cells_of(look.right & !look.wrong | wrong).map(|place| level.canvas.middle_of(place))
     }
@@ -109,7 +127,10 @@ impl Game for Pz19 {
     fn pack(_level: &Level, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         packer.put(state.board.open, 64);
-        packer.put(u64::from(state.board.punches) << 2 | u64::from(state.spent.0), 10);
+        packer.put(
+            u64::from(state.board.punches) << 2 | u64::from(state.spent.0),
+            10,
+        );
         state.board.folds.pack(&mut packer);
         packer.finish()
     }
@@ -119,13 +140,24 @@ impl Game for Pz19 {
         let mut fields = Unpacker::new(packed);
         let folds = Folds::unpack(&mut fields);
         let (sheets, punches, open) = (fields.take_u8(2), fields.take_u8(8), fields.take(64));
-        Some(State { board: Board { open, folds, punches }, spent: Sheets(sheets) })
+        Some(State {
+            board: Board {
+                open,
+                folds,
+                punches,
+            },
+            spent: Sheets(sheets),
+        })
     }
 }
 
 /// A new sheet.
 fn fresh(sheet: &Sheet) -> Board {
-    Board { open: sheet.gaps, folds: Folds::NONE, punches: sheet.punches }
+    Board {
+        open: sheet.gaps,
+        folds: Folds::NONE,
+        punches: sheet.punches,
+    }
 }
 
 fn roll(level: &Level, state: &mut StateOf<Pz19>, toward: Direction, sink: &mut impl FrameSink) {
@@ -133,7 +165,11 @@ fn roll(level: &Level, state: &mut StateOf<Pz19>, toward: Direction, sink: &mut 
     match before.rolled(toward, sheet.size) {
         Ok(folds) => {
             // A flap that is rolled back to nothing rises from where it lay.
-            state.board.folds = if folds.list().len() < before.list().len() { before } else { folds };
+            state.board.folds = if folds.list().len() < before.list().len() {
+                before
+            } else {
+                folds
+            };
             sink.frame(|frame| canvas.lifted(sheet, state, frame));
             state.board.folds = folds;
         }
@@ -156,10 +192,16 @@ fn press_or_open(level: &Level, state: &mut StateOf<Pz19>, sink: &mut impl Frame
     }
 }
 
-fn punch(level: &Level, state: &mut StateOf<Pz19>, click: (u8, u8), sink: &mut impl FrameSink) -> Outcome {
+fn punch(
+    level: &Level,
+    state: &mut StateOf<Pz19>,
+    click: (u8, u8),
+    sink: &mut impl FrameSink,
+) -> Outcome {
     let (canvas, sheet) = (&level.canvas, &level.sheet);
     let place = canvas.place_of(click);
-    let holes = place.map_or(0, |(x, y)| sheet.punched(&state.board.folds, x, y)) & !state.board.open;
+    let holes =
+        place.map_or(0, |(x, y)| sheet.punched(&state.board.folds, x, y)) & !state.board.open;
     let Some(place) = place.filter(|_| holes != 0) else {
         sink.frame(|frame| canvas.missed(sheet, state, click, frame));
         return Outcome::Going;
@@ -186,7 +228,11 @@ fn punch(level: &Level, state: &mut StateOf<Pz19>, click: (u8, u8), sink: &mut i
     }
     state.board = fresh(sheet);
     state.spent.0 -= 1;
-    if state.spent.0 == 0 { Outcome::GameOver } else { Outcome::Going }
+    if state.spent.0 == 0 {
+        Outcome::GameOver
+    } else {
+        Outcome::Going
+    }
 }
 
 /// Opens all folds of a finished sheet, one after the other.

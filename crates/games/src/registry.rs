@@ -12,7 +12,10 @@ pub struct Entry {
 
 impl Entry {
     pub(crate) const fn of<G: Game>() -> Self {
-        Self { facts: const { &G::FACTS }, open: |seed| Box::new(Native::<G>::new(seed)) }
+        Self {
+            facts: const { &G::FACTS },
+            open: |seed| Box::new(Native::<G>::new(seed)),
+        }
     }
 
     /// A new play under a seed, as after its first RESET.
@@ -51,11 +54,25 @@ pub struct UnknownGame {
 pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
     let name = &*name.to_ascii_lowercase();
     let exact = crate::ALL.iter().find(|entry| entry.facts.id == name);
-    let newest = || crate::ALL.iter().rev().find(|entry| entry.facts.id[..4] == *name);
+    let newest = || {
+        crate::ALL
+            .iter()
+            .rev()
+            .find(|entry| entry.facts.id[..4] == *name)
+    };
     exact.or_else(newest).ok_or_else(|| {
-        let distance = |entry: &&Entry| edit_distance(name, entry.facts.id).min(edit_distance(name, &entry.facts.id[..4]));
-        let nearest = crate::ALL.iter().min_by_key(distance).filter(|entry| distance(entry) <= 2);
-        UnknownGame { name: name.to_owned(), nearest: nearest.map(|entry| entry.facts.id.to_owned()), hint: "" }
+        let distance = |entry: &&Entry| {
+            edit_distance(name, entry.facts.id).min(edit_distance(name, &entry.facts.id[..4]))
+        };
+        let nearest = crate::ALL
+            .iter()
+            .min_by_key(distance)
+            .filter(|entry| distance(entry) <= 2);
+        UnknownGame {
+            name: name.to_owned(),
+            nearest: nearest.map(|entry| entry.facts.id.to_owned()),
+            hint: "",
+        }
     })
 }
 

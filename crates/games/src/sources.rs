@@ -8,7 +8,11 @@ pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
         "ym39-v1" => &[include_str!("ym39/herd.rs")],
         "bx20-v1" => &[include_str!("bx20/board.rs")],
         "hk26-v1" => &[include_str!("hk26/wants.rs")],
-        "pz19-v1" => &[include_str!("pz19/paper.rs"), include_str!("pz19/search.rs"), include_str!("pz19/sheet.rs")],
+        "pz19-v1" => &[
+            include_str!("pz19/paper.rs"),
+            include_str!("pz19/search.rs"),
+            include_str!("pz19/sheet.rs"),
+        ],
         _ => &[],
     }
 }

@@ -8,13 +8,25 @@ mod draw;
 mod herd;
 mod levels;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, Packer, State, StateOf, Unpacker};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome,
+    Packer, State, StateOf, Unpacker,
+};
 
 use herd::{Answer, Call, Cell, Herd, Kind, Land};
 
 const FACTS: Facts = Facts {
     id: "ym39-v1",
-    baselines: &[Baseline::solved(4), Baseline::solved(8), Baseline::solved(9), Baseline::solved(9), Baseline::solved(10), Baseline::solved(12), Baseline::solved(13), Baseline::solved(16)],
+    baselines: &[
+        Baseline::solved(4),
+        Baseline::solved(8),
+        Baseline::solved(9),
+        Baseline::solved(9),
+        Baseline::solved(10),
+        Baseline::solved(12),
+        Baseline::solved(13),
+        Baseline::solved(16),
+    ],
     actions: ActionSet::of(&[ActionKind::Action6, ActionKind::Action7]),
     tags: &["click"],
     frames_per_second: 10,
@@ -67,12 +79,22 @@ impl Game for Ym39 {
     }
 
     fn start(level: &Level) -> StateOf<Self> {
-        State { board: level.start, spent: () }
+        State {
+            board: level.start,
+            spent: (),
+        }
     }
 
     #[inline]
-    fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
-        let Action::Action6 { x, y } = action else { return Outcome::Going };
+    fn step(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
+        let Action::Action6 { x, y } = action else {
+            return Outcome::Going;
+        };
         let herd = &mut state.board;
         let call = Call::new(&level.land, herd, draw::cell_at(x, y));
         if call.is_idle() {
@@ -86,7 +108,12 @@ impl Game for Ym39 {
         draw::draw(level, &state.board, frame);
     }
 
-    fn undone(level: &Level, state: &mut StateOf<Self>, restored: bool, sink: &mut impl FrameSink) -> Outcome {
+    fn undone(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        restored: bool,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         if !restored {
             // Nobody has moved yet: everybody looks, and nobody was called.
             sink.frame(|frame| {
@@ -99,7 +126,10 @@ impl Game for Ym39 {
 
     #[inline]
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
-        state.board.first(level.land.count).map(|creature| draw::MIDDLES[usize::from(creature.cell)])
+        state
+            .board
+            .first(level.land.count)
+            .map(|creature| draw::MIDDLES[usize::from(creature.cell)])
     }
 
     #[inline]
@@ -111,7 +141,10 @@ impl Game for Ym39 {
 
     #[inline]
     fn unpack(_level: &Level, packed: u128) -> Option<StateOf<Self>> {
-        Some(State { board: Herd::unpack(&mut Unpacker::new(packed)), spent: () })
+        Some(State {
+            board: Herd::unpack(&mut Unpacker::new(packed)),
+            spent: (),
+        })
     }
 }
 
@@ -126,7 +159,9 @@ fn answer<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut 
     }
     show_call(level, herd, &answer, call.cell, sink);
     if S::DRAWS {
-        (1..=answer.longest()).for_each(|steps| show_called(level, &herd::walked(herd, &answer, steps), call.cell, sink));
+        (1..=answer.longest()).for_each(|steps| {
+            show_called(level, &herd::walked(herd, &answer, steps), call.cell, sink)
+        });
     }
     *herd = answer.arrived;
     if turns {

@@ -24,9 +24,9 @@ impl Budget {
             Self::None => false,
             Self::PerPlay(actions) => tally.actions() >= actions,
             // A level without a baseline has no limit that could be multiplied.
-            Self::PerLevel(times) => baselines
-                .get(tally.level())
-                .is_some_and(|baseline| tally.actions_on_level() >= baseline.actions.saturating_mul(times)),
+            Self::PerLevel(times) => baselines.get(tally.level()).is_some_and(|baseline| {
+                tally.actions_on_level() >= baseline.actions.saturating_mul(times)
+            }),
         }
     }
 }
@@ -43,7 +43,9 @@ impl fmt::Display for Budget {
 
 /// What is wrong with a budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a budget: expected `5x` (times the baseline, on each level), a number of actions a play, or `none`")]
+#[error(
+    "`{0}` is not a budget: expected `5x` (times the baseline, on each level), a number of actions a play, or `none`"
+)]
 pub struct BudgetError(String);
 
 impl FromStr for Budget {
@@ -53,9 +55,16 @@ impl FromStr for Budget {
         let budget = if text == "none" {
             Some(Self::None)
         } else if let Some(times) = text.strip_suffix('x') {
-            times.parse().ok().filter(|&times| times > 0).map(Self::PerLevel)
+            times
+                .parse()
+                .ok()
+                .filter(|&times| times > 0)
+                .map(Self::PerLevel)
         } else {
-            text.parse().ok().filter(|&actions| actions > 0).map(Self::PerPlay)
+            text.parse()
+                .ok()
+                .filter(|&actions| actions > 0)
+                .map(Self::PerPlay)
         };
         budget.ok_or_else(|| BudgetError(text.to_owned()))
     }

@@ -12,7 +12,12 @@ pub fn film(header: &Header, info: Option<&GameInfo>, entries: Vec<Entry>) -> Fi
         Some(seed) => format!("{}, seed {seed}", header.agent),
         None => header.agent.clone(),
     };
-    let mut film = Film::new(header.game_id.as_str(), player, info.map_or(10, |info| info.frames_per_second), header.win_levels);
+    let mut film = Film::new(
+        header.game_id.as_str(),
+        player,
+        info.map_or(10, |info| info.frames_per_second),
+        header.win_levels,
+    );
     film.moments = entries.into_iter().filter_map(moment).collect();
     film
 }

@@ -25,14 +25,26 @@ impl RunFolder {
         let in_use = match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_some(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) => return Err(HarnessError::File { what: "use the output folder", path: path.to_owned(), error }),
+            Err(error) => {
+                return Err(HarnessError::File {
+                    what: "use the output folder",
+                    path: path.to_owned(),
+                    error,
+                });
+            }
         };
         if in_use {
             return Err(HarnessError::FolderInUse(path.to_owned()));
         }
-        let folder = Self { path: path.to_owned() };
+        let folder = Self {
+            path: path.to_owned(),
+        };
         let recordings = path.join("recordings");
-        fs::create_dir_all(&recordings).map_err(|error| HarnessError::File { what: "create", path: recordings, error })?;
+        fs::create_dir_all(&recordings).map_err(|error| HarnessError::File {
+            what: "create",
+            path: recordings,
+            error,
+        })?;
         folder.write_json("config.json", config)?;
         Ok(folder)
     }
@@ -41,9 +53,17 @@ impl RunFolder {
     pub fn resume(path: &Path) -> Result<(Self, RunConfig), HarnessError> {
         let config = load_config(path)?;
         if config.software != SOFTWARE {
-            return Err(HarnessError::OtherSoftware { begun_by: config.software, this: SOFTWARE.to_owned() });
+            return Err(HarnessError::OtherSoftware {
+                begun_by: config.software,
+                this: SOFTWARE.to_owned(),
+            });
         }
-        Ok((Self { path: path.to_owned() }, config))
+        Ok((
+            Self {
+                path: path.to_owned(),
+            },
+            config,
+        ))
     }
 
     /// The folder.
@@ -63,12 +83,17 @@ impl RunFolder {
         let written = File::create(&unfinished)
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&unfinished, &path));
-        written.map_err(|error| HarnessError::File { what: "write", path, error })
+        written.map_err(|error| HarnessError::File {
+            what: "write",
+            path,
+            error,
+        })
     }
 
     /// Writes a JSON file, indented for people.
     pub fn write_json(&self, name: &str, content: &impl Serialize) -> Result<(), HarnessError> {
-        let mut text = serde_json::to_vec_pretty(content).map_err(|error| HarnessError::Config(error.to_string()))?;
+        let mut text = serde_json::to_vec_pretty(content)
+            .map_err(|error| HarnessError::Config(error.to_string()))?;
         text.push(b'\n');
         self.write(name, &text)
     }
@@ -76,11 +101,14 @@ impl RunFolder {
 
 /// The configuration of a run folder.
 pub fn load_config(folder: &Path) -> Result<RunConfig, HarnessError> {
-    let not_a_run = |reason: String| HarnessError::NotARun { folder: folder.to_owned(), reason };
+    let not_a_run = |reason: String| HarnessError::NotARun {
+        folder: folder.to_owned(),
+        reason,
+    };
     let text = fs::read_to_string(folder.join("config.json"))
         .map_err(|error| not_a_run(format!("cannot read its config.json: {error}")))?;
-    let config: RunConfig =
-        serde_json::from_str(&text).map_err(|error| not_a_run(format!("cannot understand its config.json: {error}")))?;
+    let config: RunConfig = serde_json::from_str(&text)
+        .map_err(|error| not_a_run(format!("cannot understand its config.json: {error}")))?;
     if config.version != CONFIG_VERSION {
         return Err(not_a_run(format!(
             "its config.json has version {}, and this software reads version {CONFIG_VERSION}",

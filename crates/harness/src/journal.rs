@@ -11,19 +11,32 @@ use crate::HarnessError;
 /// The plays that a run folder's journal holds, without touching it.
 pub fn load_plays(folder: &Path) -> Result<Vec<PlayResult>, HarnessError> {
     let path = folder.join("journal.jsonl");
-    let bytes = std::fs::read(&path).map_err(|error| HarnessError::File { what: "read", path: path.clone(), error })?;
+    let bytes = std::fs::read(&path).map_err(|error| HarnessError::File {
+        what: "read",
+        path: path.clone(),
+        error,
+    })?;
     Ok(plays(parse(&path, &bytes)?.1))
 }
 
 /// The plays among a journal's lines.
 pub(crate) fn plays(lines: Vec<JournalLine>) -> Vec<PlayResult> {
-    let play = |line| if let JournalLine::Play { result, .. } = line { Some(result) } else { None };
+    let play = |line| {
+        if let JournalLine::Play { result, .. } = line {
+            Some(result)
+        } else {
+            None
+        }
+    };
     lines.into_iter().filter_map(play).collect()
 }
 
 /// How many bytes of a journal are whole lines, and what they say. What a crash cut off after them may be anything.
 fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<JournalLine>), HarnessError> {
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let whole = bytes
+        .iter()
+        .rposition(|&byte| byte == b'\n')
+        .map_or(0, |end| end + 1);
     let lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
     let read = |(index, line)| {
         serde_json::from_slice(line).map_err(|error| HarnessError::NotARun {
@@ -31,7 +44,10 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<JournalLine>), Harness
             reason: format!("line {} of the journal cannot be read: {error}", index + 1),
         })
     };
-    Ok((whole, lines.enumerate().map(read).collect::<Result<_, _>>()?))
+    Ok((
+        whole,
+        lines.enumerate().map(read).collect::<Result<_, _>>()?,
+    ))
 }
 
 /// An open journal.
@@ -44,8 +60,19 @@ impl Journal {
     /// Opens the journal of a run folder and reads what it holds. A last line that was cut off by a crash is removed. As long
     /// as it is open, no other process can open it.
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<JournalLine>), HarnessError> {
-        let failed = |what| move |error| HarnessError::File { what, path: path.to_owned(), error };
-        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed("open"))?;
+        let failed = |what| {
+            move |error| HarnessError::File {
+                what,
+                path: path.to_owned(),
+                error,
+            }
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(failed("open"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(HarnessError::InUse(path.to_owned())),
@@ -55,15 +82,29 @@ impl Journal {
         file.read_to_end(&mut bytes).map_err(failed("read"))?;
         let (whole, lines) = parse(path, &bytes)?;
         file.set_len(whole as u64).map_err(failed("write"))?;
-        Ok((Self { path: path.to_owned(), file }, lines))
+        Ok((
+            Self {
+                path: path.to_owned(),
+                file,
+            },
+            lines,
+        ))
     }
 
     /// Appends a line and waits until it is on the disk.
     pub(crate) fn append(&mut self, line: &JournalLine) -> Result<(), HarnessError> {
-        let mut text = serde_json::to_vec(line).map_err(|error| HarnessError::Config(error.to_string()))?;
+        let mut text =
+            serde_json::to_vec(line).map_err(|error| HarnessError::Config(error.to_string()))?;
         text.push(b'\n');
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        written.map_err(|error| HarnessError::File { what: "write", path: self.path.clone(), error })
+        let written = self
+            .file
+            .write_all(&text)
+            .and_then(|()| self.file.sync_data());
+        written.map_err(|error| HarnessError::File {
+            what: "write",
+            path: self.path.clone(),
+            error,
+        })
     }
 }
 
@@ -75,7 +116,10 @@ mod tests {
     fn a_line_that_was_cut_off_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let line = JournalLine::Started { at_ms: 5, resumed: false };
+        let line = JournalLine::Started {
+            at_ms: 5,
+            resumed: false,
+        };
         Journal::open(&path).unwrap().0.append(&line).unwrap();
         // Cut off in the middle of a character, too.
         let mut bytes = std::fs::read(&path).unwrap();
@@ -84,7 +128,10 @@ mod tests {
         let (mut journal, lines) = Journal::open(&path).unwrap();
         assert_eq!(lines, std::slice::from_ref(&line));
         journal.append(&line).unwrap();
-        assert!(matches!(Journal::open(&path), Err(HarnessError::InUse(_))), "one process at a time");
+        assert!(
+            matches!(Journal::open(&path), Err(HarnessError::InUse(_))),
+            "one process at a time"
+        );
         drop(journal);
         assert_eq!(Journal::open(&path).unwrap().1, [line.clone(), line]);
     }
@@ -94,6 +141,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         std::fs::write(&path, "{\"event\":\"nothing\"}\n").unwrap();
-        assert!(Journal::open(&path).err().unwrap().to_string().contains("line 1 of the journal"));
+        assert!(
+            Journal::open(&path)
+                .err()
+                .unwrap()
+                .to_string()
+                .contains("line 1 of the journal")
+        );
     }
 }

@@ -56,7 +56,9 @@ pub enum HarnessError {
         error: std::io::Error,
     },
     /// The run was begun by other software, whose results must not be mixed with ours.
-    #[error("the run was begun by `{begun_by}` and this is `{this}`: resume it with the version that began it")]
+    #[error(
+        "the run was begun by `{begun_by}` and this is `{this}`: resume it with the version that began it"
+    )]
     OtherSoftware {
         /// What began it.
         begun_by: String,

@@ -15,7 +15,10 @@ use std::time::Instant;
 
 use rhae_agents::{Agent, AgentError, AgentSpec, Decision, Stopper, View, log_path};
 use rhae_engine::{Action, Frame, PlayState};
-use rhae_protocol::{Details, Ending, Entry, Header, PlayOutcome, PlayResult, RecordingWriter, ResetRule, SOFTWARE, Spent};
+use rhae_protocol::{
+    Details, Ending, Entry, Header, PlayOutcome, PlayResult, RecordingWriter, ResetRule, SOFTWARE,
+    Spent,
+};
 use rhae_session::{Answer, Catalog, Play, Tally};
 
 use crate::{Budget, HarnessError};
@@ -105,16 +108,28 @@ impl RunningPlay {
         done: Sender<(usize, Finished)>,
         index: usize,
     ) -> Result<Arc<Self>, HarnessError> {
-        let stage = Mutex::new(Stage { tally: Tally::default(), spent: Vec::new(), writer: Writer::Awaited, stopper: None });
+        let stage = Mutex::new(Stage {
+            tally: Tally::default(),
+            spent: Vec::new(),
+            writer: Writer::Awaited,
+            stopper: None,
+        });
         let (asked_ms, left) = (AtomicU64::new(NOT_ASKED), AtomicBool::new(false));
-        let running = Arc::new(Self { begun: Instant::now(), order, asked_ms, left, stage });
+        let running = Arc::new(Self {
+            begun: Instant::now(),
+            order,
+            asked_ms,
+            left,
+            stage,
+        });
         let own = Arc::clone(&running);
         let name = format!("play-{}-{index}", own.order.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
             // If nobody listens any more, the run has been given up.
             let report = |finished| drop(done.send((index, finished)));
             // What an agent does outside its turns (being built, told the end, dropped) may panic as well.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| own.play(catalog.as_ref(), &report)))
+            if let Err(panic) =
+                catch_unwind(AssertUnwindSafe(|| own.play(catalog.as_ref(), &report)))
                 && let Some(finished) = own.give_up(&panicked(panic.as_ref()))
             {
                 report(finished);
@@ -123,7 +138,11 @@ impl RunningPlay {
         });
         match spawned {
             Ok(_) => Ok(running),
-            Err(error) => Err(HarnessError::File { what: "start a thread for", path: running.order.recording_path.clone(), error }),
+            Err(error) => Err(HarnessError::File {
+                what: "start a thread for",
+                path: running.order.recording_path.clone(),
+                error,
+            }),
         }
     }
 
@@ -187,7 +206,10 @@ impl RunningPlay {
             Ok(environment) => Play::new(environment, ResetRule::LevelsOnly),
             Err(error) => {
                 let ending = Ending::Failed(error.to_string());
-                return self.finish(&mut self.stage(), &ending).into_iter().for_each(report);
+                return self
+                    .finish(&mut self.stage(), &ending)
+                    .into_iter()
+                    .for_each(report);
             }
         };
         match self.begin_recording(&play) {
@@ -196,14 +218,25 @@ impl RunningPlay {
             Err(error) => return report(Finished::Unwritable(error)),
         }
         let errors = match &self.order.agent {
-            AgentSpec::Command(_) => File::create(&self.order.errors_path).map_or_else(|_| Stdio::null(), Stdio::from),
+            AgentSpec::Command(_) => {
+                File::create(&self.order.errors_path).map_or_else(|_| Stdio::null(), Stdio::from)
+            }
             _ => Stdio::null(),
         };
         // An agent that never gets ready gives no action either.
         self.asked_ms.store(self.now_ms(), Ordering::Relaxed);
-        let mut agent = match self.order.agent.build(self.order.agent_seed, errors, &log_path(&self.order.recording_path)) {
+        let mut agent = match self.order.agent.build(
+            self.order.agent_seed,
+            errors,
+            &log_path(&self.order.recording_path),
+        ) {
             Ok(agent) => agent,
-            Err(error) => return self.finish(&mut self.stage(), &ending_of(error)).into_iter().for_each(report),
+            Err(error) => {
+                return self
+                    .finish(&mut self.stage(), &ending_of(error))
+                    .into_iter()
+                    .for_each(report);
+            }
         };
         {
             let mut stage = self.stage();
@@ -216,13 +249,17 @@ impl RunningPlay {
         let ending = match self.play_with(&mut play, agent.as_mut()) {
             Ok(Some(ending)) => ending,
             Ok(None) => return,
-            Err(Stop::Interrupted { reason, all }) => return self.leave(reason, all).into_iter().for_each(report),
+            Err(Stop::Interrupted { reason, all }) => {
+                return self.leave(reason, all).into_iter().for_each(report);
+            }
             Err(Stop::Unwritable(error)) => {
                 self.stage().writer = Writer::Taken;
                 return report(Finished::Unwritable(error));
             }
         };
-        self.finish(&mut self.stage(), &ending).into_iter().for_each(report);
+        self.finish(&mut self.stage(), &ending)
+            .into_iter()
+            .for_each(report);
         agent.end(ending.name());
         drop(agent);
         self.stage().stopper = None;
@@ -234,10 +271,13 @@ impl RunningPlay {
         if matches!(stage.writer, Writer::Taken) {
             return Ok(false);
         }
-        let file = File::create(&self.order.recording_path).map_err(|error| self.unwritable(error))?;
+        let file =
+            File::create(&self.order.recording_path).map_err(|error| self.unwritable(error))?;
         let writer = RecordingWriter::new(BufWriter::new(file), &header(&self.order, play));
         let mut writer = writer.map_err(|error| self.unwritable(error))?;
-        writer.entry(&play.opening().entry(Action::Reset, Details::default())).map_err(|error| self.unwritable(error))?;
+        writer
+            .entry(&play.opening().entry(Action::Reset, Details::default()))
+            .map_err(|error| self.unwritable(error))?;
         stage.writer = Writer::Open(writer);
         stage.tally = play.tally().clone();
         Ok(true)
@@ -255,7 +295,9 @@ impl RunningPlay {
                     let mut stage = self.stage();
                     charge(&mut stage.spent, play.tally().level(), &agent.leftover());
                     return match error {
-                        AgentError::Interrupted { reason, all } => Err(Stop::Interrupted { reason, all }),
+                        AgentError::Interrupted { reason, all } => {
+                            Err(Stop::Interrupted { reason, all })
+                        }
                         error => Ok(Some(ending_of(error))),
                     };
                 }
@@ -266,8 +308,14 @@ impl RunningPlay {
                 // The play has been given up, and this thread abandoned: nothing more may happen to the environment.
                 return Ok(None);
             }
-            let Decision { action, mut details } = decision;
-            if matches!(self.order.agent, AgentSpec::Command(_) | AgentSpec::Model(_)) {
+            let Decision {
+                action,
+                mut details,
+            } = decision;
+            if matches!(
+                self.order.agent,
+                AgentSpec::Command(_) | AgentSpec::Model(_)
+            ) {
                 details.t_ms = Some(self.now_ms());
             }
             charge(&mut self.stage().spent, play.tally().level(), &details);
@@ -278,7 +326,10 @@ impl RunningPlay {
             let seen = answer.seen;
             let entry = answer.entry(action, details);
             sight = Sight::of(&answer);
-            if !self.take_down(&entry, play.tally()).map_err(Stop::Unwritable)? {
+            if !self
+                .take_down(&entry, play.tally())
+                .map_err(Stop::Unwritable)?
+            {
                 return Ok(None);
             }
             uncounted = if seen.counted { 0 } else { uncounted + 1 };
@@ -286,10 +337,15 @@ impl RunningPlay {
                 return Ok(Some(Ending::Won));
             }
             if uncounted >= MOST_UNCOUNTED {
-                let reason = format!("the agent sent {MOST_UNCOUNTED} commands in a row that do nothing");
+                let reason =
+                    format!("the agent sent {MOST_UNCOUNTED} commands in a row that do nothing");
                 return Ok(Some(Ending::Failed(reason)));
             }
-            if self.order.budget.is_used_up(play.tally(), &play.info().baselines) {
+            if self
+                .order
+                .budget
+                .is_used_up(play.tally(), &play.info().baselines)
+            {
                 return Ok(Some(Ending::Budget));
             }
         }
@@ -301,7 +357,9 @@ impl RunningPlay {
         let Writer::Open(writer) = &mut stage.writer else {
             return Ok(false);
         };
-        writer.entry(entry).map_err(|error| self.unwritable(error))?;
+        writer
+            .entry(entry)
+            .map_err(|error| self.unwritable(error))?;
         stage.tally.clone_from(tally);
         Ok(true)
     }
@@ -315,7 +373,11 @@ impl RunningPlay {
             Writer::Awaited => Ok(()),
             Writer::Open(writer) => writer.end(ending).and_then(|out| out.get_ref().sync_all()),
         };
-        let message = if let Ending::Failed(message) = ending { Some(message.clone()) } else { None };
+        let message = if let Ending::Failed(message) = ending {
+            Some(message.clone())
+        } else {
+            None
+        };
         let result = self.result(stage, ending.name(), message);
         Some(match closed {
             Ok(()) => Finished::Ended(result),
@@ -331,7 +393,10 @@ impl RunningPlay {
         };
         // What cannot be flushed is played again anyway.
         let _ = writer.flush();
-        Some(Finished::Left { result: self.result(&stage, "interrupted", Some(reason)), all })
+        Some(Finished::Left {
+            result: self.result(&stage, "interrupted", Some(reason)),
+            all,
+        })
     }
 
     /// A failure with the last line that the agent's process wrote to its standard error, which often says why.
@@ -340,18 +405,25 @@ impl RunningPlay {
             return ending.clone();
         };
         let written = std::fs::read(&self.order.errors_path).unwrap_or_default();
-        let tail = String::from_utf8_lossy(&written[written.len().saturating_sub(2000)..]).into_owned();
+        let tail =
+            String::from_utf8_lossy(&written[written.len().saturating_sub(2000)..]).into_owned();
         match tail.lines().rfind(|line| !line.trim().is_empty()) {
             Some(line) => {
                 let line: String = line.trim().chars().take(200).collect();
-                Ending::Failed(format!("{reason}; the last it said on standard error: `{line}`"))
+                Ending::Failed(format!(
+                    "{reason}; the last it said on standard error: `{line}`"
+                ))
             }
             None => ending.clone(),
         }
     }
 
     fn unwritable(&self, error: std::io::Error) -> HarnessError {
-        HarnessError::File { what: "write", path: self.order.recording_path.clone(), error }
+        HarnessError::File {
+            what: "write",
+            path: self.order.recording_path.clone(),
+            error,
+        }
     }
 
     /// The counts with their ending. A play whose environment was never opened has one run without an action.
@@ -361,7 +433,12 @@ impl RunningPlay {
         let mut runs = tally.runs().to_vec();
         if runs.is_empty() {
             let state = PlayState::NotFinished.name().to_owned();
-            runs.push(PlayOutcome { state, ending: ending.to_owned(), message, ..PlayOutcome::default() });
+            runs.push(PlayOutcome {
+                state,
+                ending: ending.to_owned(),
+                message,
+                ..PlayOutcome::default()
+            });
         }
         // Runs restart the whole game, which a run of the harness does not do by itself: all belongs to the one there is.
         if let Some(run) = runs.last_mut() {
@@ -439,12 +516,16 @@ fn charge(spent: &mut Vec<Spent>, level: usize, details: &Details) {
 fn ending_of(error: AgentError) -> Ending {
     match error {
         AgentError::Stopped => Ending::Stopped,
-        AgentError::Failed(reason) | AgentError::Interrupted { reason, .. } => Ending::Failed(reason),
+        AgentError::Failed(reason) | AgentError::Interrupted { reason, .. } => {
+            Ending::Failed(reason)
+        }
     }
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> Ending {
     let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    let text = text
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
     Ending::Failed(format!("the agent panicked: {text}"))
 }

@@ -1,7 +1,9 @@
 //! From the journal's counts to cards and a summary.
 
 use rhae_engine::GameInfo;
-use rhae_protocol::{PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, Spent, SummaryEnvironment};
+use rhae_protocol::{
+    PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, Spent, SummaryEnvironment,
+};
 use rhae_scoring::{Method, mean_interval};
 use rhae_session::{CardFacts, Catalog, EnvironmentRuns, scorecard};
 
@@ -17,28 +19,52 @@ pub struct Results {
 }
 
 /// Scores the plays of a run under a method. A play that is missing counts as 0.
-pub fn assemble(config: &RunConfig, method: Method, catalog: &dyn Catalog, plays: &[PlayResult]) -> Result<Results, HarnessError> {
-    let infos: Vec<GameInfo> = config.games.iter().map(|id| catalog.find(id)).collect::<Result<_, _>>()?;
-    let of =
-        |repeat: u32, id: &str| plays.iter().filter(move |play| play.repeat == repeat && play.game_id == *id).collect::<Vec<_>>();
+pub fn assemble(
+    config: &RunConfig,
+    method: Method,
+    catalog: &dyn Catalog,
+    plays: &[PlayResult],
+) -> Result<Results, HarnessError> {
+    let infos: Vec<GameInfo> = config
+        .games
+        .iter()
+        .map(|id| catalog.find(id))
+        .collect::<Result<_, _>>()?;
+    let of = |repeat: u32, id: &str| {
+        plays
+            .iter()
+            .filter(move |play| play.repeat == repeat && play.game_id == *id)
+            .collect::<Vec<_>>()
+    };
     let mut cards = Vec::new();
     for repeat in 1..=config.repeat {
         let runs_of = |info: &GameInfo| {
             let play = of(repeat, info.id.as_str());
-            let runs = play.iter().flat_map(|play| play.runs.iter().map(|run| (play.guid.clone(), run.clone()))).collect();
-            EnvironmentRuns { info: info.clone(), runs }
+            let runs = play
+                .iter()
+                .flat_map(|play| play.runs.iter().map(|run| (play.guid.clone(), run.clone())))
+                .collect();
+            EnvironmentRuns {
+                info: info.clone(),
+                runs,
+            }
         };
         let facts = CardFacts {
             card_id: play_id(&config.run_id, repeat, "card"),
             tags: vec!["agent".to_owned(), agent_name(config)],
             ..CardFacts::default()
         };
-        cards.push(scorecard(facts, method, &infos.iter().map(runs_of).collect::<Vec<_>>()));
+        cards.push(scorecard(
+            facts,
+            method,
+            &infos.iter().map(runs_of).collect::<Vec<_>>(),
+        ));
     }
     let card_scores: Vec<f64> = cards.iter().map(|card| card.score).collect();
-    let headline = mean_interval(&card_scores).ok_or_else(|| HarnessError::Config("a run needs at least one repeat".to_owned()))?;
-    let finished =
-        plays.len() == config.games.len() * config.repeat as usize && plays.iter().all(|play| ending(play) != "interrupted");
+    let headline = mean_interval(&card_scores)
+        .ok_or_else(|| HarnessError::Config("a run needs at least one repeat".to_owned()))?;
+    let finished = plays.len() == config.games.len() * config.repeat as usize
+        && plays.iter().all(|play| ending(play) != "interrupted");
     let summary = RunSummary {
         software: SOFTWARE.to_owned(),
         run_id: config.run_id.clone(),
@@ -50,9 +76,18 @@ pub fn assemble(config: &RunConfig, method: Method, catalog: &dyn Catalog, plays
         score_half_width: headline.half_width,
         card_scores,
         finished,
-        failed_plays: u32::try_from(plays.iter().filter(|play| ending(play) == "failed").count()).unwrap_or(u32::MAX),
-        provisional_baselines: infos.iter().any(|info| info.baselines.iter().any(|baseline| baseline.source.is_provisional())),
-        environments: infos.iter().enumerate().map(|(index, info)| environment(info, index, &cards)).collect(),
+        failed_plays: u32::try_from(plays.iter().filter(|play| ending(play) == "failed").count())
+            .unwrap_or(u32::MAX),
+        provisional_baselines: infos.iter().any(|info| {
+            info.baselines
+                .iter()
+                .any(|baseline| baseline.source.is_provisional())
+        }),
+        environments: infos
+            .iter()
+            .enumerate()
+            .map(|(index, info)| environment(info, index, &cards))
+            .collect(),
         folder: String::new(),
         report: String::new(),
         seconds: 0.0,
@@ -64,10 +99,18 @@ pub fn assemble(config: &RunConfig, method: Method, catalog: &dyn Catalog, plays
 fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnvironment {
     let on_cards: Vec<_> = cards.iter().map(|card| &card.environments[index]).collect();
     let mean = |value: fn(&rhae_protocol::EnvironmentScore) -> f64| {
-        on_cards.iter().map(|environment| value(environment)).sum::<f64>() / on_cards.len().max(1) as f64
+        on_cards
+            .iter()
+            .map(|environment| value(environment))
+            .sum::<f64>()
+            / on_cards.len().max(1) as f64
     };
     let ending = |environment: &&rhae_protocol::EnvironmentScore| {
-        environment.runs.last().and_then(|run| run.ending.clone()).unwrap_or_else(|| "not played".to_owned())
+        environment
+            .runs
+            .last()
+            .and_then(|run| run.ending.clone())
+            .unwrap_or_else(|| "not played".to_owned())
     };
     SummaryEnvironment {
         game_id: info.id.to_string(),
@@ -75,15 +118,27 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
         levels_completed: mean(|environment| f64::from(environment.levels_completed)),
         levels: u32::try_from(info.baselines.len()).unwrap_or(u32::MAX),
         actions: mean(|environment| environment.actions as f64),
-        baseline_actions: info.baselines.iter().map(|baseline| baseline.actions).collect(),
-        baseline_source: info.baselines.iter().map(|baseline| baseline.source.name().to_owned()).collect(),
+        baseline_actions: info
+            .baselines
+            .iter()
+            .map(|baseline| baseline.actions)
+            .collect(),
+        baseline_source: info
+            .baselines
+            .iter()
+            .map(|baseline| baseline.source.name().to_owned())
+            .collect(),
         endings: on_cards.iter().map(ending).collect(),
         spent: Spent::total(on_cards.iter().filter_map(|environment| environment.spent)),
     }
 }
 
 fn agent_name(config: &RunConfig) -> String {
-    config.agent.clone().or_else(|| config.agent_cmd.clone()).unwrap_or_default()
+    config
+        .agent
+        .clone()
+        .or_else(|| config.agent_cmd.clone())
+        .unwrap_or_default()
 }
 
 fn ending(play: &PlayResult) -> &str {

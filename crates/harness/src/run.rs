@@ -94,17 +94,26 @@ pub fn run(
     let method: Method = parse(&order.config.method)?;
     let (journal, lines) = Journal::open(&order.folder.file("journal.jsonl"))?;
     let mut all = Plays::new(order, arena, journal, lines)?;
-    all.journal.append(&JournalLine::Started { at_ms: now_ms(), resumed: order.resumed })?;
+    all.journal.append(&JournalLine::Started {
+        at_ms: now_ms(),
+        resumed: order.resumed,
+    })?;
     all.play_all(interrupt, progress)?;
     let mut results_of = all.take_results()?;
-    results_of.sort_by_key(|play| (play.repeat, order.config.games.iter().position(|id| *id == play.game_id)));
+    results_of.sort_by_key(|play| {
+        (
+            play.repeat,
+            order.config.games.iter().position(|id| *id == play.game_id),
+        )
+    });
     let mut results = assemble(&order.config, method, arena.environments(), &results_of)?;
     results.summary.folder = order.folder.path().display().to_string();
     results.summary.report = order.folder.file("report.html").display().to_string();
     results.summary.seconds = begun.elapsed().as_secs_f64();
     write_results(order, arena.replays(), &results, &results_of)?;
     if results.summary.finished {
-        all.journal.append(&JournalLine::Finished { at_ms: now_ms() })?;
+        all.journal
+            .append(&JournalLine::Finished { at_ms: now_ms() })?;
     }
     Ok(results)
 }
@@ -131,13 +140,24 @@ struct Plays<'a> {
 }
 
 impl<'a> Plays<'a> {
-    fn new(order: &'a RunOrder, arena: &'a dyn Arena, journal: Journal, lines: Vec<JournalLine>) -> Result<Self, HarnessError> {
+    fn new(
+        order: &'a RunOrder,
+        arena: &'a dyn Arena,
+        journal: Journal,
+        lines: Vec<JournalLine>,
+    ) -> Result<Self, HarnessError> {
         let done = plays(lines);
-        let known: BTreeSet<(u32, &str)> = done.iter().map(|play| (play.repeat, play.game_id.as_str())).collect();
-        let all = (1..=order.config.repeat).flat_map(|repeat| order.config.games.iter().map(move |id| (repeat, id)));
+        let known: BTreeSet<(u32, &str)> = done
+            .iter()
+            .map(|play| (play.repeat, play.game_id.as_str()))
+            .collect();
+        let all = (1..=order.config.repeat)
+            .flat_map(|repeat| order.config.games.iter().map(move |id| (repeat, id)));
         let total = all.clone().count();
-        let waiting =
-            all.filter(|(repeat, id)| !known.contains(&(*repeat, id.as_str()))).map(|(repeat, id)| (repeat, id.clone())).collect();
+        let waiting = all
+            .filter(|(repeat, id)| !known.contains(&(*repeat, id.as_str())))
+            .map(|(repeat, id)| (repeat, id.clone()))
+            .collect();
         let budget = parse(&order.config.budget)?;
         Ok(Self {
             order,
@@ -155,7 +175,11 @@ impl<'a> Plays<'a> {
         })
     }
 
-    fn play_all(&mut self, interrupt: &AtomicBool, progress: &mut dyn FnMut(Progress)) -> Result<(), HarnessError> {
+    fn play_all(
+        &mut self,
+        interrupt: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), HarnessError> {
         while !interrupt.load(Ordering::Relaxed) {
             while !self.halted
                 && self.running.len() < self.order.jobs.max(1)
@@ -190,10 +214,18 @@ impl<'a> Plays<'a> {
             env_seed: config.env_seed,
             budget: self.budget,
             recording_path: self.order.folder.file(&recording_name),
-            errors_path: self.order.folder.file(&format!("recordings/{repeat}-{id}.stderr.txt")),
+            errors_path: self
+                .order
+                .folder
+                .file(&format!("recordings/{repeat}-{id}.stderr.txt")),
             recording_name,
         };
-        let running = RunningPlay::start(play_order, self.arena.card(repeat), self.reports.0.clone(), self.started)?;
+        let running = RunningPlay::start(
+            play_order,
+            self.arena.card(repeat),
+            self.reports.0.clone(),
+            self.started,
+        )?;
         self.running.insert(self.started, running);
         self.started += 1;
         Ok(())
@@ -211,7 +243,10 @@ impl<'a> Plays<'a> {
     fn enter(&mut self, finished: Finished) -> Result<(), HarnessError> {
         let result = match finished {
             Finished::Ended(result) => {
-                self.journal.append(&JournalLine::Play { at_ms: now_ms(), result: result.clone() })?;
+                self.journal.append(&JournalLine::Play {
+                    at_ms: now_ms(),
+                    result: result.clone(),
+                })?;
                 result
             }
             // It is not in the journal, so that it is gone on with when the run is.
@@ -235,16 +270,24 @@ impl<'a> Plays<'a> {
         }
         let interrupted = self.running.values().map(|play| play.interrupt());
         self.done.extend(interrupted);
-        self.leaving.extend(std::mem::take(&mut self.running).into_values());
+        self.leaving
+            .extend(std::mem::take(&mut self.running).into_values());
         Ok(std::mem::take(&mut self.done))
     }
 
     fn end_stuck_plays(&mut self) -> Result<(), HarnessError> {
         let limit_ms = self.order.config.step_timeout_ms;
-        let stuck: Vec<usize> =
-            self.running.iter().filter(|(_, play)| play.silent_ms() > limit_ms).map(|(&index, _)| index).collect();
+        let stuck: Vec<usize> = self
+            .running
+            .iter()
+            .filter(|(_, play)| play.silent_ms() > limit_ms)
+            .map(|(&index, _)| index)
+            .collect();
         for index in stuck {
-            let reason = Ending::Failed(format!("the agent gave no action within {} s", limit_ms as f64 / 1000.0));
+            let reason = Ending::Failed(format!(
+                "the agent gave no action within {} s",
+                limit_ms as f64 / 1000.0
+            ));
             // If it has ended in this very moment, its own report follows.
             if let Some(finished) = self.running[&index].give_up(&reason) {
                 self.has_ended(index);
@@ -255,15 +298,28 @@ impl<'a> Plays<'a> {
     }
 
     fn progress(&self) -> Progress {
-        let levels =
-            |play: &PlayResult| play.runs.last().map_or(0, |run| run.levels.iter().filter(|level| level.completed).count());
-        let actions =
-            |play: &PlayResult| play.runs.iter().flat_map(|run| &run.levels).map(|level| u64::from(level.actions)).sum::<u64>();
+        let levels = |play: &PlayResult| {
+            play.runs.last().map_or(0, |run| {
+                run.levels.iter().filter(|level| level.completed).count()
+            })
+        };
+        let actions = |play: &PlayResult| {
+            play.runs
+                .iter()
+                .flat_map(|run| &run.levels)
+                .map(|level| u64::from(level.actions))
+                .sum::<u64>()
+        };
         Progress {
             done: self.done.len(),
             total: self.total,
             levels: self.done.iter().map(levels).sum(),
-            actions: self.done.iter().map(actions).sum::<u64>() + self.running.values().map(|play| play.actions()).sum::<u64>(),
+            actions: self.done.iter().map(actions).sum::<u64>()
+                + self
+                    .running
+                    .values()
+                    .map(|play| play.actions())
+                    .sum::<u64>(),
         }
     }
 }
@@ -271,7 +327,9 @@ impl<'a> Plays<'a> {
 /// However a run ends, no agent's process is left behind.
 impl Drop for Plays<'_> {
     fn drop(&mut self) {
-        self.running.values().for_each(|play| drop(play.interrupt()));
+        self.running
+            .values()
+            .for_each(|play| drop(play.interrupt()));
         let deadline = Instant::now() + FAREWELL;
         while Instant::now() < deadline && self.leaving.iter().any(|play| !play.has_left()) {
             std::thread::sleep(Duration::from_millis(5));
@@ -280,15 +338,31 @@ impl Drop for Plays<'_> {
     }
 }
 
-fn write_results(order: &RunOrder, catalog: &dyn Catalog, results: &Results, plays: &[PlayResult]) -> Result<(), HarnessError> {
+fn write_results(
+    order: &RunOrder,
+    catalog: &dyn Catalog,
+    results: &Results,
+    plays: &[PlayResult],
+) -> Result<(), HarnessError> {
     for (index, card) in results.cards.iter().enumerate() {
-        let name = if results.cards.len() == 1 { "scorecard.json".to_owned() } else { format!("scorecard-{}.json", index + 1) };
+        let name = if results.cards.len() == 1 {
+            "scorecard.json".to_owned()
+        } else {
+            format!("scorecard-{}.json", index + 1)
+        };
         order.folder.write_json(&name, card)?;
     }
     order.folder.write_json("summary.json", &results.summary)?;
     let films = films_of(order, catalog, plays);
-    let report = RunReport { config: order.config.clone(), summary: results.summary.clone(), cards: results.cards.clone(), films };
-    order.folder.write("report.html", run_page(&report).as_bytes())
+    let report = RunReport {
+        config: order.config.clone(),
+        summary: results.summary.clone(),
+        cards: results.cards.clone(),
+        films,
+    };
+    order
+        .folder
+        .write("report.html", run_page(&report).as_bytes())
 }
 
 /// The films of all plays. Each may take its share of the room that is left, so that a long one does not crowd out the others.
@@ -298,7 +372,12 @@ fn films_of(order: &RunOrder, catalog: &dyn Catalog, plays: &[PlayResult]) -> Ve
     for (index, play) in plays.iter().enumerate() {
         let share = room / (plays.len() - index);
         if let Some(film) = film_of(order, catalog, play, share) {
-            room -= film.film.moments.iter().map(|moment| moment.frames.len()).sum::<usize>();
+            room -= film
+                .film
+                .moments
+                .iter()
+                .map(|moment| moment.frames.len())
+                .sum::<usize>();
             films.push(film);
         }
     }
@@ -307,7 +386,12 @@ fn films_of(order: &RunOrder, catalog: &dyn Catalog, plays: &[PlayResult]) -> Ve
 
 /// The film of a play, made by replaying its recording as far as there is room for frames. A recording that cannot be
 /// replayed has none: its counts stand in the tables all the same.
-fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult, mut room: usize) -> Option<PlayFilm> {
+fn film_of(
+    order: &RunOrder,
+    catalog: &dyn Catalog,
+    play: &PlayResult,
+    mut room: usize,
+) -> Option<PlayFilm> {
     let lines = BufReader::new(File::open(order.folder.file(&play.recording)).ok()?).lines();
     // A line has at least one frame, so more lines than there is room for need not even be read.
     let text: Vec<String> = lines.take(room + 1).map_while(Result::ok).collect();
@@ -320,7 +404,10 @@ fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult, mut room:
         full |= frames.len() > room;
         if !full {
             room -= frames.len();
-            entries.push(Entry { frames: Some(frames.to_vec()), ..entry });
+            entries.push(Entry {
+                frames: Some(frames.to_vec()),
+                ..entry
+            });
         }
     });
     // A film of other frames than were played would be a lie.
@@ -330,7 +417,10 @@ fn film_of(order: &RunOrder, catalog: &dyn Catalog, play: &PlayResult, mut room:
     let shown = entries.len().saturating_sub(1);
     let mut film = film(&recording.header, Some(&info), entries);
     if full || cut {
-        film.subtitle = format!("{}; only the first {shown} actions are shown here", film.subtitle);
+        film.subtitle = format!(
+            "{}; only the first {shown} actions are shown here",
+            film.subtitle
+        );
     }
     let last = play.runs.last();
     Some(PlayFilm {
@@ -346,9 +436,14 @@ fn parse<T: std::str::FromStr>(text: &str) -> Result<T, HarnessError>
 where
     T::Err: ToString,
 {
-    text.parse().map_err(|error: T::Err| HarnessError::Config(error.to_string()))
+    text.parse()
+        .map_err(|error: T::Err| HarnessError::Config(error.to_string()))
 }
 
 fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| {
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        })
 }

@@ -44,7 +44,11 @@ pub(crate) enum Verdict {
 
 impl Breaker {
     pub(crate) fn new(config: BreakerConfig) -> Self {
-        Self { config, state: State::Closed { failures: 0 }, rounds: 0 }
+        Self {
+            config,
+            state: State::Closed { failures: 0 },
+            rounds: 0,
+        }
     }
 
     /// Whether a request may be sent now. It does not take a turn; [`Breaker::sent`] does.
@@ -77,7 +81,9 @@ impl Breaker {
     pub(crate) fn failed(&mut self, now: Duration) {
         match self.state {
             State::Closed { failures } if failures + 1 < self.config.failures => {
-                self.state = State::Closed { failures: failures + 1 };
+                self.state = State::Closed {
+                    failures: failures + 1,
+                };
             }
             State::Closed { .. } | State::Trying => self.open(now),
             // A request from before it opened says nothing new.
@@ -98,9 +104,13 @@ impl Breaker {
             return;
         }
         let times = 1 << self.rounds.min(16);
-        let cool_down = seconds(self.config.cool_down_s).saturating_mul(times).min(LONGEST_COOL_DOWN);
+        let cool_down = seconds(self.config.cool_down_s)
+            .saturating_mul(times)
+            .min(LONGEST_COOL_DOWN);
         self.rounds += 1;
-        self.state = State::Open { until: now + cool_down };
+        self.state = State::Open {
+            until: now + cool_down,
+        };
     }
 }
 
@@ -111,7 +121,11 @@ mod tests {
     const S: Duration = Duration::from_secs(1);
 
     fn breaker() -> Breaker {
-        Breaker::new(BreakerConfig { failures: 3, cool_down_s: 10.0, rounds: 2 })
+        Breaker::new(BreakerConfig {
+            failures: 3,
+            cool_down_s: 10.0,
+            rounds: 2,
+        })
     }
 
     #[test]
@@ -122,11 +136,19 @@ mod tests {
         breaker.succeeded();
         breaker.failed(S);
         breaker.failed(S);
-        assert_eq!(breaker.verdict(S), Verdict::Go, "a success in between starts the count anew");
+        assert_eq!(
+            breaker.verdict(S),
+            Verdict::Go,
+            "a success in between starts the count anew"
+        );
         breaker.failed(S);
         assert_eq!(breaker.verdict(S), Verdict::Wait(11 * S));
         breaker.failed(5 * S);
-        assert_eq!(breaker.verdict(5 * S), Verdict::Wait(11 * S), "late news do not lengthen it");
+        assert_eq!(
+            breaker.verdict(5 * S),
+            Verdict::Wait(11 * S),
+            "late news do not lengthen it"
+        );
         assert_eq!(breaker.verdict(11 * S), Verdict::Go);
         breaker.sent();
         assert_eq!(breaker.verdict(11 * S), Verdict::WaitForOther);
@@ -140,14 +162,26 @@ mod tests {
         (0..3).for_each(|_| breaker.failed(S));
         breaker.sent();
         breaker.failed(20 * S);
-        assert_eq!(breaker.verdict(20 * S), Verdict::Wait(40 * S), "the second time is twice as long");
+        assert_eq!(
+            breaker.verdict(20 * S),
+            Verdict::Wait(40 * S),
+            "the second time is twice as long"
+        );
         breaker.sent();
         breaker.abandoned(40 * S);
-        assert_eq!(breaker.verdict(40 * S), Verdict::Go, "a call that was given up lets another try");
+        assert_eq!(
+            breaker.verdict(40 * S),
+            Verdict::Go,
+            "a call that was given up lets another try"
+        );
         breaker.sent();
         breaker.failed(50 * S);
         assert_eq!(breaker.verdict(99 * S), Verdict::Fail);
         breaker.succeeded();
-        assert_eq!(breaker.verdict(99 * S), Verdict::Fail, "nothing is sent any more, so no late answer changes it");
+        assert_eq!(
+            breaker.verdict(99 * S),
+            Verdict::Fail,
+            "nothing is sent any more, so no late answer changes it"
+        );
     }
 }

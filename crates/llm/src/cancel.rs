@@ -50,7 +50,12 @@ impl Cancel {
             if left.is_zero() {
                 return true;
             }
-            state = self.0.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .0
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -68,7 +73,10 @@ impl Cancel {
         let number = state.next;
         state.next += 1;
         state.agents.push((number, agent.clone()));
-        Some(Watched { cancel: self, number })
+        Some(Watched {
+            cancel: self,
+            number,
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -85,7 +93,10 @@ pub(crate) struct Watched<'a> {
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
-        self.cancel.state().agents.retain(|(number, _)| *number != self.number);
+        self.cancel
+            .state()
+            .agents
+            .retain(|(number, _)| *number != self.number);
     }
 }
 

@@ -26,10 +26,14 @@ pub struct Models {
 impl Models {
     /// Reads a file and checks every model in it.
     pub fn parse(text: &str) -> Result<Self, LlmError> {
-        let mut models: Self = toml::from_str(text).map_err(|error| LlmError::File(error.to_string().trim().to_owned()))?;
+        let mut models: Self = toml::from_str(text)
+            .map_err(|error| LlmError::File(error.to_string().trim().to_owned()))?;
         for (name, config) in &mut models.models {
             config.name.clone_from(name);
-            config.check().map_err(|reason| LlmError::Model { model: name.clone(), reason })?;
+            config.check().map_err(|reason| LlmError::Model {
+                model: name.clone(),
+                reason,
+            })?;
         }
         Ok(models)
     }
@@ -38,8 +42,15 @@ impl Models {
     pub fn find(&self, name: &str) -> Result<&ModelConfig, LlmError> {
         self.models.get(name).ok_or_else(|| {
             let known: Vec<String> = self.models.keys().map(|name| format!("`{name}`")).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            LlmError::Unknown { name: name.to_owned(), known }
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
+            LlmError::Unknown {
+                name: name.to_owned(),
+                known,
+            }
         })
     }
 
@@ -74,7 +85,11 @@ pub struct ModelConfig {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Value>,
     /// Headers beside the usual ones.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "names_only")]
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        serialize_with = "names_only"
+    )]
     pub headers: BTreeMap<String, String>,
     /// What tokens cost; without prices, what the provider reports is taken, and otherwise the cost is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,7 +153,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { in_flight: 64, requests_per_minute: None, context_tokens: None }
+        Self {
+            in_flight: 64,
+            requests_per_minute: None,
+            context_tokens: None,
+        }
     }
 }
 
@@ -158,7 +177,12 @@ pub struct Timeouts {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { connect_s: 10.0, write_s: 60.0, read_s: 600.0, total_s: 3600.0 }
+        Self {
+            connect_s: 10.0,
+            write_s: 60.0,
+            read_s: 600.0,
+            total_s: 3600.0,
+        }
     }
 }
 
@@ -178,7 +202,12 @@ pub struct Retries {
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { attempts: 8, first_pause_s: 1.0, longest_pause_s: 60.0, longest_asked_s: 600.0 }
+        Self {
+            attempts: 8,
+            first_pause_s: 1.0,
+            longest_pause_s: 60.0,
+            longest_asked_s: 600.0,
+        }
     }
 }
 
@@ -186,7 +215,8 @@ impl Retries {
     /// The pause after so many attempts, from 1; `chance` is from 0 to 1. Half of it is left to chance, so that requests which
     /// failed together do not come back together. What a server asked for is never cut short, unless it is too long to be meant.
     pub(crate) fn pause(&self, attempts: u32, asked: Option<Duration>, chance: f64) -> Duration {
-        let doubled = (self.first_pause_s * 2f64.powi(attempts.saturating_sub(1).min(30) as i32)).min(self.longest_pause_s);
+        let doubled = (self.first_pause_s * 2f64.powi(attempts.saturating_sub(1).min(30) as i32))
+            .min(self.longest_pause_s);
         let pause = seconds(doubled * (0.5 + 0.5 * chance));
         pause.max(asked.unwrap_or_default().min(seconds(self.longest_asked_s)))
     }
@@ -206,7 +236,11 @@ pub struct BreakerConfig {
 
 impl Default for BreakerConfig {
     fn default() -> Self {
-        Self { failures: 20, cool_down_s: 15.0, rounds: 5 }
+        Self {
+            failures: 20,
+            cool_down_s: 15.0,
+            rounds: 5,
+        }
     }
 }
 
@@ -217,15 +251,24 @@ pub(crate) fn seconds(number: f64) -> Duration {
 
 impl ModelConfig {
     fn check(&self) -> Result<(), String> {
-        let fine = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-        if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(fine) || self.name.starts_with('.') {
+        let fine =
+            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        if !(1..=64).contains(&self.name.len())
+            || !self.name.chars().all(fine)
+            || self.name.starts_with('.')
+        {
             return Err("a name has up to 64 letters, digits, `-`, `_` and `.`".to_owned());
         }
         self.check_provider()?;
         if let Some(url) = &self.base_url {
             check_url(url)?;
         }
-        if let Some(field) = self.provider.own_fields().iter().find(|field| self.request.contains_key(**field)) {
+        if let Some(field) = self
+            .provider
+            .own_fields()
+            .iter()
+            .find(|field| self.request.contains_key(**field))
+        {
             return Err(format!("`{field}` in `request` is set by Rhae itself"));
         }
         let times = [
@@ -238,12 +281,20 @@ impl ModelConfig {
             ("retries.longest_asked_s", self.retries.longest_asked_s),
             ("breaker.cool_down_s", self.breaker.cool_down_s),
         ];
-        if let Some((field, _)) = times.iter().find(|(_, number)| !(*number > 0.0 && *number <= LONGEST_S)) {
-            return Err(format!("`{field}` must be more than 0 and at most {LONGEST_S} seconds"));
+        if let Some((field, _)) = times
+            .iter()
+            .find(|(_, number)| !(*number > 0.0 && *number <= LONGEST_S))
+        {
+            return Err(format!(
+                "`{field}` must be more than 0 and at most {LONGEST_S} seconds"
+            ));
         }
         let counts = [
             ("limits.in_flight", self.limits.in_flight),
-            ("limits.requests_per_minute", self.limits.requests_per_minute.unwrap_or(1)),
+            (
+                "limits.requests_per_minute",
+                self.limits.requests_per_minute.unwrap_or(1),
+            ),
             ("retries.attempts", self.retries.attempts),
             ("breaker.failures", self.breaker.failures),
             ("breaker.rounds", self.breaker.rounds),
@@ -257,21 +308,33 @@ impl ModelConfig {
     /// Each provider needs certain fields and has no use for others.
     fn check_provider(&self) -> Result<(), String> {
         let asks = |wanted: bool, given: bool, field: &str| match (wanted, given) {
-            (true, false) => Err(format!("the provider `{}` needs `{field}`", self.provider.name())),
-            (false, true) => Err(format!("the provider `{}` has no use for `{field}`", self.provider.name())),
+            (true, false) => Err(format!(
+                "the provider `{}` needs `{field}`",
+                self.provider.name()
+            )),
+            (false, true) => Err(format!(
+                "the provider `{}` has no use for `{field}`",
+                self.provider.name()
+            )),
             _ => Ok(()),
         };
         let http = self.provider.is_http();
         let file = matches!(self.provider, Provider::Replay | Provider::Record);
         asks(http, !self.model.is_empty(), "model")?;
-        asks(self.provider == Provider::Mock, !self.replies.is_empty(), "replies")?;
+        asks(
+            self.provider == Provider::Mock,
+            !self.replies.is_empty(),
+            "replies",
+        )?;
         asks(file, self.file.is_some(), "file")?;
         asks(self.provider == Provider::Record, self.of.is_some(), "of")?;
         if self.provider == Provider::Anthropic && !self.request.contains_key("max_tokens") {
             return Err("the provider `anthropic` needs `max_tokens` in `request`".to_owned());
         }
         // The name becomes a part of the address there.
-        let fine = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
+        let fine = |letter: char| {
+            letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/')
+        };
         if self.provider == Provider::Gemini && !self.model.chars().all(fine) {
             return Err("the provider `gemini` takes only letters, digits, `-`, `_`, `.` and `/` in `model`".to_owned());
         }
@@ -286,13 +349,19 @@ impl ModelConfig {
 
     /// The address before paths, without a slash at its end.
     pub(crate) fn base(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(self.provider.public_address()).trim_end_matches('/')
+        self.base_url
+            .as_deref()
+            .unwrap_or(self.provider.public_address())
+            .trim_end_matches('/')
     }
 
     /// The variable with the key, if there is to be one.
     pub fn key_variable(&self) -> Option<&str> {
         let usual = self.provider.usual_variable();
-        self.key_env.as_deref().or(usual).filter(|variable| !variable.is_empty())
+        self.key_env
+            .as_deref()
+            .or(usual)
+            .filter(|variable| !variable.is_empty())
     }
 }
 
@@ -336,7 +405,14 @@ impl Provider {
     const fn own_fields(self) -> &'static [&'static str] {
         match self {
             Self::OpenaiChat => &["messages", "model", "stream", "n"],
-            Self::OpenaiResponses => &["input", "model", "stream", "instructions", "background", "previous_response_id"],
+            Self::OpenaiResponses => &[
+                "input",
+                "model",
+                "stream",
+                "instructions",
+                "background",
+                "previous_response_id",
+            ],
             Self::Anthropic => &["messages", "model", "stream", "system"],
             Self::Gemini => &["contents", "systemInstruction", "model"],
             Self::Mock | Self::Replay | Self::Record => &[],
@@ -345,29 +421,60 @@ impl Provider {
 }
 
 fn check_url(url: &str) -> Result<(), String> {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
     let rest = rest.ok_or_else(|| "`base_url` must begin with http:// or https://".to_owned())?;
     if rest.contains('@') {
-        return Err("`base_url` must not contain a name or password: it is written into results".to_owned());
+        return Err(
+            "`base_url` must not contain a name or password: it is written into results".to_owned(),
+        );
     }
     let whole = !rest.contains(['?', '#'])
-        && url.parse::<ureq::http::Uri>().is_ok_and(|uri| uri.host().is_some_and(|host| !host.is_empty()));
-    if whole { Ok(()) } else { Err("`base_url` must be an address that paths can be put after".to_owned()) }
+        && url
+            .parse::<ureq::http::Uri>()
+            .is_ok_and(|uri| uri.host().is_some_and(|host| !host.is_empty()));
+    if whole {
+        Ok(())
+    } else {
+        Err("`base_url` must be an address that paths can be put after".to_owned())
+    }
 }
 
 fn check_prices(prices: &Prices) -> Result<(), String> {
-    let all = [Some(prices.input), prices.cached_input, prices.cache_write, Some(prices.output), prices.reasoning];
-    if all.into_iter().flatten().any(|price| !(0.0..=1e6).contains(&price)) {
-        return Err("a price is at least 0 and at most 1,000,000 dollars a million tokens".to_owned());
+    let all = [
+        Some(prices.input),
+        prices.cached_input,
+        prices.cache_write,
+        Some(prices.output),
+        prices.reasoning,
+    ];
+    if all
+        .into_iter()
+        .flatten()
+        .any(|price| !(0.0..=1e6).contains(&price))
+    {
+        return Err(
+            "a price is at least 0 and at most 1,000,000 dollars a million tokens".to_owned(),
+        );
     }
     let date: Vec<&str> = prices.date.split('-').collect();
-    let digits = |text: &str, length: usize| text.len() == length && text.chars().all(|letter| letter.is_ascii_digit());
+    let digits = |text: &str, length: usize| {
+        text.len() == length && text.chars().all(|letter| letter.is_ascii_digit())
+    };
     let is_date = matches!(date[..], [year, month, day] if digits(year, 4) && digits(month, 2) && digits(day, 2));
-    if is_date { Ok(()) } else { Err("`prices.date` must be a day such as \"2026-11-01\"".to_owned()) }
+    if is_date {
+        Ok(())
+    } else {
+        Err("`prices.date` must be a day such as \"2026-11-01\"".to_owned())
+    }
 }
 
 /// Headers may carry secrets, so only their names are written down.
-fn names_only<S: Serializer>(headers: &BTreeMap<String, String>, serializer: S) -> Result<S::Ok, S::Error> {
+fn names_only<S: Serializer>(
+    headers: &BTreeMap<String, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_map(headers.keys().map(|name| (name, "…")))
 }
 

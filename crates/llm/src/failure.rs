@@ -52,11 +52,20 @@ pub enum FailureKind {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
-        Self { kind, status: None, message: clean(message.as_ref()), retry_after: None, final_word: false }
+        Self {
+            kind,
+            status: None,
+            message: clean(message.as_ref()),
+            retry_after: None,
+            final_word: false,
+        }
     }
 
     pub(crate) fn status(status: u16, message: impl AsRef<str>) -> Self {
-        Self { status: Some(status), ..Self::new(FailureKind::Status, message) }
+        Self {
+            status: Some(status),
+            ..Self::new(FailureKind::Status, message)
+        }
     }
 
     /// Whether the same request may be sent again: after 408, 409, 429, 5xx, a broken connection or an answer that makes no
@@ -74,14 +83,23 @@ impl Failure {
     pub fn concerns_every_call(&self) -> bool {
         match self.kind {
             FailureKind::Cancelled | FailureKind::Halted | FailureKind::CircuitOpen => true,
-            FailureKind::Status => matches!(self.status, Some(401..=404)) || (self.status == Some(429) && self.final_word),
+            FailureKind::Status => {
+                matches!(self.status, Some(401..=404))
+                    || (self.status == Some(429) && self.final_word)
+            }
             _ => false,
         }
     }
 
     /// Whether tokens may have been consumed that nobody counted. Errors with a status are not billed.
     pub fn may_have_consumed(&self) -> bool {
-        matches!(self.kind, FailureKind::Lost | FailureKind::TimedOut | FailureKind::Garbled | FailureKind::Cancelled)
+        matches!(
+            self.kind,
+            FailureKind::Lost
+                | FailureKind::TimedOut
+                | FailureKind::Garbled
+                | FailureKind::Cancelled
+        )
     }
 
     /// Whether it speaks of a server in trouble, as opposed to one that refuses or is busy.
@@ -96,7 +114,10 @@ impl Failure {
 
 /// A text from outside, short and without control characters.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().take(MOST_CHARACTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.chars()
+        .take(MOST_CHARACTERS)
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect()
 }
 
 #[cfg(test)]
@@ -111,15 +132,30 @@ mod tests {
         for status in [301, 400, 401, 402, 403, 404, 413, 422] {
             assert!(!Failure::status(status, "").may_be_repeated(), "{status}");
         }
-        for kind in [FailureKind::NotSent, FailureKind::Lost, FailureKind::Garbled] {
+        for kind in [
+            FailureKind::NotSent,
+            FailureKind::Lost,
+            FailureKind::Garbled,
+        ] {
             assert!(Failure::new(kind, "").may_be_repeated(), "{kind:?}");
         }
-        for kind in [FailureKind::TimedOut, FailureKind::Cancelled, FailureKind::Halted, FailureKind::CircuitOpen] {
+        for kind in [
+            FailureKind::TimedOut,
+            FailureKind::Cancelled,
+            FailureKind::Halted,
+            FailureKind::CircuitOpen,
+        ] {
             assert!(!Failure::new(kind, "").may_be_repeated(), "{kind:?}");
         }
-        let no_credit = Failure { final_word: true, ..Failure::status(429, "") };
+        let no_credit = Failure {
+            final_word: true,
+            ..Failure::status(429, "")
+        };
         assert!(!no_credit.may_be_repeated() && no_credit.concerns_every_call());
-        assert!(!Failure::status(429, "").concerns_every_call() && Failure::status(401, "").concerns_every_call());
+        assert!(
+            !Failure::status(429, "").concerns_every_call()
+                && Failure::status(401, "").concerns_every_call()
+        );
     }
 
     #[test]

@@ -51,34 +51,56 @@ impl Gate {
     }
 
     /// Waits until a request may be sent.
-    pub(crate) fn pass(&self, cancel: &Cancel, deadline: Option<Instant>) -> Result<Pass<'_>, Failure> {
+    pub(crate) fn pass(
+        &self,
+        cancel: &Cancel,
+        deadline: Option<Instant>,
+    ) -> Result<Pass<'_>, Failure> {
         let mut state = self.state();
         loop {
             if cancel.is_cancelled() {
-                return Err(Failure::new(FailureKind::Cancelled, "the call was given up"));
+                return Err(Failure::new(
+                    FailureKind::Cancelled,
+                    "the call was given up",
+                ));
             }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Err(Failure::new(FailureKind::TimedOut, "the time ran out before the request could be sent"));
+                return Err(Failure::new(
+                    FailureKind::TimedOut,
+                    "the time ran out before the request could be sent",
+                ));
             }
             let now = self.begun.elapsed();
             let until = match state.breaker.verdict(now) {
                 Verdict::Fail => {
-                    let message = "too many requests in a row have failed, so none is sent any more";
+                    let message =
+                        "too many requests in a row have failed, so none is sent any more";
                     return Err(Failure::new(FailureKind::CircuitOpen, message));
                 }
                 Verdict::Wait(until) => Some(until),
                 Verdict::WaitForOther => Some(now + SLICE),
                 Verdict::Go if state.in_flight >= self.in_flight => Some(now + SLICE),
-                Verdict::Go => Some(state.pace.next().max(state.peace_until)).filter(|until| *until > now),
+                Verdict::Go => {
+                    Some(state.pace.next().max(state.peace_until)).filter(|until| *until > now)
+                }
             };
             let Some(until) = until else {
                 state.in_flight += 1;
                 state.pace.sent(now);
                 state.breaker.sent();
-                return Ok(Pass { gate: self, settled: false });
+                return Ok(Pass {
+                    gate: self,
+                    settled: false,
+                });
             };
-            let wait = until.saturating_sub(now).clamp(Duration::from_millis(1), SLICE);
-            state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            let wait = until
+                .saturating_sub(now)
+                .clamp(Duration::from_millis(1), SLICE);
+            state = self
+                .changed
+                .wait_timeout(state, wait)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -107,7 +129,9 @@ impl Pass<'_> {
         }
         if let Some(asked) = failure.and_then(|failure| failure.retry_after) {
             // All calls go to the same server, so all of them leave it in peace.
-            state.peace_until = state.peace_until.max(now + asked.min(self.gate.longest_asked));
+            state.peace_until = state
+                .peace_until
+                .max(now + asked.min(self.gate.longest_asked));
         }
         self.settled = true;
         drop(state);

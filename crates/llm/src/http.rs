@@ -58,8 +58,15 @@ pub(crate) enum Received {
 
 impl Link {
     /// A link for a model's configuration.
-    pub(crate) fn new(model: &ModelConfig, wire: &dyn Wire, variables: Variables<'_>) -> Result<Self, LlmError> {
-        let key = model.key_variable().map(|variable| Secret::find(variable, variables)).transpose()?;
+    pub(crate) fn new(
+        model: &ModelConfig,
+        wire: &dyn Wire,
+        variables: Variables<'_>,
+    ) -> Result<Self, LlmError> {
+        let key = model
+            .key_variable()
+            .map(|variable| Secret::find(variable, variables))
+            .transpose()?;
         let times = &model.timeouts;
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -71,28 +78,58 @@ impl Link {
             .timeout_per_write(Some(seconds(times.write_s)))
             .timeout_per_read(Some(seconds(times.read_s)))
             .build();
-        let wrong = |name: &str| LlmError::Model { model: model.name.clone(), reason: format!("`{name}` is not a usable header") };
+        let wrong = |name: &str| LlmError::Model {
+            model: model.name.clone(),
+            reason: format!("`{name}` is not a usable header"),
+        };
         let mut headers = Vec::new();
         let key_pair = key.as_ref().map(|key| wire.key_header(key.reveal()));
-        let own =
-            wire.headers().iter().copied().filter(|(name, _)| !model.headers.keys().any(|given| given.eq_ignore_ascii_case(name)));
-        let given = model.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (name, value) in own.chain(given).chain(key_pair.as_ref().map(|(name, value)| (*name, value.as_str()))) {
+        let own = wire.headers().iter().copied().filter(|(name, _)| {
+            !model
+                .headers
+                .keys()
+                .any(|given| given.eq_ignore_ascii_case(name))
+        });
+        let given = model
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in own.chain(given).chain(
+            key_pair
+                .as_ref()
+                .map(|(name, value)| (*name, value.as_str())),
+        ) {
             let mut value = HeaderValue::from_str(value).map_err(|_| wrong(name))?;
             value.set_sensitive(true);
             headers.push((name.parse().map_err(|_| wrong(name))?, value));
         }
-        Ok(Self { key, headers, config, idle: Mutex::default() })
+        Ok(Self {
+            key,
+            headers,
+            config,
+            idle: Mutex::default(),
+        })
     }
 
     /// A text without the key.
     pub(crate) fn hide(&self, text: &str) -> String {
-        self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text))
+        self.key
+            .as_ref()
+            .map_or_else(|| text.to_owned(), |key| key.hide(text))
     }
 
     /// Sends a request once and takes in the whole answer.
-    pub(crate) fn post(&self, post: &Post<'_>, cancel: &Cancel, stream: Option<&mut dyn TakeEvents>) -> Result<Received, Failure> {
-        let agent = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    pub(crate) fn post(
+        &self,
+        post: &Post<'_>,
+        cancel: &Cancel,
+        stream: Option<&mut dyn TakeEvents>,
+    ) -> Result<Received, Failure> {
+        let agent = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         let agent = agent.unwrap_or_else(|| Agent::new_with_config(self.config.clone()));
         let Some(watched) = cancel.watch(&agent) else {
             return Err(Failure::new(FailureKind::NotSent, "the call was given up"));
@@ -101,32 +138,57 @@ impl Link {
         drop(watched);
         match received {
             Err(failure) if cancel.is_cancelled() => {
-                let kind = if failure.kind == FailureKind::NotSent { FailureKind::NotSent } else { FailureKind::Cancelled };
-                Err(Failure { final_word: true, ..Failure::new(kind, "the call was given up") })
+                let kind = if failure.kind == FailureKind::NotSent {
+                    FailureKind::NotSent
+                } else {
+                    FailureKind::Cancelled
+                };
+                Err(Failure {
+                    final_word: true,
+                    ..Failure::new(kind, "the call was given up")
+                })
             }
             // A connection that something is wrong with is not used again.
             Err(failure) if failure.kind != FailureKind::Status => Err(failure),
             received => {
-                self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(agent);
+                self.idle
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(agent);
                 received
             }
         }
     }
 
-    fn exchange(&self, agent: &Agent, post: &Post<'_>, stream: Option<&mut dyn TakeEvents>) -> Result<Received, Failure> {
-        let mut request =
-            agent.post(post.url).header(header::CONTENT_TYPE, "application/json").header("X-Client-Request-Id", post.id);
+    fn exchange(
+        &self,
+        agent: &Agent,
+        post: &Post<'_>,
+        stream: Option<&mut dyn TakeEvents>,
+    ) -> Result<Received, Failure> {
+        let mut request = agent
+            .post(post.url)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header("X-Client-Request-Id", post.id);
         for (name, value) in &self.headers {
             request = request.header(name.clone(), value.clone());
         }
         let request = request.config().timeout_global(Some(post.total)).build();
-        let response = request.send(post.body).map_err(|error| self.failure(error))?;
+        let response = request
+            .send(post.body)
+            .map_err(|error| self.failure(error))?;
         if !response.status().is_success() {
             return Err(self.refusal(response));
         }
-        let is_stream =
-            response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        let reader = response.into_body().into_with_config().limit(MOST_BYTES).reader();
+        let is_stream = response
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        let reader = response
+            .into_body()
+            .into_with_config()
+            .limit(MOST_BYTES)
+            .reader();
         match stream {
             Some(stream) if is_stream => self.stream(reader, stream),
             _ => self.whole(reader),
@@ -135,20 +197,35 @@ impl Link {
 
     fn whole(&self, mut reader: impl Read) -> Result<Received, Failure> {
         let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(|error| self.broken(error))?;
+        reader
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.broken(error))?;
         let text = self.hide(&String::from_utf8_lossy(&bytes));
         let value = serde_json::from_str(&text);
-        value.map(Received::Whole).map_err(|error| Failure::new(FailureKind::Garbled, format!("the answer is not JSON: {error}")))
+        value.map(Received::Whole).map_err(|error| {
+            Failure::new(
+                FailureKind::Garbled,
+                format!("the answer is not JSON: {error}"),
+            )
+        })
     }
 
     fn stream(&self, reader: impl Read, stream: &mut dyn TakeEvents) -> Result<Received, Failure> {
         let mut events = Events::new(BufReader::new(reader));
         loop {
             let event = match events.next() {
-                Ok(Some(event)) => Event { data: self.hide(&event.data), ..event },
+                Ok(Some(event)) => Event {
+                    data: self.hide(&event.data),
+                    ..event
+                },
                 // However a stream ends after the answer did: asking again would be paying twice.
                 _ if stream.is_whole() => return Ok(Received::Streamed),
-                Ok(None) => return Err(Failure::new(FailureKind::Lost, "the stream ended before the answer did")),
+                Ok(None) => {
+                    return Err(Failure::new(
+                        FailureKind::Lost,
+                        "the stream ended before the answer did",
+                    ));
+                }
                 Err(error) => return Err(self.broken(error)),
             };
             if stream.take(&event)? {
@@ -161,19 +238,46 @@ impl Link {
     fn refusal(&self, mut response: Response<Body>) -> Failure {
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers(), SystemTime::now());
-        let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).map(|text| self.hide(text));
-        let no_use = response.headers().get("x-should-retry").is_some_and(|value| value.as_bytes() == b"false");
-        let body = response.body_mut().with_config().limit(MOST_ERROR_BYTES).read_to_vec().unwrap_or_default();
+        let location = response
+            .headers()
+            .get(header::LOCATION)
+            .and_then(|value| value.to_str().ok())
+            .map(|text| self.hide(text));
+        let no_use = response
+            .headers()
+            .get("x-should-retry")
+            .is_some_and(|value| value.as_bytes() == b"false");
+        let body = response
+            .body_mut()
+            .with_config()
+            .limit(MOST_ERROR_BYTES)
+            .read_to_vec()
+            .unwrap_or_default();
         let text = self.hide(&String::from_utf8_lossy(&body));
-        let said = serde_json::from_str(&text).ok().as_ref().and_then(said).unwrap_or(text);
+        let said = serde_json::from_str(&text)
+            .ok()
+            .as_ref()
+            .and_then(said)
+            .unwrap_or(text);
         let message = match location {
             Some(location) if (300..400).contains(&status) => {
                 format!("the server redirects to {location}: give that address as base_url")
             }
-            _ => format!("the server answered {status}: {}", if said.trim().is_empty() { "nothing more" } else { said.trim() }),
+            _ => format!(
+                "the server answered {status}: {}",
+                if said.trim().is_empty() {
+                    "nothing more"
+                } else {
+                    said.trim()
+                }
+            ),
         };
         let final_word = no_use || (status == 429 && message.contains("insufficient_quota"));
-        Failure { retry_after, final_word, ..Failure::status(status, message) }
+        Failure {
+            retry_after,
+            final_word,
+            ..Failure::status(status, message)
+        }
     }
 
     fn failure(&self, error: ureq::Error) -> Failure {
@@ -181,31 +285,49 @@ impl Link {
         match error {
             ureq::Error::HostNotFound
             | ureq::Error::ConnectionFailed
-            | ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-                Failure::new(FailureKind::NotSent, format!("cannot reach the server: {message}"))
-            }
+            | ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => Failure::new(
+                FailureKind::NotSent,
+                format!("cannot reach the server: {message}"),
+            ),
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                Failure::new(FailureKind::NotSent, format!("cannot reach the server: {message}"))
+                Failure::new(
+                    FailureKind::NotSent,
+                    format!("cannot reach the server: {message}"),
+                )
             }
-            ureq::Error::Timeout(Timeout::Global | Timeout::PerCall) => {
-                Failure::new(FailureKind::TimedOut, "the request took longer than it may (`timeouts.total_s`)")
-            }
-            ureq::Error::Timeout(Timeout::PerWrite) => {
-                Failure::new(FailureKind::Lost, "the server took nothing in for too long (`timeouts.write_s`)")
-            }
-            ureq::Error::Timeout(_) => Failure::new(FailureKind::Lost, "the server was silent for too long (`timeouts.read_s`)"),
-            ureq::Error::Io(_) | ureq::Error::Protocol(_) => {
-                Failure::new(FailureKind::Lost, format!("the connection broke: {message}"))
-            }
-            ureq::Error::BodyExceedsLimit(_) => {
-                Failure::new(FailureKind::Garbled, format!("the answer has more than {MOST_BYTES} bytes"))
-            }
-            _ => Failure { final_word: true, ..Failure::new(FailureKind::NotSent, message) },
+            ureq::Error::Timeout(Timeout::Global | Timeout::PerCall) => Failure::new(
+                FailureKind::TimedOut,
+                "the request took longer than it may (`timeouts.total_s`)",
+            ),
+            ureq::Error::Timeout(Timeout::PerWrite) => Failure::new(
+                FailureKind::Lost,
+                "the server took nothing in for too long (`timeouts.write_s`)",
+            ),
+            ureq::Error::Timeout(_) => Failure::new(
+                FailureKind::Lost,
+                "the server was silent for too long (`timeouts.read_s`)",
+            ),
+            ureq::Error::Io(_) | ureq::Error::Protocol(_) => Failure::new(
+                FailureKind::Lost,
+                format!("the connection broke: {message}"),
+            ),
+            ureq::Error::BodyExceedsLimit(_) => Failure::new(
+                FailureKind::Garbled,
+                format!("the answer has more than {MOST_BYTES} bytes"),
+            ),
+            _ => Failure {
+                final_word: true,
+                ..Failure::new(FailureKind::NotSent, message)
+            },
         }
     }
 
     fn broken(&self, error: io::Error) -> Failure {
-        if error.kind() == io::ErrorKind::InvalidData && error.get_ref().is_none_or(|inner| !inner.is::<ureq::Error>()) {
+        if error.kind() == io::ErrorKind::InvalidData
+            && error
+                .get_ref()
+                .is_none_or(|inner| !inner.is::<ureq::Error>())
+        {
             return Failure::new(FailureKind::Garbled, self.hide(&error.to_string()));
         }
         self.failure(ureq::Error::from(error))
@@ -216,9 +338,22 @@ impl Link {
 pub(crate) fn error_in(value: &Value) -> Option<Failure> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let message = said(value).unwrap_or_else(|| "no reason was given".to_owned());
-    let code = [&error["code"], &error["status"]].into_iter().find_map(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-    let busy = ["overloaded_error", "rate_limit_error", "rate_limit_exceeded"];
-    let status = match (code, error["type"].as_str().or(error["code"].as_str()).unwrap_or_default()) {
+    let code = [&error["code"], &error["status"]]
+        .into_iter()
+        .find_map(Value::as_u64)
+        .and_then(|code| u16::try_from(code).ok());
+    let busy = [
+        "overloaded_error",
+        "rate_limit_error",
+        "rate_limit_exceeded",
+    ];
+    let status = match (
+        code,
+        error["type"]
+            .as_str()
+            .or(error["code"].as_str())
+            .unwrap_or_default(),
+    ) {
         (Some(code), _) if (400..600).contains(&code) => code,
         (_, kind) if busy.contains(&kind) => 429,
         (_, "invalid_request_error") => 400,
@@ -227,27 +362,51 @@ pub(crate) fn error_in(value: &Value) -> Option<Failure> {
         (_, "not_found_error") => 404,
         _ => 500,
     };
-    Some(Failure::status(status, format!("the server reports an error: {message}")))
+    Some(Failure::status(
+        status,
+        format!("the server reports an error: {message}"),
+    ))
 }
 
 /// What an error says, in the forms that providers use.
 fn said(value: &Value) -> Option<String> {
-    let value = value.as_array().and_then(|all| all.first()).unwrap_or(value);
+    let value = value
+        .as_array()
+        .and_then(|all| all.first())
+        .unwrap_or(value);
     let error = value.get("error").unwrap_or(value);
-    let message = error.get("message").and_then(Value::as_str).or(error.as_str())?;
-    let kind = ["code", "type", "status"].iter().find_map(|field| error.get(*field).and_then(Value::as_str));
+    let message = error
+        .get("message")
+        .and_then(Value::as_str)
+        .or(error.as_str())?;
+    let kind = ["code", "type", "status"]
+        .iter()
+        .find_map(|field| error.get(*field).and_then(Value::as_str));
     Some(kind.map_or_else(|| message.to_owned(), |kind| format!("{message} ({kind})")))
 }
 
 /// How long a server asks to wait: a number of seconds, a date, or a number of milliseconds in a header of its own.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let number = |text: &str| text.parse().ok().and_then(|number: f64| Duration::try_from_secs_f64(number).ok());
+    let text = |name: &str| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .map(str::trim)
+    };
+    let number = |text: &str| {
+        text.parse()
+            .ok()
+            .and_then(|number: f64| Duration::try_from_secs_f64(number).ok())
+    };
     if let Some(asked) = text("retry-after-ms").and_then(number) {
         return Some(asked / 1000);
     }
     let asked = text(header::RETRY_AFTER.as_str())?;
-    number(asked).or_else(|| httpdate::parse_http_date(asked).ok().map(|date| date.duration_since(now).unwrap_or_default()))
+    number(asked).or_else(|| {
+        httpdate::parse_http_date(asked)
+            .ok()
+            .map(|date| date.duration_since(now).unwrap_or_default())
+    })
 }
 
 #[cfg(test)]
@@ -266,21 +425,45 @@ mod tests {
             retry_after(&headers, UNIX_EPOCH + Duration::from_secs(784_111_770))
         };
         assert_eq!(asked("retry-after", "3"), Some(Duration::from_secs(3)));
-        assert_eq!(asked("retry-after", "0.5"), Some(Duration::from_millis(500)));
-        assert_eq!(asked("retry-after-ms", "250"), Some(Duration::from_millis(250)));
-        assert_eq!(asked("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(7)));
+        assert_eq!(
+            asked("retry-after", "0.5"),
+            Some(Duration::from_millis(500))
+        );
+        assert_eq!(
+            asked("retry-after-ms", "250"),
+            Some(Duration::from_millis(250))
+        );
+        assert_eq!(
+            asked("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            Some(Duration::from_secs(7))
+        );
         for bad in ["", "soon", "-1", "NaN", "1e300"] {
             assert_eq!(asked("retry-after", bad), None, "{bad}");
         }
-        assert_eq!(asked("retry-after", "Sun, 06 Nov 1994 08:49:17 GMT"), Some(Duration::ZERO));
+        assert_eq!(
+            asked("retry-after", "Sun, 06 Nov 1994 08:49:17 GMT"),
+            Some(Duration::ZERO)
+        );
     }
 
     #[test]
     fn errors_are_found_in_every_form() {
         let cases = [
-            (json!({"error": {"message": "no", "type": "invalid_request_error"}}), 400, "no (invalid_request_error)"),
-            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}), 429, "busy (overloaded_error)"),
-            (json!({"error": {"code": 503, "message": "down", "status": "UNAVAILABLE"}}), 503, "down (UNAVAILABLE)"),
+            (
+                json!({"error": {"message": "no", "type": "invalid_request_error"}}),
+                400,
+                "no (invalid_request_error)",
+            ),
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}),
+                429,
+                "busy (overloaded_error)",
+            ),
+            (
+                json!({"error": {"code": 503, "message": "down", "status": "UNAVAILABLE"}}),
+                503,
+                "down (UNAVAILABLE)",
+            ),
             (json!({"error": "odd"}), 500, "odd"),
         ];
         for (value, status, message) in cases {

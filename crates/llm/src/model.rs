@@ -25,10 +25,16 @@ pub struct Model {
 
 /// Where answers come from.
 enum Source {
-    Http { link: Box<Link>, wire: &'static dyn Wire },
+    Http {
+        link: Box<Link>,
+        wire: &'static dyn Wire,
+    },
     Mock,
     Replay(BTreeMap<String, Reply>),
-    Record { of: Box<Model>, recorder: Recorder },
+    Record {
+        of: Box<Model>,
+        recorder: Recorder,
+    },
 }
 
 /// What a request led to, and what it consumed.
@@ -41,28 +47,54 @@ impl Model {
     }
 
     /// As [`Model::open`], with environment variables looked up by a function.
-    pub fn open_with(models: &Models, name: &str, variables: &dyn Fn(&str) -> Option<String>) -> Result<Self, LlmError> {
+    pub fn open_with(
+        models: &Models,
+        name: &str,
+        variables: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, LlmError> {
         let config = models.find(name)?.clone();
-        let wrong = |reason: &str| LlmError::Model { model: name.to_owned(), reason: reason.to_owned() };
-        let file = || config.file.as_deref().ok_or_else(|| wrong("it needs `file`"));
+        let wrong = |reason: &str| LlmError::Model {
+            model: name.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let file = || {
+            config
+                .file
+                .as_deref()
+                .ok_or_else(|| wrong("it needs `file`"))
+        };
         let source = match (config.provider, wire(config.provider)) {
-            (_, Some(wire)) => Source::Http { link: Box::new(Link::new(&config, wire, variables)?), wire },
+            (_, Some(wire)) => Source::Http {
+                link: Box::new(Link::new(&config, wire, variables)?),
+                wire,
+            },
             (Provider::Replay, _) => Source::Replay(recorded::load(file()?)?),
             (Provider::Record, _) => {
                 let of = config.of.as_deref().ok_or_else(|| wrong("it needs `of`"))?;
                 if models.find(of)?.provider == Provider::Record {
                     return Err(wrong("a recording of a recording is not possible"));
                 }
-                Source::Record { of: Box::new(Self::open_with(models, of, variables)?), recorder: Recorder::open(file()?)? }
+                Source::Record {
+                    of: Box::new(Self::open_with(models, of, variables)?),
+                    recorder: Recorder::open(file()?)?,
+                }
             }
             _ => Source::Mock,
         };
-        Ok(Self { gate: Gate::new(&config), config, source })
+        Ok(Self {
+            gate: Gate::new(&config),
+            config,
+            source,
+        })
     }
 
     /// Its configuration; of a recorded model, that of the model which is asked.
     pub fn config(&self) -> &ModelConfig {
-        if let Source::Record { of, .. } = &self.source { of.config() } else { &self.config }
+        if let Source::Record { of, .. } = &self.source {
+            of.config()
+        } else {
+            &self.config
+        }
     }
 
     /// Its name in the file.
@@ -73,31 +105,57 @@ impl Model {
     /// What tokens cost by this model's prices, or by what the provider reported; `None` if neither is known.
     pub fn cost_usd(&self, usage: &Usage) -> Option<f64> {
         let prices = self.config().prices.as_ref();
-        prices.map(|prices| prices.usd(usage)).or(usage.reported_usd)
+        prices
+            .map(|prices| prices.usd(usage))
+            .or(usage.reported_usd)
     }
 
     /// Asks, and does not come back before there is an answer or no hope of one. `deadline` is the caller's, beside the time-outs of
     /// the configuration.
-    pub fn ask(&self, request: &Request, cancel: &Cancel, deadline: Option<Instant>, watch: &mut dyn Watch) -> Outcome {
+    pub fn ask(
+        &self,
+        request: &Request,
+        cancel: &Cancel,
+        deadline: Option<Instant>,
+        watch: &mut dyn Watch,
+    ) -> Outcome {
         if let Source::Record { of, recorder } = &self.source {
-            return of.ask(request, cancel, deadline, &mut Recording { recorder, request, watch });
+            return of.ask(
+                request,
+                cancel,
+                deadline,
+                &mut Recording {
+                    recorder,
+                    request,
+                    watch,
+                },
+            );
         }
         let mut attempts = Vec::new();
         let reply = loop {
-            let number = u32::try_from(attempts.len()).unwrap_or(u32::MAX).saturating_add(1);
-            let failure = match self.attempt(number, request, cancel, deadline, watch, &mut attempts) {
-                Ok(reply) => break Ok(reply),
-                Err(failure) => failure,
-            };
+            let number = u32::try_from(attempts.len())
+                .unwrap_or(u32::MAX)
+                .saturating_add(1);
+            let failure =
+                match self.attempt(number, request, cancel, deadline, watch, &mut attempts) {
+                    Ok(reply) => break Ok(reply),
+                    Err(failure) => failure,
+                };
             if !failure.may_be_repeated() || number >= self.config.retries.attempts {
                 break Err(failure);
             }
-            let pause = self.config.retries.pause(number, failure.retry_after, chance());
+            let pause = self
+                .config
+                .retries
+                .pause(number, failure.retry_after, chance());
             if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline) {
                 break Err(failure);
             }
             if !cancel.sleep(pause) {
-                break Err(Failure::new(FailureKind::Cancelled, "the call was given up"));
+                break Err(Failure::new(
+                    FailureKind::Cancelled,
+                    "the call was given up",
+                ));
             }
         };
         Outcome { reply, attempts }
@@ -114,7 +172,10 @@ impl Model {
         attempts: &mut Vec<Attempt>,
     ) -> Result<Reply, Failure> {
         let pass = self.gate.pass(cancel, deadline)?;
-        let sending = Sending { id: Uuid::new_v4().to_string(), number };
+        let sending = Sending {
+            id: Uuid::new_v4().to_string(),
+            number,
+        };
         watch.before(&sending).map_err(halted)?;
         let begun = Instant::now();
         let (reply, usage) = self.send(&sending, request, cancel, deadline);
@@ -133,7 +194,13 @@ impl Model {
         reply
     }
 
-    fn send(&self, sending: &Sending, request: &Request, cancel: &Cancel, deadline: Option<Instant>) -> Sent {
+    fn send(
+        &self,
+        sending: &Sending,
+        request: &Request,
+        cancel: &Cancel,
+        deadline: Option<Instant>,
+    ) -> Sent {
         let reply = match &self.source {
             Source::Http { link, wire } => return self.send_over(link, *wire, sending, request, cancel, deadline),
             Source::Mock => Ok(mock::reply(&self.config.replies, request)),
@@ -159,15 +226,29 @@ impl Model {
         deadline: Option<Instant>,
     ) -> Sent {
         let total = seconds(self.config.timeouts.total_s);
-        let left = deadline.map_or(total, |deadline| deadline.saturating_duration_since(Instant::now()).min(total));
+        let left = deadline.map_or(total, |deadline| {
+            deadline
+                .saturating_duration_since(Instant::now())
+                .min(total)
+        });
         let mut body = wire.body(&self.config, request);
         body.extend(self.config.request.clone());
         let body = match serde_json::to_vec(&body) {
             Ok(body) => body,
-            Err(error) => return (Err(Failure::new(FailureKind::NoAnswer, error.to_string())), None),
+            Err(error) => {
+                return (
+                    Err(Failure::new(FailureKind::NoAnswer, error.to_string())),
+                    None,
+                );
+            }
         };
         let url = wire.url(&self.config);
-        let post = Post { url: &url, body: &body, id: &sending.id, total: left.max(Duration::from_millis(1)) };
+        let post = Post {
+            url: &url,
+            body: &body,
+            id: &sending.id,
+            total: left.max(Duration::from_millis(1)),
+        };
         let mut stream = Assembling(wire.assembly());
         let received = link.post(&post, cancel, self.config.stream.then_some(&mut stream));
         let (value, broken) = match received {

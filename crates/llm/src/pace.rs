@@ -17,9 +17,15 @@ pub(crate) struct Pace {
 
 impl Pace {
     pub(crate) fn new(per_minute: Option<u32>) -> Self {
-        let interval = per_minute.map_or(Duration::ZERO, |number| Duration::from_secs(60) / number.max(1));
+        let interval = per_minute.map_or(Duration::ZERO, |number| {
+            Duration::from_secs(60) / number.max(1)
+        });
         let burst = per_minute.map_or(1, |number| number.div_ceil(60));
-        Self { interval, ahead: interval * burst.saturating_sub(1), booked_until: Duration::ZERO }
+        Self {
+            interval,
+            ahead: interval * burst.saturating_sub(1),
+            booked_until: Duration::ZERO,
+        }
     }
 
     /// When a request may be sent; in the past if now.
@@ -55,7 +61,10 @@ mod tests {
         assert_eq!(sent_in(&mut Pace::new(Some(20)), 60), 20);
         assert_eq!(sent_in(&mut Pace::new(Some(1)), 180), 3);
         let fast = sent_in(&mut Pace::new(Some(600)), 60);
-        assert!((600..=610).contains(&fast), "a second's worth may come at once: {fast}");
+        assert!(
+            (600..=610).contains(&fast),
+            "a second's worth may come at once: {fast}"
+        );
     }
 
     #[test]

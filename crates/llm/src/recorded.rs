@@ -24,12 +24,21 @@ struct Line {
 /// The answers of a file. If a request was asked several times, the last answer counts.
 pub(crate) fn load(path: &Path) -> Result<BTreeMap<String, Reply>, LlmError> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(path, &error))?;
-    Ok(parse(path, &text)?.into_iter().map(|line| (line.request, line.reply)).collect())
+    Ok(parse(path, &text)?
+        .into_iter()
+        .map(|line| (line.request, line.reply))
+        .collect())
 }
 
 fn parse(path: &Path, text: &str) -> Result<Vec<Line>, LlmError> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let read = |(index, line)| serde_json::from_str(line).map_err(|error| wrong(path, &format!("line {}: {error}", index + 1)));
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    let read = |(index, line)| {
+        serde_json::from_str(line)
+            .map_err(|error| wrong(path, &format!("line {}: {error}", index + 1)))
+    };
     lines.map(read).collect()
 }
 
@@ -41,29 +50,48 @@ pub(crate) struct Recorder {
 impl Recorder {
     /// Opens the file. What a crash left of a last line is removed.
     pub(crate) fn open(path: &Path) -> Result<Self, LlmError> {
-        let opened = OpenOptions::new().create(true).read(true).append(true).open(path);
+        let opened = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path);
         let mut file = opened.map_err(|error| wrong(path, &error))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| wrong(path, &error))?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        file.read_to_end(&mut bytes)
+            .map_err(|error| wrong(path, &error))?;
+        let whole = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |end| end + 1);
         // A file that holds something else is not to be added to.
         parse(path, &String::from_utf8_lossy(&bytes[..whole]))?;
-        file.set_len(whole as u64).map_err(|error| wrong(path, &error))?;
-        Ok(Self { file: Mutex::new(file) })
+        file.set_len(whole as u64)
+            .map_err(|error| wrong(path, &error))?;
+        Ok(Self {
+            file: Mutex::new(file),
+        })
     }
 
     /// Adds an answer.
     pub(crate) fn add(&self, request: &Request, reply: &Reply) -> Result<(), String> {
-        let line = Line { request: request.fingerprint(), reply: reply.clone() };
+        let line = Line {
+            request: request.fingerprint(),
+            reply: reply.clone(),
+        };
         let mut text = serde_json::to_vec(&line).map_err(|error| error.to_string())?;
         text.push(b'\n');
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&text).and_then(|()| file.sync_data()).map_err(|error| format!("the answer cannot be recorded: {error}"))
+        file.write_all(&text)
+            .and_then(|()| file.sync_data())
+            .map_err(|error| format!("the answer cannot be recorded: {error}"))
     }
 }
 
 fn wrong(path: &Path, reason: &dyn std::fmt::Display) -> LlmError {
-    LlmError::Recording { path: path.display().to_string(), reason: reason.to_string() }
+    LlmError::Recording {
+        path: path.display().to_string(),
+        reason: reason.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -74,16 +102,36 @@ mod tests {
     fn what_was_recorded_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answers.jsonl");
-        let (request, reply) = (Request::text("a"), Reply { text: "b\n\"c\"".to_owned(), ..Reply::default() });
-        Recorder::open(&path).unwrap().add(&request, &reply).unwrap();
+        let (request, reply) = (
+            Request::text("a"),
+            Reply {
+                text: "b\n\"c\"".to_owned(),
+                ..Reply::default()
+            },
+        );
+        Recorder::open(&path)
+            .unwrap()
+            .add(&request, &reply)
+            .unwrap();
         // A crash in the middle of a line, and of a character.
-        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"request\":\"\xc3").unwrap();
-        Recorder::open(&path).unwrap().add(&Request::text("x"), &reply).unwrap();
+        OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .write_all(b"{\"request\":\"\xc3")
+            .unwrap();
+        Recorder::open(&path)
+            .unwrap()
+            .add(&Request::text("x"), &reply)
+            .unwrap();
         let answers = load(&path).unwrap();
         assert_eq!(answers.len(), 2);
         assert_eq!(answers[&request.fingerprint()], reply);
         std::fs::write(&path, "{}\n").unwrap();
         assert!(load(&path).unwrap_err().to_string().contains("line 1"));
-        assert!(Recorder::open(&path).is_err(), "what is no recording is not added to");
+        assert!(
+            Recorder::open(&path).is_err(),
+            "what is no recording is not added to"
+        );
     }
 }

@@ -33,13 +33,19 @@ pub struct Request {
 impl Request {
     /// A single question.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { turns: vec![Turn::user(text)], ..Self::default() }
+        Self {
+            turns: vec![Turn::user(text)],
+            ..Self::default()
+        }
     }
 
     /// A fingerprint of everything that is asked, as hexadecimal digits.
     pub fn fingerprint(&self) -> String {
         let text = serde_json::to_string(self).expect("a request has only texts and JSON values");
-        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+        Sha256::digest(text)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// About how many tokens it has, before anyone has counted them.
@@ -79,12 +85,20 @@ pub struct Turn {
 impl Turn {
     /// A text of the user.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, parts: vec![Part::text(text)], kept: Vec::new() }
+        Self {
+            role: Role::User,
+            parts: vec![Part::text(text)],
+            kept: Vec::new(),
+        }
     }
 
     /// A text of the model.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self { role: Role::Assistant, parts: vec![Part::text(text)], kept: Vec::new() }
+        Self {
+            role: Role::Assistant,
+            parts: vec![Part::text(text)],
+            kept: Vec::new(),
+        }
     }
 }
 
@@ -114,7 +128,10 @@ impl Part {
 
     /// A picture from the bytes of a PNG file.
     pub fn png(bytes: &[u8]) -> Self {
-        Self::Image { media_type: "image/png".to_owned(), base64: STANDARD.encode(bytes) }
+        Self::Image {
+            media_type: "image/png".to_owned(),
+            base64: STANDARD.encode(bytes),
+        }
     }
 }
 
@@ -127,9 +144,18 @@ mod tests {
         let plain = Request::text("a");
         let others = [
             Request::text("b"),
-            Request { system: Some("be brief".to_owned()), ..plain.clone() },
-            Request { sample: 1, ..plain.clone() },
-            Request { turns: vec![Turn::assistant("a")], ..plain.clone() },
+            Request {
+                system: Some("be brief".to_owned()),
+                ..plain.clone()
+            },
+            Request {
+                sample: 1,
+                ..plain.clone()
+            },
+            Request {
+                turns: vec![Turn::assistant("a")],
+                ..plain.clone()
+            },
         ];
         assert_eq!(plain.fingerprint().len(), 64);
         for other in others {

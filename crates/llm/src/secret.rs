@@ -18,12 +18,15 @@ impl Secret {
     /// The key in an environment variable, which is looked up by `variables`.
     pub(crate) fn find(variable: &str, variables: Variables<'_>) -> Result<Self, LlmError> {
         let found = variables(variable).and_then(|text| Self::new(text.trim()));
-        found.ok_or_else(|| LlmError::NoKey { variable: variable.to_owned() })
+        found.ok_or_else(|| LlmError::NoKey {
+            variable: variable.to_owned(),
+        })
     }
 
     /// A key that a header can carry.
     fn new(text: &str) -> Option<Self> {
-        (!text.is_empty() && text.chars().all(|letter| letter.is_ascii_graphic())).then(|| Self(text.to_owned()))
+        (!text.is_empty() && text.chars().all(|letter| letter.is_ascii_graphic()))
+            .then(|| Self(text.to_owned()))
     }
 
     /// The key itself, for the header.
@@ -51,7 +54,10 @@ mod tests {
     fn a_key_is_never_printed() {
         let key = Secret::new("sk-topsecret").unwrap();
         assert_eq!(format!("{key:?}"), "[key]");
-        assert_eq!(key.hide("your key sk-topsecret is wrong"), "your key [key] is wrong");
+        assert_eq!(
+            key.hide("your key sk-topsecret is wrong"),
+            "your key [key] is wrong"
+        );
         for bad in ["", "two words", "line\nend", "clé"] {
             assert!(Secret::new(bad).is_none(), "{bad}");
         }

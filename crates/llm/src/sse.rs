@@ -32,9 +32,16 @@ impl<R: BufRead> Events<R> {
         loop {
             let mut line = Vec::new();
             let room = LONGEST_EVENT - event.data.len();
-            self.reader.by_ref().take(room as u64 + 1).read_until(b'\n', &mut line)?;
+            self.reader
+                .by_ref()
+                .take(room as u64 + 1)
+                .read_until(b'\n', &mut line)?;
             if line.last() != Some(&b'\n') {
-                return if line.len() > room { Err(too_long()) } else { Ok(None) };
+                return if line.len() > room {
+                    Err(too_long())
+                } else {
+                    Ok(None)
+                };
             }
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end_matches(['\n', '\r']);
@@ -67,7 +74,10 @@ impl<R: BufRead> Events<R> {
 }
 
 fn too_long() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("an event of the stream has more than {LONGEST_EVENT} bytes"))
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("an event of the stream has more than {LONGEST_EVENT} bytes"),
+    )
 }
 
 #[cfg(test)]
@@ -87,14 +97,24 @@ mod tests {
     fn events_are_told_apart() {
         let text = ": hello\n\nevent: ping\ndata: {}\n\ndata: one\r\ndata:two\r\n\r\nid: 5\n\ndata: [DONE]\n\ndata: cut off";
         let expected = [("ping", "{}"), ("", "one\ntwo"), ("", "[DONE]")];
-        assert_eq!(events(text), expected.map(|(name, data)| (name.to_owned(), data.to_owned())));
+        assert_eq!(
+            events(text),
+            expected.map(|(name, data)| (name.to_owned(), data.to_owned()))
+        );
     }
 
     #[test]
     fn an_endless_line_is_an_error() {
         let endless = io::BufReader::new(io::repeat(b'x'));
-        assert_eq!(Events::new(endless).next().unwrap_err().kind(), io::ErrorKind::InvalidData);
-        let lines = b"data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n".repeat(400_000);
-        assert_eq!(Events::new(lines.as_slice()).next().unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            Events::new(endless).next().unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
+        let lines =
+            b"data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n".repeat(400_000);
+        assert_eq!(
+            Events::new(lines.as_slice()).next().unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
     }
 }

@@ -47,7 +47,9 @@ impl Add for Usage {
         Self {
             input_tokens: self.input_tokens.saturating_add(other.input_tokens),
             cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
-            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
+            cache_write_tokens: self
+                .cache_write_tokens
+                .saturating_add(other.cache_write_tokens),
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
             reasoning_tokens: self.reasoning_tokens.saturating_add(other.reasoning_tokens),
             reported_usd: usd,
@@ -113,7 +115,14 @@ mod tests {
 
     fn prices() -> Prices {
         let date = "2026-11-01".to_owned();
-        Prices { date, input: 2.0, cached_input: Some(0.5), cache_write: Some(2.5), output: 10.0, reasoning: Some(8.0) }
+        Prices {
+            date,
+            input: 2.0,
+            cached_input: Some(0.5),
+            cache_write: Some(2.5),
+            output: 10.0,
+            reasoning: Some(8.0),
+        }
     }
 
     #[test]
@@ -128,22 +137,45 @@ mod tests {
         };
         let expected = 0.4 * 2.0 + 0.4 * 0.5 + 0.2 * 2.5 + 0.2 * 10.0 + 0.1 * 8.0;
         assert!((prices().usd(&usage) - expected).abs() < 1e-12);
-        let plain = Prices { cached_input: None, cache_write: None, reasoning: None, ..prices() };
+        let plain = Prices {
+            cached_input: None,
+            cache_write: None,
+            reasoning: None,
+            ..prices()
+        };
         assert!((plain.usd(&usage) - (2.0 + 3.0)).abs() < 1e-12);
     }
 
     #[test]
     fn parts_that_exceed_their_whole_are_not_billed_twice() {
-        let usage = Usage { input_tokens: 10, cached_tokens: 50, cache_write_tokens: 50, output_tokens: 1, ..Usage::default() };
+        let usage = Usage {
+            input_tokens: 10,
+            cached_tokens: 50,
+            cache_write_tokens: 50,
+            output_tokens: 1,
+            ..Usage::default()
+        };
         assert!((prices().usd(&usage) - (10.0 * 0.5 + 10.0) / 1e6).abs() < 1e-12);
     }
 
     #[test]
     fn sums_keep_what_was_reported() {
-        let one = Usage { input_tokens: 1, output_tokens: 2, reported_usd: Some(0.25), ..Usage::default() };
-        let two = Usage { input_tokens: 3, output_tokens: 4, ..Usage::default() };
+        let one = Usage {
+            input_tokens: 1,
+            output_tokens: 2,
+            reported_usd: Some(0.25),
+            ..Usage::default()
+        };
+        let two = Usage {
+            input_tokens: 3,
+            output_tokens: 4,
+            ..Usage::default()
+        };
         let sum: Usage = [one, two].into_iter().sum();
-        assert_eq!((sum.input_tokens, sum.output_tokens, sum.reported_usd), (4, 6, Some(0.25)));
+        assert_eq!(
+            (sum.input_tokens, sum.output_tokens, sum.reported_usd),
+            (4, 6, Some(0.25))
+        );
         assert_eq!(sum.total_tokens(), 10);
     }
 }

@@ -77,18 +77,27 @@ pub struct Outcome {
 impl Outcome {
     /// What all requests consumed, failed ones too, as far as that is known.
     pub fn usage(&self) -> Usage {
-        self.attempts.iter().filter_map(|attempt| attempt.usage).sum()
+        self.attempts
+            .iter()
+            .filter_map(|attempt| attempt.usage)
+            .sum()
     }
 
     /// What all requests cost, failed ones too, as far as that is known.
     pub fn cost_usd(&self) -> f64 {
         // A sum of nothing would be -0.
-        self.attempts.iter().filter_map(|attempt| attempt.cost_usd).fold(0.0, |sum, usd| sum + usd)
+        self.attempts
+            .iter()
+            .filter_map(|attempt| attempt.cost_usd)
+            .fold(0.0, |sum, usd| sum + usd)
     }
 
     /// Requests whose tokens are known, but not what they cost.
     pub fn unpriced(&self) -> usize {
-        self.attempts.iter().filter(|attempt| attempt.is_unpriced()).count()
+        self.attempts
+            .iter()
+            .filter(|attempt| attempt.is_unpriced())
+            .count()
     }
 
     /// Requests that may have consumed more than is known: those without an answer that were not refused, and answers that do not say.

@@ -73,10 +73,16 @@ pub(crate) struct Assembling(pub(crate) Box<dyn Assembly>);
 impl TakeEvents for Assembling {
     fn take(&mut self, event: &Event) -> Result<bool, Failure> {
         if event.data == "[DONE]" {
-            return if self.0.is_whole() { Ok(true) } else { Err(garbled("the stream says that it is done before the answer is")) };
+            return if self.0.is_whole() {
+                Ok(true)
+            } else {
+                Err(garbled(
+                    "the stream says that it is done before the answer is",
+                ))
+            };
         }
-        let piece: Value =
-            serde_json::from_str(&event.data).map_err(|error| garbled(format!("a part of the stream is not JSON: {error}")))?;
+        let piece: Value = serde_json::from_str(&event.data)
+            .map_err(|error| garbled(format!("a part of the stream is not JSON: {error}")))?;
         match error_in(&piece) {
             Some(failure) => Err(failure),
             None => self.0.take(&event.name, &piece),
@@ -110,7 +116,11 @@ fn data_url(media_type: &str, base64: &str) -> String {
 
 /// Who speaks, in the word for a model that most providers use.
 fn role(turn: &Turn) -> &'static str {
-    if turn.role == Role::User { "user" } else { "assistant" }
+    if turn.role == Role::User {
+        "user"
+    } else {
+        "assistant"
+    }
 }
 
 /// Pieces of reasoning as one text, if there is any.
@@ -135,5 +145,8 @@ fn text(value: &Value) -> String {
 
 /// A text that is there and not empty.
 fn some_text(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    value
+        .as_str()
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
 }

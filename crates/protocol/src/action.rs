@@ -13,15 +13,25 @@ pub(crate) enum BadAction {
 }
 
 /// Reads an action from its name (in any case) or number and the coordinates that a click needs.
-pub(crate) fn action_from(kind: &Value, x: Option<i64>, y: Option<i64>) -> Result<Action, BadAction> {
+pub(crate) fn action_from(
+    kind: &Value,
+    x: Option<i64>,
+    y: Option<i64>,
+) -> Result<Action, BadAction> {
     let kind = match kind {
         Value::String(name) => ActionKind::from_name(&name.to_ascii_uppercase()),
-        Value::Number(id) => id.as_u64().and_then(|id| u8::try_from(id).ok()).and_then(ActionKind::from_id),
+        Value::Number(id) => id
+            .as_u64()
+            .and_then(|id| u8::try_from(id).ok())
+            .and_then(ActionKind::from_id),
         _ => None,
     };
     let click = || {
         let coordinate = |value: Option<i64>| value.and_then(|value| u8::try_from(value).ok());
-        coordinate(x).zip(coordinate(y)).and_then(|(x, y)| Action::click(x, y)).ok_or(BadAction::Place)
+        coordinate(x)
+            .zip(coordinate(y))
+            .and_then(|(x, y)| Action::click(x, y))
+            .ok_or(BadAction::Place)
     };
     kind.ok_or(BadAction::Kind)?.simple().map_or_else(click, Ok)
 }

@@ -45,7 +45,13 @@ impl AgentMessage {
     pub const PROTOCOL: u32 = 1;
 
     /// An observation as a message.
-    pub fn observation(frames: &[Frame], state: PlayState, levels: (u8, u8), available: ActionSet, full_reset: bool) -> Self {
+    pub fn observation(
+        frames: &[Frame],
+        state: PlayState,
+        levels: (u8, u8),
+        available: ActionSet,
+        full_reset: bool,
+    ) -> Self {
         Self::Observation {
             frame: frames_to_wire(frames),
             state: state.name().to_owned(),
@@ -108,13 +114,28 @@ fn whole(value: Option<&Value>) -> Option<i64> {
 impl AgentReply {
     /// Reads a line of an agent's process.
     pub fn parse(line: &str) -> Result<(Action, Details), ReplyError> {
-        let reply: Self = serde_json::from_str(line)
-            .map_err(|error| ReplyError::Json { line: line.trim().chars().take(60).collect(), reason: error.to_string() })?;
-        let action = action_from(&reply.action, whole(reply.x.as_ref()), whole(reply.y.as_ref())).map_err(|bad| match bad {
+        let reply: Self = serde_json::from_str(line).map_err(|error| ReplyError::Json {
+            line: line.trim().chars().take(60).collect(),
+            reason: error.to_string(),
+        })?;
+        let action = action_from(
+            &reply.action,
+            whole(reply.x.as_ref()),
+            whole(reply.y.as_ref()),
+        )
+        .map_err(|bad| match bad {
             BadAction::Kind => ReplyError::Action(reply.action.to_string()),
             BadAction::Place => ReplyError::Place,
         })?;
-        Ok((action, Details { t_ms: None, reasoning: reply.reasoning, usage: reply.usage, cost_usd: reply.cost_usd }))
+        Ok((
+            action,
+            Details {
+                t_ms: None,
+                reasoning: reply.reasoning,
+                usage: reply.usage,
+                cost_usd: reply.cost_usd,
+            },
+        ))
     }
 }
 
@@ -128,22 +149,41 @@ mod tests {
         assert_eq!(action(r#"{"action":"ACTION3"}"#), Ok(Action::Action3));
         assert_eq!(action(r#"{"action":"reset"}"#), Ok(Action::Reset));
         assert_eq!(action(r#"{"action":7}"#), Ok(Action::Action7));
-        assert_eq!(action(r#"{"action":6,"x":63,"y":0}"#), Ok(Action::Action6 { x: 63, y: 0 }));
+        assert_eq!(
+            action(r#"{"action":6,"x":63,"y":0}"#),
+            Ok(Action::Action6 { x: 63, y: 0 })
+        );
     }
 
     #[test]
     fn bad_replies_say_what_is_wrong() {
-        assert_eq!(AgentReply::parse(r#"{"action":6,"x":64,"y":0}"#), Err(ReplyError::Place));
+        assert_eq!(
+            AgentReply::parse(r#"{"action":6,"x":64,"y":0}"#),
+            Err(ReplyError::Place)
+        );
         assert_eq!(AgentReply::parse(r#"{"action":6}"#), Err(ReplyError::Place));
-        assert_eq!(AgentReply::parse(r#"{"action":"JUMP"}"#), Err(ReplyError::Action("\"JUMP\"".to_owned())));
-        assert_eq!(AgentReply::parse(r#"{"action":6,"x":1.5,"y":2}"#), Err(ReplyError::Place));
-        assert!(AgentReply::parse("loading...").unwrap_err().to_string().contains("`loading...`, which is not a reply"));
+        assert_eq!(
+            AgentReply::parse(r#"{"action":"JUMP"}"#),
+            Err(ReplyError::Action("\"JUMP\"".to_owned()))
+        );
+        assert_eq!(
+            AgentReply::parse(r#"{"action":6,"x":1.5,"y":2}"#),
+            Err(ReplyError::Place)
+        );
+        assert!(
+            AgentReply::parse("loading...")
+                .unwrap_err()
+                .to_string()
+                .contains("`loading...`, which is not a reply")
+        );
     }
 
     #[test]
     fn what_the_agent_adds_is_kept() {
-        let (_, details) =
-            AgentReply::parse(r#"{"action":1,"reasoning":{"why":"probe"},"usage":{"tokens":5},"cost_usd":0.25}"#).unwrap();
+        let (_, details) = AgentReply::parse(
+            r#"{"action":1,"reasoning":{"why":"probe"},"usage":{"tokens":5},"cost_usd":0.25}"#,
+        )
+        .unwrap();
         assert_eq!(details.reasoning, Some(serde_json::json!({"why": "probe"})));
         assert_eq!(details.cost_usd, Some(0.25));
     }

@@ -53,7 +53,11 @@ impl PlayOutcome {
     pub fn count(&mut self, level: usize, seen: Seen) {
         let completed = usize::from(seen.levels_completed);
         let reached = if completed > level { completed } else { 0 };
-        let reached = if seen.counted { reached.max(level + 1) } else { reached };
+        let reached = if seen.counted {
+            reached.max(level + 1)
+        } else {
+            reached
+        };
         if self.levels.len() < reached {
             self.levels.resize(reached, crate::LevelOutcome::default());
         }

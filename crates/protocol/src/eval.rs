@@ -265,7 +265,9 @@ impl EvalSpent {
     pub fn add(&mut self, other: &Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
-        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.cache_write_tokens = self
+            .cache_write_tokens
+            .saturating_add(other.cache_write_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
         self.cost_usd += other.cost_usd;
@@ -288,10 +290,30 @@ mod tests {
 
     #[test]
     fn lines_are_flat_and_come_back() {
-        let asked = EvalAsked { set: "s".to_owned(), task: "aa".to_owned(), tests: vec![0], attempts: vec![1] };
-        let answer = EvalAnswer { text: Some("[[1]]".to_owned()), ..EvalAnswer::default() };
-        let spent = EvalSpent { input_tokens: 7, output_tokens: 3, cost_usd: 0.5, ..EvalSpent::default() };
-        let line = EvalLine::Answered { request: 4, at_ms: 9, ms: 2, asked, answer, spent };
+        let asked = EvalAsked {
+            set: "s".to_owned(),
+            task: "aa".to_owned(),
+            tests: vec![0],
+            attempts: vec![1],
+        };
+        let answer = EvalAnswer {
+            text: Some("[[1]]".to_owned()),
+            ..EvalAnswer::default()
+        };
+        let spent = EvalSpent {
+            input_tokens: 7,
+            output_tokens: 3,
+            cost_usd: 0.5,
+            ..EvalSpent::default()
+        };
+        let line = EvalLine::Answered {
+            request: 4,
+            at_ms: 9,
+            ms: 2,
+            asked,
+            answer,
+            spent,
+        };
         let text = serde_json::to_string(&line).unwrap();
         assert_eq!(
             text,
@@ -302,11 +324,20 @@ mod tests {
 
     #[test]
     fn an_unknown_cost_is_not_nothing() {
-        let mut spent = EvalSpent { input_tokens: 7, ..EvalSpent::default() };
+        let mut spent = EvalSpent {
+            input_tokens: 7,
+            ..EvalSpent::default()
+        };
         assert_eq!(spent.cost(), "0.0000 USD");
-        spent.add(&EvalSpent { unpriced: 1, ..EvalSpent::default() });
+        spent.add(&EvalSpent {
+            unpriced: 1,
+            ..EvalSpent::default()
+        });
         assert_eq!(spent.cost(), "cost not known");
-        spent.add(&EvalSpent { cost_usd: 0.25, ..EvalSpent::default() });
+        spent.add(&EvalSpent {
+            cost_usd: 0.25,
+            ..EvalSpent::default()
+        });
         assert_eq!(spent.cost(), "at least 0.2500 USD");
     }
 }

@@ -49,24 +49,41 @@ pub enum FrameShapeError {
 /// Frames as nested lists.
 pub fn frames_to_wire(frames: &[Frame]) -> WireFrames {
     let row = |row: &[u8]| row.iter().map(|cell| cell.cast_signed()).collect();
-    frames.iter().map(|frame| frame.rows().map(row).collect()).collect()
+    frames
+        .iter()
+        .map(|frame| frame.rows().map(row).collect())
+        .collect()
 }
 
 /// Frames from nested lists, each of which must be 64 × 64.
 pub fn frames_from_wire<C: Cell>(frames: &[Vec<Vec<C>>]) -> Result<Vec<Frame>, FrameShapeError> {
-    frames.iter().enumerate().map(|(index, rows)| frame_from_rows(index + 1, rows)).collect()
+    frames
+        .iter()
+        .enumerate()
+        .map(|(index, rows)| frame_from_rows(index + 1, rows))
+        .collect()
 }
 
 fn frame_from_rows<C: Cell>(frame: usize, rows: &[Vec<C>]) -> Result<Frame, FrameShapeError> {
     if rows.len() != SIZE {
-        return Err(FrameShapeError::Rows { frame, found: rows.len() });
+        return Err(FrameShapeError::Rows {
+            frame,
+            found: rows.len(),
+        });
     }
     let mut cells = [0; CELLS];
     for (index, (row, target)) in rows.iter().zip(cells.chunks_exact_mut(SIZE)).enumerate() {
         if row.len() != SIZE {
-            return Err(FrameShapeError::Cells { frame, row: index + 1, found: row.len() });
+            return Err(FrameShapeError::Cells {
+                frame,
+                row: index + 1,
+                found: row.len(),
+            });
         }
-        target.iter_mut().zip(row).for_each(|(target, cell)| *target = cell.to_byte());
+        target
+            .iter_mut()
+            .zip(row)
+            .for_each(|(target, cell)| *target = cell.to_byte());
     }
     Ok(Frame::from_cells(cells))
 }
@@ -82,9 +99,22 @@ mod tests {
         assert_eq!(frames_from_wire(&wire).unwrap(), frames);
         let mut short = wire.clone();
         short[1].pop();
-        assert_eq!(frames_from_wire(&short), Err(FrameShapeError::Rows { frame: 2, found: 63 }));
+        assert_eq!(
+            frames_from_wire(&short),
+            Err(FrameShapeError::Rows {
+                frame: 2,
+                found: 63
+            })
+        );
         let mut narrow = wire;
         narrow[0][5].push(1);
-        assert_eq!(frames_from_wire(&narrow), Err(FrameShapeError::Cells { frame: 1, row: 6, found: 65 }));
+        assert_eq!(
+            frames_from_wire(&narrow),
+            Err(FrameShapeError::Cells {
+                frame: 1,
+                row: 6,
+                found: 65
+            })
+        );
     }
 }

@@ -21,18 +21,21 @@ mod time;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
 pub use counts::Seen;
-pub use eval::{EVAL_VERSION, EvalAnswer, EvalAsked, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet, EvalSpent};
+pub use eval::{
+    EVAL_VERSION, EvalAnswer, EvalAsked, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet,
+    EvalSpent,
+};
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
 pub use packed::{PACKED_VERSION, Packer, Shown, base64};
 pub use play::{CompactAnswer, PlayEvent, PlayListing, level_of};
 pub use recording::{
-    Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError, RecordingWriter, ResetRule,
-    ToolkitLine,
+    Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError,
+    RecordingWriter, ResetRule, ToolkitLine,
 };
 pub use rest::{ActionBody, FrameAnswer, FrameBody, GameListing};
 pub use run::{
-    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayOutcome, PlayRecord, PlayResult, RunConfig, RunSummary, ServerRecord,
-    SummaryEnvironment,
+    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayOutcome, PlayRecord, PlayResult,
+    RunConfig, RunSummary, ServerRecord, SummaryEnvironment,
 };
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
 pub use spent::Spent;

@@ -52,7 +52,9 @@ pub struct Packer {
 
 impl Default for Packer {
     fn default() -> Self {
-        Self { before: Frame::filled(0) }
+        Self {
+            before: Frame::filled(0),
+        }
     }
 }
 
@@ -65,8 +67,16 @@ impl Packer {
             PlayState::GameOver => 2,
         };
         let flags = [shown.changed, shown.counted, shown.full_reset];
-        let flags = flags.into_iter().enumerate().fold(0, |bits, (index, flag)| bits | u8::from(flag) << (5 + index));
-        bytes.extend([shown.action.kind().id() | state << 3 | flags, shown.levels_completed]);
+        let flags = flags
+            .into_iter()
+            .enumerate()
+            .fold(0, |bits, (index, flag)| {
+                bits | u8::from(flag) << (5 + index)
+            });
+        bytes.extend([
+            shown.action.kind().id() | state << 3 | flags,
+            shown.levels_completed,
+        ]);
         let count = u16::try_from(shown.frames.len()).unwrap_or(u16::MAX);
         bytes.extend(count.to_le_bytes());
         if let Action::Action6 { x, y } = shown.action {
@@ -98,7 +108,9 @@ fn pack_frame(before: &Frame, frame: &Frame, bytes: &mut Vec<u8>) {
         if length == 0 {
             bytes.truncate(start);
             open = None;
-        } else if let Some(above) = open.filter(|&above| bytes[above + BAND_HEAD..start] == bytes[start + BAND_HEAD..]) {
+        } else if let Some(above) =
+            open.filter(|&above| bytes[above + BAND_HEAD..start] == bytes[start + BAND_HEAD..])
+        {
             bytes.truncate(start);
             bytes[above + 1] += 1;
         } else {
@@ -118,8 +130,14 @@ fn push_runs(old: &[u8], new: &[u8], bytes: &mut Vec<u8>) {
             x += 1;
             continue;
         }
-        let alike = new[x..].iter().take_while(|cell| cell.min(&&15) == &&color).count();
-        let last = (x..x + alike).rev().find(|&at| old[at].min(15) != color).unwrap_or(x);
+        let alike = new[x..]
+            .iter()
+            .take_while(|cell| cell.min(&&15) == &&color)
+            .count();
+        let last = (x..x + alike)
+            .rev()
+            .find(|&at| old[at].min(15) != color)
+            .unwrap_or(x);
         let run = x as u16 | ((last - x) as u16) << 6 | u16::from(color) << 12;
         bytes.extend(run.to_le_bytes());
         x = last + 1;
@@ -131,10 +149,16 @@ pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let bits = (0..3).fold(0, |bits, index| bits << 8 | u32::from(chunk.get(index).copied().unwrap_or(0)));
+        let bits = (0..3).fold(0, |bits, index| {
+            bits << 8 | u32::from(chunk.get(index).copied().unwrap_or(0))
+        });
         for digit in 0..4 {
             let index = (bits >> (18 - 6 * digit) & 63) as usize;
-            text.push(if digit <= chunk.len() { char::from(DIGITS[index]) } else { '=' });
+            text.push(if digit <= chunk.len() {
+                char::from(DIGITS[index])
+            } else {
+                '='
+            });
         }
     }
     text
@@ -146,9 +170,14 @@ mod tests {
 
     #[test]
     fn base64_is_the_standard_one() {
-        for (bytes, text) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("\u{7f}?>~", "fz8+fg==")]
-        {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("\u{7f}?>~", "fz8+fg=="),
+        ] {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
     }

@@ -120,7 +120,13 @@ pub struct PlayEvent {
 
 impl PlayEvent {
     /// The event of an observation; `packer` is the stream's, `None` for its first event.
-    pub fn new(index: u32, shown: Shown<'_>, win_levels: u8, at_ms: u64, packer: &mut Option<Packer>) -> Self {
+    pub fn new(
+        index: u32,
+        shown: Shown<'_>,
+        win_levels: u8,
+        at_ms: u64,
+        packer: &mut Option<Packer>,
+    ) -> Self {
         let whole = packer.is_none();
         let mut bytes = Vec::new();
         packer.get_or_insert_default().pack(shown, &mut bytes);

@@ -168,7 +168,9 @@ pub enum RecordingError {
         reason: String,
     },
     /// Our own format, but another version of it.
-    #[error("line 1: the recording has format version {found}, and this software reads version {FORMAT_VERSION}")]
+    #[error(
+        "line 1: the recording has format version {found}, and this software reads version {FORMAT_VERSION}"
+    )]
     Version {
         /// The version found.
         found: String,
@@ -179,7 +181,9 @@ pub enum RecordingError {
     )]
     Unknown,
     /// What should be written lacks something that the format needs.
-    #[error("cannot write the {format} format: entry {entry} has no frames; replay the recording first")]
+    #[error(
+        "cannot write the {format} format: entry {entry} has no frames; replay the recording first"
+    )]
     NoFrames {
         /// The format asked for.
         format: &'static str,
@@ -190,17 +194,25 @@ pub enum RecordingError {
 
 impl RecordingError {
     fn line(line: usize, reason: impl Into<String>) -> Self {
-        Self::Line { line, reason: reason.into() }
+        Self::Line {
+            line,
+            reason: reason.into(),
+        }
     }
 }
 
 impl Recording {
     /// Reads a recording in whichever format it is.
     pub fn parse(text: &str) -> Result<Self, RecordingError> {
-        let lines: Vec<(usize, &str)> =
-            text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(|(_, line)| !line.trim().is_empty()).collect();
+        let lines: Vec<(usize, &str)> = text
+            .lines()
+            .enumerate()
+            .map(|(index, line)| (index + 1, line))
+            .filter(|(_, line)| !line.trim().is_empty())
+            .collect();
         let &(number, first) = lines.first().ok_or(RecordingError::Empty)?;
-        let first: Value = serde_json::from_str(first).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
+        let first: Value = serde_json::from_str(first)
+            .map_err(|error| RecordingError::line(number, json_reason(&error)))?;
         if first.get("format").and_then(Value::as_str) == Some(FORMAT) {
             own::parse(&lines)
         } else if first.get("data").is_some() {
@@ -222,7 +234,9 @@ impl Recording {
 /// What serde_json says, without its own line number, which would count within our line.
 fn json_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    let text = text
+        .rsplit_once(" at line ")
+        .map_or(text.as_str(), |(reason, _)| reason);
     match error.classify() {
         Category::Eof => format!("the line is cut off ({text})"),
         Category::Syntax => format!("not valid JSON: {text}"),

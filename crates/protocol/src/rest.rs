@@ -36,8 +36,16 @@ impl From<&GameInfo> for GameListing {
             game_id: info.id.to_string(),
             title: info.title.clone(),
             tags: info.tags.clone(),
-            baseline_actions: info.baselines.iter().map(|baseline| baseline.actions).collect(),
-            baseline_source: info.baselines.iter().map(|baseline| baseline.source.name()).collect(),
+            baseline_actions: info
+                .baselines
+                .iter()
+                .map(|baseline| baseline.actions)
+                .collect(),
+            baseline_source: info
+                .baselines
+                .iter()
+                .map(|baseline| baseline.source.name())
+                .collect(),
             default_fps: info.frames_per_second,
             class_name: info.class_name.clone(),
         }
@@ -129,7 +137,9 @@ impl FrameAnswer<'_> {
         }
         let data = match self.action {
             None => serde_json::json!({}),
-            Some(Action::Action6 { x, y }) => serde_json::json!({"game_id": self.game_id, "x": x, "y": y}),
+            Some(Action::Action6 { x, y }) => {
+                serde_json::json!({"game_id": self.game_id, "x": x, "y": y})
+            }
             Some(_) => serde_json::json!({"game_id": self.game_id}),
         };
         let head = Head {
@@ -141,7 +151,11 @@ impl FrameAnswer<'_> {
             level: level_of(self.levels_completed, self.win_levels),
             full_reset: self.full_reset,
             available_actions: self.available.iter().map(ActionKind::id).collect(),
-            action_input: Input { id: self.action.map_or(0, |action| action.kind().id()), data, reasoning: self.reasoning },
+            action_input: Input {
+                id: self.action.map_or(0, |action| action.kind().id()),
+                data,
+                reasoning: self.reasoning,
+            },
         };
         let mut json = Vec::with_capacity(1024 + self.frames.len() * 12 * 1024);
         serde_json::to_writer(&mut json, &head).expect("plain fields can be written to memory");
@@ -196,7 +210,10 @@ fn write_frame(json: &mut Vec<u8>, frame: &Frame) {
     // One pass without a branch, which the compiler makes wide.
     if frame.cells().iter().fold(0, |all, cell| all | cell) > 15 {
         // Environments from outside may show cells that are no colours; they are signed, as in the official engine.
-        let rows: Vec<Vec<i8>> = frame.rows().map(|row| row.iter().map(|cell| cell.cast_signed()).collect()).collect();
+        let rows: Vec<Vec<i8>> = frame
+            .rows()
+            .map(|row| row.iter().map(|cell| cell.cast_signed()).collect())
+            .collect();
         serde_json::to_writer(json, &rows).expect("numbers can be written to memory");
         return;
     }
@@ -251,19 +268,45 @@ mod tests {
         let mut odd = Frame::filled(15);
         odd.set(5, 6, 16);
         odd.set(6, 6, 255);
-        let frames = [Frame::from_cells(cells), Frame::filled(15), odd, Frame::filled(0)];
-        assert_eq!(answer(&frames, None)["frame"], serde_json::to_value(frames_to_wire(&frames)).unwrap());
+        let frames = [
+            Frame::from_cells(cells),
+            Frame::filled(15),
+            odd,
+            Frame::filled(0),
+        ];
+        assert_eq!(
+            answer(&frames, None)["frame"],
+            serde_json::to_value(frames_to_wire(&frames)).unwrap()
+        );
     }
 
     #[test]
     fn an_answer_has_the_fields_that_clients_are_told_of() {
         use utoipa::PartialSchema;
-        let described = |schema| serde_json::to_value(schema).unwrap()["properties"].as_object().unwrap().len();
+        let described = |schema| {
+            serde_json::to_value(schema).unwrap()["properties"]
+                .as_object()
+                .unwrap()
+                .len()
+        };
         let answer = answer(&[Frame::filled(1)], None);
         let schema = serde_json::to_value(FrameBody::schema()).unwrap();
-        assert_eq!(described(FrameBody::schema()), answer.as_object().unwrap().len());
-        assert!(answer.as_object().unwrap().keys().all(|field| schema["properties"].get(field).is_some()), "{schema}");
-        assert_eq!(described(ActionBody::schema()), answer["action_input"].as_object().unwrap().len());
+        assert_eq!(
+            described(FrameBody::schema()),
+            answer.as_object().unwrap().len()
+        );
+        assert!(
+            answer
+                .as_object()
+                .unwrap()
+                .keys()
+                .all(|field| schema["properties"].get(field).is_some()),
+            "{schema}"
+        );
+        assert_eq!(
+            described(ActionBody::schema()),
+            answer["action_input"].as_object().unwrap().len()
+        );
     }
 
     #[test]
@@ -273,8 +316,14 @@ mod tests {
             click["action_input"],
             serde_json::json!({"id": 6, "data": {"game_id": "ab12", "x": 3, "y": 9}, "reasoning": "why \"not\""})
         );
-        assert_eq!((&click["state"], &click["guid"], &click["level"]), (&"NOT_FINISHED".into(), &"9f0c".into(), &3.into()));
+        assert_eq!(
+            (&click["state"], &click["guid"], &click["level"]),
+            (&"NOT_FINISHED".into(), &"9f0c".into(), &3.into())
+        );
         assert_eq!(click["available_actions"], serde_json::json!([1, 2, 3, 4]));
-        assert_eq!(answer(&[Frame::filled(1)], None)["action_input"]["data"], serde_json::json!({}));
+        assert_eq!(
+            answer(&[Frame::filled(1)], None)["action_input"]["data"],
+            serde_json::json!({})
+        );
     }
 }

@@ -36,9 +36,15 @@ impl Spent {
         if details.usage.is_none() && details.cost_usd.is_none() {
             return None;
         }
-        let mut spent: Self = details.usage.clone().and_then(|usage| serde_json::from_value(usage).ok()).unwrap_or_default();
+        let mut spent: Self = details
+            .usage
+            .clone()
+            .and_then(|usage| serde_json::from_value(usage).ok())
+            .unwrap_or_default();
         spent.calls = spent.calls.max(1);
-        spent.cost_usd = details.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        spent.cost_usd = details
+            .cost_usd
+            .filter(|cost| cost.is_finite() && *cost >= 0.0);
         Some(spent)
     }
 
@@ -89,13 +95,35 @@ mod tests {
     #[test]
     fn anybodys_details_are_taken_as_far_as_they_make_sense() {
         let of = |usage: serde_json::Value, cost_usd| {
-            Spent::of(&Details { usage: Some(usage), cost_usd, ..Details::default() }).unwrap()
+            Spent::of(&Details {
+                usage: Some(usage),
+                cost_usd,
+                ..Details::default()
+            })
+            .unwrap()
         };
         assert_eq!(Spent::of(&Details::default()), None);
-        let spent = of(json!({"input_tokens": 5, "calls": 2, "other": []}), Some(0.5));
-        assert_eq!((spent.calls, spent.input_tokens, spent.cost_usd), (2, 5, Some(0.5)));
-        for odd in [json!("many"), json!({"input_tokens": -1}), json!(null), json!([1])] {
-            assert_eq!(of(odd, Some(f64::NAN)), Spent { calls: 1, ..Spent::default() });
+        let spent = of(
+            json!({"input_tokens": 5, "calls": 2, "other": []}),
+            Some(0.5),
+        );
+        assert_eq!(
+            (spent.calls, spent.input_tokens, spent.cost_usd),
+            (2, 5, Some(0.5))
+        );
+        for odd in [
+            json!("many"),
+            json!({"input_tokens": -1}),
+            json!(null),
+            json!([1]),
+        ] {
+            assert_eq!(
+                of(odd, Some(f64::NAN)),
+                Spent {
+                    calls: 1,
+                    ..Spent::default()
+                }
+            );
         }
         let sum = Spent::total([spent, spent, Spent::default()]).unwrap();
         assert_eq!((sum.calls, sum.cost_usd), (4, Some(1.0)));

@@ -4,13 +4,21 @@
 pub fn rfc3339_utc(unix_ms: u64) -> String {
     let (year, month, day, seconds) = civil(unix_ms);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", unix_ms % 1000)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z",
+        unix_ms % 1000
+    )
 }
 
 /// A time given in milliseconds since 1970 as `20261115-100000`, for names of folders.
 pub fn compact_utc(unix_ms: u64) -> String {
     let (year, month, day, seconds) = civil(unix_ms);
-    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    format!(
+        "{year:04}{month:02}{day:02}-{:02}{:02}{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
 }
 
 /// Year, month, day and second of the day in the Gregorian calendar.
@@ -22,12 +30,22 @@ fn civil(unix_ms: u64) -> (u64, u64, u64, u64) {
     let seconds = unix_ms / 1000;
     let days = seconds / 86_400 + DAYS_FROM_MARCH_0000;
     let (era, day_of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day, seconds % 86_400)
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    (
+        era * 400 + year_of_era + u64::from(month <= 2),
+        month,
+        day,
+        seconds % 86_400,
+    )
 }
 
 #[cfg(test)]

@@ -10,17 +10,24 @@ pub(crate) const FIRST_CLICK: i64 = 8;
 
 /// The action of this official number, with a cell if it is a click.
 pub(crate) fn action(number: i64, x: i64, y: i64) -> PyResult<Action> {
-    let wrong = |what: &str, value: i64, expected: &str| PyValueError::new_err(format!("{what} must be {expected}, found {value}"));
+    let wrong = |what: &str, value: i64, expected: &str| {
+        PyValueError::new_err(format!("{what} must be {expected}, found {value}"))
+    };
     let kind = u8::try_from(number).ok().and_then(ActionKind::from_id);
     let kind = kind.ok_or_else(|| wrong("an action", number, "a number from 0 (RESET) to 7"))?;
     if let Some(simple) = kind.simple() {
         return Ok(simple);
     }
     let cell = |name: &str, value: i64| {
-        let inside = u8::try_from(value).ok().filter(|&value| usize::from(value) < SIZE);
+        let inside = u8::try_from(value)
+            .ok()
+            .filter(|&value| usize::from(value) < SIZE);
         inside.ok_or_else(|| wrong(name, value, "a cell from 0 to 63"))
     };
-    Ok(Action::Action6 { x: cell("x", x)?, y: cell("y", y)? })
+    Ok(Action::Action6 {
+        x: cell("x", x)?,
+        y: cell("y", y)?,
+    })
 }
 
 /// The action of a number in the flat form.
@@ -31,10 +38,14 @@ pub(crate) fn flat_action(number: i64) -> PyResult<Action> {
         return action(6, click % size, click / size);
     }
     if number == 6 {
-        return Err(PyValueError::new_err("a click must name its cell: 8 + 64 * y + x, found 6"));
+        return Err(PyValueError::new_err(
+            "a click must name its cell: 8 + 64 * y + x, found 6",
+        ));
     }
     if number >= FIRST_CLICK {
-        return Err(PyValueError::new_err(format!("an action must be a number from 0 to 4103, found {number}")));
+        return Err(PyValueError::new_err(format!(
+            "an action must be a number from 0 to 4103, found {number}"
+        )));
     }
     action(number, 0, 0)
 }
@@ -52,6 +63,8 @@ pub(crate) fn actions(array: &PyReadonlyArrayDyn<'_, i64>, into: &mut Vec<Action
             into.push(action(row[0], row[1], row[2])?);
             Ok(())
         }),
-        shape => Err(PyValueError::new_err(format!("actions must have the shape (n, 3) or (n,), found {shape:?}"))),
+        shape => Err(PyValueError::new_err(format!(
+            "actions must have the shape (n, 3) or (n,), found {shape:?}"
+        ))),
     }
 }

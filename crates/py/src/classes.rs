@@ -135,7 +135,9 @@ pub(crate) fn learn(
     blockings: [Py<PyAny>; 3],
 ) -> PyResult<()> {
     let attributes = sprite.getattr("__dict__")?.cast_into::<PyMappingProxy>()?;
-    let behaviour = BEHAVIOUR.iter().map(|name| Ok(attributes.as_any().get_item(name)?.unbind()));
+    let behaviour = BEHAVIOUR
+        .iter()
+        .map(|name| Ok(attributes.as_any().get_item(name)?.unbind()));
     let interned = |name: &&str| PyString::intern(py, name).unbind();
     let classes = Classes {
         sprite: sprite.clone().unbind(),
@@ -146,7 +148,9 @@ pub(crate) fn learn(
         interactions,
         blockings,
     };
-    CLASSES.set(py, classes).map_err(|_| PyRuntimeError::new_err("the classes are known already"))
+    CLASSES
+        .set(py, classes)
+        .map_err(|_| PyRuntimeError::new_err("the classes are known already"))
 }
 
 /// Tells plain sprites from others, for the length of one call.
@@ -163,7 +167,12 @@ impl<'py> Judge<'py> {
     pub(crate) fn new(py: Python<'py>, uses: &'static [usize]) -> Option<Self> {
         // The lock lives as long as the process, and so does what is in it.
         let classes = CLASSES.get(py)?;
-        Some(Self { py, classes, uses, plain: std::ptr::null() })
+        Some(Self {
+            py,
+            classes,
+            uses,
+            plain: std::ptr::null(),
+        })
     }
 
     /// Reads the attributes of a plain sprite.
@@ -192,14 +201,27 @@ impl<'py> Judge<'py> {
     fn is_plain(&self, class: &Bound<'py, PyType>) -> bool {
         let known = self.classes;
         let attributes = known.attributes.bind(self.py).as_any();
-        let unchanged = |&index: &usize| attributes.get_item(&known.names[index]).is_ok_and(|now| now.is(&known.behaviour[index]));
-        let names = || self.uses.iter().map(|&index| &known.names[index]).chain(&known.fields);
+        let unchanged = |&index: &usize| {
+            attributes
+                .get_item(&known.names[index])
+                .is_ok_and(|now| now.is(&known.behaviour[index]))
+        };
+        let names = || {
+            self.uses
+                .iter()
+                .map(|&index| &known.names[index])
+                .chain(&known.fields)
+        };
         self.uses.iter().all(unchanged) && adds_nothing(class, &known.sprite, names)
     }
 
     fn is_overridden(&self, fields: &Bound<'py, PyDict>) -> Option<bool> {
         // Properties win over attributes of the same name; only methods can be replaced on one sprite.
-        for &index in self.uses.iter().filter(|&&index| matches!(index, 0 | 3 | 12)) {
+        for &index in self
+            .uses
+            .iter()
+            .filter(|&&index| matches!(index, 0 | 3 | 12))
+        {
             if fields.contains(&self.classes.names[index]).ok()? {
                 return Some(true);
             }
@@ -210,22 +232,51 @@ impl<'py> Judge<'py> {
     /// The interaction, if it is one of ours.
     #[inline]
     pub(crate) fn interaction(&self, value: Borrowed<'_, 'py, PyAny>) -> Option<Interaction> {
-        let modes = [Interaction::Tangible, Interaction::Intangible, Interaction::Invisible, Interaction::Removed];
-        self.classes.interactions.iter().position(|mode| value.is(mode)).map(|index| modes[index])
+        let modes = [
+            Interaction::Tangible,
+            Interaction::Intangible,
+            Interaction::Invisible,
+            Interaction::Removed,
+        ];
+        self.classes
+            .interactions
+            .iter()
+            .position(|mode| value.is(mode))
+            .map(|index| modes[index])
     }
 
     /// The blocking mode, if it is one of ours.
     #[inline]
     pub(crate) fn blocking(&self, value: Borrowed<'_, 'py, PyAny>) -> Option<Blocking> {
-        let modes = [Blocking::NotBlocked, Blocking::BoundingBox, Blocking::PixelPerfect];
-        self.classes.blockings.iter().position(|mode| value.is(mode)).map(|index| modes[index])
+        let modes = [
+            Blocking::NotBlocked,
+            Blocking::BoundingBox,
+            Blocking::PixelPerfect,
+        ];
+        self.classes
+            .blockings
+            .iter()
+            .position(|mode| value.is(mode))
+            .map(|index| modes[index])
     }
 }
 
 /// What rendering a camera is made of, which a game may replace.
-const CAMERA: [&str; 3] = ["_raw_render", "_calculate_scale_and_offset", "MAX_DIMENSION"];
+const CAMERA: [&str; 3] = [
+    "_raw_render",
+    "_calculate_scale_and_offset",
+    "MAX_DIMENSION",
+];
 /// The attributes of a camera, which a subclass could turn into something that is computed.
-const CAMERA_FIELDS: [&str; 7] = ["_x", "_y", "_width", "_height", "_background", "_letter_box", "_interfaces"];
+const CAMERA_FIELDS: [&str; 7] = [
+    "_x",
+    "_y",
+    "_width",
+    "_height",
+    "_background",
+    "_letter_box",
+    "_interfaces",
+];
 
 struct Cameras {
     class: Py<PyType>,
@@ -241,7 +292,9 @@ static CAMERAS: PyOnceLock<Cameras> = PyOnceLock::new();
 #[pyfunction]
 pub(crate) fn learn_camera(py: Python<'_>, class: &Bound<'_, PyType>) -> PyResult<()> {
     let attributes = class.getattr("__dict__")?.cast_into::<PyMappingProxy>()?;
-    let behaviour = CAMERA.iter().map(|name| Ok(attributes.as_any().get_item(name)?.unbind()));
+    let behaviour = CAMERA
+        .iter()
+        .map(|name| Ok(attributes.as_any().get_item(name)?.unbind()));
     let cameras = Cameras {
         class: class.clone().unbind(),
         behaviour: behaviour.collect::<PyResult<_>>()?,
@@ -249,24 +302,34 @@ pub(crate) fn learn_camera(py: Python<'_>, class: &Bound<'_, PyType>) -> PyResul
         names: CAMERA.map(|name| PyString::intern(py, name).unbind()),
         fields: CAMERA_FIELDS.map(|name| PyString::intern(py, name).unbind()),
     };
-    CAMERAS.set(py, cameras).map_err(|_| PyRuntimeError::new_err("the class of cameras is known already"))
+    CAMERAS
+        .set(py, cameras)
+        .map_err(|_| PyRuntimeError::new_err("the class of cameras is known already"))
 }
 
 /// Whether a camera keeps its numbers as plain attributes.
 pub(crate) fn reads_plainly(camera: &Bound<'_, PyAny>) -> bool {
-    let Some(known) = CAMERAS.get(camera.py()) else { return false };
+    let Some(known) = CAMERAS.get(camera.py()) else {
+        return false;
+    };
     adds_nothing(&camera.get_type(), &known.class, || known.fields.iter())
 }
 
 /// Whether a camera with these attributes keeps its numbers in them, and neither it nor its class replaces what rendering is made of.
 pub(crate) fn renders_plainly(camera: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>) -> bool {
     let py = camera.py();
-    let Some(known) = CAMERAS.get(py) else { return false };
+    let Some(known) = CAMERAS.get(py) else {
+        return false;
+    };
     let attributes = known.attributes.bind(py).as_any();
-    let unchanged = |(name, before): (&Py<PyString>, &Py<PyAny>)| attributes.get_item(name).is_ok_and(|now| now.is(before));
+    let unchanged = |(name, before): (&Py<PyString>, &Py<PyAny>)| {
+        attributes.get_item(name).is_ok_and(|now| now.is(before))
+    };
     let replaces = |name: &Py<PyString>| fields.contains(name).unwrap_or(true);
     known.names.iter().zip(&known.behaviour).all(unchanged)
-        && adds_nothing(&camera.get_type(), &known.class, || known.names.iter().chain(&known.fields))
+        && adds_nothing(&camera.get_type(), &known.class, || {
+            known.names.iter().chain(&known.fields)
+        })
         && (fields.len() == CAMERA_FIELDS.len() || !known.names.iter().any(replaces))
 }
 
@@ -284,11 +347,17 @@ fn adds_nothing<'a, N: Iterator<Item = &'a Py<PyString>>>(
     let object = py.get_type::<PyAny>();
     let hook = pyo3::intern!(py, "__getattribute__");
     class.is_subclass(ours).unwrap_or(false)
-        && class.mro().iter().filter(|between| !between.is(ours) && !between.is(&object)).all(|between| {
-            let Ok(attributes) = between.getattr(pyo3::intern!(py, "__dict__")) else { return false };
-            let has = |name: &Bound<'_, PyString>| attributes.contains(name).unwrap_or(true);
-            !names().any(|name| has(name.bind(py))) && !has(hook)
-        })
+        && class
+            .mro()
+            .iter()
+            .filter(|between| !between.is(ours) && !between.is(&object))
+            .all(|between| {
+                let Ok(attributes) = between.getattr(pyo3::intern!(py, "__dict__")) else {
+                    return false;
+                };
+                let has = |name: &Bound<'_, PyString>| attributes.contains(name).unwrap_or(true);
+                !names().any(|name| has(name.bind(py))) && !has(hook)
+            })
 }
 
 /// The items of a list or tuple that nobody has subclassed.

@@ -21,7 +21,8 @@ pub(crate) fn places<'py>(
     let py = sprites.py();
     let places = || {
         // Numbers of NumPy would give numbers of NumPy.
-        let whole = |value: &Bound<'py, PyAny>| value.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
+        let whole =
+            |value: &Bound<'py, PyAny>| value.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
         let (zoom, left, top) = (whole(zoom)?, whole(left)?, whole(top)?);
         let every_pixel = pyo3::intern!(py, "sys_every_pixel").as_any();
         let mut judge = Judge::new(py, RENDERING)?;
@@ -30,13 +31,21 @@ pub(crate) fn places<'py>(
             let attributes = judge.attributes(&sprite)?;
             let fields = judge.read(&attributes);
             let every = contains(&fields.get(at::TAGS)?.to_owned(), every_pixel)?;
-            let (x, y) = (whole(&fields.get(at::X)?.to_owned())?, whole(&fields.get(at::Y)?.to_owned())?);
+            let (x, y) = (
+                whole(&fields.get(at::X)?.to_owned())?,
+                whole(&fields.get(at::Y)?.to_owned())?,
+            );
             let look = Look::read(&fields)?;
-            let cells = (0..look.height).flat_map(|row| (0..look.width).map(move |column| (column, row)));
+            let cells =
+                (0..look.height).flat_map(|row| (0..look.width).map(move |column| (column, row)));
             let drawn = cells.filter(|&(column, row)| look.get(column, row) >= 0);
             for (column, row) in drawn.take(if every { usize::MAX } else { 1 }) {
-                let shown =
-                    |place: i64, cell: usize, start: i64| place.checked_add(cell as i64)?.checked_mul(zoom)?.checked_add(start);
+                let shown = |place: i64, cell: usize, start: i64| {
+                    place
+                        .checked_add(cell as i64)?
+                        .checked_mul(zoom)?
+                        .checked_add(start)
+                };
                 places.push((shown(x, column, left)?, shown(y, row, top)?));
             }
         }
@@ -53,7 +62,11 @@ pub(crate) fn clicks<'py>(
     places: &Bound<'py, PyList>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = class.py();
-    let (id, data, reasoning) = (pyo3::intern!(py, "id"), pyo3::intern!(py, "data"), pyo3::intern!(py, "reasoning"));
+    let (id, data, reasoning) = (
+        pyo3::intern!(py, "id"),
+        pyo3::intern!(py, "data"),
+        pyo3::intern!(py, "reasoning"),
+    );
     let none = py.None().into_bound(py);
     // A copy of a dictionary is made faster than one that grows.
     let pattern = PyDict::new(py);

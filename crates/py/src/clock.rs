@@ -51,7 +51,12 @@ impl Clock {
 
     /// A function begins, or goes on; what else is said about it does not matter.
     #[pyo3(signature = (code, _at, _what = None))]
-    fn begin(&mut self, code: &Bound<'_, PyAny>, _at: &Bound<'_, PyAny>, _what: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    fn begin(
+        &mut self,
+        code: &Bound<'_, PyAny>,
+        _at: &Bound<'_, PyAny>,
+        _what: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let owner = match self.known.get(&(code.as_ptr() as usize)) {
             Some((_, owner)) => *owner,
             None => self.learn(code)?,
@@ -70,7 +75,12 @@ impl Clock {
 
     /// The seconds of the game and of the engine, and how many beginnings and ends fell into each.
     fn read(&self) -> [(f64, u64); 2] {
-        [Owner::Game, Owner::Engine].map(|owner| (self.time[owner as usize].as_secs_f64(), self.events[owner as usize]))
+        [Owner::Game, Owner::Engine].map(|owner| {
+            (
+                self.time[owner as usize].as_secs_f64(),
+                self.events[owner as usize],
+            )
+        })
     }
 }
 
@@ -93,7 +103,8 @@ impl Clock {
         } else {
             None
         };
-        self.known.insert(code.as_ptr() as usize, (code.clone().unbind(), owner));
+        self.known
+            .insert(code.as_ptr() as usize, (code.clone().unbind(), owner));
         Ok(owner)
     }
 }

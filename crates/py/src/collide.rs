@@ -12,13 +12,21 @@ use crate::look::Look;
 
 /// What `Sprite.collides_with` gives.
 #[pyfunction]
-pub(crate) fn collides<'py>(one: &Bound<'py, PyAny>, two: &Bound<'py, PyAny>, ignore_mode: bool) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn collides<'py>(
+    one: &Bound<'py, PyAny>,
+    two: &Bound<'py, PyAny>,
+    ignore_mode: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let collides = || {
         let mut judge = Judge::new(one.py(), MEETING)?;
         let fields = judge.attributes(one)?;
         let mut body = Body::new(&judge, &fields)?;
         let other = judge.attributes(two)?;
-        if one.is(two) { Some(false) } else { body.meets(&judge, &judge.read(&other), ignore_mode) }
+        if one.is(two) {
+            Some(false)
+        } else {
+            body.meets(&judge, &judge.read(&other), ignore_mode)
+        }
     };
     answer(one.py(), collides())
 }
@@ -64,10 +72,22 @@ impl<'a, 'py> Body<'a, 'py> {
         let collidable = is_collidable(judge, &fields)?;
         let blocking = judge.blocking(fields.get(at::BLOCKING)?)?;
         let (x, y) = (fields.number(at::X)?, fields.number(at::Y)?);
-        Some(Self { fields, collidable, blocking, x, y, look: None })
+        Some(Self {
+            fields,
+            collidable,
+            blocking,
+            x,
+            y,
+            look: None,
+        })
     }
 
-    fn meets(&mut self, judge: &Judge<'py>, other: &Fields<'_, 'py>, ignore_mode: bool) -> Option<bool> {
+    fn meets(
+        &mut self,
+        judge: &Judge<'py>,
+        other: &Fields<'_, 'py>,
+        ignore_mode: bool,
+    ) -> Option<bool> {
         let blocking = judge.blocking(other.get(at::BLOCKING)?)?;
         if !ignore_mode {
             if !self.collidable || !is_collidable(judge, other)? {
@@ -85,7 +105,8 @@ impl<'a, 'py> Body<'a, 'py> {
         let (x, y) = (other.number(at::X)?, other.number(at::Y)?);
         let columns = overlap(self.x, look.width, x, theirs.width)?;
         let rows = overlap(self.y, look.height, y, theirs.height)?;
-        let (Some((from, their_from, width)), Some((above, their_above, height))) = (columns, rows) else {
+        let (Some((from, their_from, width)), Some((above, their_above, height))) = (columns, rows)
+        else {
             return Some(false);
         };
         if self.blocking != Blocking::PixelPerfect && blocking != Blocking::PixelPerfect {
@@ -95,15 +116,29 @@ impl<'a, 'py> Body<'a, 'py> {
         Some((0..height).any(|row| {
             let cells = look.row(above + row, from, width, &mut scratch);
             let their_cells = theirs.row(their_above + row, their_from, width, &mut their_scratch);
-            cells.iter().zip(their_cells).any(|(&cell, &their_cell)| cell != -1 && their_cell != -1)
+            cells
+                .iter()
+                .zip(their_cells)
+                .any(|(&cell, &their_cell)| cell != -1 && their_cell != -1)
         }))
     }
 }
 
 /// Where two lengths at two places overlap: the start in either, and how long. Outer `None` if a number is too large.
-#[expect(clippy::option_option, reason = "declining and lying apart are different answers")]
-fn overlap(one: i64, length: usize, two: i64, other_length: usize) -> Option<Option<(usize, usize, usize)>> {
-    let (end, other_end) = (one.checked_add(length as i64)?, two.checked_add(other_length as i64)?);
+#[expect(
+    clippy::option_option,
+    reason = "declining and lying apart are different answers"
+)]
+fn overlap(
+    one: i64,
+    length: usize,
+    two: i64,
+    other_length: usize,
+) -> Option<Option<(usize, usize, usize)>> {
+    let (end, other_end) = (
+        one.checked_add(length as i64)?,
+        two.checked_add(other_length as i64)?,
+    );
     if one >= other_end || end <= two {
         return Some(None);
     }
@@ -115,5 +150,8 @@ fn overlap(one: i64, length: usize, two: i64, other_length: usize) -> Option<Opt
 
 fn is_collidable<'py>(judge: &Judge<'py>, fields: &Fields<'_, 'py>) -> Option<bool> {
     let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
-    Some(matches!(interaction, Interaction::Tangible | Interaction::Invisible))
+    Some(matches!(
+        interaction,
+        Interaction::Tangible | Interaction::Invisible
+    ))
 }

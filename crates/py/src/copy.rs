@@ -89,16 +89,37 @@ pub(crate) struct Copier {
 #[pymethods]
 impl Copier {
     #[new]
-    fn new(outer: Py<PyDict>, ours: Py<PyTuple>, handlers: Py<PyDict>, fallback: Py<PyAny>) -> Self {
-        let memo = Memo { done: FxHashMap::with_capacity_and_hasher(512, FxBuildHasher), depth: 0 };
-        Self { memo: Mutex::new(memo), outer, ours, handlers, fallback }
+    fn new(
+        outer: Py<PyDict>,
+        ours: Py<PyTuple>,
+        handlers: Py<PyDict>,
+        fallback: Py<PyAny>,
+    ) -> Self {
+        let memo = Memo {
+            done: FxHashMap::with_capacity_and_hasher(512, FxBuildHasher),
+            depth: 0,
+        };
+        Self {
+            memo: Mutex::new(memo),
+            outer,
+            ours,
+            handlers,
+            fallback,
+        }
     }
 
     /// The copy of an object.
     #[pyo3(name = "copy")]
-    fn copy<'py>(this: &Bound<'py, Self>, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn copy<'py>(
+        this: &Bound<'py, Self>,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let _making = NoCollecting::begin(this.py());
-        let mut work = Work { copier: this, memo: mem::take(&mut *this.get().memo()), outer: this.get().outer.bind(this.py()) };
+        let mut work = Work {
+            copier: this,
+            memo: mem::take(&mut *this.get().memo()),
+            outer: this.get().outer.bind(this.py()),
+        };
         let copy = work.copy(object);
         *this.get().memo() = work.memo;
         copy
@@ -106,26 +127,46 @@ impl Copier {
 
     /// Remembers a copy before what is inside is copied, which may lead back to it.
     fn remember(&self, object: Bound<'_, PyAny>, copy: Bound<'_, PyAny>) {
-        self.memo().done.insert(object.as_ptr().addr(), (object.unbind(), copy.unbind()));
+        self.memo()
+            .done
+            .insert(object.as_ptr().addr(), (object.unbind(), copy.unbind()));
     }
 
     /// Tells the `copy.deepcopy` around this one what was copied.
     fn report(&self, py: Python<'_>) -> PyResult<()> {
         let outer = self.outer.bind(py);
-        let done: Vec<_> = self.memo().done.iter().map(|(at, (_, copy))| (*at, copy.clone_ref(py))).collect();
-        done.into_iter().try_for_each(|(at, copy)| outer.set_item(at, copy))
+        let done: Vec<_> = self
+            .memo()
+            .done
+            .iter()
+            .map(|(at, (_, copy))| (*at, copy.clone_ref(py)))
+            .collect();
+        done.into_iter()
+            .try_for_each(|(at, copy)| outer.set_item(at, copy))
     }
 
     /// As a memo: the copy of the object at an address.
     #[pyo3(signature = (address, default=None))]
-    fn get(&self, py: Python<'_>, address: usize, default: Option<Py<PyAny>>) -> PyResult<Option<Py<PyAny>>> {
-        let known = self.memo().done.get(&address).map(|(_, copy)| copy.clone_ref(py));
+    fn get(
+        &self,
+        py: Python<'_>,
+        address: usize,
+        default: Option<Py<PyAny>>,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        let known = self
+            .memo()
+            .done
+            .get(&address)
+            .map(|(_, copy)| copy.clone_ref(py));
         let outer = || Ok(self.outer.bind(py).get_item(address)?.map(Bound::unbind));
-        Ok(known.map_or_else(outer, |copy| PyResult::Ok(Some(copy)))?.or(default))
+        Ok(known
+            .map_or_else(outer, |copy| PyResult::Ok(Some(copy)))?
+            .or(default))
     }
 
     fn __getitem__(&self, py: Python<'_>, address: usize) -> PyResult<Py<PyAny>> {
-        self.get(py, address, None)?.ok_or_else(|| PyKeyError::new_err(address))
+        self.get(py, address, None)?
+            .ok_or_else(|| PyKeyError::new_err(address))
     }
 
     fn __setitem__(&self, py: Python<'_>, address: usize, copy: Py<PyAny>) -> PyResult<()> {
@@ -162,7 +203,9 @@ impl<'py> Work<'_, 'py> {
         }
         self.memo.depth += 1;
         if self.memo.depth > MOST_NESTED {
-            return Err(PyRecursionError::new_err(format!("nested more than {MOST_NESTED} deep")));
+            return Err(PyRecursionError::new_err(format!(
+                "nested more than {MOST_NESTED} deep"
+            )));
         }
         let copy = self.make(object, &class)?;
         self.memo.depth -= 1;
@@ -174,11 +217,18 @@ impl<'py> Work<'_, 'py> {
         if let Some((_, copy)) = self.memo.done.get(&address) {
             return Ok(Some(copy.bind(py).clone()));
         }
-        if self.outer.is_empty() { Ok(None) } else { self.outer.get_item(address) }
+        if self.outer.is_empty() {
+            Ok(None)
+        } else {
+            self.outer.get_item(address)
+        }
     }
 
     fn remember(&mut self, object: &Bound<'py, PyAny>, copy: &Bound<'py, PyAny>) {
-        self.memo.done.insert(object.as_ptr().addr(), (object.clone().unbind(), copy.clone().unbind()));
+        self.memo.done.insert(
+            object.as_ptr().addr(),
+            (object.clone().unbind(), copy.clone().unbind()),
+        );
     }
 
     /// Remembers the copy of something built-in, unless nobody else has the original, so that no way leads to it again.
@@ -213,7 +263,9 @@ impl<'py> Work<'_, 'py> {
             }
             Kind::Tuple => {
                 let items: Vec<_> = object.cast::<PyTuple>()?.iter().collect();
-                self.immutable(object, items, |copies| Ok(PyTuple::new(py, copies)?.into_any()))
+                self.immutable(object, items, |copies| {
+                    Ok(PyTuple::new(py, copies)?.into_any())
+                })
             }
             Kind::Set => {
                 let items: Vec<_> = object.cast::<PySet>()?.iter().collect();
@@ -231,7 +283,9 @@ impl<'py> Work<'_, 'py> {
             }
             Kind::FrozenSet => {
                 let items: Vec<_> = object.cast::<PyFrozenSet>()?.iter().collect();
-                self.immutable(object, items, |copies| Ok(PyFrozenSet::new(py, copies)?.into_any()))
+                self.immutable(object, items, |copies| {
+                    Ok(PyFrozenSet::new(py, copies)?.into_any())
+                })
             }
             Kind::Array => match copied(object, |base| self.copy(base))? {
                 Some(copy) => {
@@ -275,7 +329,9 @@ impl<'py> Work<'_, 'py> {
         let kind = object.get_type();
         let copy = blank(&kind)?;
         self.remember(object, &copy);
-        let Some(from) = attributes(object) else { return Ok(copy) };
+        let Some(from) = attributes(object) else {
+            return Ok(copy);
+        };
         let items: Vec<_> = from.iter().collect();
         if !class.has_plain(&kind, &items) {
             if let Some(into) = attributes(&copy) {
@@ -285,20 +341,31 @@ impl<'py> Work<'_, 'py> {
             return Ok(copy);
         }
         for (key, value) in &items {
-            if is_atom(value) { set(&copy, key, value)? } else { set(&copy, key, &self.copy(value)?)? }
+            if is_atom(value) {
+                set(&copy, key, value)?
+            } else {
+                set(&copy, key, &self.copy(value)?)?
+            }
         }
         Ok(copy)
     }
 
     /// Replaces the entries of a shallow copy of a dictionary by copies. Most entries are atomic and stay.
     fn fill(&mut self, from: &Bound<'py, PyDict>, into: &Bound<'py, PyDict>) -> PyResult<()> {
-        let items: Vec<_> = from.iter().filter(|(key, value)| !(is_atom(key) && is_atom(value))).collect();
+        let items: Vec<_> = from
+            .iter()
+            .filter(|(key, value)| !(is_atom(key) && is_atom(value)))
+            .collect();
         if items.iter().any(|(key, _)| !is_atom(key)) {
             into.clear();
             let items: Vec<_> = from.iter().collect();
-            return items.iter().try_for_each(|(key, value)| into.set_item(self.copy(key)?, self.copy(value)?));
+            return items
+                .iter()
+                .try_for_each(|(key, value)| into.set_item(self.copy(key)?, self.copy(value)?));
         }
-        items.iter().try_for_each(|(key, value)| into.set_item(key, self.copy(value)?))
+        items
+            .iter()
+            .try_for_each(|(key, value)| into.set_item(key, self.copy(value)?))
     }
 
     /// Lets Python copy something, which may ask the copier for parts of it.
@@ -318,7 +385,12 @@ impl<'py> Work<'_, 'py> {
             return Ok(known);
         }
         let kind = self.copier.get().judge(class)?;
-        let judged = Rc::new(Class { _class: class.clone().unbind(), kind, plain: RefCell::default(), last: RefCell::default() });
+        let judged = Rc::new(Class {
+            _class: class.clone().unbind(),
+            kind,
+            plain: RefCell::default(),
+            last: RefCell::default(),
+        });
         CLASSES.with_borrow_mut(|classes| classes.insert(address, judged.clone()));
         Ok(judged)
     }
@@ -326,7 +398,11 @@ impl<'py> Work<'_, 'py> {
 
 impl Class {
     /// Whether all attributes of an object can be set one by one.
-    fn has_plain<'py>(&self, class: &Bound<'py, PyType>, items: &[(Bound<'py, PyAny>, Bound<'py, PyAny>)]) -> bool {
+    fn has_plain<'py>(
+        &self,
+        class: &Bound<'py, PyType>,
+        items: &[(Bound<'py, PyAny>, Bound<'py, PyAny>)],
+    ) -> bool {
         let names = items.iter().map(|(name, _)| name.as_ptr().addr());
         if names.clone().eq(self.last.borrow().iter().copied()) {
             return true;
@@ -345,13 +421,21 @@ impl Class {
             return *plain;
         }
         let py = class.py();
-        let found = class.mro().iter().find_map(|base| base.getattr("__dict__").ok()?.get_item(name).ok());
-        let hooked =
-            |hook: &Bound<'_, PyString>| found.as_ref().is_some_and(|found| found.get_type().hasattr(hook).unwrap_or(true));
+        let found = class
+            .mro()
+            .iter()
+            .find_map(|base| base.getattr("__dict__").ok()?.get_item(name).ok());
+        let hooked = |hook: &Bound<'_, PyString>| {
+            found
+                .as_ref()
+                .is_some_and(|found| found.get_type().hasattr(hook).unwrap_or(true))
+        };
         let plain = name.is_exact_instance_of::<PyString>()
             && !hooked(pyo3::intern!(py, "__set__"))
             && !hooked(pyo3::intern!(py, "__delete__"));
-        self.plain.borrow_mut().insert(address, (name.clone().unbind(), plain));
+        self.plain
+            .borrow_mut()
+            .insert(address, (name.clone().unbind(), plain));
         plain
     }
 }
@@ -359,7 +443,10 @@ impl Class {
 /// Whether an object is of the kinds that most attributes are, which never change: a number, a text, a place.
 #[inline]
 fn is_atom(object: &Bound<'_, PyAny>) -> bool {
-    is_single(object) || object.cast_exact::<PyTuple>().is_ok_and(|tuple| tuple.iter_borrowed().all(|item| is_single(&item)))
+    is_single(object)
+        || object
+            .cast_exact::<PyTuple>()
+            .is_ok_and(|tuple| tuple.iter_borrowed().all(|item| is_single(&item)))
 }
 
 #[inline]
@@ -386,7 +473,11 @@ impl Copier {
         }
         let handler = self.handlers.bind(py).get_item(class)?;
         if let Some(handler) = handler {
-            return Ok(if handler.is_none() { Kind::Atomic } else { Kind::Python });
+            return Ok(if handler.is_none() {
+                Kind::Atomic
+            } else {
+                Kind::Python
+            });
         }
         let enums = py.import("enum")?.getattr("EnumMeta")?;
         if class.is_instance(&enums)? || class.is_subclass_of::<PyType>()? {
@@ -404,8 +495,11 @@ impl Copier {
                 continue;
             }
             let attributes = between.getattr("__dict__")?;
-            let slots = attributes.contains("__slots__")? && between.getattr("__slots__")?.is_truthy()?;
-            let hooked = HOOKS.iter().any(|hook| attributes.contains(hook).unwrap_or(true));
+            let slots =
+                attributes.contains("__slots__")? && between.getattr("__slots__")?.is_truthy()?;
+            let hooked = HOOKS
+                .iter()
+                .any(|hook| attributes.contains(hook).unwrap_or(true));
             if slots || hooked {
                 return Ok(Kind::Python);
             }

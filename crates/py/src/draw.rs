@@ -8,7 +8,9 @@ use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 use rhae_engine::{Camera, Frame, SIZE};
 
 use crate::answer;
-use crate::classes::{DRAWING, Interaction, Judge, RENDERING, SWITCHING, at, items, reads_plainly, renders_plainly};
+use crate::classes::{
+    DRAWING, Interaction, Judge, RENDERING, SWITCHING, at, items, reads_plainly, renders_plainly,
+};
 use crate::look::{Look, Pose};
 use crate::pixels::Cells;
 use crate::raw::{array, attributes, bytes, field, number, signed};
@@ -41,11 +43,21 @@ pub(crate) fn remapped<'py>(
     new: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let remap = || {
-        let shape = bytes(pixels).filter(|cells| cells.is_c_contiguous())?.shape();
+        let shape = bytes(pixels)
+            .filter(|cells| cells.is_c_contiguous())?
+            .shape();
         let (cells, new) = (Cells::read(pixels)?.0, byte(new)?);
-        let old = if old.is_none() { None } else { Some(old.cast_exact::<PyInt>().ok()?.extract::<i64>().ok()?) };
+        let old = if old.is_none() {
+            None
+        } else {
+            Some(old.cast_exact::<PyInt>().ok()?.extract::<i64>().ok()?)
+        };
         let replaced = |cell: i8| old.map_or(cell >= 0, |old| i64::from(cell) == old);
-        let cells: Vec<i8> = cells.get().iter().map(|&cell| if replaced(cell) { new } else { cell }).collect();
+        let cells: Vec<i8> = cells
+            .get()
+            .iter()
+            .map(|&cell| if replaced(cell) { new } else { cell })
+            .collect();
         array(pixels.py(), shape[0], shape[1], &cells)
     };
     answer(pixels.py(), remap())
@@ -67,7 +79,10 @@ pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
 
 /// What `Camera._raw_render` gives.
 #[pyfunction]
-pub(crate) fn view<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn view<'py>(
+    camera: &Bound<'py, PyAny>,
+    sprites: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = camera.py();
     let view = || {
         if !reads_plainly(camera) {
@@ -87,7 +102,10 @@ pub(crate) fn view<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>)
 
 /// What `Camera.render` gives before the interfaces.
 #[pyfunction]
-pub(crate) fn frame<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn frame<'py>(
+    camera: &Bound<'py, PyAny>,
+    sprites: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = camera.py();
     let frame = || {
         let fields = attributes(camera)?;
@@ -96,7 +114,9 @@ pub(crate) fn frame<'py>(camera: &Bound<'py, PyAny>, sprites: &Bound<'py, PyAny>
         }
         let window = Window::read(&fields)?;
         let letter_box = byte(&fields.get_item(pyo3::intern!(py, "_letter_box")).ok()??)?;
-        let camera = Camera::new(window.width, window.height).ok()?.colored(window.background, letter_box);
+        let camera = Camera::new(window.width, window.height)
+            .ok()?
+            .colored(window.background, letter_box);
         let mut frame = Frame::filled(0);
         window.draw(py, sprites, &mut frame)?;
         camera.spread(&mut frame);
@@ -120,7 +140,13 @@ pub(crate) fn draw_sprite<'py>(
         let look = Look::read(&judge.read(&attributes))?;
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
         let mut target = screen(display, [&look])?;
-        blit(&look, target.as_slice_mut().ok()?, SIZE, (x, y), (SIZE, SIZE));
+        blit(
+            &look,
+            target.as_slice_mut().ok()?,
+            SIZE,
+            (x, y),
+            (SIZE, SIZE),
+        );
         Some(display.clone())
     };
     answer(py, draw())
@@ -129,7 +155,10 @@ pub(crate) fn draw_sprite<'py>(
 /// Draws the sprites of pairs that are not removed, each at its own place, as `ToggleableUserDisplay.render_interface` does;
 /// gives the display back.
 #[pyfunction]
-pub(crate) fn draw_pairs<'py>(display: &Bound<'py, PyAny>, pairs: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn draw_pairs<'py>(
+    display: &Bound<'py, PyAny>,
+    pairs: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = display.py();
     let draw = || {
         let mut judge = Judge::new(py, SWITCHING)?;
@@ -139,7 +168,11 @@ pub(crate) fn draw_pairs<'py>(display: &Bound<'py, PyAny>, pairs: &Bound<'py, Py
                 let attributes = judge.attributes(&sprite)?;
                 let fields = judge.read(&attributes);
                 if judge.interaction(fields.get(at::INTERACTION)?)? != Interaction::Removed {
-                    looks.push((Look::read(&fields)?, fields.number(at::X)?, fields.number(at::Y)?));
+                    looks.push((
+                        Look::read(&fields)?,
+                        fields.number(at::X)?,
+                        fields.number(at::Y)?,
+                    ));
                 }
             }
         }
@@ -169,12 +202,21 @@ fn screen<'a, 'py: 'a>(
         let own = look.memory();
         own.end <= memory.start || memory.end <= own.start
     };
-    if looks.into_iter().all(lies_apart) { cells.try_readwrite().ok() } else { None }
+    if looks.into_iter().all(lies_apart) {
+        cells.try_readwrite().ok()
+    } else {
+        None
+    }
 }
 
 /// Draws one plain sprite onto a camera's view, which begins at a place of the level; gives whether it did.
 #[pyfunction]
-pub(crate) fn stamp(view: &Bound<'_, PyAny>, sprite: &Bound<'_, PyAny>, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn stamp(
+    view: &Bound<'_, PyAny>,
+    sprite: &Bound<'_, PyAny>,
+    x: &Bound<'_, PyAny>,
+    y: &Bound<'_, PyAny>,
+) -> bool {
     let draw = || {
         let py = sprite.py();
         // Before the sprite is read, because a number may be of a class that runs Python code.
@@ -186,9 +228,17 @@ pub(crate) fn stamp(view: &Bound<'_, PyAny>, sprite: &Bound<'_, PyAny>, x: &Boun
         let x = fields.number(at::X)?.checked_sub(x)?;
         let y = fields.number(at::Y)?.checked_sub(y)?;
         let target = bytes(view)?;
-        let &[height, width] = target.shape() else { return None };
+        let &[height, width] = target.shape() else {
+            return None;
+        };
         let mut target = target.try_readwrite().ok()?;
-        blit(&look, target.as_slice_mut().ok()?, width, (x, y), (width, height));
+        blit(
+            &look,
+            target.as_slice_mut().ok()?,
+            width,
+            (x, y),
+            (width, height),
+        );
         Some(())
     };
     draw().is_some()
@@ -204,16 +254,28 @@ pub(crate) fn enlarged<'py>(
     top: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let frame = || {
-        let whole = |value: &Bound<'py, PyAny>| value.cast_exact::<PyInt>().ok()?.extract::<usize>().ok();
-        let (zoom, left, top) = (whole(zoom).filter(|&zoom| zoom > 0)?, whole(left)?, whole(top)?);
+        let whole =
+            |value: &Bound<'py, PyAny>| value.cast_exact::<PyInt>().ok()?.extract::<usize>().ok();
+        let (zoom, left, top) = (
+            whole(zoom).filter(|&zoom| zoom > 0)?,
+            whole(left)?,
+            whole(top)?,
+        );
         let (cells, rows, columns) = Cells::read(bytes(view)?)?;
-        let fits = |start: usize, length: usize| start.checked_add(length.checked_mul(zoom)?).filter(|&end| end <= SIZE);
+        let fits = |start: usize, length: usize| {
+            start
+                .checked_add(length.checked_mul(zoom)?)
+                .filter(|&end| end <= SIZE)
+        };
         let right = fits(left, columns)?;
         fits(top, rows)?;
         let mut frame = [byte(letter_box)?; SIZE * SIZE];
         for (row, cells) in cells.get().chunks_exact(columns.max(1)).enumerate() {
             let first = (top + row * zoom) * SIZE;
-            for (square, &cell) in frame[first + left..first + right].chunks_exact_mut(zoom).zip(cells) {
+            for (square, &cell) in frame[first + left..first + right]
+                .chunks_exact_mut(zoom)
+                .zip(cells)
+            {
                 square.fill(cell);
             }
             for copy in 1..zoom {
@@ -239,7 +301,11 @@ impl Window {
     fn read(fields: &Bound<'_, PyDict>) -> Option<Self> {
         let py = fields.py();
         let number = |name| number(field(fields, name)?);
-        let side = |name| usize::try_from(number(name)?).ok().filter(|side| (1..=SIZE).contains(side));
+        let side = |name| {
+            usize::try_from(number(name)?)
+                .ok()
+                .filter(|side| (1..=SIZE).contains(side))
+        };
         Some(Self {
             x: number(pyo3::intern!(py, "_x"))?,
             y: number(pyo3::intern!(py, "_y"))?,
@@ -250,8 +316,19 @@ impl Window {
     }
 
     /// Draws the visible sprites into the upper left corner.
-    fn draw<'py>(&self, py: Python<'py>, sprites: &Bound<'py, PyAny>, frame: &mut Frame) -> Option<()> {
-        frame.rect(0, 0, self.width, self.height, self.background.cast_unsigned());
+    fn draw<'py>(
+        &self,
+        py: Python<'py>,
+        sprites: &Bound<'py, PyAny>,
+        frame: &mut Frame,
+    ) -> Option<()> {
+        frame.rect(
+            0,
+            0,
+            self.width,
+            self.height,
+            self.background.cast_unsigned(),
+        );
         let mut judge = Judge::new(py, DRAWING)?;
         let sprites = items(sprites)?;
         let mut looks = Vec::with_capacity(sprites.len());
@@ -296,19 +373,40 @@ impl Cell for u8 {
 }
 
 /// Draws at a place of a target whose rows are `stride` long, within its first columns and rows.
-fn blit<T: Cell>(look: &Look<'_>, target: &mut [T], stride: usize, (x, y): (i64, i64), (width, height): (usize, usize)) {
+fn blit<T: Cell>(
+    look: &Look<'_>,
+    target: &mut [T],
+    stride: usize,
+    (x, y): (i64, i64),
+    (width, height): (usize, usize),
+) {
     let clip = |place: i64, size: usize, limit: usize| {
         let end = place.saturating_add(size as i64).min(limit as i64);
-        (place.max(0) < end).then(|| (place.max(0) as usize, end as usize, (-place).max(0) as usize))
+        (place.max(0) < end).then(|| {
+            (
+                place.max(0) as usize,
+                end as usize,
+                (-place).max(0) as usize,
+            )
+        })
     };
-    let (Some((left, right, from)), Some((top, bottom, above))) = (clip(x, look.width, width), clip(y, look.height, height)) else {
+    let (Some((left, right, from)), Some((top, bottom, above))) =
+        (clip(x, look.width, width), clip(y, look.height, height))
+    else {
         return;
     };
     let mut scratch = Vec::new();
     for row in top..bottom {
         let cells = look.row(above + row - top, from, right - left, &mut scratch);
-        for (target, &cell) in target[row * stride + left..row * stride + right].iter_mut().zip(cells) {
-            *target = if cell >= 0 { T::from_cell(cell) } else { *target };
+        for (target, &cell) in target[row * stride + left..row * stride + right]
+            .iter_mut()
+            .zip(cells)
+        {
+            *target = if cell >= 0 {
+                T::from_cell(cell)
+            } else {
+                *target
+            };
         }
     }
 }

@@ -11,40 +11,63 @@ use crate::raw::field;
 
 /// What `Level.get_sprites_by_tag` gives.
 #[pyfunction]
-pub(crate) fn tagged<'py>(sprites: &Bound<'py, PyAny>, tag: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn tagged<'py>(
+    sprites: &Bound<'py, PyAny>,
+    tag: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     answer(sprites.py(), tagged_by(sprites, |tags| contains(tags, tag)))
 }
 
 /// What `Level.get_sprites_by_tags` gives for tags that are not none.
 #[pyfunction]
-pub(crate) fn tagged_all<'py>(sprites: &Bound<'py, PyAny>, tags: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn tagged_all<'py>(
+    sprites: &Bound<'py, PyAny>,
+    tags: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let found = || {
         let wanted: Vec<_> = tags.cast_exact::<PyList>().ok()?.iter().collect();
-        tagged_by(sprites, |tags| wanted.iter().try_fold(true, |all, tag| Some(all && contains(tags, tag)?)))
+        tagged_by(sprites, |tags| {
+            wanted
+                .iter()
+                .try_fold(true, |all, tag| Some(all && contains(tags, tag)?))
+        })
     };
     answer(sprites.py(), found())
 }
 
 /// What `Level.get_sprites_by_any_tag` gives.
 #[pyfunction]
-pub(crate) fn tagged_any<'py>(sprites: &Bound<'py, PyAny>, tags: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn tagged_any<'py>(
+    sprites: &Bound<'py, PyAny>,
+    tags: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let found = || {
         let wanted: Vec<_> = tags.cast_exact::<PyList>().ok()?.iter().collect();
-        tagged_by(sprites, |tags| wanted.iter().try_fold(false, |any, tag| Some(any || contains(tags, tag)?)))
+        tagged_by(sprites, |tags| {
+            wanted
+                .iter()
+                .try_fold(false, |any, tag| Some(any || contains(tags, tag)?))
+        })
     };
     answer(sprites.py(), found())
 }
 
 /// What `Level.get_sprites_by_name` gives.
 #[pyfunction]
-pub(crate) fn named<'py>(sprites: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn named<'py>(
+    sprites: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = sprites.py();
     let found = || {
         let mut judge = Judge::new(py, NAMING)?;
         let name = name.cast_exact::<PyString>().ok()?;
         let found = PyList::empty(py);
         for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-            let own = judge.attributes(&sprite)?.get_item(pyo3::intern!(py, "_name")).ok()??;
+            let own = judge
+                .attributes(&sprite)?
+                .get_item(pyo3::intern!(py, "_name"))
+                .ok()??;
             if own.is(name) || own.cast_exact::<PyString>().ok()?.as_any().eq(name).ok()? {
                 found.append(sprite).ok()?;
             }
@@ -71,12 +94,16 @@ pub(crate) fn sprite_at<'py>(
             let attributes = judge.attributes(&sprite)?;
             let fields = judge.read(&attributes);
             let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
-            if !ignore_collidable && matches!(interaction, Interaction::Intangible | Interaction::Removed) {
+            if !ignore_collidable
+                && matches!(interaction, Interaction::Intangible | Interaction::Removed)
+            {
                 continue;
             }
             let column = x.checked_sub(fields.number(at::X)?)?;
             let row = y.checked_sub(fields.number(at::Y)?)?;
-            let (Ok(column), Ok(row)) = (usize::try_from(column), usize::try_from(row)) else { continue };
+            let (Ok(column), Ok(row)) = (usize::try_from(column), usize::try_from(row)) else {
+                continue;
+            };
             let (_, rows, columns) = Cells::read(&fields.get(at::PIXELS)?.to_owned())?;
             let (width, height) = Pose::read(&fields)?.size(rows, columns)?;
             if column >= width || row >= height {
@@ -95,7 +122,10 @@ pub(crate) fn sprite_at<'py>(
     answer(py, found())
 }
 
-fn tagged_by<'py>(sprites: &Bound<'py, PyAny>, fits: impl Fn(&Bound<'py, PyAny>) -> Option<bool>) -> Option<Bound<'py, PyList>> {
+fn tagged_by<'py>(
+    sprites: &Bound<'py, PyAny>,
+    fits: impl Fn(&Bound<'py, PyAny>) -> Option<bool>,
+) -> Option<Bound<'py, PyList>> {
     let py = sprites.py();
     let mut judge = Judge::new(py, TAGGING)?;
     let found = PyList::empty(py);

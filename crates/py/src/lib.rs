@@ -39,7 +39,9 @@ mod _native {
     #[pymodule_export]
     use crate::copy::Copier;
     #[pymodule_export]
-    use crate::draw::{draw_pairs, draw_sprite, enlarged, frame, remapped, rendered, size, stamp, view};
+    use crate::draw::{
+        draw_pairs, draw_sprite, enlarged, frame, remapped, rendered, size, stamp, view,
+    };
     #[pymodule_export]
     use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
     #[pymodule_export]
@@ -58,7 +60,10 @@ mod _native {
 }
 
 /// What a kernel returns to the Python code that called it: its result, or that it declines.
-fn answer<'py, T: IntoPyObjectExt<'py>>(py: Python<'py>, result: Option<T>) -> PyResult<Bound<'py, PyAny>> {
+fn answer<'py, T: IntoPyObjectExt<'py>>(
+    py: Python<'py>,
+    result: Option<T>,
+) -> PyResult<Bound<'py, PyAny>> {
     match result {
         Some(value) => value.into_bound_py_any(py),
         None => Ok(py.NotImplemented().into_bound(py)),

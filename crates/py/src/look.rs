@@ -51,7 +51,11 @@ impl Pose {
     /// Columns and rows of a picture with these rows and columns, if it is not made smaller.
     pub(crate) fn size(self, rows: usize, columns: usize) -> Option<(usize, usize)> {
         let zoom = usize::try_from(self.scale).ok().filter(|&zoom| zoom > 0)?;
-        let (width, height) = if self.turns.is_multiple_of(2) { (columns, rows) } else { (rows, columns) };
+        let (width, height) = if self.turns.is_multiple_of(2) {
+            (columns, rows)
+        } else {
+            (rows, columns)
+        };
         Some((width.checked_mul(zoom)?, height.checked_mul(zoom)?))
     }
 }
@@ -85,21 +89,41 @@ impl<'py> Look<'py> {
             corner += along * (width / zoom) as isize - along;
             along = -along;
         }
-        Some(Self { cells, corner, along, down, zoom, width, height })
+        Some(Self {
+            cells,
+            corner,
+            along,
+            down,
+            zoom,
+            width,
+            height,
+        })
     }
 
     fn reduced(cells: &Cells<'py>, rows: usize, columns: usize, pose: Pose) -> Option<Self> {
         // A scale of 0 is left behind by games that set it directly.
-        let factor = usize::try_from(pose.scale.checked_neg().filter(|&scale| scale > 0)? + 1).ok()?;
+        let factor =
+            usize::try_from(pose.scale.checked_neg().filter(|&scale| scale > 0)? + 1).ok()?;
         if rows == 0 || columns == 0 {
             return None;
         }
         let rotation = [Rotation::R0, Rotation::R90, Rotation::R180, Rotation::R270][pose.turns];
         let picture = Picture::new(columns, rows, cells.get().to_vec()).ok()?;
-        let picture = picture.oriented(rotation, pose.mirror_ud, pose.mirror_lr).reduced(factor).ok()?;
+        let picture = picture
+            .oriented(rotation, pose.mirror_ud, pose.mirror_lr)
+            .reduced(factor)
+            .ok()?;
         let (width, height) = (picture.width(), picture.height());
         let cells = Cells::Own(picture.cells().to_vec());
-        Some(Self { cells, corner: 0, along: 1, down: width as isize, zoom: 1, width, height })
+        Some(Self {
+            cells,
+            corner: 0,
+            along: 1,
+            down: width as isize,
+            zoom: 1,
+            width,
+            height,
+        })
     }
 
     /// Where its cells are.
@@ -110,13 +134,21 @@ impl<'py> Look<'py> {
     /// The cell at a place that lies on the sprite.
     #[inline]
     pub(crate) fn get(&self, column: usize, row: usize) -> i8 {
-        let place = self.corner + self.along * (column / self.zoom) as isize + self.down * (row / self.zoom) as isize;
+        let place = self.corner
+            + self.along * (column / self.zoom) as isize
+            + self.down * (row / self.zoom) as isize;
         self.cells.get()[place as usize]
     }
 
     /// Hands out `length` cells of a row, as rendered, from a column on.
     #[inline]
-    pub(crate) fn row<'a>(&'a self, row: usize, from: usize, length: usize, scratch: &'a mut Vec<i8>) -> &'a [i8] {
+    pub(crate) fn row<'a>(
+        &'a self,
+        row: usize,
+        from: usize,
+        length: usize,
+        scratch: &'a mut Vec<i8>,
+    ) -> &'a [i8] {
         let cells = self.cells.get();
         let start = self.corner + self.down * (row / self.zoom) as isize;
         if self.along == 1 && self.zoom == 1 {
@@ -124,7 +156,10 @@ impl<'py> Look<'py> {
             return &cells[start..start + length];
         }
         scratch.clear();
-        let (mut place, mut within) = (start + self.along * (from / self.zoom) as isize, from % self.zoom);
+        let (mut place, mut within) = (
+            start + self.along * (from / self.zoom) as isize,
+            from % self.zoom,
+        );
         while scratch.len() < length {
             let count = (self.zoom - within).min(length - scratch.len());
             scratch.resize(scratch.len() + count, cells[place as usize]);

@@ -21,8 +21,14 @@ impl<'py> Cells<'py> {
     #[inline]
     pub(crate) fn read(array: &Bound<'py, PyAny>) -> Option<(Self, usize, usize)> {
         if let Some(bytes) = bytes(array) {
-            let &[rows, columns] = bytes.shape() else { return None };
-            let cells = if bytes.is_c_contiguous() { Self::Shared(bytes.clone()) } else { Self::Own(copied(bytes)?) };
+            let &[rows, columns] = bytes.shape() else {
+                return None;
+            };
+            let cells = if bytes.is_c_contiguous() {
+                Self::Shared(bytes.clone())
+            } else {
+                Self::Own(copied(bytes)?)
+            };
             return Some((cells, rows, columns));
         }
         if !array.is_exact_instance_of::<PyUntypedArray>() {
@@ -36,7 +42,10 @@ impl<'py> Cells<'py> {
 
     /// The cells.
     #[inline]
-    #[allow(unsafe_code, reason = "a checked borrow takes longer than drawing a small sprite")]
+    #[allow(
+        unsafe_code,
+        reason = "a checked borrow takes longer than drawing a small sprite"
+    )]
     pub(crate) fn get(&self) -> &[i8] {
         match self {
             // SAFETY: the thread is attached to the interpreter and runs no Python code while the slice lives.
@@ -47,13 +56,20 @@ impl<'py> Cells<'py> {
 }
 
 /// The cells of an array of wider numbers, if each of them fits into a byte.
-fn narrowed<'py, T: Element + Copy + TryInto<i8>>(array: &Bound<'py, PyAny>) -> Option<(Cells<'py>, usize, usize)> {
+fn narrowed<'py, T: Element + Copy + TryInto<i8>>(
+    array: &Bound<'py, PyAny>,
+) -> Option<(Cells<'py>, usize, usize)> {
     let array = array.cast::<PyArray2<T>>().ok()?;
-    let &[rows, columns] = array.shape() else { return None };
+    let &[rows, columns] = array.shape() else {
+        return None;
+    };
     Some((Cells::Own(copied(array)?), rows, columns))
 }
 
-#[allow(unsafe_code, reason = "a checked borrow takes longer than copying a small sprite")]
+#[allow(
+    unsafe_code,
+    reason = "a checked borrow takes longer than copying a small sprite"
+)]
 fn copied<T: Element + Copy + TryInto<i8>>(array: &Bound<'_, PyArray2<T>>) -> Option<Vec<i8>> {
     if !array.is_aligned() {
         return None;

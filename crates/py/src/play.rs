@@ -16,7 +16,16 @@ use crate::action::{action, flat_action};
 
 /// What a play answered: frames, state, levels completed, all levels, offered actions, and whether the command started the
 /// game anew, was counted and changed anything.
-type Told<'py> = (Bound<'py, PyArray3<u8>>, &'static str, u8, u8, Vec<u32>, bool, bool, bool);
+type Told<'py> = (
+    Bound<'py, PyArray3<u8>>,
+    &'static str,
+    u8,
+    u8,
+    Vec<u32>,
+    bool,
+    bool,
+    bool,
+);
 
 /// A play of an environment that ships with Rhae.
 #[pyclass(frozen, module = "rhae._native")]
@@ -27,11 +36,28 @@ impl Play {
     /// A play as after its first RESET. It begins at `level`, from 1; with `levels_only`, RESET never starts the game anew.
     #[new]
     fn new(id: &str, seed: u64, level: u8, levels_only: bool) -> PyResult<Self> {
-        let facts = rhae_games::find(id).map_err(|error| PyValueError::new_err(error.to_string()))?.facts;
-        let wrong = || PyValueError::new_err(format!("`{}` has levels 1 to {}, found {level}", facts.id, facts.level_count()));
-        let level = level.checked_sub(1).map(LevelIndex).filter(|level| level.get() < facts.level_count()).ok_or_else(wrong)?;
-        let opened = rhae_games::visit(facts.id, Open { seed, level }).expect("what is found in the registry can be visited");
-        let rule = if levels_only { ResetRule::LevelsOnly } else { ResetRule::Official };
+        let facts = rhae_games::find(id)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?
+            .facts;
+        let wrong = || {
+            PyValueError::new_err(format!(
+                "`{}` has levels 1 to {}, found {level}",
+                facts.id,
+                facts.level_count()
+            ))
+        };
+        let level = level
+            .checked_sub(1)
+            .map(LevelIndex)
+            .filter(|level| level.get() < facts.level_count())
+            .ok_or_else(wrong)?;
+        let opened = rhae_games::visit(facts.id, Open { seed, level })
+            .expect("what is found in the registry can be visited");
+        let rule = if levels_only {
+            ResetRule::LevelsOnly
+        } else {
+            ResetRule::Official
+        };
         Ok(Self::from(Session::new(opened, rule)))
     }
 
@@ -76,7 +102,10 @@ impl Play {
 
     /// A second play in the same state.
     fn fork(&self) -> PyResult<Self> {
-        self.session().fork().map(Self::from).ok_or_else(|| PyRuntimeError::new_err("this environment cannot be copied"))
+        self.session()
+            .fork()
+            .map(Self::from)
+            .ok_or_else(|| PyRuntimeError::new_err("this environment cannot be copied"))
     }
 }
 
@@ -93,31 +122,59 @@ impl Play {
 
     fn command<'py>(&self, py: Python<'py>, action: rhae_engine::Action) -> PyResult<Told<'py>> {
         let mut session = self.session();
-        let answer = session.command(action).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let answer = session
+            .command(action)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         told(py, &answer)
     }
 
     /// The play on a card, under its id.
     pub(crate) fn runs(&self, guid: &str) -> EnvironmentRuns {
         let session = self.session();
-        let runs = session.tally().runs().iter().map(|run| (guid.to_owned(), run.clone())).collect();
-        EnvironmentRuns { info: session.info().clone(), runs }
+        let runs = session
+            .tally()
+            .runs()
+            .iter()
+            .map(|run| (guid.to_owned(), run.clone()))
+            .collect();
+        EnvironmentRuns {
+            info: session.info().clone(),
+            runs,
+        }
     }
 }
 
 fn told<'py>(py: Python<'py>, answer: &Answer<'_>) -> PyResult<Told<'py>> {
     let seen = answer.seen;
-    let available = answer.observation.available.iter().map(|kind| kind.id().into()).collect();
+    let available = answer
+        .observation
+        .available
+        .iter()
+        .map(|kind| kind.id().into())
+        .collect();
     let frames = array(py, answer.frames)?;
     let win_levels = answer.observation.win_levels;
-    Ok((frames, seen.state.name(), seen.levels_completed, win_levels, available, seen.full_reset, seen.counted, seen.changed))
+    Ok((
+        frames,
+        seen.state.name(),
+        seen.levels_completed,
+        win_levels,
+        available,
+        seen.full_reset,
+        seen.counted,
+        seen.changed,
+    ))
 }
 
 /// Frames as one array.
 fn array<'py>(py: Python<'py>, frames: &[Frame]) -> PyResult<Bound<'py, PyArray3<u8>>> {
     let array = PyArray3::zeros(py, [frames.len(), SIZE, SIZE], false);
     let mut cells = array.try_readwrite()?;
-    for (part, frame) in cells.as_slice_mut()?.chunks_exact_mut(SIZE * SIZE).zip(frames) {
+    for (part, frame) in cells
+        .as_slice_mut()?
+        .chunks_exact_mut(SIZE * SIZE)
+        .zip(frames)
+    {
         part.copy_from_slice(frame.cells());
     }
     drop(cells);
@@ -134,6 +191,9 @@ impl Visitor for Open {
     type Output = Box<dyn Environment>;
 
     fn visit<G: Game>(self) -> Self::Output {
-        Box::new(Native::<G>::from_episode(Episode::at(Levels::new(self.seed), self.level)))
+        Box::new(Native::<G>::from_episode(Episode::at(
+            Levels::new(self.seed),
+            self.level,
+        )))
     }
 }

@@ -2,12 +2,16 @@
 //!
 //! Together they halve the time of a frame of a hundred sprites. Invariant: a thread that is here is attached to the interpreter
 //! and, while it holds something borrowed, runs no Python code.
-#![allow(unsafe_code, reason = "measured: a frame of a hundred sprites takes half the time")]
+#![allow(
+    unsafe_code,
+    reason = "measured: a frame of a hundred sprites takes half the time"
+)]
 
 use std::ptr;
 
 use numpy::npyffi::{
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_ORDER, NPY_TYPES, PY_ARRAY_API, PyArrayObject,
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_F_CONTIGUOUS, NPY_ARRAY_WRITEABLE, NPY_ORDER, NPY_TYPES,
+    PY_ARRAY_API, PyArrayObject,
 };
 use numpy::{PyArray2, PyArrayMethods, PyUntypedArray};
 use pyo3::prelude::*;
@@ -27,10 +31,18 @@ pub(crate) fn attributes<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, P
 
 /// An attribute, not counted as in use: to be looked at before any Python code runs.
 #[inline]
-pub(crate) fn field<'a, 'py>(fields: &'a Bound<'py, PyDict>, name: &Bound<'py, PyString>) -> Option<Borrowed<'a, 'py, PyAny>> {
+pub(crate) fn field<'a, 'py>(
+    fields: &'a Bound<'py, PyDict>,
+    name: &Bound<'py, PyString>,
+) -> Option<Borrowed<'a, 'py, PyAny>> {
     // SAFETY: both are alive, and the dictionary keeps what it has. A string cannot fail to be hashed or compared, so
     // null means that there is no such entry.
-    unsafe { Borrowed::from_ptr_or_opt(fields.py(), ffi::PyDict_GetItemWithError(fields.as_ptr(), name.as_ptr())) }
+    unsafe {
+        Borrowed::from_ptr_or_opt(
+            fields.py(),
+            ffi::PyDict_GetItemWithError(fields.as_ptr(), name.as_ptr()),
+        )
+    }
 }
 
 /// The attributes with these names, in their order, none of them counted as in use: to be looked at before any Python code runs.
@@ -45,7 +57,14 @@ pub(crate) fn fields<'a, 'py, const N: usize>(
     let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: the dictionary is alive and keeps what it has; nothing changes it during the walk.
     unsafe {
-        while next < N && ffi::PyDict_Next(attributes.as_ptr(), &raw mut position, &raw mut key, &raw mut value) != 0 {
+        while next < N
+            && ffi::PyDict_Next(
+                attributes.as_ptr(),
+                &raw mut position,
+                &raw mut key,
+                &raw mut value,
+            ) != 0
+        {
             if key == names[next].as_ptr() {
                 found[next] = Borrowed::from_ptr_or_opt(attributes.py(), value);
                 next += 1;
@@ -64,11 +83,17 @@ pub(crate) fn number(value: Borrowed<'_, '_, PyAny>) -> Option<i64> {
     // SAFETY: the value is alive. An error of the conversion is taken.
     unsafe {
         let class = ffi::Py_TYPE(value.as_ptr());
-        if class != &raw mut ffi::PyLong_Type && ffi::PyType_GetFlags(class) & ffi::Py_TPFLAGS_HEAPTYPE != 0 {
+        if class != &raw mut ffi::PyLong_Type
+            && ffi::PyType_GetFlags(class) & ffi::Py_TPFLAGS_HEAPTYPE != 0
+        {
             return None;
         }
         let number = ffi::PyLong_AsLongLong(value.as_ptr());
-        if number == -1 && PyErr::take(value.py()).is_some() { None } else { Some(number) }
+        if number == -1 && PyErr::take(value.py()).is_some() {
+            None
+        } else {
+            Some(number)
+        }
     }
 }
 
@@ -95,26 +120,39 @@ pub(crate) fn copied<'py>(
     copy: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let Some(head) = numbers(array) else { return Ok(None) };
+    let Some(head) = numbers(array) else {
+        return Ok(None);
+    };
     // SAFETY: `numbers` says that the head is an array's. Functions of NumPy return a new reference, or null with an error set.
     let base = unsafe { Bound::from_borrowed_ptr_or_opt(py, (*head).fields.base) };
     let Some(base) = base else {
         // SAFETY: as above.
-        let copy =
-            unsafe { bytes_copied(py, head).unwrap_or_else(|| PY_ARRAY_API.PyArray_NewCopy(py, head, NPY_ORDER::NPY_KEEPORDER)) };
+        let copy = unsafe {
+            bytes_copied(py, head)
+                .unwrap_or_else(|| PY_ARRAY_API.PyArray_NewCopy(py, head, NPY_ORDER::NPY_KEEPORDER))
+        };
         // SAFETY: as above.
         return unsafe { Bound::from_owned_ptr_or_err(py, copy) }.map(Some);
     };
-    let Some(whole) = numbers(&base).filter(|&whole| is_dense(whole)) else { return Ok(None) };
+    let Some(whole) = numbers(&base).filter(|&whole| is_dense(whole)) else {
+        return Ok(None);
+    };
     let twin = copy(&base)?;
-    let Some(new) = numbers(&twin).filter(|&new| is_dense(new)) else { return Ok(None) };
+    let Some(new) = numbers(&twin).filter(|&new| is_dense(new)) else {
+        return Ok(None);
+    };
     // SAFETY: both heads are arrays' and alive; a dense copy in the same order has the same cells at the same distance from
     // its start, so the view lies as far inside the copy as the old one does. The base is kept by the view that needs it.
     unsafe {
         let (old, new) = (&(*whole).fields, &(*new).fields);
         let same = |one: *mut isize, two: *mut isize, axis| *one.add(axis) == *two.add(axis);
-        let alike = |axis| same(old.strides, new.strides, axis) && same(old.dimensions, new.dimensions, axis);
-        if old.nd != new.nd || (*old.descr).fields.type_num != (*new.descr).fields.type_num || !(0..old.nd as usize).all(alike) {
+        let alike = |axis| {
+            same(old.strides, new.strides, axis) && same(old.dimensions, new.dimensions, axis)
+        };
+        if old.nd != new.nd
+            || (*old.descr).fields.type_num != (*new.descr).fields.type_num
+            || !(0..old.nd as usize).all(alike)
+        {
             return Ok(None);
         }
         let fields = &(*head).fields;
@@ -152,7 +190,9 @@ unsafe fn bytes_copied(py: Python<'_>, head: *mut PyArrayObject) -> Option<*mut 
     // SAFETY: the caller's. The new array has the same type and shape in row order, so as many bytes, all of them written here.
     unsafe {
         let fields = &(*head).fields;
-        if fields.flags & NPY_ARRAY_C_CONTIGUOUS == 0 || (*fields.descr).fields.type_num != NPY_TYPES::NPY_BYTE as i32 {
+        if fields.flags & NPY_ARRAY_C_CONTIGUOUS == 0
+            || (*fields.descr).fields.type_num != NPY_TYPES::NPY_BYTE as i32
+        {
             return None;
         }
         ffi::Py_INCREF(fields.descr.cast());
@@ -169,8 +209,14 @@ unsafe fn bytes_copied(py: Python<'_>, head: *mut PyArrayObject) -> Option<*mut 
             none,
         );
         if !copy.is_null() {
-            let count = (0..fields.nd as usize).map(|axis| *fields.dimensions.add(axis) as usize).product();
-            ptr::copy_nonoverlapping(fields.data, (*copy.cast::<PyArrayObject>()).fields.data, count);
+            let count = (0..fields.nd as usize)
+                .map(|axis| *fields.dimensions.add(axis) as usize)
+                .product();
+            ptr::copy_nonoverlapping(
+                fields.data,
+                (*copy.cast::<PyArrayObject>()).fields.data,
+                count,
+            );
         }
         Some(copy)
     }
@@ -185,7 +231,9 @@ impl NoCollecting {
     /// Until this is dropped.
     pub(crate) fn begin(_: Python<'_>) -> Self {
         // SAFETY: the thread is attached to the interpreter.
-        Self { was_on: unsafe { ffi::PyGC_Disable() } != 0 }
+        Self {
+            was_on: unsafe { ffi::PyGC_Disable() } != 0,
+        }
     }
 }
 
@@ -216,7 +264,12 @@ fn is_dense(head: *mut PyArrayObject) -> bool {
 }
 
 /// A new array of these cells.
-pub(crate) fn array<'py>(py: Python<'py>, rows: usize, columns: usize, cells: &[i8]) -> Option<Bound<'py, PyArray2<i8>>> {
+pub(crate) fn array<'py>(
+    py: Python<'py>,
+    rows: usize,
+    columns: usize,
+    cells: &[i8],
+) -> Option<Bound<'py, PyArray2<i8>>> {
     if rows.checked_mul(columns)? != cells.len() {
         return None;
     }
@@ -241,7 +294,11 @@ pub(crate) fn is_unshared(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Sets an attribute as `object.__setattr__` does, which keeps an object's attributes where reading them is fast.
-pub(crate) fn set<'py>(object: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+pub(crate) fn set<'py>(
+    object: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
     // SAFETY: all three are alive. The function gives -1 with an error set, or 0.
     match unsafe { ffi::PyObject_GenericSetAttr(object.as_ptr(), name.as_ptr(), value.as_ptr()) } {
         0 => Ok(()),
@@ -254,5 +311,7 @@ pub(crate) fn set<'py>(object: &Bound<'py, PyAny>, name: &Bound<'py, PyAny>, val
 /// The class has no base in C but `object`.
 pub(crate) fn blank<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: this is what `object.__new__` calls for a class of Python. It returns a new reference or sets an error.
-    unsafe { Bound::from_owned_ptr_or_err(class.py(), ffi::PyType_GenericAlloc(class.as_type_ptr(), 0)) }
+    unsafe {
+        Bound::from_owned_ptr_or_err(class.py(), ffi::PyType_GenericAlloc(class.as_type_ptr(), 0))
+    }
 }

@@ -41,22 +41,33 @@ pub(crate) fn scorecard(
     let facts = CardFacts {
         card_id: text("card_id").unwrap_or_default(),
         source_url: text("source_url"),
-        tags: tags.filter_map(|tag| tag.as_str().map(str::to_owned)).collect(),
+        tags: tags
+            .filter_map(|tag| tag.as_str().map(str::to_owned))
+            .collect(),
         opaque: Some(facts["opaque"].clone()).filter(|opaque| !opaque.is_null()),
         competition: facts["competition_mode"].as_bool().unwrap_or_default(),
     };
     let mut environments: Vec<EnvironmentRuns> = Vec::new();
     for (play, guid) in plays {
         let played = play.runs(&guid);
-        match environments.iter_mut().find(|environment| environment.info.id == played.info.id) {
+        match environments
+            .iter_mut()
+            .find(|environment| environment.info.id == played.info.id)
+        {
             Some(environment) => environment.runs.extend(played.runs),
             None => environments.push(played),
         }
     }
     for id in unplayed {
         let info = Builtin.find(&id).map_err(invalid)?;
-        if !environments.iter().any(|environment| environment.info.id == info.id) {
-            environments.push(EnvironmentRuns { info, runs: Vec::new() });
+        if !environments
+            .iter()
+            .any(|environment| environment.info.id == info.id)
+        {
+            environments.push(EnvironmentRuns {
+                info,
+                runs: Vec::new(),
+            });
         }
     }
     let method: Method = method.parse().map_err(invalid)?;
@@ -66,8 +77,13 @@ pub(crate) fn scorecard(
 /// The names of all scoring methods, the default first.
 #[pyfunction]
 pub(crate) fn methods() -> Vec<&'static str> {
-    let others = Method::ALL.into_iter().filter(|&method| method != Method::DEFAULT);
-    std::iter::once(Method::DEFAULT).chain(others).map(Method::name).collect()
+    let others = Method::ALL
+        .into_iter()
+        .filter(|&method| method != Method::DEFAULT);
+    std::iter::once(Method::DEFAULT)
+        .chain(others)
+        .map(Method::name)
+        .collect()
 }
 
 /// A play at the end of its recording, the recording's guid, and the first difference, if there is one: the entry, from 1, and
@@ -79,7 +95,9 @@ type Replayed = (Play, Option<String>, Option<(usize, String)>);
 pub(crate) fn replayed(text: &str) -> PyResult<Replayed> {
     let recording = Recording::parse(text).map_err(invalid)?;
     let replayed = replay(&Builtin, &recording).map_err(invalid)?;
-    let mismatch = replayed.mismatch.map(|mismatch| (mismatch.entry + 1, mismatch.what));
+    let mismatch = replayed
+        .mismatch
+        .map(|mismatch| (mismatch.entry + 1, mismatch.what));
     Ok((Play::from(replayed.play), recording.header.guid, mismatch))
 }
 
@@ -92,20 +110,42 @@ pub(crate) fn png<'py>(
     zoom: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let &[_, SIZE, SIZE] = frames.shape() else {
-        return Err(PyValueError::new_err(format!("frames must have the shape (n, 64, 64), found {:?}", frames.shape())));
+        return Err(PyValueError::new_err(format!(
+            "frames must have the shape (n, 64, 64), found {:?}",
+            frames.shape()
+        )));
     };
     let cells: Vec<u8> = frames.as_array().iter().copied().collect();
-    if let Some(color) = cells.iter().find(|&&color| usize::from(color) >= PALETTE.len()) {
-        return Err(PyValueError::new_err(format!("a cell must be a colour from 0 to 15, found {color}")));
+    if let Some(color) = cells
+        .iter()
+        .find(|&&color| usize::from(color) >= PALETTE.len())
+    {
+        return Err(PyValueError::new_err(format!(
+            "a cell must be a colour from 0 to 15, found {color}"
+        )));
     }
-    let whole = |cells: &[u8]| Frame::from_cells(cells.try_into().expect("chunks have as many cells as a frame"));
+    let whole = |cells: &[u8]| {
+        Frame::from_cells(
+            cells
+                .try_into()
+                .expect("chunks have as many cells as a frame"),
+        )
+    };
     let frames: Vec<Frame> = cells.chunks_exact(CELLS).map(whole).collect();
-    let picture = contact_sheet(&frames.iter().collect::<Vec<_>>(), columns.max(1), zoom.clamp(1, 32)).map_err(invalid)?;
+    let picture = contact_sheet(
+        &frames.iter().collect::<Vec<_>>(),
+        columns.max(1),
+        zoom.clamp(1, 32),
+    )
+    .map_err(invalid)?;
     Ok(PyBytes::new(py, &picture))
 }
 
 /// Red, green and blue of the sixteen colours.
 #[pyfunction]
 pub(crate) fn palette() -> Vec<(u8, u8, u8)> {
-    PALETTE.iter().map(|&[red, green, blue]| (red, green, blue)).collect()
+    PALETTE
+        .iter()
+        .map(|&[red, green, blue]| (red, green, blue))
+        .collect()
 }

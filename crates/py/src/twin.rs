@@ -13,10 +13,17 @@ use crate::raw::{array, blank, bytes, set};
 
 /// Copies of all sprites of a list; `build` makes a sprite from its attributes in their order.
 #[pyfunction]
-pub(crate) fn twins<'py>(sprites: &Bound<'py, PyAny>, build: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn twins<'py>(
+    sprites: &Bound<'py, PyAny>,
+    build: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = sprites.py();
-    let Some(parts) = parts(sprites) else { return answer(py, None::<bool>) };
-    let twins = parts.into_iter().map(|parts| build.call1(PyTuple::new(py, parts)?));
+    let Some(parts) = parts(sprites) else {
+        return answer(py, None::<bool>);
+    };
+    let twins = parts
+        .into_iter()
+        .map(|parts| build.call1(PyTuple::new(py, parts)?));
     Ok(PyList::new(py, twins.collect::<PyResult<Vec<_>>>()?)?.into_any())
 }
 
@@ -33,7 +40,9 @@ fn parts<'py>(sprites: &Bound<'py, PyAny>) -> Option<Vec<[Bound<'py, PyAny>; 12]
 }
 
 fn twin<'py>(fields: &Fields<'_, 'py>) -> Option<[Bound<'py, PyAny>; 12]> {
-    let whole = |place| Some(fields.get(place)?.to_owned()).filter(|value| value.is_exact_instance_of::<PyInt>());
+    let whole = |place| {
+        Some(fields.get(place)?.to_owned()).filter(|value| value.is_exact_instance_of::<PyInt>())
+    };
     let any = |place| Some(fields.get(place)?.to_owned());
     let pixels = any(at::PIXELS)?;
     bytes(&pixels)?;
@@ -75,17 +84,40 @@ pub(crate) fn frame_data<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let values = PyDict::new(py);
-    values.set_item(pyo3::intern!(py, "game_id"), game.getattr(pyo3::intern!(py, "_game_id"))?)?;
-    values.set_item(pyo3::intern!(py, "state"), game.getattr(pyo3::intern!(py, "_state"))?)?;
-    values.set_item(pyo3::intern!(py, "levels_completed"), game.getattr(pyo3::intern!(py, "_score"))?)?;
-    values.set_item(pyo3::intern!(py, "win_levels"), game.getattr(pyo3::intern!(py, "_win_score"))?)?;
+    values.set_item(
+        pyo3::intern!(py, "game_id"),
+        game.getattr(pyo3::intern!(py, "_game_id"))?,
+    )?;
+    values.set_item(
+        pyo3::intern!(py, "state"),
+        game.getattr(pyo3::intern!(py, "_state"))?,
+    )?;
+    values.set_item(
+        pyo3::intern!(py, "levels_completed"),
+        game.getattr(pyo3::intern!(py, "_score"))?,
+    )?;
+    values.set_item(
+        pyo3::intern!(py, "win_levels"),
+        game.getattr(pyo3::intern!(py, "_win_score"))?,
+    )?;
     values.set_item(pyo3::intern!(py, "action_input"), action)?;
     values.set_item(pyo3::intern!(py, "guid"), py.None())?;
-    values.set_item(pyo3::intern!(py, "full_reset"), game.getattr(pyo3::intern!(py, "_full_reset"))?)?;
-    values.set_item(pyo3::intern!(py, "available_actions"), game.getattr(pyo3::intern!(py, "_available_actions"))?)?;
+    values.set_item(
+        pyo3::intern!(py, "full_reset"),
+        game.getattr(pyo3::intern!(py, "_full_reset"))?,
+    )?;
+    values.set_item(
+        pyo3::intern!(py, "available_actions"),
+        game.getattr(pyo3::intern!(py, "_available_actions"))?,
+    )?;
     let private = PyDict::new(py);
     private.set_item(pyo3::intern!(py, "_frame"), frames)?;
-    model(class, &values, given.call_method0(pyo3::intern!(py, "copy"))?.as_any(), &private)
+    model(
+        class,
+        &values,
+        given.call_method0(pyo3::intern!(py, "copy"))?.as_any(),
+        &private,
+    )
 }
 
 /// An object of a pydantic model with these values, of which those were given and not left out; nothing is checked.
@@ -100,7 +132,11 @@ pub(crate) fn model<'py>(
     let model = blank(class)?;
     set(&model, pyo3::intern!(py, "__dict__"), values)?;
     set(&model, pyo3::intern!(py, "__pydantic_fields_set__"), given)?;
-    set(&model, pyo3::intern!(py, "__pydantic_extra__"), &py.None().into_bound(py))?;
+    set(
+        &model,
+        pyo3::intern!(py, "__pydantic_extra__"),
+        &py.None().into_bound(py),
+    )?;
     set(&model, pyo3::intern!(py, "__pydantic_private__"), private)?;
     Ok(model)
 }

@@ -63,13 +63,27 @@ impl Vector {
         most_actions: Option<u32>,
         goes_on_after_loss: bool,
     ) -> PyResult<Self> {
-        let positive =
-            |number, what: &str| NonZero::new(number).ok_or_else(|| PyValueError::new_err(format!("{what} must not be 0")));
-        let level =
-            level.map(|level| level.checked_sub(1).map(LevelIndex).ok_or_else(|| PyValueError::new_err("levels begin at 1")));
-        let rules = Rules { level: level.transpose()?, most_actions, goes_on_after_loss };
-        let (count, threads) = (positive(count, "the number of environments")?, positive(threads, "the number of threads")?);
-        let plays = rhae_vector::Vector::new(id, count, threads, rules).map_err(|error| refused(&error))?;
+        let positive = |number, what: &str| {
+            NonZero::new(number)
+                .ok_or_else(|| PyValueError::new_err(format!("{what} must not be 0")))
+        };
+        let level = level.map(|level| {
+            level
+                .checked_sub(1)
+                .map(LevelIndex)
+                .ok_or_else(|| PyValueError::new_err("levels begin at 1"))
+        });
+        let rules = Rules {
+            level: level.transpose()?,
+            most_actions,
+            goes_on_after_loss,
+        };
+        let (count, threads) = (
+            positive(count, "the number of environments")?,
+            positive(threads, "the number of threads")?,
+        );
+        let plays =
+            rhae_vector::Vector::new(id, count, threads, rules).map_err(|error| refused(&error))?;
         let n = count.get();
         Ok(Self {
             plays,
@@ -95,7 +109,12 @@ impl Vector {
     /// The kinds of action that the environment offers, by their numbers.
     #[getter]
     fn offered(&self) -> Vec<u32> {
-        self.plays.info().actions.iter().map(|kind| kind.id().into()).collect()
+        self.plays
+            .info()
+            .actions
+            .iter()
+            .map(|kind| kind.id().into())
+            .collect()
     }
 
     /// How many levels the environment has.
@@ -105,11 +124,18 @@ impl Vector {
     }
 
     /// Begins new episodes of all plays or of the chosen ones, with new seeds if there are any.
-    fn reset(&mut self, py: Python<'_>, seeds: Option<Vec<u64>>, chosen: Option<PyReadonlyArray1<'_, bool>>) -> PyResult<()> {
+    fn reset(
+        &mut self,
+        py: Python<'_>,
+        seeds: Option<Vec<u64>>,
+        chosen: Option<PyReadonlyArray1<'_, bool>>,
+    ) -> PyResult<()> {
         if let Some(seeds) = seeds {
             self.plays.seed(&seeds).map_err(|error| refused(&error))?;
         }
-        let chosen = chosen.map(|chosen| chosen.as_slice().map(<[bool]>::to_vec)).transpose()?;
+        let chosen = chosen
+            .map(|chosen| chosen.as_slice().map(<[bool]>::to_vec))
+            .transpose()?;
         self.drawing(py, |plays, frames| plays.reset(chosen.as_deref(), frames))
     }
 
@@ -117,7 +143,8 @@ impl Vector {
     fn step(&mut self, py: Python<'_>, numbers: &Bound<'_, PyAny>) -> PyResult<()> {
         let numbers: PyReadonlyArrayDyn<'_, i64> = numbers.extract()?;
         let mut list = std::mem::take(&mut self.actions);
-        let done = actions(&numbers, &mut list).and_then(|()| self.drawing(py, |plays, frames| plays.step(&list, frames)));
+        let done = actions(&numbers, &mut list)
+            .and_then(|()| self.drawing(py, |plays, frames| plays.step(&list, frames)));
         self.actions = list;
         done
     }
@@ -128,8 +155,15 @@ impl Vector {
     }
 
     /// Goes to the states of a snapshot, play by play or as named.
-    fn restore(&mut self, py: Python<'_>, snapshot: &Snapshot, plays: Option<Vec<usize>>) -> PyResult<()> {
-        self.drawing(py, |vector, frames| vector.restore(&snapshot.0, plays.as_deref(), frames))
+    fn restore(
+        &mut self,
+        py: Python<'_>,
+        snapshot: &Snapshot,
+        plays: Option<Vec<usize>>,
+    ) -> PyResult<()> {
+        self.drawing(py, |vector, frames| {
+            vector.restore(&snapshot.0, plays.as_deref(), frames)
+        })
     }
 }
 
@@ -142,7 +176,8 @@ impl Vector {
     ) -> PyResult<()> {
         let mut frames = self.frames.bind(py).try_readwrite()?;
         let (cells, plays) = (frames.as_slice_mut()?, &mut self.plays);
-        py.detach(|| draw(plays, cells)).map_err(|error| refused(&error))?;
+        py.detach(|| draw(plays, cells))
+            .map_err(|error| refused(&error))?;
         self.report(py)
     }
 
@@ -165,7 +200,11 @@ impl Vector {
             changed = |report| report.changed;
         }
         let mut mask = self.action_mask.bind(py).try_readwrite()?;
-        for (row, report) in mask.as_slice_mut()?.chunks_exact_mut(8).zip(self.plays.reports()) {
+        for (row, report) in mask
+            .as_slice_mut()?
+            .chunks_exact_mut(8)
+            .zip(self.plays.reports())
+        {
             row.copy_from_slice(&report.mask());
         }
         Ok(())

@@ -42,23 +42,48 @@ impl Games {
         for folder in &options.folders {
             for folder in GameFolder::find(folder)? {
                 let id = folder.metadata.id.clone();
-                let one = if rhae_games::ALL.iter().any(|entry| entry.facts.id == id.as_str()) {
+                let one = if rhae_games::ALL
+                    .iter()
+                    .any(|entry| entry.facts.id == id.as_str())
+                {
                     Some("the built-in one".to_owned())
                 } else {
                     let twin = hosted.iter().find(|game| game.info.id == id);
                     twin.map(|game| format!("`{}`", game.folder.path.display()))
                 };
                 if let Some(one) = one {
-                    return Err(HostError::Twice { id, one, other: format!("`{}`", folder.path.display()) });
+                    return Err(HostError::Twice {
+                        id,
+                        one,
+                        other: format!("`{}`", folder.path.display()),
+                    });
                 }
-                hosted.push(Arc::new(Game { info: folder.metadata.info(), folder }));
+                hosted.push(Arc::new(Game {
+                    info: folder.metadata.info(),
+                    folder,
+                }));
             }
         }
         // As in the toolkit, the newest version is the one that was downloaded last.
         let date = |game: &Game| game.folder.metadata.date_downloaded.clone();
-        hosted.sort_by_cached_key(|game| (game.info.id.base().to_owned(), date(game), game.info.id.version().to_owned()));
-        let GamesOptions { launcher, python, unsafe_host, limits, .. } = options;
-        Ok(Self { hosted, pool: Arc::new(Pool::new(Setup::new(launcher, python, unsafe_host, limits))) })
+        hosted.sort_by_cached_key(|game| {
+            (
+                game.info.id.base().to_owned(),
+                date(game),
+                game.info.id.version().to_owned(),
+            )
+        });
+        let GamesOptions {
+            launcher,
+            python,
+            unsafe_host,
+            limits,
+            ..
+        } = options;
+        Ok(Self {
+            hosted,
+            pool: Arc::new(Pool::new(Setup::new(launcher, python, unsafe_host, limits))),
+        })
     }
 
     /// The folders of games from outside, in the order of the list.
@@ -86,14 +111,26 @@ impl Games {
     /// The hosted game with this name: the full id, or four characters for the newest version.
     fn hosted(&self, name: &str) -> Option<&Arc<Game>> {
         let name = name.to_ascii_lowercase();
-        let exact = self.hosted.iter().find(|game| game.info.id.as_str() == name);
-        exact.or_else(|| self.hosted.iter().rev().find(|game| game.info.id.base() == name))
+        let exact = self
+            .hosted
+            .iter()
+            .find(|game| game.info.id.as_str() == name);
+        exact.or_else(|| {
+            self.hosted
+                .iter()
+                .rev()
+                .find(|game| game.info.id.base() == name)
+        })
     }
 }
 
 impl Catalog for Games {
     fn list(&self) -> Vec<GameInfo> {
-        Builtin.list().into_iter().chain(self.hosted.iter().map(|game| game.info.clone())).collect()
+        Builtin
+            .list()
+            .into_iter()
+            .chain(self.hosted.iter().map(|game| game.info.clone()))
+            .collect()
     }
 
     fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
@@ -106,13 +143,19 @@ impl Catalog for Games {
     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
         match self.hosted(name) {
             Some(game) => Ok(Box::new(HostedPlay::open(&self.pool, game, seed)?)),
-            None => Builtin.open(name, seed).map_err(|error| self.nearest(error)),
+            None => Builtin
+                .open(name, seed)
+                .map_err(|error| self.nearest(error)),
         }
     }
 
     fn source(&self, id: &str) -> Result<Option<String>, CatalogError> {
-        let Some(game) = self.hosted(id) else { return Ok(None) };
-        game.folder.source_text().map_err(|error| EnvironmentError::Failed(error.to_string()).into())
+        let Some(game) = self.hosted(id) else {
+            return Ok(None);
+        };
+        game.folder
+            .source_text()
+            .map_err(|error| EnvironmentError::Failed(error.to_string()).into())
     }
 }
 
@@ -122,9 +165,24 @@ impl Games {
         let CatalogError::Unknown(UnknownGame { name, nearest, .. }) = error else {
             return error;
         };
-        let differs = |id: &str| id.len() == name.len() && id.bytes().zip(name.bytes()).filter(|(a, b)| a != b).count() == 1;
-        let near = self.hosted.iter().find(|game| differs(game.info.id.as_str()) || differs(game.info.id.base()));
-        let hint = if self.hosted.is_empty() { "; games of your own need --games-dir" } else { "" };
-        UnknownGame { nearest: near.map(|game| game.info.id.to_string()).or(nearest), name, hint }.into()
+        let differs = |id: &str| {
+            id.len() == name.len()
+                && id.bytes().zip(name.bytes()).filter(|(a, b)| a != b).count() == 1
+        };
+        let near = self
+            .hosted
+            .iter()
+            .find(|game| differs(game.info.id.as_str()) || differs(game.info.id.base()));
+        let hint = if self.hosted.is_empty() {
+            "; games of your own need --games-dir"
+        } else {
+            ""
+        };
+        UnknownGame {
+            nearest: near.map(|game| game.info.id.to_string()).or(nearest),
+            name,
+            hint,
+        }
+        .into()
     }
 }

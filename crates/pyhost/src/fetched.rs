@@ -45,13 +45,26 @@ impl Fetched {
         if !file.is_file() {
             return Ok(None);
         }
-        let problem = |error: serde_json::Error| HostError::Metadata { file: file.clone(), problem: error.to_string() };
-        serde_json::from_str(&read_text(&file)?).map(Some).map_err(problem)
+        let problem = |error: serde_json::Error| HostError::Metadata {
+            file: file.clone(),
+            problem: error.to_string(),
+        };
+        serde_json::from_str(&read_text(&file)?)
+            .map(Some)
+            .map_err(problem)
     }
 
     /// Writes a file of a game into a folder unless the user changed it, and remembers it. The name is one path component.
-    pub fn write(&mut self, folder: &Path, name: &str, content: &[u8]) -> Result<Written, HostError> {
-        assert!(!name.contains(['/', '\\']) && name != "..", "the caller makes names of checked parts");
+    pub fn write(
+        &mut self,
+        folder: &Path,
+        name: &str,
+        content: &[u8],
+    ) -> Result<Written, HostError> {
+        assert!(
+            !name.contains(['/', '\\']) && name != "..",
+            "the caller makes names of checked parts"
+        );
         let path = folder.join(name);
         let digest = hex(content);
         let written = match fs::symlink_metadata(&path) {
@@ -87,17 +100,26 @@ impl Fetched {
             let change = match read_bytes(&path) {
                 Ok(bytes) if hex(&bytes) == *digest => continue,
                 Ok(_) => "was changed",
-                Err(HostError::File { error, .. }) if error.kind() == ErrorKind::NotFound => "was removed",
+                Err(HostError::File { error, .. }) if error.kind() == ErrorKind::NotFound => {
+                    "was removed"
+                }
                 Err(error) => return Err(error),
             };
-            changes.push(format!("`{}` {change} since it was fetched from {}", path.display(), self.server));
+            changes.push(format!(
+                "`{}` {change} since it was fetched from {}",
+                path.display(),
+                self.server
+            ));
         }
         Ok(changes)
     }
 }
 
 fn hex(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(content)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Writes a file whole or not at all.
@@ -120,7 +142,10 @@ mod tests {
     fn what_the_user_changed_is_kept_and_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let mut fetched = Fetched { server: "http://here".to_owned(), ..Fetched::default() };
+        let mut fetched = Fetched {
+            server: "http://here".to_owned(),
+            ..Fetched::default()
+        };
         assert_eq!(fetched.write(path, "a.py", b"1").unwrap(), Written::New);
         assert_eq!(fetched.write(path, "a.py", b"1").unwrap(), Written::Same);
         assert_eq!(fetched.write(path, "a.py", b"2").unwrap(), Written::Updated);
@@ -128,7 +153,10 @@ mod tests {
         let mut fetched = Fetched::read(path).unwrap().unwrap();
         assert_eq!(fetched.changes(path).unwrap(), Vec::<String>::new());
         fs::write(path.join("a.py"), "mine").unwrap();
-        assert!(fetched.changes(path).unwrap()[0].ends_with("a.py` was changed since it was fetched from http://here"));
+        assert!(
+            fetched.changes(path).unwrap()[0]
+                .ends_with("a.py` was changed since it was fetched from http://here")
+        );
         assert_eq!(fetched.write(path, "a.py", b"3").unwrap(), Written::Kept);
         assert_eq!(fs::read(path.join("a.py")).unwrap(), b"mine");
         fs::write(path.join("b.py"), "never fetched").unwrap();

@@ -39,7 +39,10 @@ impl GameFolder {
         while let Some((path, depth)) = waiting.pop() {
             seen += 1;
             if seen > MOST_FOLDERS {
-                return Err(HostError::TooLarge { folder: folder.to_owned(), problem: "more folders than are searched for games" });
+                return Err(HostError::TooLarge {
+                    folder: folder.to_owned(),
+                    problem: "more folders than are searched for games",
+                });
             }
             if path.join(METADATA).is_file() {
                 found.push(Self::read(&path)?);
@@ -58,14 +61,26 @@ impl GameFolder {
     fn read(path: &Path) -> Result<Self, HostError> {
         let file = path.join(METADATA);
         let text = read_text(&file)?;
-        let metadata = Metadata::parse(&text).map_err(|problem| HostError::Metadata { file, problem })?;
-        let source = metadata.command.is_none().then(|| source_of(path, &metadata.class_name)).transpose()?;
+        let metadata =
+            Metadata::parse(&text).map_err(|problem| HostError::Metadata { file, problem })?;
+        let source = metadata
+            .command
+            .is_none()
+            .then(|| source_of(path, &metadata.class_name))
+            .transpose()?;
         let checksum = match &source {
             Some(source) => Sha256::digest(read_bytes(source)?).into(),
             None => checksum_of_all(path)?,
         };
-        let changed = Fetched::read(path)?.map_or_else(|| Ok(Vec::new()), |fetched| fetched.changes(path))?;
-        Ok(Self { path: path.to_owned(), metadata, source, checksum, changed })
+        let changed =
+            Fetched::read(path)?.map_or_else(|| Ok(Vec::new()), |fetched| fetched.changes(path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            metadata,
+            source,
+            checksum,
+            changed,
+        })
     }
 
     /// The text of the Python source, if it has one.
@@ -78,8 +93,14 @@ impl GameFolder {
 fn source_of(folder: &Path, class_name: &str) -> Result<PathBuf, HostError> {
     let expected = format!("{}.py", class_name.to_ascii_lowercase());
     let names = [expected.clone(), format!("{class_name}.py")];
-    let found = names.into_iter().map(|name| folder.join(name)).find(|file| file.is_file());
-    found.ok_or_else(|| HostError::NoSource { folder: folder.to_owned(), expected })
+    let found = names
+        .into_iter()
+        .map(|name| folder.join(name))
+        .find(|file| file.is_file());
+    found.ok_or_else(|| HostError::NoSource {
+        folder: folder.to_owned(),
+        expected,
+    })
 }
 
 /// The checksum of all files below a folder, names included.
@@ -89,13 +110,18 @@ fn checksum_of_all(folder: &Path) -> Result<[u8; 32], HostError> {
         for entry in fs::read_dir(&path).map_err(failed("read", &path))? {
             let entry = entry.map_err(failed("read", &path))?;
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name() != "__pycache__" => waiting.push(entry.path()),
+                Ok(kind) if kind.is_dir() && entry.file_name() != "__pycache__" => {
+                    waiting.push(entry.path())
+                }
                 Ok(kind) if kind.is_file() => files.push(entry.path()),
                 _ => {}
             }
         }
         if files.len() + waiting.len() > MOST_FOLDERS {
-            return Err(HostError::TooLarge { folder: folder.to_owned(), problem: "more files than a game may have" });
+            return Err(HostError::TooLarge {
+                folder: folder.to_owned(),
+                problem: "more files than a game may have",
+            });
         }
     }
     files.sort();
@@ -104,7 +130,10 @@ fn checksum_of_all(folder: &Path) -> Result<[u8; 32], HostError> {
         let bytes = read_bytes(&file)?;
         total += bytes.len() as u64;
         if total > LARGEST_GAME {
-            return Err(HostError::TooLarge { folder: folder.to_owned(), problem: "more than 64 MiB of one game" });
+            return Err(HostError::TooLarge {
+                folder: folder.to_owned(),
+                problem: "more than 64 MiB of one game",
+            });
         }
         let name = file.strip_prefix(folder).unwrap_or(&file);
         hasher.update(name.as_os_str().as_encoded_bytes());
@@ -118,20 +147,32 @@ fn checksum_of_all(folder: &Path) -> Result<[u8; 32], HostError> {
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, HostError> {
     let mut bytes = Vec::new();
     let opened = fs::File::open(path).map_err(failed("read", path))?;
-    opened.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed("read", path))?;
+    opened
+        .take(LARGEST_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed("read", path))?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(HostError::TooLarge { folder: path.to_owned(), problem: "more than 16 MiB" });
+        return Err(HostError::TooLarge {
+            folder: path.to_owned(),
+            problem: "more than 16 MiB",
+        });
     }
     Ok(bytes)
 }
 
 pub(crate) fn read_text(path: &Path) -> Result<String, HostError> {
-    let invalid = |_| HostError::Metadata { file: path.to_owned(), problem: "it is not UTF-8 text".to_owned() };
+    let invalid = |_| HostError::Metadata {
+        file: path.to_owned(),
+        problem: "it is not UTF-8 text".to_owned(),
+    };
     String::from_utf8(read_bytes(path)?).map_err(invalid)
 }
 
 /// An error about a file.
-pub(crate) fn failed(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> HostError + use<> {
+pub(crate) fn failed(
+    what: &'static str,
+    path: &Path,
+) -> impl FnOnce(std::io::Error) -> HostError + use<> {
     let path = path.to_owned();
     move |error| HostError::File { what, path, error }
 }
@@ -152,13 +193,31 @@ mod tests {
     #[test]
     fn folders_are_found_at_any_depth_in_a_fixed_order() {
         let root = tempfile::tempdir().unwrap();
-        game(root.path(), "cd34/v2", r#"{"game_id": "cd34-v2", "class_name": "Deep"}"#, Some("Deep.py"));
-        game(root.path(), "ab12/v1", r#"{"game_id": "ab12-v1"}"#, Some("ab12.py"));
-        game(root.path(), "other", r#"{"game_id": "ef56-v1", "command": ["./game"]}"#, None);
+        game(
+            root.path(),
+            "cd34/v2",
+            r#"{"game_id": "cd34-v2", "class_name": "Deep"}"#,
+            Some("Deep.py"),
+        );
+        game(
+            root.path(),
+            "ab12/v1",
+            r#"{"game_id": "ab12-v1"}"#,
+            Some("ab12.py"),
+        );
+        game(
+            root.path(),
+            "other",
+            r#"{"game_id": "ef56-v1", "command": ["./game"]}"#,
+            None,
+        );
         let found = GameFolder::find(root.path()).unwrap();
         let ids: Vec<&str> = found.iter().map(|game| game.metadata.id.as_str()).collect();
         assert_eq!(ids, ["ab12-v1", "cd34-v2", "ef56-v1"]);
-        assert_eq!(found[1].source.as_deref(), Some(found[1].path.join("Deep.py").as_path()));
+        assert_eq!(
+            found[1].source.as_deref(),
+            Some(found[1].path.join("Deep.py").as_path())
+        );
         assert!(found[2].source.is_none());
         let before = found[2].checksum;
         fs::write(root.path().join("other/data"), "x").unwrap();
@@ -168,13 +227,23 @@ mod tests {
     #[test]
     fn errors_name_the_file_and_the_field() {
         let root = tempfile::tempdir().unwrap();
-        game(root.path(), "ab12/v1", r#"{"game_id": "ab12-v1", "tags": 3}"#, None);
+        game(
+            root.path(),
+            "ab12/v1",
+            r#"{"game_id": "ab12-v1", "tags": 3}"#,
+            None,
+        );
         let error = GameFolder::find(root.path()).unwrap_err().to_string();
-        assert!(error.contains("ab12/v1/metadata.json`: `tags` must be a list"), "{error}");
+        assert!(
+            error.contains("ab12/v1/metadata.json`: `tags` must be a list"),
+            "{error}"
+        );
         game(root.path(), "ab12/v1", r#"{"game_id": "ab12-v1"}"#, None);
         let error = GameFolder::find(root.path()).unwrap_err().to_string();
         assert!(error.contains("has no `ab12.py`"), "{error}");
-        let error = GameFolder::find(&root.path().join("none")).unwrap_err().to_string();
+        let error = GameFolder::find(&root.path().join("none"))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("cannot find"), "{error}");
     }
 }

@@ -47,21 +47,43 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    pub(crate) fn new(launcher: Vec<OsString>, python: Option<PathBuf>, unsafe_host: bool, limits: Limits) -> Self {
-        Self { launcher, python, unsafe_host, limits, found: OnceLock::new(), layers: OnceLock::new() }
+    pub(crate) fn new(
+        launcher: Vec<OsString>,
+        python: Option<PathBuf>,
+        unsafe_host: bool,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            launcher,
+            python,
+            unsafe_host,
+            limits,
+            found: OnceLock::new(),
+            layers: OnceLock::new(),
+        }
     }
 
     /// The interpreter, looked for once.
     fn python(&self) -> Result<&Python, HostError> {
-        let found = self.found.get_or_init(|| Python::find(self.python.as_deref()));
-        found.as_ref().map_err(|reason| HostError::NoPython(reason.clone()))
+        let found = self
+            .found
+            .get_or_init(|| Python::find(self.python.as_deref()));
+        found
+            .as_ref()
+            .map_err(|reason| HostError::NoPython(reason.clone()))
     }
 
     /// The layers of the sandbox that this system has, tried once.
     pub(crate) fn layers(&self) -> Result<Layers, HostError> {
-        let order = Order { program: Vec::new(), ..self.order(Vec::new(), Vec::new()) };
+        let order = Order {
+            program: Vec::new(),
+            ..self.order(Vec::new(), Vec::new())
+        };
         let layers = self.layers.get_or_init(|| {
-            let output = self.launcher(&order).output().map_err(|error| error.to_string())?;
+            let output = self
+                .launcher(&order)
+                .output()
+                .map_err(|error| error.to_string())?;
             let told = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
             serde_json::from_slice(&output.stdout).map_err(|_| told())
         });
@@ -98,39 +120,79 @@ impl Setup {
                 let python = self.with_engine()?;
                 let mut program = vec![python.executable.clone().into_os_string()];
                 // The host ends itself a little later than Rhae would end it, in case Rhae is gone.
-                program.extend(python.arguments(source, &folder.metadata.class_name, self.limits.action.as_secs_f64() + 1.0));
+                program.extend(python.arguments(
+                    source,
+                    &folder.metadata.class_name,
+                    self.limits.action.as_secs_f64() + 1.0,
+                ));
                 (program, python.folders())
             }
             (None, Some(words)) => self.program(folder, words)?,
             (None, None) => unreachable!("a folder has a source or a command"),
         };
-        let mut command = self.launcher(&self.order(program, read.into_iter().chain([folder.path.clone()]).collect()));
-        command.env_clear().envs(ENVIRONMENT).current_dir(&folder.path);
+        let mut command = self.launcher(&self.order(
+            program,
+            read.into_iter().chain([folder.path.clone()]).collect(),
+        ));
+        command
+            .env_clear()
+            .envs(ENVIRONMENT)
+            .current_dir(&folder.path);
         Ok(command)
     }
 
     /// A program that speaks the protocol itself, and what it needs to be read.
-    fn program(&self, folder: &GameFolder, words: &[String]) -> Result<(Vec<OsString>, Vec<PathBuf>), HostError> {
+    fn program(
+        &self,
+        folder: &GameFolder,
+        words: &[String],
+    ) -> Result<(Vec<OsString>, Vec<PathBuf>), HostError> {
         let (name, rest) = words.split_first().expect("the metadata has been checked");
         let rest = rest.iter().map(OsString::from);
         if name == "python" {
             let python = self.python()?;
             let options = Python::OPTIONS.map(OsString::from);
-            let program = [python.executable.clone().into_os_string()].into_iter().chain(options).chain(rest).collect();
+            let program = [python.executable.clone().into_os_string()]
+                .into_iter()
+                .chain(options)
+                .chain(rest)
+                .collect();
             return Ok((program, python.folders()));
         }
-        let file = if name.contains('/') { Some(folder.path.join(name)) } else { on_path(name) };
+        let file = if name.contains('/') {
+            Some(folder.path.join(name))
+        } else {
+            on_path(name)
+        };
         let file = file.filter(|file| file.is_file());
-        let file = file.ok_or_else(|| HostError::NoSource { folder: folder.path.clone(), expected: name.clone() })?;
-        Ok(([file.clone().into_os_string()].into_iter().chain(rest).collect(), vec![file]))
+        let file = file.ok_or_else(|| HostError::NoSource {
+            folder: folder.path.clone(),
+            expected: name.clone(),
+        })?;
+        Ok((
+            [file.clone().into_os_string()]
+                .into_iter()
+                .chain(rest)
+                .collect(),
+            vec![file],
+        ))
     }
 
     fn order(&self, program: Vec<OsString>, read: Vec<PathBuf>) -> Order {
-        Order { read, memory_mb: self.limits.memory_mb, cpu_seconds: CPU_SECONDS, partial: self.unsafe_host, program }
+        Order {
+            read,
+            memory_mb: self.limits.memory_mb,
+            cpu_seconds: CPU_SECONDS,
+            partial: self.unsafe_host,
+            program,
+        }
     }
 
     fn launcher(&self, order: &Order) -> Command {
-        let (program, first) = self.launcher.split_first().expect("a launcher is a program");
+        let (program, first) = self
+            .launcher
+            .split_first()
+            .expect("a launcher is a program");
         let mut command = Command::new(program);
         command.args(first).args(order.to_arguments());
         command
@@ -140,5 +202,7 @@ impl Setup {
 /// A program that the user could start by its name.
 fn on_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| Path::is_file(file))
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join(name))
+        .find(|file| Path::is_file(file))
 }

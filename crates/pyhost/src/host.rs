@@ -36,7 +36,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { action: Duration::from_secs(10), memory_mb: 2048 }
+        Self {
+            action: Duration::from_secs(10),
+            memory_mb: 2048,
+        }
     }
 }
 
@@ -81,14 +84,28 @@ struct Errors {
 impl Host {
     /// Starts a process and waits until it is ready.
     pub(crate) fn start(mut command: Command, limit: Duration) -> Result<Self, String> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut child = command.spawn().map_err(|error| format!("its process cannot be started: {error}"))?;
-        let (Some(input), Some(output), Some(said)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut child = command
+            .spawn()
+            .map_err(|error| format!("its process cannot be started: {error}"))?;
+        let (Some(input), Some(output), Some(said)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
             return Err("its process has no pipes".to_owned());
         };
         let errors = Arc::new(Errors::default());
-        let mut process = Process { child, input, output, errors: Arc::clone(&errors) };
-        let unblocked = unblock(process.input.as_fd()).and_then(|()| unblock(process.output.as_fd()));
+        let mut process = Process {
+            child,
+            input,
+            output,
+            errors: Arc::clone(&errors),
+        };
+        let unblocked =
+            unblock(process.input.as_fd()).and_then(|()| unblock(process.output.as_fd()));
         unblocked.map_err(|error| format!("its pipes cannot be set up: {error}"))?;
         std::thread::Builder::new()
             .name("game-errors".to_owned())
@@ -97,7 +114,9 @@ impl Host {
         match process.ask(&[], Request::Hello, STARTING) {
             Ok(Reply::Ready(PROTOCOL, _)) => {}
             Ok(Reply::Ready(other, _)) => {
-                return Err(format!("its process speaks version {other} of the protocol, and this software version {PROTOCOL}"));
+                return Err(format!(
+                    "its process speaks version {other} of the protocol, and this software version {PROTOCOL}"
+                ));
             }
             Ok(_) => return Err(broken("expected READY first")),
             Err(reason) => return Err(reason),
@@ -166,11 +185,21 @@ impl Host {
 
 impl Process {
     /// One request and its answer. After an error the process is ended.
-    fn ask(&mut self, closing: &[u32], request: Request<'_>, limit: Duration) -> Result<Reply, String> {
+    fn ask(
+        &mut self,
+        closing: &[u32],
+        request: Request<'_>,
+        limit: Duration,
+    ) -> Result<Reply, String> {
         let deadline = Instant::now() + limit;
-        let mut bytes: Vec<u8> = closing.iter().flat_map(|&play| Request::Close { play }.to_bytes()).collect();
+        let mut bytes: Vec<u8> = closing
+            .iter()
+            .flat_map(|&play| Request::Close { play }.to_bytes())
+            .collect();
         bytes.extend(request.to_bytes());
-        let answered = self.write(&bytes, deadline).and_then(|()| self.read(deadline));
+        let answered = self
+            .write(&bytes, deadline)
+            .and_then(|()| self.read(deadline));
         answered.map_err(|trouble| {
             let reason = match trouble {
                 Pipe::Late => format!("the game gave no answer within {} s", limit.as_secs_f64()),
@@ -223,7 +252,9 @@ impl Process {
     fn parting(&mut self) -> String {
         let deadline = Instant::now() + PARTING;
         let mut status = None;
-        while Instant::now() < deadline && !(status.is_some() && self.errors.ended.load(Ordering::Acquire)) {
+        while Instant::now() < deadline
+            && !(status.is_some() && self.errors.ended.load(Ordering::Acquire))
+        {
             status = self.child.try_wait().ok().flatten();
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -232,7 +263,9 @@ impl Process {
         match (status, last) {
             (Some(status), Some(said)) if status.code() == Some(REFUSED.into()) => said,
             (Some(status), Some(said)) => {
-                format!("the game's process ended ({status}); the last it said on standard error: `{said}`")
+                format!(
+                    "the game's process ended ({status}); the last it said on standard error: `{said}`"
+                )
             }
             (Some(status), None) => format!("the game's process ended ({status})"),
             (None, _) => "the game's process closed its pipe but goes on running".to_owned(),
@@ -278,7 +311,9 @@ fn is_passing(error: &std::io::Error) -> bool {
 /// Waits until something can be done on a pipe.
 fn wait(pipe: BorrowedFd<'_>, what: PollFlags, deadline: Instant) -> Result<(), Pipe> {
     loop {
-        let left = deadline.checked_duration_since(Instant::now()).ok_or(Pipe::Late)?;
+        let left = deadline
+            .checked_duration_since(Instant::now())
+            .ok_or(Pipe::Late)?;
         let left = Timespec::try_from(left).map_err(|_| Pipe::Late)?;
         match poll(&mut [PollFd::from_borrowed_fd(pipe, what)], Some(&left)) {
             Ok(0) => return Err(Pipe::Late),

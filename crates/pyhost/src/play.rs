@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use rhae_engine::{Action, Environment, EnvironmentError, Frame, FrameBuffer, GameInfo, Observation, PlayState, StateKey};
+use rhae_engine::{
+    Action, Environment, EnvironmentError, Frame, FrameBuffer, GameInfo, Observation, PlayState,
+    StateKey,
+};
 
 use crate::game::Game;
 use crate::host::Trouble;
@@ -30,23 +33,50 @@ pub(crate) struct HostedPlay {
 
 impl HostedPlay {
     /// A new play, as after its first RESET.
-    pub(crate) fn open(pool: &Arc<Pool>, game: &Arc<Game>, seed: u64) -> Result<Self, EnvironmentError> {
+    pub(crate) fn open(
+        pool: &Arc<Pool>,
+        game: &Arc<Game>,
+        seed: u64,
+    ) -> Result<Self, EnvironmentError> {
         let (seat, sight) = opened(pool, game, seed).map_err(|reason| failure(game, &reason))?;
         let mut info = game.info.clone();
         info.actions = sight.available;
         let opening = Frame::hash_all(&sight.frames);
         let observation = observation(Action::Reset, sight, false, true);
         let (pool, game) = (Arc::clone(pool), Arc::clone(game));
-        Ok(Self { pool, game, info, seat, seed, opening, log: Vec::new(), observation, failed: None })
+        Ok(Self {
+            pool,
+            game,
+            info,
+            seat,
+            seed,
+            opening,
+            log: Vec::new(),
+            observation,
+            failed: None,
+        })
     }
 
     /// Carries out an action in the process; in a new one if the old one was ended by another play.
     fn carry_out(&mut self, action: Action) -> Result<Sight, String> {
-        let first = observe(&self.seat, Request::Act { play: self.seat.number, action });
+        let first = observe(
+            &self.seat,
+            Request::Act {
+                play: self.seat.number,
+                action,
+            },
+        );
         match first {
             Err(Trouble::Gone) => {
                 self.seat = replayed(&self.pool, &self.game, self.seed, self.opening, &self.log)?;
-                observe(&self.seat, Request::Act { play: self.seat.number, action }).map_err(reason)
+                observe(
+                    &self.seat,
+                    Request::Act {
+                        play: self.seat.number,
+                        action,
+                    },
+                )
+                .map_err(reason)
             }
             other => other.map_err(reason),
         }
@@ -66,7 +96,10 @@ impl HostedPlay {
         if self.failed.is_some() || self.game.folder.source.is_none() {
             return None;
         }
-        match self.try_ask(Request::State { play: self.seat.number, deep }) {
+        match self.try_ask(Request::State {
+            play: self.seat.number,
+            deep,
+        }) {
             Ok(Some(Reply::State(stated))) => Some(stated),
             _ => None,
         }
@@ -75,7 +108,10 @@ impl HostedPlay {
     /// A second play by a copy of the state in the same process.
     fn copied(&self) -> Option<Seat> {
         let seat = self.seat.beside();
-        let request = Request::Fork { play: self.seat.number, new: seat.number };
+        let request = Request::Fork {
+            play: self.seat.number,
+            new: seat.number,
+        };
         matches!(self.try_ask(request), Ok(Some(Reply::Done))).then_some(seat)
     }
 
@@ -83,11 +119,20 @@ impl HostedPlay {
     fn restored(&self, snapshot: &Snapshot) -> Result<Seat, String> {
         if let Some(state) = &snapshot.state {
             let seat = self.pool.seat(&self.game)?;
-            if let Ok(Reply::Done) = seat.host.ask(Request::Load { play: seat.number, state }) {
+            if let Ok(Reply::Done) = seat.host.ask(Request::Load {
+                play: seat.number,
+                state,
+            }) {
                 return Ok(seat);
             }
         }
-        replayed(&self.pool, &self.game, snapshot.seed, snapshot.opening, &snapshot.log)
+        replayed(
+            &self.pool,
+            &self.game,
+            snapshot.seed,
+            snapshot.opening,
+            &snapshot.log,
+        )
     }
 }
 
@@ -108,8 +153,14 @@ impl Environment for HostedPlay {
         if action != Action::Reset && before.state != PlayState::NotFinished {
             // The official engine answers without a picture; nothing reaches the game.
             let frames = FrameBuffer::from(vec![before.settled().clone()]);
-            self.observation =
-                Observation { action, frames, full_reset: false, counted: false, changed: false, ..self.observation.clone() };
+            self.observation = Observation {
+                action,
+                frames,
+                full_reset: false,
+                counted: false,
+                changed: false,
+                ..self.observation.clone()
+            };
             return Ok(&self.observation);
         }
         let sight = match self.carry_out(action) {
@@ -125,7 +176,8 @@ impl Environment for HostedPlay {
         let changed = sight.full_reset
             || sight.frames.len() > 1
             || sight.frames.last() != Some(before.settled())
-            || (sight.state, sight.levels_completed, sight.available) != (before.state, before.levels_completed, before.available);
+            || (sight.state, sight.levels_completed, sight.available)
+                != (before.state, before.levels_completed, before.available);
         let counted = action != Action::Reset || !sight.full_reset;
         self.observation = observation(action, sight, counted, changed);
         Ok(&self.observation)
@@ -137,7 +189,11 @@ impl Environment for HostedPlay {
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
         let again = || replayed(&self.pool, &self.game, self.seed, self.opening, &self.log).ok();
-        let seat = if self.failed.is_none() { self.copied().or_else(again)? } else { return None };
+        let seat = if self.failed.is_none() {
+            self.copied().or_else(again)?
+        } else {
+            return None;
+        };
         Some(Box::new(Self {
             pool: Arc::clone(&self.pool),
             game: Arc::clone(&self.game),
@@ -172,7 +228,9 @@ impl Environment for HostedPlay {
         if let Some(reason) = &self.failed {
             return Err(failure(&self.game, reason));
         }
-        let state = match self.try_ask(Request::Save { play: self.seat.number })? {
+        let state = match self.try_ask(Request::Save {
+            play: self.seat.number,
+        })? {
             Some(Reply::Saved(state)) => Some(state),
             _ => None,
         };
@@ -199,9 +257,15 @@ impl Environment for HostedPlay {
     }
 
     fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
-        let snapshot = Snapshot::parse(snapshot, &self.info.id, &self.game.folder.checksum).map_err(EnvironmentError::Snapshot)?;
-        self.seat = self.restored(&snapshot).map_err(|reason| failure(&self.game, &reason))?;
-        let action = snapshot.log.last().map_or(Action::Reset, |&(action, _)| action);
+        let snapshot = Snapshot::parse(snapshot, &self.info.id, &self.game.folder.checksum)
+            .map_err(EnvironmentError::Snapshot)?;
+        self.seat = self
+            .restored(&snapshot)
+            .map_err(|reason| failure(&self.game, &reason))?;
+        let action = snapshot
+            .log
+            .last()
+            .map_or(Action::Reset, |&(action, _)| action);
         self.seed = snapshot.seed;
         self.opening = snapshot.opening;
         self.log = snapshot.log;
@@ -214,12 +278,25 @@ impl Environment for HostedPlay {
 /// A new play in some process of the game, with what it shows first.
 fn opened(pool: &Arc<Pool>, game: &Arc<Game>, seed: u64) -> Result<(Seat, Sight), String> {
     let seat = pool.seat(game)?;
-    match observe(&seat, Request::Open { play: seat.number, seed }) {
+    match observe(
+        &seat,
+        Request::Open {
+            play: seat.number,
+            seed,
+        },
+    ) {
         // A process that ended while nobody looked is no fault of this play; the next one is new.
         Err(Trouble::Gone) => {
             drop(seat);
             let seat = pool.seat(game)?;
-            let sight = observe(&seat, Request::Open { play: seat.number, seed }).map_err(reason)?;
+            let sight = observe(
+                &seat,
+                Request::Open {
+                    play: seat.number,
+                    seed,
+                },
+            )
+            .map_err(reason)?;
             Ok((seat, sight))
         }
         other => other.map(|sight| (seat, sight)).map_err(reason),
@@ -227,14 +304,31 @@ fn opened(pool: &Arc<Pool>, game: &Arc<Game>, seed: u64) -> Result<(Seat, Sight)
 }
 
 /// A new play with the same actions, if it shows the same.
-fn replayed(pool: &Arc<Pool>, game: &Arc<Game>, seed: u64, opening: u64, log: &[(Action, u64)]) -> Result<Seat, String> {
-    let differs = |entry: usize| format!("the game is not deterministic: entry {entry} gave other frames when it was played again");
+fn replayed(
+    pool: &Arc<Pool>,
+    game: &Arc<Game>,
+    seed: u64,
+    opening: u64,
+    log: &[(Action, u64)],
+) -> Result<Seat, String> {
+    let differs = |entry: usize| {
+        format!(
+            "the game is not deterministic: entry {entry} gave other frames when it was played again"
+        )
+    };
     let (seat, sight) = opened(pool, game, seed)?;
     if Frame::hash_all(&sight.frames) != opening {
         return Err(differs(1));
     }
     for (index, &(action, hash)) in log.iter().enumerate() {
-        let sight = observe(&seat, Request::Act { play: seat.number, action }).map_err(reason)?;
+        let sight = observe(
+            &seat,
+            Request::Act {
+                play: seat.number,
+                action,
+            },
+        )
+        .map_err(reason)?;
         if Frame::hash_all(&sight.frames) != hash {
             return Err(differs(index + 2));
         }

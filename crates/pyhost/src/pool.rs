@@ -22,19 +22,30 @@ pub(crate) struct Pool {
 impl Pool {
     pub(crate) fn new(setup: Setup) -> Self {
         let most_per_game = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { setup, most_per_game, hosts: Mutex::default() }
+        Self {
+            setup,
+            most_per_game,
+            hosts: Mutex::default(),
+        }
     }
 
     /// A seat in a process of a game, which is started if need be.
     pub(crate) fn seat(self: &Arc<Self>, game: &Arc<Game>) -> Result<Seat, String> {
         let take = |host: &Arc<Host>| {
             host.plays.fetch_add(1, Ordering::Relaxed);
-            Seat { pool: Arc::clone(self), number: host.number(), host: Arc::clone(host) }
+            Seat {
+                pool: Arc::clone(self),
+                number: host.number(),
+                host: Arc::clone(host),
+            }
         };
         {
             let mut hosts = lock(&self.hosts);
             hosts.retain(|(_, host)| !host.is_dead());
-            let of_game = hosts.iter().filter(|(other, _)| Arc::ptr_eq(other, game)).map(|(_, host)| host);
+            let of_game = hosts
+                .iter()
+                .filter(|(other, _)| Arc::ptr_eq(other, game))
+                .map(|(_, host)| host);
             let plays = |host: &&Arc<Host>| host.plays.load(Ordering::Relaxed);
             let emptiest = of_game.clone().min_by_key(plays);
             if let Some(host) = emptiest
@@ -44,7 +55,10 @@ impl Pool {
             }
         }
         // Starting takes a while, during which other games are served; two at once may make one process too many.
-        let command = self.setup.command(game).map_err(|error| error.to_string())?;
+        let command = self
+            .setup
+            .command(game)
+            .map_err(|error| error.to_string())?;
         let host = Arc::new(Host::start(command, self.setup.limits.action)?);
         let seat = take(&host);
         lock(&self.hosts).push((Arc::clone(game), host));
@@ -56,7 +70,11 @@ impl Pool {
         let mut hosts = lock(&self.hosts);
         hosts.retain(|(_, host)| !host.is_dead());
         let idle = |(_, host): &(Arc<Game>, Arc<Host>)| host.plays.load(Ordering::Relaxed) == 0;
-        let mut surplus = hosts.iter().filter(|entry| idle(entry)).count().saturating_sub(MOST_IDLE);
+        let mut surplus = hosts
+            .iter()
+            .filter(|entry| idle(entry))
+            .count()
+            .saturating_sub(MOST_IDLE);
         let mut leaving = Vec::new();
         hosts.retain(|entry| {
             let leaves = surplus > 0 && idle(entry);
@@ -83,7 +101,11 @@ impl Seat {
     /// Another place in the same process.
     pub(crate) fn beside(&self) -> Self {
         self.host.plays.fetch_add(1, Ordering::Relaxed);
-        Self { pool: Arc::clone(&self.pool), host: Arc::clone(&self.host), number: self.host.number() }
+        Self {
+            pool: Arc::clone(&self.pool),
+            host: Arc::clone(&self.host),
+            number: self.host.number(),
+        }
     }
 }
 

@@ -50,17 +50,32 @@ impl Python {
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, String> {
         if let Some(named) = named {
             // A program in a folder is meant from where Rhae was started, and its own links are no matter.
-            let place = if named.components().count() > 1 { std::path::absolute(named).ok() } else { None };
+            let place = if named.components().count() > 1 {
+                std::path::absolute(named).ok()
+            } else {
+                None
+            };
             let python = Self::probe(place.as_deref().unwrap_or(named))
                 .ok_or_else(|| format!("`{}` is not a Python that answers", named.display()))?;
             let (major, minor) = python.version;
             if python.version < Self::OLDEST {
-                return Err(format!("`{}` is Python {major}.{minor}; games need 3.12 or newer", named.display()));
+                return Err(format!(
+                    "`{}` is Python {major}.{minor}; games need 3.12 or newer",
+                    named.display()
+                ));
             }
             return Ok(python);
         }
-        let active = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python"));
-        let names = ["python3", "python", "python3.14", "python3.13", "python3.12"].map(PathBuf::from);
+        let active =
+            std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin/python"));
+        let names = [
+            "python3",
+            "python",
+            "python3.14",
+            "python3.13",
+            "python3.12",
+        ]
+        .map(PathBuf::from);
         let mut found: Option<Self> = None;
         for candidate in active.into_iter().chain(names) {
             match Self::probe(&candidate).filter(|python| python.version >= Self::OLDEST) {
@@ -68,14 +83,23 @@ impl Python {
                 python => found = found.or(python),
             }
         }
-        found.ok_or_else(|| "no Python 3.12 or newer was found; install one, or name one with --python".to_owned())
+        found.ok_or_else(|| {
+            "no Python 3.12 or newer was found; install one, or name one with --python".to_owned()
+        })
     }
 
     fn probe(program: &Path) -> Option<Self> {
         // What an interpreter says must not depend on the folder that Rhae was started in, nor on variables that games do not get.
         let mut command = Command::new(program);
-        command.args(["-E", "-P", "-c", PROBE]).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
-        let output = command.output().ok().filter(|output| output.status.success())?;
+        command
+            .args(["-E", "-P", "-c", PROBE])
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
+        let output = command
+            .output()
+            .ok()
+            .filter(|output| output.status.success())?;
         serde_json::from_slice(&output.stdout).ok()
     }
 
@@ -83,7 +107,11 @@ impl Python {
     pub(crate) fn arguments(&self, source: &Path, class_name: &str, seconds: f64) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Self::OPTIONS.map(OsString::from).to_vec();
         arguments.extend(["-c", SCRIPT].map(OsString::from));
-        arguments.extend([source.as_os_str().to_owned(), class_name.into(), seconds.to_string().into()]);
+        arguments.extend([
+            source.as_os_str().to_owned(),
+            class_name.into(),
+            seconds.to_string().into(),
+        ]);
         arguments.extend(self.path.iter().map(|path| path.clone().into_os_string()));
         arguments
     }
@@ -93,11 +121,22 @@ impl Python {
         let home = std::env::home_dir();
         let holds_home = |path: &Path| home.as_ref().is_some_and(|home| home.starts_with(path));
         let narrow = |path: &PathBuf| match holds_home(path) {
-            true => vec![path.join("lib"), path.join("lib64"), path.join("bin"), path.join("pyvenv.cfg")],
+            true => vec![
+                path.join("lib"),
+                path.join("lib64"),
+                path.join("bin"),
+                path.join("pyvenv.cfg"),
+            ],
             false => vec![path.clone()],
         };
         let mut folders: Vec<PathBuf> = self.prefixes.iter().flat_map(narrow).collect();
-        folders.extend(self.path.iter().chain(&self.packages).filter(|path| !holds_home(path)).cloned());
+        folders.extend(
+            self.path
+                .iter()
+                .chain(&self.packages)
+                .filter(|path| !holds_home(path))
+                .cloned(),
+        );
         folders.extend(self.executable.canonicalize().ok());
         folders.sort();
         folders.dedup();

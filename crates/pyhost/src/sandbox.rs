@@ -41,17 +41,32 @@ impl Layers {
             (self.seccomp, "seccomp (network, processes)"),
             (self.limits, "resource limits (memory)"),
         ];
-        required.into_iter().filter(|(there, _)| !there).map(|(_, name)| name).collect()
+        required
+            .into_iter()
+            .filter(|(there, _)| !there)
+            .map(|(_, name)| name)
+            .collect()
     }
 }
 
 impl fmt::Display for Layers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let landlock = self.landlock.map(|abi| format!("Landlock {abi}"));
-        let named = [(self.seccomp, "seccomp"), (self.namespaces, "namespaces"), (self.limits, "limits")];
-        let named = named.into_iter().filter(|(there, _)| *there).map(|(_, name)| name.to_owned());
+        let named = [
+            (self.seccomp, "seccomp"),
+            (self.namespaces, "namespaces"),
+            (self.limits, "limits"),
+        ];
+        let named = named
+            .into_iter()
+            .filter(|(there, _)| *there)
+            .map(|(_, name)| name.to_owned());
         let all: Vec<String> = landlock.into_iter().chain(named).collect();
-        f.write_str(&if all.is_empty() { "none".to_owned() } else { all.join(", ") })
+        f.write_str(&if all.is_empty() {
+            "none".to_owned()
+        } else {
+            all.join(", ")
+        })
     }
 }
 
@@ -86,11 +101,26 @@ impl Order {
     }
 
     fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut order = Self { read: Vec::new(), memory_mb: 0, cpu_seconds: 0, partial: false, program: Vec::new() };
+        let mut order = Self {
+            read: Vec::new(),
+            memory_mb: 0,
+            cpu_seconds: 0,
+            partial: false,
+            program: Vec::new(),
+        };
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().ok_or_else(|| format!("`{}` needs a value", argument.display()));
-            let number = |value: OsString| value.to_str().and_then(|text| text.parse().ok()).ok_or("a limit must be a number");
+            let mut value = || {
+                arguments
+                    .next()
+                    .ok_or_else(|| format!("`{}` needs a value", argument.display()))
+            };
+            let number = |value: OsString| {
+                value
+                    .to_str()
+                    .and_then(|text| text.parse().ok())
+                    .ok_or("a limit must be a number")
+            };
             match argument.to_str() {
                 Some("--read") => order.read.push(value()?.into()),
                 Some("--memory-mb") => order.memory_mb = number(value()?)?,
@@ -129,7 +159,11 @@ fn enter(arguments: impl IntoIterator<Item = OsString>) -> Result<Layers, String
     let Some((program, rest)) = order.program.split_first() else {
         return Ok(layers);
     };
-    Err(format!("cannot start `{}`: {}", program.display(), Command::new(program).args(rest).exec()))
+    Err(format!(
+        "cannot start `{}`: {}",
+        program.display(),
+        Command::new(program).args(rest).exec()
+    ))
 }
 
 #[cfg(target_os = "linux")]
@@ -155,15 +189,38 @@ mod tests {
             program: vec!["python".into(), "--partial".into()],
         };
         assert_eq!(Order::parse(order.to_arguments()), Ok(order));
-        assert!(Order::parse(["--memory-mb".into(), "much".into()]).unwrap_err().contains("number"));
-        assert!(Order::parse(["rm".into()]).unwrap_err().contains("`rm` is not understood"));
+        assert!(
+            Order::parse(["--memory-mb".into(), "much".into()])
+                .unwrap_err()
+                .contains("number")
+        );
+        assert!(
+            Order::parse(["rm".into()])
+                .unwrap_err()
+                .contains("`rm` is not understood")
+        );
     }
 
     #[test]
     fn what_is_required_is_named() {
-        let all = Layers { landlock: Some(4), seccomp: true, namespaces: false, limits: true };
-        assert_eq!((all.missing().len(), all.to_string().as_str()), (0, "Landlock 4, seccomp, limits"));
-        assert_eq!(Layers { landlock: None, ..all }.missing(), ["Landlock (files)"]);
+        let all = Layers {
+            landlock: Some(4),
+            seccomp: true,
+            namespaces: false,
+            limits: true,
+        };
+        assert_eq!(
+            (all.missing().len(), all.to_string().as_str()),
+            (0, "Landlock 4, seccomp, limits")
+        );
+        assert_eq!(
+            Layers {
+                landlock: None,
+                ..all
+            }
+            .missing(),
+            ["Landlock (files)"]
+        );
         assert_eq!(Layers::default().to_string(), "none");
     }
 }

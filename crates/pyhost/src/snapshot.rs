@@ -32,7 +32,11 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        let length = |length: usize| u32::try_from(length).expect("a part of a play has fewer than 2³² bytes").to_le_bytes();
+        let length = |length: usize| {
+            u32::try_from(length)
+                .expect("a part of a play has fewer than 2³² bytes")
+                .to_le_bytes()
+        };
         let put = |bytes: &mut Vec<u8>, part: &[u8]| {
             bytes.extend_from_slice(&length(part.len()));
             bytes.extend_from_slice(part);
@@ -41,11 +45,18 @@ impl Snapshot {
         bytes.extend_from_slice(&self.source);
         bytes.extend_from_slice(&self.seed.to_le_bytes());
         bytes.extend_from_slice(&self.opening.to_le_bytes());
-        let log: Vec<u8> =
-            self.log.iter().flat_map(|&(action, hash)| action_bytes(action).into_iter().chain(hash.to_le_bytes())).collect();
+        let log: Vec<u8> = self
+            .log
+            .iter()
+            .flat_map(|&(action, hash)| action_bytes(action).into_iter().chain(hash.to_le_bytes()))
+            .collect();
         put(&mut bytes, &log);
         put(&mut bytes, &self.last.to_bytes());
-        bytes.extend_from_slice(&[u8::from(self.counted), u8::from(self.changed), u8::from(self.state.is_some())]);
+        bytes.extend_from_slice(&[
+            u8::from(self.counted),
+            u8::from(self.changed),
+            u8::from(self.state.is_some()),
+        ]);
         put(&mut bytes, self.state.as_deref().unwrap_or_default());
         bytes
     }
@@ -58,27 +69,45 @@ impl Snapshot {
         }
         let found = String::from_utf8_lossy(rest.part()?).into_owned();
         if found != game.as_str() {
-            return Err(format!("it is a snapshot of `{}`, not of `{game}`", crate::wire::clean(&found)));
+            return Err(format!(
+                "it is a snapshot of `{}`, not of `{game}`",
+                crate::wire::clean(&found)
+            ));
         }
         let made_by: [u8; 32] = rest.array()?;
         if made_by != *source {
             return Err(format!("the files of `{game}` have changed since"));
         }
-        let (seed, opening) = (u64::from_le_bytes(rest.array()?), u64::from_le_bytes(rest.array()?));
+        let (seed, opening) = (
+            u64::from_le_bytes(rest.array()?),
+            u64::from_le_bytes(rest.array()?),
+        );
         let (entries, remainder) = rest.part()?.as_chunks::<ENTRY>();
         let entry = |entry: &[u8; ENTRY]| {
             let [id, x, y, hash @ ..] = *entry;
             action_from([id, x, y]).map(|action| (action, u64::from_le_bytes(hash)))
         };
         let log: Option<Vec<(Action, u64)>> = entries.iter().map(entry).collect();
-        let log = log.filter(|_| remainder.is_empty()).ok_or("its log has an action that does not exist")?;
+        let log = log
+            .filter(|_| remainder.is_empty())
+            .ok_or("its log has an action that does not exist")?;
         let last = Sight::parse(rest.part()?)?;
         let [counted, changed, has_state] = rest.array::<3>()?.map(|flag| flag != 0);
         let state = rest.part()?.to_vec();
         if !rest.0.is_empty() {
             return Err("it is longer than it says".to_owned());
         }
-        Ok(Self { game: found, source: made_by, seed, opening, log, last, counted, changed, state: has_state.then_some(state) })
+        Ok(Self {
+            game: found,
+            source: made_by,
+            seed,
+            opening,
+            log,
+            last,
+            counted,
+            changed,
+            state: has_state.then_some(state),
+        })
     }
 }
 
@@ -93,7 +122,10 @@ impl<'a> Rest<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        Ok(self.take(N)?.try_into().expect("as many bytes as asked for were taken"))
+        Ok(self
+            .take(N)?
+            .try_into()
+            .expect("as many bytes as asked for were taken"))
     }
 
     /// A part that begins with its length.
@@ -116,7 +148,10 @@ mod tests {
             source: [7; 32],
             seed: 9,
             opening: 1,
-            log: vec![(Action::Action1, 5), (Action::Action6 { x: 1, y: 63 }, u64::MAX)],
+            log: vec![
+                (Action::Action1, 5),
+                (Action::Action6 { x: 1, y: 63 }, u64::MAX),
+            ],
             last: Sight {
                 state: PlayState::NotFinished,
                 levels_completed: 1,
@@ -136,13 +171,28 @@ mod tests {
         let id: GameId = "ab12-v1".parse().unwrap();
         let bytes = snapshot().to_bytes();
         assert_eq!(Snapshot::parse(&bytes, &id, &[7; 32]), Ok(snapshot()));
-        assert!(Snapshot::parse(&bytes, &id, &[8; 32]).unwrap_err().contains("have changed since"));
-        assert!(Snapshot::parse(&bytes, &"ab12-v2".parse().unwrap(), &[7; 32]).unwrap_err().contains("not of `ab12-v2`"));
+        assert!(
+            Snapshot::parse(&bytes, &id, &[8; 32])
+                .unwrap_err()
+                .contains("have changed since")
+        );
+        assert!(
+            Snapshot::parse(&bytes, &"ab12-v2".parse().unwrap(), &[7; 32])
+                .unwrap_err()
+                .contains("not of `ab12-v2`")
+        );
         for end in 0..bytes.len() {
-            assert!(Snapshot::parse(&bytes[..end], &id, &[7; 32]).is_err(), "{end}");
+            assert!(
+                Snapshot::parse(&bytes[..end], &id, &[7; 32]).is_err(),
+                "{end}"
+            );
         }
         let longer = [bytes.as_slice(), &[0]].concat();
-        assert!(Snapshot::parse(&longer, &id, &[7; 32]).unwrap_err().contains("longer"));
+        assert!(
+            Snapshot::parse(&longer, &id, &[7; 32])
+                .unwrap_err()
+                .contains("longer")
+        );
     }
 
     proptest! {

@@ -65,7 +65,8 @@ impl Request<'_> {
             Self::Close { play } => put(7, &[&play.to_le_bytes()]),
             Self::State { play, deep } => put(8, &[&play.to_le_bytes(), &[u8::from(deep)]]),
         }
-        let length = u32::try_from(bytes.len() - 4).expect("what is sent has been read from a message or is short");
+        let length = u32::try_from(bytes.len() - 4)
+            .expect("what is sent has been read from a message or is short");
         bytes[..4].copy_from_slice(&length.to_le_bytes());
         bytes
     }
@@ -118,7 +119,10 @@ impl Stated {
             return Err("a state whose clicks are cut off".to_owned());
         }
         let clicks = clicks.iter().map(|&[x, y]| (x, y)).collect();
-        Ok(Self { key: (known != 0).then(|| u128::from_le_bytes(*key)), clicks: (listed != 0).then_some(clicks) })
+        Ok(Self {
+            key: (known != 0).then(|| u128::from_le_bytes(*key)),
+            clicks: (listed != 0).then_some(clicks),
+        })
     }
 }
 
@@ -141,7 +145,10 @@ impl Reply {
         Ok(match kind {
             0x81 => {
                 let (version, name) = body.split_first_chunk().ok_or("READY without a version")?;
-                Self::Ready(u16::from_le_bytes(*version), clean(&String::from_utf8_lossy(name)))
+                Self::Ready(
+                    u16::from_le_bytes(*version),
+                    clean(&String::from_utf8_lossy(name)),
+                )
             }
             0x82 => Self::Observation(Sight::parse(body)?),
             0x83 => Self::Done,
@@ -157,8 +164,18 @@ impl Reply {
 impl Sight {
     /// Reads an observation's body.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, String> {
-        let (head, cells) = body.split_first_chunk::<HEAD>().ok_or("an observation that is too short")?;
-        let &[state, levels_completed, win_levels, offered, full_reset, low, high] = head;
+        let (head, cells) = body
+            .split_first_chunk::<HEAD>()
+            .ok_or("an observation that is too short")?;
+        let &[
+            state,
+            levels_completed,
+            win_levels,
+            offered,
+            full_reset,
+            low,
+            high,
+        ] = head;
         let state = match state {
             0 => PlayState::NotFinished,
             1 => PlayState::Win,
@@ -171,16 +188,24 @@ impl Sight {
         let count = usize::from(u16::from_le_bytes([low, high]));
         if !(1..=MOST_FRAMES).contains(&count) || cells.len() != count * CELLS {
             let found = cells.len();
-            return Err(format!("an observation with {count} frames and {found} cells; expected 1 to {MOST_FRAMES} of {CELLS}"));
+            return Err(format!(
+                "an observation with {count} frames and {found} cells; expected 1 to {MOST_FRAMES} of {CELLS}"
+            ));
         }
         let (frames, _) = cells.as_chunks::<CELLS>();
         Ok(Self {
             state,
             levels_completed,
             win_levels,
-            available: ActionKind::ALL.into_iter().filter(|kind| offered >> kind.id() & 1 == 1).collect(),
+            available: ActionKind::ALL
+                .into_iter()
+                .filter(|kind| offered >> kind.id() & 1 == 1)
+                .collect(),
             full_reset: full_reset != 0,
-            frames: frames.iter().map(|cells| Frame::from_cells(*cells)).collect(),
+            frames: frames
+                .iter()
+                .map(|cells| Frame::from_cells(*cells))
+                .collect(),
         })
     }
 
@@ -191,18 +216,35 @@ impl Sight {
             PlayState::Win => 1,
             PlayState::GameOver => 2,
         };
-        let offered = self.available.iter().fold(0, |bits, kind| bits | 1 << kind.id());
-        let count = u16::try_from(self.frames.len()).expect("a sight has as many frames as a message holds");
-        let mut bytes = vec![state, self.levels_completed, self.win_levels, offered, u8::from(self.full_reset)];
+        let offered = self
+            .available
+            .iter()
+            .fold(0, |bits, kind| bits | 1 << kind.id());
+        let count = u16::try_from(self.frames.len())
+            .expect("a sight has as many frames as a message holds");
+        let mut bytes = vec![
+            state,
+            self.levels_completed,
+            self.win_levels,
+            offered,
+            u8::from(self.full_reset),
+        ];
         bytes.extend_from_slice(&count.to_le_bytes());
-        self.frames.iter().for_each(|frame| bytes.extend_from_slice(frame.cells()));
+        self.frames
+            .iter()
+            .for_each(|frame| bytes.extend_from_slice(frame.cells()));
         bytes
     }
 }
 
 /// A text from outside, in one line and of bearable length.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(500).collect::<String>().trim().to_owned()
+    text.chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .take(500)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -235,25 +277,44 @@ mod tests {
         assert!(refused(|bytes| bytes[0] = 3).contains("unknown state 3"));
         assert!(refused(|bytes| bytes[2] = 255).contains("254 levels"));
         assert!(refused(|bytes| bytes[5] = 0).contains("0 frames"));
-        assert!(refused(|bytes| bytes.truncate(bytes.len() - 1)).contains("2 frames and 8191 cells"));
+        assert!(
+            refused(|bytes| bytes.truncate(bytes.len() - 1)).contains("2 frames and 8191 cells")
+        );
         assert!(refused(|bytes| bytes.truncate(6)).contains("too short"));
     }
 
     #[test]
     fn requests_have_their_documented_form() {
-        let act = Request::Act { play: 7, action: Action::Action6 { x: 3, y: 9 } };
+        let act = Request::Act {
+            play: 7,
+            action: Action::Action6 { x: 3, y: 9 },
+        };
         assert_eq!(act.to_bytes(), [8, 0, 0, 0, 3, 7, 0, 0, 0, 6, 3, 9]);
         assert_eq!(Request::Hello.to_bytes(), [3, 0, 0, 0, 1, 1, 0]);
-        assert_eq!(Request::Open { play: 1, seed: 2 }.to_bytes(), [13, 0, 0, 0, 2, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
-        for action in [Action::Reset, Action::Action5, Action::Action6 { x: 63, y: 0 }, Action::Action7] {
+        assert_eq!(
+            Request::Open { play: 1, seed: 2 }.to_bytes(),
+            [13, 0, 0, 0, 2, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]
+        );
+        for action in [
+            Action::Reset,
+            Action::Action5,
+            Action::Action6 { x: 63, y: 0 },
+            Action::Action7,
+        ] {
             assert_eq!(action_from(action_bytes(action)), Some(action));
         }
-        assert_eq!((action_from([8, 0, 0]), action_from([6, 64, 0])), (None, None));
+        assert_eq!(
+            (action_from([8, 0, 0]), action_from([6, 64, 0])),
+            (None, None)
+        );
     }
 
     #[test]
     fn what_a_game_says_cannot_steer_a_terminal() {
-        assert_eq!(Reply::parse(b"\xff\x1b[2Jboo\n\xff"), Ok(Reply::Failed("[2Jboo \u{fffd}".to_owned())));
+        assert_eq!(
+            Reply::parse(b"\xff\x1b[2Jboo\n\xff"),
+            Ok(Reply::Failed("[2Jboo \u{fffd}".to_owned()))
+        );
     }
 
     proptest! {

@@ -95,18 +95,32 @@ pub fn arc_page(report: &ArcReport) -> Result<String, PictureError> {
     against_cost(&mut body, report);
     task::tasks(&mut body, report)?;
     body.push_str("</main>");
-    let title = main_number(report).map_or_else(String::new, |number| format!(" · {:.2} %", 100.0 * number));
+    let title = main_number(report)
+        .map_or_else(String::new, |number| format!(" · {:.2} %", 100.0 * number));
     Ok(page(&format!("{}{title}", report.solver), "arc", &body))
 }
 
 /// The headline, from 0 to 1.
 fn main_number(report: &ArcReport) -> Option<f64> {
-    report.average.or_else(|| report.sets.first().and_then(|set| set.score.as_ref()).map(|score| score.mean_task_score.value))
+    report.average.or_else(|| {
+        report
+            .sets
+            .first()
+            .and_then(|set| set.score.as_ref())
+            .map(|score| score.mean_task_score.value)
+    })
 }
 
 fn headline(body: &mut String, report: &ArcReport) {
-    let number = main_number(report).map_or_else(|| "–".to_owned(), |number| format!("{:.2}<small> %</small>", 100.0 * number));
-    let _ = writeln!(body, "<header>\n<div class=\"score\">\n<h1>{}</h1>\n<p class=\"number\">{number}</p>", Text(&report.solver));
+    let number = main_number(report).map_or_else(
+        || "–".to_owned(),
+        |number| format!("{:.2}<small> %</small>", 100.0 * number),
+    );
+    let _ = writeln!(
+        body,
+        "<header>\n<div class=\"score\">\n<h1>{}</h1>\n<p class=\"number\">{number}</p>",
+        Text(&report.solver)
+    );
     let only = report.sets.first().filter(|_| report.sets.len() == 1);
     match only.map(|set| set.score.as_ref()) {
         Some(Some(score)) => {
@@ -118,22 +132,41 @@ fn headline(body: &mut String, report: &ArcReport) {
                 100.0 * interval.high
             );
         }
-        Some(None) => body.push_str("<p class=\"quiet\">Solutions are not known, so nothing is scored.</p>\n"),
+        Some(None) => {
+            body.push_str("<p class=\"quiet\">Solutions are not known, so nothing is scored.</p>\n")
+        }
         None => {
-            let _ = writeln!(body, "<p class=\"quiet\">Average of {} sets</p>", report.sets.len());
+            let _ = writeln!(
+                body,
+                "<p class=\"quiet\">Average of {} sets</p>",
+                report.sets.len()
+            );
         }
     }
     body.push_str("</div>\n<dl class=\"facts\">\n");
     for (name, value) in &report.facts {
-        let class = if value.chars().count() > 40 { " class=\"line\"" } else { "" };
-        let _ = writeln!(body, "<div{class}><dt>{}</dt><dd>{}</dd></div>", Text(name), Text(value));
+        let class = if value.chars().count() > 40 {
+            " class=\"line\""
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            body,
+            "<div{class}><dt>{}</dt><dd>{}</dd></div>",
+            Text(name),
+            Text(value)
+        );
     }
     body.push_str("</dl>\n</header>\n");
 }
 
 fn scores(body: &mut String, set: &ArcSet, sets: usize) {
     let Some(score) = &set.score else { return };
-    let name = if sets > 1 { format!(" <small>{}</small>", Text(&set.name)) } else { String::new() };
+    let name = if sets > 1 {
+        format!(" <small>{}</small>", Text(&set.name))
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         body,
         "<section>\n<h2>Scores{name}</h2>\n<div class=\"wide\"><table class=\"measures\">\n<thead><tr><th></th><th class=\"num\">%</th>\
@@ -145,8 +178,15 @@ fn scores(body: &mut String, set: &ArcSet, sets: usize) {
         ("Test inputs solved", score.test_inputs_solved),
         ("First attempt alone", score.pass_at_1),
     ] {
-        let Measure { value, count, of, interval } = measure;
-        let count = count.map_or_else(String::new, |count| format!("{count}<span class=\"quiet\"> / {of}</span>"));
+        let Measure {
+            value,
+            count,
+            of,
+            interval,
+        } = measure;
+        let count = count.map_or_else(String::new, |count| {
+            format!("{count}<span class=\"quiet\"> / {of}</span>")
+        });
         let (value, low, high) = (100.0 * value, 100.0 * interval.low, 100.0 * interval.high);
         let _ = writeln!(
             body,
@@ -171,17 +211,37 @@ fn scores(body: &mut String, set: &ArcSet, sets: usize) {
         body.push_str("</ul>\n");
     }
     for warning in score.warnings.iter().take(20) {
-        let task = warning.task.as_ref().map_or_else(String::new, |task| format!("{task}: "));
-        let _ = writeln!(body, "<p class=\"quiet note\">{}{}</p>", Text(&task), Text(&warning.message));
+        let task = warning
+            .task
+            .as_ref()
+            .map_or_else(String::new, |task| format!("{task}: "));
+        let _ = writeln!(
+            body,
+            "<p class=\"quiet note\">{}{}</p>",
+            Text(&task),
+            Text(&warning.message)
+        );
     }
     body.push_str("</section>\n");
 }
 
 fn against_cost(body: &mut String, report: &ArcReport) {
-    let points: Vec<(f64, f64)> = report.tasks.iter().filter_map(|task| Some((task.cost, task.score?))).collect();
-    let of = if report.costs_money { CostOf::Money } else { CostOf::Time };
+    let points: Vec<(f64, f64)> = report
+        .tasks
+        .iter()
+        .filter_map(|task| Some((task.cost, task.score?)))
+        .collect();
+    let of = if report.costs_money {
+        CostOf::Money
+    } else {
+        CostOf::Time
+    };
     if let Some(plot) = score_plot(&points, of) {
-        let what = if report.costs_money { "the money spent on a task" } else { "the time spent on a task" };
+        let what = if report.costs_money {
+            "the money spent on a task"
+        } else {
+            "the time spent on a task"
+        };
         let _ = writeln!(
             body,
             "<section>\n<h2>Score against cost <small>by {what}</small></h2>\n<figure class=\"wide\">{plot}</figure>\n</section>"

@@ -55,8 +55,19 @@ pub struct LevelTally {
 
 impl Film {
     /// A film without moments.
-    pub fn new(title: impl Into<String>, subtitle: impl Into<String>, frames_per_second: u8, win_levels: u8) -> Self {
-        Self { title: title.into(), subtitle: subtitle.into(), frames_per_second, win_levels, moments: Vec::new() }
+    pub fn new(
+        title: impl Into<String>,
+        subtitle: impl Into<String>,
+        frames_per_second: u8,
+        win_levels: u8,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            subtitle: subtitle.into(),
+            frames_per_second,
+            win_levels,
+            moments: Vec::new(),
+        }
     }
 
     /// Adds what an environment answered.
@@ -141,25 +152,41 @@ pub(crate) mod tests {
         let moment = |action, frames, levels_completed| Moment {
             action,
             frames,
-            state: if levels_completed == levels { PlayState::Win } else { PlayState::NotFinished },
+            state: if levels_completed == levels {
+                PlayState::Win
+            } else {
+                PlayState::NotFinished
+            },
             levels_completed,
             changed: true,
             counted: action != Action::Reset,
             full_reset: action == Action::Reset,
             reasoning: None,
         };
-        film.moments.push(moment(Action::Reset, vec![draw(0, 0)], 0));
+        film.moments
+            .push(moment(Action::Reset, vec![draw(0, 0)], 0));
         for level in 0..levels {
-            let mut click = moment(Action::Action6 { x: 10 + 7 * level, y: 40 }, vec![draw(level, 0)], level);
+            let mut click = moment(
+                Action::Action6 {
+                    x: 10 + 7 * level,
+                    y: 40,
+                },
+                vec![draw(level, 0)],
+                level,
+            );
             click.changed = false;
             click.reasoning = Some(format!("Level {}: what does this cell do?", level + 1));
             film.moments.push(click);
             for x in 1..5 {
-                film.moments.push(moment(Action::Action4, vec![draw(level, x)], level));
+                film.moments
+                    .push(moment(Action::Action4, vec![draw(level, x)], level));
             }
-            let mut frames: Vec<Frame> = (0..6).map(|step| Frame::filled([14, 11][step % 2])).collect();
+            let mut frames: Vec<Frame> = (0..6)
+                .map(|step| Frame::filled([14, 11][step % 2]))
+                .collect();
             frames.push(draw((level + 1).min(levels - 1), 0));
-            film.moments.push(moment(Action::Action4, frames, level + 1));
+            film.moments
+                .push(moment(Action::Action4, frames, level + 1));
         }
         film
     }
@@ -167,17 +194,33 @@ pub(crate) mod tests {
     #[test]
     fn actions_belong_to_the_level_they_were_taken_in() {
         let mut film = walking_square(2);
-        film.moments.push(Moment { levels_completed: 0, state: PlayState::NotFinished, ..film.moments[0].clone() });
+        film.moments.push(Moment {
+            levels_completed: 0,
+            state: PlayState::NotFinished,
+            ..film.moments[0].clone()
+        });
         film.moments.push(film.moments[2].clone());
-        let tally = LevelTally { actions: 6, unchanged: 1 };
-        let second = LevelTally { actions: 1, unchanged: 0 };
-        assert_eq!(film.tallies(), [vec![tally, tally], vec![second, LevelTally::default()]]);
+        let tally = LevelTally {
+            actions: 6,
+            unchanged: 1,
+        };
+        let second = LevelTally {
+            actions: 1,
+            unchanged: 0,
+        };
+        assert_eq!(
+            film.tallies(),
+            [vec![tally, tally], vec![second, LevelTally::default()]]
+        );
         assert_eq!(film.actions(), 13);
     }
 
     #[test]
     fn reasoning_that_is_not_text_is_shown_as_json() {
         assert_eq!(reasoning_text(&serde_json::json!("go left")), "go left");
-        assert_eq!(reasoning_text(&serde_json::json!({"plan": 1})), "{\n  \"plan\": 1\n}");
+        assert_eq!(
+            reasoning_text(&serde_json::json!({"plan": 1})),
+            "{\n  \"plan\": 1\n}"
+        );
     }
 }

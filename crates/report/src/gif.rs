@@ -25,14 +25,23 @@ pub struct GifOptions {
 
 impl Default for GifOptions {
     fn default() -> Self {
-        Self { zoom: 6, most_frames: None, settled_ms: 300, end_ms: 2000, clicks: true }
+        Self {
+            zoom: 6,
+            most_frames: None,
+            settled_ms: 300,
+            end_ms: 2000,
+            clicks: true,
+        }
     }
 }
 
 /// The film as a GIF that repeats for ever.
 pub fn animated_gif(film: &Film, options: &GifOptions) -> Result<Vec<u8>, PictureError> {
     let zoom = options.zoom.clamp(1, 16);
-    let shots = thinned(shots(film, options), options.most_frames.unwrap_or(usize::MAX));
+    let shots = thinned(
+        shots(film, options),
+        options.most_frames.unwrap_or(usize::MAX),
+    );
     if shots.is_empty() {
         return Err(PictureError::Empty);
     }
@@ -51,7 +60,9 @@ pub fn animated_gif(film: &Film, options: &GifOptions) -> Result<Vec<u8>, Pictur
             }
             continue;
         };
-        if let Some(frame) = waiting.replace(cut(shown.as_deref(), &pixels, area, SIZE * zoom, shot.ms)) {
+        if let Some(frame) =
+            waiting.replace(cut(shown.as_deref(), &pixels, area, SIZE * zoom, shot.ms))
+        {
             encoder.write_frame(&frame)?;
         }
         shown = Some(pixels);
@@ -85,13 +96,27 @@ fn shots<'a>(film: &'a Film, options: &GifOptions) -> Vec<Shot<'a>> {
     let mut shots: Vec<Shot<'a>> = Vec::new();
     for moment in &film.moments {
         if let (true, Some(cell), Some(before)) = (options.clicks, moment.click(), shots.last()) {
-            shots.push(Shot { frame: before.frame, ring: Some(cell), settled: false, ms: tick.max(100) });
+            shots.push(Shot {
+                frame: before.frame,
+                ring: Some(cell),
+                settled: false,
+                ms: tick.max(100),
+            });
         }
         let last = moment.frames.len().saturating_sub(1);
         shots.extend(moment.frames.iter().enumerate().map(|(index, frame)| {
             let settled = index == last;
-            let ms = if settled && moment.changed { options.settled_ms.max(tick) } else { tick };
-            Shot { frame, ring: None, settled, ms }
+            let ms = if settled && moment.changed {
+                options.settled_ms.max(tick)
+            } else {
+                tick
+            };
+            Shot {
+                frame,
+                ring: None,
+                settled,
+                ms,
+            }
         }));
     }
     if let Some(shot) = shots.last_mut() {
@@ -108,9 +133,20 @@ fn thinned(shots: Vec<Shot<'_>>, most: usize) -> Vec<Shot<'_>> {
     let most = most.max(1);
     let settled = shots.iter().filter(|shot| shot.settled).count();
     let keep_settled = settled.min(most);
-    let (mut settled_picks, mut other_picks) =
-        (EvenPicks::new(settled, keep_settled), EvenPicks::new(shots.len() - settled, most - keep_settled));
-    shots.into_iter().filter(|shot| if shot.settled { settled_picks.next() } else { other_picks.next() }).collect()
+    let (mut settled_picks, mut other_picks) = (
+        EvenPicks::new(settled, keep_settled),
+        EvenPicks::new(shots.len() - settled, most - keep_settled),
+    );
+    shots
+        .into_iter()
+        .filter(|shot| {
+            if shot.settled {
+                settled_picks.next()
+            } else {
+                other_picks.next()
+            }
+        })
+        .collect()
 }
 
 /// Says of each of `total` things in turn whether it is one of the `kept`; the last always is.
@@ -122,7 +158,11 @@ struct EvenPicks {
 
 impl EvenPicks {
     const fn new(total: usize, kept: usize) -> Self {
-        Self { total, kept, credit: 0 }
+        Self {
+            total,
+            kept,
+            credit: 0,
+        }
     }
 
     const fn next(&mut self) -> bool {
@@ -140,7 +180,10 @@ fn drawn(shot: &Shot<'_>, zoom: usize) -> Vec<u8> {
     let mut pixels = Vec::with_capacity(width * width);
     for row in shot.frame.rows() {
         let start = pixels.len();
-        pixels.extend(row.iter().flat_map(|&cell| std::iter::repeat_n(cell.min(15), zoom)));
+        pixels.extend(
+            row.iter()
+                .flat_map(|&cell| std::iter::repeat_n(cell.min(15), zoom)),
+        );
         for _ in 1..zoom {
             pixels.extend_from_within(start..start + width);
         }
@@ -159,7 +202,8 @@ fn draw_ring(pixels: &mut [u8], zoom: usize, (x, y): (usize, usize), color: u8) 
     let reach = |cell: usize| (cell.saturating_sub(2) * zoom)..((cell + 3).min(SIZE) * zoom);
     for row in reach(y) {
         for column in reach(x) {
-            let distance = (2 * column + 1).abs_diff(center_x).pow(2) + (2 * row + 1).abs_diff(center_y).pow(2);
+            let distance = (2 * column + 1).abs_diff(center_x).pow(2)
+                + (2 * row + 1).abs_diff(center_y).pow(2);
             if (inner * inner..outer * outer).contains(&distance) {
                 pixels[row * SIZE * zoom + column] = color;
             }
@@ -172,7 +216,10 @@ fn ring_color(frame: &Frame, (x, y): (usize, usize)) -> u8 {
     let near = |cell: usize| cell.saturating_sub(2)..(cell + 3).min(SIZE);
     let contrast = |color: &u8| {
         let under = near(y).flat_map(|row| near(x).map(move |column| frame.get(column, row)));
-        under.map(|cell| distance(*color, cell.min(15))).min().unwrap_or(0)
+        under
+            .map(|cell| distance(*color, cell.min(15)))
+            .min()
+            .unwrap_or(0)
     };
     (0..16).max_by_key(contrast).unwrap_or(0)
 }
@@ -187,16 +234,33 @@ fn distance(a: u8, b: u8) -> u32 {
 /// The smallest rectangle outside of which nothing changed; `None` if nothing did.
 fn changed_area(before: Option<&[u8]>, pixels: &[u8], width: usize) -> Option<Area> {
     let Some(before) = before else {
-        return Some(Area { left: 0, top: 0, right: width, bottom: pixels.len() / width });
+        return Some(Area {
+            left: 0,
+            top: 0,
+            right: width,
+            bottom: pixels.len() / width,
+        });
     };
     let mut area: Option<Area> = None;
-    for (y, (old, new)) in before.chunks_exact(width).zip(pixels.chunks_exact(width)).enumerate() {
+    for (y, (old, new)) in before
+        .chunks_exact(width)
+        .zip(pixels.chunks_exact(width))
+        .enumerate()
+    {
         if old == new {
             continue;
         }
         let differs = |x: &usize| old[*x] != new[*x];
-        let (first, last) = ((0..width).find(differs).unwrap_or(0), (0..width).rfind(differs).unwrap_or(0));
-        let row = Area { left: first, top: y, right: last + 1, bottom: y + 1 };
+        let (first, last) = (
+            (0..width).find(differs).unwrap_or(0),
+            (0..width).rfind(differs).unwrap_or(0),
+        );
+        let row = Area {
+            left: first,
+            top: y,
+            right: last + 1,
+            bottom: y + 1,
+        };
         area = Some(area.map_or(row, |area| Area {
             left: area.left.min(row.left),
             right: area.right.max(row.right),
@@ -207,20 +271,35 @@ fn changed_area(before: Option<&[u8]>, pixels: &[u8], width: usize) -> Option<Ar
     area
 }
 
-fn cut(before: Option<&[u8]>, pixels: &[u8], area: Area, width: usize, ms: u32) -> gif::Frame<'static> {
+fn cut(
+    before: Option<&[u8]>,
+    pixels: &[u8],
+    area: Area,
+    width: usize,
+    ms: u32,
+) -> gif::Frame<'static> {
     let rows = || (area.top..area.bottom).map(|y| y * width + area.left..y * width + area.right);
     let mut buffer: Vec<u8> = rows().flat_map(|row| &pixels[row]).copied().collect();
     let mut transparent = None;
     if let Some(before) = before {
         let old = rows().flat_map(|row| &before[row]);
-        let used = buffer.iter().zip(old.clone()).filter(|(new, old)| new != old).fold(0u16, |used, (new, _)| used | 1 << new);
+        let used = buffer
+            .iter()
+            .zip(old.clone())
+            .filter(|(new, old)| new != old)
+            .fold(0u16, |used, (new, _)| used | 1 << new);
         // A colour that no changed pixel has can stand for "as before"; the lowest makes for the shortest codes.
         transparent = (0..16).find(|color| used >> color & 1 == 0);
         if let Some(color) = transparent {
-            buffer.iter_mut().zip(old).filter(|(new, old)| new == old).for_each(|(new, _)| *new = color);
+            buffer
+                .iter_mut()
+                .zip(old)
+                .filter(|(new, old)| new == old)
+                .for_each(|(new, _)| *new = color);
         }
     }
-    let small = |length: usize| u16::try_from(length).expect("a picture is at most 1,024 pixels wide");
+    let small =
+        |length: usize| u16::try_from(length).expect("a picture is at most 1,024 pixels wide");
     gif::Frame {
         delay: centiseconds(ms),
         transparent,
@@ -250,9 +329,16 @@ mod tests {
         let mut canvas = vec![0; width * width];
         let mut pictures = Vec::new();
         while let Some(frame) = decoder.read_next_frame().unwrap() {
-            for (row, line) in frame.buffer.chunks_exact(usize::from(frame.width)).enumerate() {
+            for (row, line) in frame
+                .buffer
+                .chunks_exact(usize::from(frame.width))
+                .enumerate()
+            {
                 let start = (usize::from(frame.top) + row) * width + usize::from(frame.left);
-                for (pixel, &color) in canvas[start..].iter_mut().zip(line).filter(|(_, color)| Some(**color) != frame.transparent)
+                for (pixel, &color) in canvas[start..]
+                    .iter_mut()
+                    .zip(line)
+                    .filter(|(_, color)| Some(**color) != frame.transparent)
                 {
                     *pixel = color;
                 }
@@ -265,9 +351,17 @@ mod tests {
     #[test]
     fn a_player_sees_every_frame() {
         let film = walking_square(3);
-        let options = GifOptions { zoom: 1, clicks: false, ..GifOptions::default() };
+        let options = GifOptions {
+            zoom: 1,
+            clicks: false,
+            ..GifOptions::default()
+        };
         let pictures = played(&animated_gif(&film, &options).unwrap());
-        let mut frames: Vec<&Frame> = film.moments.iter().flat_map(|moment| &moment.frames).collect();
+        let mut frames: Vec<&Frame> = film
+            .moments
+            .iter()
+            .flat_map(|moment| &moment.frames)
+            .collect();
         frames.dedup();
         assert_eq!(pictures.len(), frames.len());
         for ((picture, _), frame) in pictures.iter().zip(frames) {
@@ -279,13 +373,30 @@ mod tests {
     #[test]
     fn a_click_is_ringed_for_one_picture() {
         let film = walking_square(1);
-        let pictures = played(&animated_gif(&film, &GifOptions { zoom: 2, ..GifOptions::default() }).unwrap());
+        let pictures = played(
+            &animated_gif(
+                &film,
+                &GifOptions {
+                    zoom: 2,
+                    ..GifOptions::default()
+                },
+            )
+            .unwrap(),
+        );
         let ringed = &pictures[1].0;
         assert_ne!(ringed, &pictures[0].0);
         assert_eq!(&pictures[2].0, &pictures[0].0);
         let pixel = |x: usize, y: usize| ringed[y * 128 + x];
-        assert_eq!(pixel(20, 80), film.moments[1].frames[0].get(10, 40), "the clicked cell stays visible");
-        assert_ne!(pixel(23, 80), film.moments[1].frames[0].get(11, 40), "beside it is the ring");
+        assert_eq!(
+            pixel(20, 80),
+            film.moments[1].frames[0].get(10, 40),
+            "the clicked cell stays visible"
+        );
+        assert_ne!(
+            pixel(23, 80),
+            film.moments[1].frames[0].get(11, 40),
+            "beside it is the ring"
+        );
     }
 
     #[test]
@@ -300,9 +411,22 @@ mod tests {
     #[test]
     fn a_limit_thins_evenly_and_keeps_the_end() {
         let film = walking_square(5);
-        let whole = played(&animated_gif(&film, &GifOptions { zoom: 1, ..GifOptions::default() }).unwrap());
+        let whole = played(
+            &animated_gif(
+                &film,
+                &GifOptions {
+                    zoom: 1,
+                    ..GifOptions::default()
+                },
+            )
+            .unwrap(),
+        );
         for most in [0, 1, 2, 10, 30, 45] {
-            let options = GifOptions { zoom: 1, most_frames: Some(most), ..GifOptions::default() };
+            let options = GifOptions {
+                zoom: 1,
+                most_frames: Some(most),
+                ..GifOptions::default()
+            };
             let pictures = played(&animated_gif(&film, &options).unwrap());
             assert!(pictures.len() <= most.max(1));
             assert!(pictures.last().unwrap().0 == whole.last().unwrap().0);
@@ -311,6 +435,9 @@ mod tests {
 
     #[test]
     fn a_film_without_frames_is_refused() {
-        assert!(matches!(animated_gif(&Film::new("", "", 20, 1), &GifOptions::default()), Err(PictureError::Empty)));
+        assert!(matches!(
+            animated_gif(&Film::new("", "", 20, 1), &GifOptions::default()),
+            Err(PictureError::Empty)
+        ));
     }
 }

@@ -36,18 +36,34 @@ pub fn graph_page(report: &GraphPage) -> String {
         Text(&report.subtitle)
     );
     if let Some(growth) = &report.growth {
-        let _ = writeln!(body, "<section>\n<h2>Growth by level</h2>\n<div class=\"wide\">{growth}</div>\n</section>");
+        let _ = writeln!(
+            body,
+            "<section>\n<h2>Growth by level</h2>\n<div class=\"wide\">{growth}</div>\n</section>"
+        );
     }
     for level in &report.levels {
-        let _ = writeln!(body, "<section>\n<h2>{}</h2>\n<dl class=\"facts\">", Text(&level.title));
+        let _ = writeln!(
+            body,
+            "<section>\n<h2>{}</h2>\n<dl class=\"facts\">",
+            Text(&level.title)
+        );
         for (name, value) in &level.facts {
-            let _ = writeln!(body, "<div><dt>{}</dt><dd>{}</dd></div>", Text(name), Text(value));
+            let _ = writeln!(
+                body,
+                "<div><dt>{}</dt><dd>{}</dd></div>",
+                Text(name),
+                Text(value)
+            );
         }
         body.push_str("</dl>\n");
         for notice in &level.notices {
             let _ = writeln!(body, "<p class=\"notice\">{}</p>", Text(notice));
         }
-        let _ = writeln!(body, "<div class=\"wide\">{}</div>\n</section>", level.picture);
+        let _ = writeln!(
+            body,
+            "<div class=\"wide\">{}</div>\n</section>",
+            level.picture
+        );
     }
     body.push_str("</main>");
     page(&format!("{} · states", report.game_id), "graph", &body)

@@ -88,19 +88,34 @@ fn legend(svg: &mut String) {
 fn mark(svg: &mut String, look: &str, x: f64, y: f64, r: f64, title: &str) {
     let title = format!("<title>{title}</title>");
     let _ = match look {
-        "win" => writeln!(svg, "<path class=\"win\" d=\"M{x:.1} {:.1}l{r} {r}l-{r} {r}l-{r} -{r}z\">{title}</path>", y - r),
+        "win" => writeln!(
+            svg,
+            "<path class=\"win\" d=\"M{x:.1} {:.1}l{r} {r}l-{r} {r}l-{r} -{r}z\">{title}</path>",
+            y - r
+        ),
         "loss" => {
             let d = 2.0 * r;
-            writeln!(svg, "<path class=\"loss\" d=\"M{:.1} {:.1}l{d} {d}m0 -{d}l-{d} {d}\">{title}</path>", x - r, y - r)
+            writeln!(
+                svg,
+                "<path class=\"loss\" d=\"M{:.1} {:.1}l{d} {d}m0 -{d}l-{d} {d}\">{title}</path>",
+                x - r,
+                y - r
+            )
         }
-        look => writeln!(svg, "<circle class=\"{look}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{title}</circle>"),
+        look => writeln!(
+            svg,
+            "<circle class=\"{look}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{title}</circle>"
+        ),
     };
 }
 
 fn dots(drawn: &DrawnGraph<'_>) -> (String, f64) {
     let graph = drawn.graph;
     let depth = graph.depth().max(1);
-    let widest = (0..=graph.depth()).map(|depth| graph.layer(depth).len()).max().unwrap_or(1);
+    let widest = (0..=graph.depth())
+        .map(|depth| graph.layer(depth).len())
+        .max()
+        .unwrap_or(1);
     let room = (widest as f64 * 9.0).clamp(160.0, 760.0);
     let (top, height) = (44.0, 44.0 + room + 34.0);
     let places = places(graph);
@@ -116,7 +131,10 @@ fn dots(drawn: &DrawnGraph<'_>) -> (String, f64) {
         let ((x1, y1), (x2, y2)) = (at(from), at(to));
         let middle = (x1 + x2) / 2.0;
         let _ = if from == to {
-            writeln!(svg, "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}c-7 -9 7 -9 0 0\"/>")
+            writeln!(
+                svg,
+                "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}c-7 -9 7 -9 0 0\"/>"
+            )
         } else if (x1 - x2).abs() < 1.0 {
             writeln!(
                 svg,
@@ -135,17 +153,35 @@ fn dots(drawn: &DrawnGraph<'_>) -> (String, f64) {
         let mut targets = graph.targets(node).to_vec();
         targets.sort_unstable();
         targets.dedup();
-        targets.into_iter().for_each(|target| line(&mut svg, "edge", node, target));
+        targets
+            .into_iter()
+            .for_each(|target| line(&mut svg, "edge", node, target));
     }
-    drawn.way.windows(2).for_each(|pair| line(&mut svg, "way", pair[0], pair[1]));
+    drawn
+        .way
+        .windows(2)
+        .for_each(|pair| line(&mut svg, "way", pair[0], pair[1]));
     let r = (room / widest as f64 * 0.32).clamp(1.3, 5.0);
     for node in 0..graph.nodes() as u32 {
         let (x, y) = at(node);
         let look = look(drawn, node);
-        let r = if matches!(look, "win" | "loss" | "start") { r.max(3.0) } else { r };
-        mark(&mut svg, look, x, y, r, &format!("state {node}, depth {}", graph.depth_of(node)));
+        let r = if matches!(look, "win" | "loss" | "start") {
+            r.max(3.0)
+        } else {
+            r
+        };
+        mark(
+            &mut svg,
+            look,
+            x,
+            y,
+            r,
+            &format!("state {node}, depth {}", graph.depth_of(node)),
+        );
     }
-    depths(&mut svg, depth, height - 10.0, |here| MARGIN + (WIDTH - 2.0 * MARGIN) * here as f64 / depth as f64);
+    depths(&mut svg, depth, height - 10.0, |here| {
+        MARGIN + (WIDTH - 2.0 * MARGIN) * here as f64 / depth as f64
+    });
     (svg, height)
 }
 
@@ -158,7 +194,11 @@ fn places(graph: &Graph) -> Vec<f64> {
         let before = graph.layer(depth - 1);
         let size = before.len() as f64;
         for node in before {
-            for &target in graph.targets(node).iter().filter(|target| layer.contains(target)) {
+            for &target in graph
+                .targets(node)
+                .iter()
+                .filter(|target| layer.contains(target))
+            {
                 let wish = &mut wish[(target - layer.start) as usize];
                 wish.0 += (places[node as usize] + 0.5) / size;
                 wish.1 += 1;
@@ -170,7 +210,10 @@ fn places(graph: &Graph) -> Vec<f64> {
             sum / f64::from(count.max(1))
         };
         order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-        order.into_iter().enumerate().for_each(|(place, node)| places[node as usize] = place as f64);
+        order
+            .into_iter()
+            .enumerate()
+            .for_each(|(place, node)| places[node as usize] = place as f64);
     }
     places
 }
@@ -178,7 +221,11 @@ fn places(graph: &Graph) -> Vec<f64> {
 fn depths(svg: &mut String, depth: usize, y: f64, at: impl Fn(usize) -> f64) {
     let step = depth.div_ceil(16).max(1);
     for here in (0..=depth).step_by(step) {
-        let _ = writeln!(svg, "<text class=\"mid\" x=\"{:.1}\" y=\"{y:.1}\">{here}</text>", at(here));
+        let _ = writeln!(
+            svg,
+            "<text class=\"mid\" x=\"{:.1}\" y=\"{y:.1}\">{here}</text>",
+            at(here)
+        );
     }
 }
 
@@ -210,8 +257,17 @@ fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
     for decade in 0..=decades as i32 {
         let count = 10f64.powi(decade);
         let y = y_of(count);
-        let _ = writeln!(svg, "<path class=\"edge\" d=\"M{:.1} {y:.1}H{WIDTH}\"/>", MARGIN + 30.0);
-        let _ = writeln!(svg, "<text x=\"4\" y=\"{:.1}\">{}</text>", y + 4.0, short(count));
+        let _ = writeln!(
+            svg,
+            "<path class=\"edge\" d=\"M{:.1} {y:.1}H{WIDTH}\"/>",
+            MARGIN + 30.0
+        );
+        let _ = writeln!(
+            svg,
+            "<text x=\"4\" y=\"{:.1}\">{}</text>",
+            y + 4.0,
+            short(count)
+        );
     }
     for (depth, counts) in counts.iter().enumerate() {
         let x = x_of(depth);
@@ -225,7 +281,12 @@ fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
                 counts[0]
             );
         }
-        for (look, &count) in LOOKS.iter().zip(counts).skip(1).filter(|&(_, &count)| count > 0) {
+        for (look, &count) in LOOKS
+            .iter()
+            .zip(counts)
+            .skip(1)
+            .filter(|&(_, &count)| count > 0)
+        {
             mark(
                 &mut svg,
                 look,
@@ -236,7 +297,9 @@ fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
             );
         }
     }
-    depths(&mut svg, graph.depth(), height - 10.0, |depth| x_of(depth) + step * 0.4);
+    depths(&mut svg, graph.depth(), height - 10.0, |depth| {
+        x_of(depth) + step * 0.4
+    });
     (svg, height)
 }
 
@@ -254,9 +317,15 @@ fn thumbnails(frames: &[Frame], top: f64) -> Result<(String, f64), PictureError>
         return Ok((String::new(), 0.0));
     }
     let columns = ((WIDTH - 2.0 * MARGIN) / (THUMB + 8.0)).floor() as usize;
-    let mut svg = format!("<text x=\"{MARGIN}\" y=\"{:.1}\">the shortest win</text>\n", top + 16.0);
+    let mut svg = format!(
+        "<text x=\"{MARGIN}\" y=\"{:.1}\">the shortest win</text>\n",
+        top + 16.0
+    );
     for (index, frame) in frames.iter().enumerate() {
-        let (x, y) = (MARGIN + (index % columns) as f64 * (THUMB + 8.0), top + 26.0 + (index / columns) as f64 * (THUMB + 22.0));
+        let (x, y) = (
+            MARGIN + (index % columns) as f64 * (THUMB + 8.0),
+            top + 26.0 + (index / columns) as f64 * (THUMB + 22.0),
+        );
         let picture = base64(&contact_sheet(&[frame], 1, 1)?);
         let _ = writeln!(
             svg,
@@ -266,13 +335,21 @@ fn thumbnails(frames: &[Frame], top: f64) -> Result<(String, f64), PictureError>
             y + THUMB + 14.0
         );
     }
-    Ok((svg, 34.0 + frames.len().div_ceil(columns) as f64 * (THUMB + 22.0)))
+    Ok((
+        svg,
+        34.0 + frames.len().div_ceil(columns) as f64 * (THUMB + 22.0),
+    ))
 }
 
 /// How the number of states grows from level to level: the level, the number, and whether it is all of them.
 pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
     let (top, room, left) = (30.0, 220.0, 60.0);
-    let most = levels.iter().map(|&(_, nodes, _)| nodes).max().unwrap_or(1).max(10) as f64;
+    let most = levels
+        .iter()
+        .map(|&(_, nodes, _)| nodes)
+        .max()
+        .unwrap_or(1)
+        .max(10) as f64;
     let decades = most.log10().ceil();
     let y_of = |count: f64| top + room - room * count.max(1.0).log10() / decades;
     let step = (720.0 - left - 20.0) / levels.len().max(1) as f64;
@@ -285,16 +362,36 @@ pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
     mark(&mut svg, "start", 120.0, 10.0, 4.5, "all states");
     let _ = writeln!(svg, "<text x=\"132\" y=\"14\">all of them</text>");
     mark(&mut svg, "frontier", 240.0, 10.0, 4.5, "at least");
-    let _ = writeln!(svg, "<text x=\"252\" y=\"14\">at least so many: a limit stopped the search</text>");
+    let _ = writeln!(
+        svg,
+        "<text x=\"252\" y=\"14\">at least so many: a limit stopped the search</text>"
+    );
     for decade in 0..=decades as i32 {
         let y = y_of(10f64.powi(decade));
         let _ = writeln!(svg, "<path class=\"edge\" d=\"M{left} {y:.1}H720\"/>");
-        let _ = writeln!(svg, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 4.0, short(10f64.powi(decade)));
+        let _ = writeln!(
+            svg,
+            "<text x=\"0\" y=\"{:.1}\">{}</text>",
+            y + 4.0,
+            short(10f64.powi(decade))
+        );
     }
     for (index, &(level, nodes, complete)) in levels.iter().enumerate() {
         let look = if complete { "start" } else { "frontier" };
-        mark(&mut svg, look, x_of(index), y_of(nodes as f64), 5.0, &format!("level {level}: {nodes} states"));
-        let _ = writeln!(svg, "<text class=\"mid\" x=\"{:.1}\" y=\"{:.1}\">{level}</text>", x_of(index), top + room + 20.0);
+        mark(
+            &mut svg,
+            look,
+            x_of(index),
+            y_of(nodes as f64),
+            5.0,
+            &format!("level {level}: {nodes} states"),
+        );
+        let _ = writeln!(
+            svg,
+            "<text class=\"mid\" x=\"{:.1}\" y=\"{:.1}\">{level}</text>",
+            x_of(index),
+            top + room + 20.0
+        );
     }
     svg.push_str("</svg>\n");
     svg

@@ -42,17 +42,32 @@ fn edges<'a>(graph: &'a Graph, actions: &'a [Action]) -> impl Iterator<Item = Ed
     let of_state = |from: u32| {
         let cells = graph.cells(from);
         let cells = move |edge: usize| cells.map(|cells| cells[edge]).filter(|&cells| cells > 0);
-        graph.targets(from).iter().enumerate().map(move |(edge, &to)| (from, to, cells(edge)))
+        graph
+            .targets(from)
+            .iter()
+            .enumerate()
+            .map(move |(edge, &to)| (from, to, cells(edge)))
     };
     let all = (0..graph.nodes() as u32).flat_map(of_state);
-    all.zip(actions).map(|((from, to, cells), &action)| Edge { from, to, action, cells })
+    all.zip(actions).map(|((from, to, cells), &action)| Edge {
+        from,
+        to,
+        action,
+        cells,
+    })
 }
 
 /// The graph as JSON: `nodes` with `depth` and `kind`, `edges` as `[from, to, action]`, with the number of cells behind it where that is known.
 pub fn graph_json(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String {
-    let nodes: Vec<_> =
-        (0..graph.nodes() as u32).map(|node| json!({ "depth": graph.depth_of(node), "kind": kind(graph, node) })).collect();
-    let edge = |Edge { from, to, action, cells }| match cells {
+    let nodes: Vec<_> = (0..graph.nodes() as u32)
+        .map(|node| json!({ "depth": graph.depth_of(node), "kind": kind(graph, node) }))
+        .collect();
+    let edge = |Edge {
+                    from,
+                    to,
+                    action,
+                    cells,
+                }| match cells {
         None => json!([from, to, action.to_string()]),
         Some(cells) => json!([from, to, action.to_string(), cells]),
     };
@@ -73,7 +88,11 @@ pub fn graph_json(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String
 /// The graph in the language of Graphviz.
 pub fn graph_dot(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String {
     let mut text = String::from("digraph states {\n  rankdir=LR;\n  node [shape=point];\n");
-    let _ = writeln!(text, "  label=\"{}, level {}, seed {}\";", of.game_id, of.level, of.seed);
+    let _ = writeln!(
+        text,
+        "  label=\"{}, level {}, seed {}\";",
+        of.game_id, of.level, of.seed
+    );
     for node in 0..graph.nodes() as u32 {
         let look = match kind(graph, node) {
             "win" => " [shape=diamond,style=filled,fillcolor=\"#4FCC30\",label=\"\"]",
@@ -83,7 +102,13 @@ pub fn graph_dot(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String 
         };
         let _ = writeln!(text, "  {node}{look};");
     }
-    for Edge { from, to, action, cells } in edges(graph, actions) {
+    for Edge {
+        from,
+        to,
+        action,
+        cells,
+    } in edges(graph, actions)
+    {
         let cells = cells.map_or_else(String::new, |cells| format!(",weight={cells}"));
         let _ = writeln!(text, "  {from} -> {to} [label=\"{action}\"{cells}];");
     }
@@ -101,14 +126,32 @@ pub fn graph_graphml(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> Str
          <key id=\"action\" for=\"edge\" attr.name=\"action\" attr.type=\"string\"/>\n\
          <key id=\"cells\" for=\"edge\" attr.name=\"cells\" attr.type=\"int\"/>\n",
     );
-    let _ = writeln!(text, "<graph id=\"{}-level{}-seed{}\" edgedefault=\"directed\">", of.game_id, of.level, of.seed);
+    let _ = writeln!(
+        text,
+        "<graph id=\"{}-level{}-seed{}\" edgedefault=\"directed\">",
+        of.game_id, of.level, of.seed
+    );
     for node in 0..graph.nodes() as u32 {
         let (depth, kind) = (graph.depth_of(node), kind(graph, node));
-        let _ = writeln!(text, "<node id=\"n{node}\"><data key=\"depth\">{depth}</data><data key=\"kind\">{kind}</data></node>");
+        let _ = writeln!(
+            text,
+            "<node id=\"n{node}\"><data key=\"depth\">{depth}</data><data key=\"kind\">{kind}</data></node>"
+        );
     }
-    for Edge { from, to, action, cells } in edges(graph, actions) {
-        let cells = cells.map_or_else(String::new, |cells| format!("<data key=\"cells\">{cells}</data>"));
-        let _ = writeln!(text, "<edge source=\"n{from}\" target=\"n{to}\"><data key=\"action\">{action}</data>{cells}</edge>");
+    for Edge {
+        from,
+        to,
+        action,
+        cells,
+    } in edges(graph, actions)
+    {
+        let cells = cells.map_or_else(String::new, |cells| {
+            format!("<data key=\"cells\">{cells}</data>")
+        });
+        let _ = writeln!(
+            text,
+            "<edge source=\"n{from}\" target=\"n{to}\"><data key=\"action\">{action}</data>{cells}</edge>"
+        );
     }
     text.push_str("</graph>\n</graphml>\n");
     text

@@ -52,10 +52,24 @@ fn drawn(map: &HeatMap) -> String {
         Text(map.title)
     );
     for (index, name) in map.names.iter().enumerate() {
-        let (x, y) = (LEFT + (index as f64 + 0.5) * SIDE, TOP + (index as f64 + 0.5) * SIDE);
+        let (x, y) = (
+            LEFT + (index as f64 + 0.5) * SIDE,
+            TOP + (index as f64 + 0.5) * SIDE,
+        );
         let short = name.get(..4).unwrap_or(name);
-        let _ = writeln!(svg, "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>", TOP - 10.0, Text(short));
-        let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>", LEFT - 12.0, y + 4.0, Text(name));
+        let _ = writeln!(
+            svg,
+            "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            TOP - 10.0,
+            Text(short)
+        );
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+            LEFT - 12.0,
+            y + 4.0,
+            Text(name)
+        );
     }
     for (row, cells) in map.cells.iter().enumerate() {
         for (column, cell) in cells.iter().enumerate() {
@@ -96,7 +110,15 @@ mod tests {
     fn numbers_stand_in_their_cells() {
         let names = vec!["ab12-v1".to_owned(), "<b>".to_owned()];
         let cells = vec![vec![None, Some(0.625)], vec![Some(0.625), None]];
-        let page = heat_page(&[HeatMap { title: "Rules", note: "n", names, cells }], &["62 % in common".to_owned()]);
+        let page = heat_page(
+            &[HeatMap {
+                title: "Rules",
+                note: "n",
+                names,
+                cells,
+            }],
+            &["62 % in common".to_owned()],
+        );
         assert_eq!(page.matches("62 %</text>").count(), 2);
         assert!(page.contains("&lt;b&gt;") && !page.contains("<b>"));
     }

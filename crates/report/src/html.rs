@@ -60,6 +60,9 @@ mod tests {
     #[test]
     fn text_is_shown_as_it_is() {
         assert_eq!(Text("plain – ünïcode").to_string(), "plain – ünïcode");
-        assert_eq!(Text(r#"<b onclick='x'>"&"#).to_string(), "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;");
+        assert_eq!(
+            Text(r#"<b onclick='x'>"&"#).to_string(),
+            "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;"
+        );
     }
 }

@@ -48,4 +48,6 @@ pub use script::{PLAYER_MODULES, player_script};
 pub use table::{PROVISIONAL, card_table, wrapped};
 pub use task_picture::{TASK_COLORS, scene_picture, scene_svg, task_picture};
 pub use task_scene::{Panel, SceneAttempt, SceneRow, task_scene, wrong_cells};
-pub use validation_page::{ShownEvidence, ShownFinding, ShownRule, ValidatedGame, ValidationPage, validation_page};
+pub use validation_page::{
+    ShownEvidence, ShownFinding, ShownRule, ValidatedGame, ValidationPage, validation_page,
+};

@@ -37,9 +37,28 @@ pub(crate) fn pack(film: &Film) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut packer = Packer::default();
     for moment in &film.moments {
-        let Moment { action, state, levels_completed, changed, counted, full_reset, .. } = *moment;
+        let Moment {
+            action,
+            state,
+            levels_completed,
+            changed,
+            counted,
+            full_reset,
+            ..
+        } = *moment;
         let frames = &moment.frames;
-        packer.pack(Shown { action, frames, state, levels_completed, changed, counted, full_reset }, &mut bytes);
+        packer.pack(
+            Shown {
+                action,
+                frames,
+                state,
+                levels_completed,
+                changed,
+                counted,
+                full_reset,
+            },
+            &mut bytes,
+        );
     }
     bytes
 }
@@ -75,12 +94,23 @@ mod tests {
                     let (y, height, runs) = (next(), next(), next());
                     for _ in 0..runs {
                         let run = usize::from(u16::from_le_bytes([next(), next()]));
-                        frame.rect(run & 63, usize::from(y), (run >> 6 & 63) + 1, usize::from(height), (run >> 12) as u8);
+                        frame.rect(
+                            run & 63,
+                            usize::from(y),
+                            (run >> 6 & 63) + 1,
+                            usize::from(height),
+                            (run >> 12) as u8,
+                        );
                     }
                 }
                 frames.push(frame.clone());
             }
-            moments.push(Unpacked { head, levels_completed, click, frames });
+            moments.push(Unpacked {
+                head,
+                levels_completed,
+                click,
+                frames,
+            });
         }
         moments
     }
@@ -91,8 +121,15 @@ mod tests {
         for (back, moment) in moments.into_iter().zip(&film.moments) {
             let head = back.head;
             assert_eq!(head & 7, moment.action.kind().id());
-            assert_eq!([PlayState::NotFinished, PlayState::Win, PlayState::GameOver][usize::from(head >> 3 & 3)], moment.state);
-            assert_eq!([5, 6, 7].map(|bit| head >> bit & 1 == 1), [moment.changed, moment.counted, moment.full_reset]);
+            assert_eq!(
+                [PlayState::NotFinished, PlayState::Win, PlayState::GameOver]
+                    [usize::from(head >> 3 & 3)],
+                moment.state
+            );
+            assert_eq!(
+                [5, 6, 7].map(|bit| head >> bit & 1 == 1),
+                [moment.changed, moment.counted, moment.full_reset]
+            );
             assert_eq!(back.levels_completed, moment.levels_completed);
             assert_eq!(back.click, moment.click());
             assert!(back.frames == moment.frames);
@@ -103,16 +140,18 @@ mod tests {
     fn frames() -> impl Strategy<Value = Frame> {
         let block = (0..SIZE, 0..SIZE, 1..SIZE, 1..SIZE, 0u8..16);
         let noise = (0..CELLS, proptest::collection::vec(0u8..16, 0..200));
-        (0u8..16, proptest::collection::vec(block, 0..6), noise).prop_map(|(color, blocks, (start, cells))| {
-            let mut frame = Frame::filled(color);
-            for (x, y, width, height, color) in blocks {
-                frame.rect(x, y, width, height, color);
-            }
-            for (cell, color) in frame.cells_mut()[start..].iter_mut().zip(cells) {
-                *cell = color;
-            }
-            frame
-        })
+        (0u8..16, proptest::collection::vec(block, 0..6), noise).prop_map(
+            |(color, blocks, (start, cells))| {
+                let mut frame = Frame::filled(color);
+                for (x, y, width, height, color) in blocks {
+                    frame.rect(x, y, width, height, color);
+                }
+                for (cell, color) in frame.cells_mut()[start..].iter_mut().zip(cells) {
+                    *cell = color;
+                }
+                frame
+            },
+        )
     }
 
     proptest! {
@@ -139,8 +178,14 @@ mod tests {
     fn a_moved_block_takes_few_bytes() {
         let film = walking_square(5);
         assert_comes_back(&film);
-        let moved = Film { moments: film.moments[2..4].to_vec(), ..film.clone() };
-        let first = Film { moments: film.moments[2..3].to_vec(), ..film };
+        let moved = Film {
+            moments: film.moments[2..4].to_vec(),
+            ..film.clone()
+        };
+        let first = Film {
+            moments: film.moments[2..3].to_vec(),
+            ..film
+        };
         // Four bytes for the moment, eight for its frame.
         assert_eq!(pack(&moved).len() - pack(&first).len(), 12);
     }

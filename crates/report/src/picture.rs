@@ -22,7 +22,11 @@ pub enum PictureError {
 pub(crate) const GAP: u8 = 16;
 
 /// A PNG of frames side by side, `columns` in a row, each cell `zoom` pixels wide, with a gap between pictures.
-pub fn contact_sheet(frames: &[&Frame], columns: usize, zoom: usize) -> Result<Vec<u8>, PictureError> {
+pub fn contact_sheet(
+    frames: &[&Frame],
+    columns: usize,
+    zoom: usize,
+) -> Result<Vec<u8>, PictureError> {
     if frames.is_empty() {
         return Err(PictureError::Empty);
     }
@@ -33,7 +37,10 @@ pub fn contact_sheet(frames: &[&Frame], columns: usize, zoom: usize) -> Result<V
     let height = frames.len().div_ceil(columns) * (side + gap) + gap;
     let mut pixels = vec![GAP; width * height];
     for (index, frame) in frames.iter().enumerate() {
-        let (left, top) = (gap + index % columns * (side + gap), gap + index / columns * (side + gap));
+        let (left, top) = (
+            gap + index % columns * (side + gap),
+            gap + index / columns * (side + gap),
+        );
         for (y, row) in frame.rows().enumerate() {
             let first = (top + y * zoom) * width + left;
             for (x, &cell) in row.iter().enumerate() {

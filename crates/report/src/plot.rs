@@ -32,28 +32,60 @@ struct Level {
 pub fn actions_plot(cards: &[Scorecard]) -> String {
     let environments = by_environment(cards);
     let all = || environments.iter().flat_map(|(_, levels)| levels);
-    let counts = all().flat_map(|level| level.plays.iter().map(|&(actions, _)| actions as f64).chain(level.baseline));
+    let counts = all().flat_map(|level| {
+        level
+            .plays
+            .iter()
+            .map(|&(actions, _)| actions as f64)
+            .chain(level.baseline)
+    });
     let end = axis_end(counts.fold(10.0, f64::max));
     let at = |actions: f64| LEFT + (RIGHT - LEFT) * actions.max(1.0).log10() / end.log10();
 
     let top = 62.0;
     let height = top + all().count() as f64 * ROW + environments.len() as f64 * 10.0 + 28.0;
-    let mut svg = opened(height, "Actions by level beside the baseline, on a logarithmic axis");
+    let mut svg = opened(
+        height,
+        "Actions by level beside the baseline, on a logarithmic axis",
+    );
     legend(&mut svg);
     let bottom = height - 24.0;
     for actions in ticks(end) {
         let x = at(actions);
-        let _ = writeln!(svg, r#"<path class="grid" d="M{x:.1} {:.1}V{bottom:.1}"/>"#, top - 6.0);
+        let _ = writeln!(
+            svg,
+            r#"<path class="grid" d="M{x:.1} {:.1}V{bottom:.1}"/>"#,
+            top - 6.0
+        );
         for y in [top - 12.0, bottom + 16.0] {
-            let _ = writeln!(svg, r#"<text class="quiet mid" x="{x:.1}" y="{y:.1}">{actions}</text>"#);
+            let _ = writeln!(
+                svg,
+                r#"<text class="quiet mid" x="{x:.1}" y="{y:.1}">{actions}</text>"#
+            );
         }
     }
-    let _ = writeln!(svg, r#"<text class="quiet end" x="{:.1}" y="{:.1}">actions</text>"#, LEFT - 12.0, top - 12.0);
+    let _ = writeln!(
+        svg,
+        r#"<text class="quiet end" x="{:.1}" y="{:.1}">actions</text>"#,
+        LEFT - 12.0,
+        top - 12.0
+    );
     let mut y = top + ROW / 2.0;
     for (name, levels) in &environments {
-        let _ = writeln!(svg, r#"<text x="0" y="{:.1}">{}</text>"#, y + 4.0, Text(name));
+        let _ = writeln!(
+            svg,
+            r#"<text x="0" y="{:.1}">{}</text>"#,
+            y + 4.0,
+            Text(name)
+        );
         for (index, level) in levels.iter().enumerate() {
-            let _ = writeln!(svg, r#"<text class="quiet end" x="{:.1}" y="{:.1}">{}</text>"#, LEFT - 12.0, y + 4.0, index + 1);
+            let _ = writeln!(
+                svg,
+                r#"<text class="quiet end" x="{:.1}" y="{:.1}">{}</text>"#,
+                LEFT - 12.0,
+                y + 4.0,
+                index + 1
+            );
             level_row(&mut svg, level, y, &at);
             y += ROW;
         }
@@ -66,21 +98,41 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
 /// The first of 1, 2, 5, 10, 20, 50 and so on that is not below the largest count.
 fn axis_end(most: f64) -> f64 {
     let decade = 10f64.powf(most.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].map(|step| step * decade).into_iter().find(|&end| end >= most).unwrap_or(most)
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|step| step * decade)
+        .into_iter()
+        .find(|&end| end >= most)
+        .unwrap_or(most)
 }
 
 /// Where the axis has lines: 1, 2, 5, 10 and so on, or only the powers of ten where those would be too close.
 fn ticks(end: f64) -> Vec<f64> {
-    let steps: &[f64] = if end <= 1000.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let steps: &[f64] = if end <= 1000.0 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
     let decades = (0..=end.log10() as i32).map(|decade| 10f64.powi(decade));
-    decades.flat_map(|decade| steps.iter().map(move |step| step * decade)).filter(|&actions| actions <= end).collect()
+    decades
+        .flat_map(|decade| steps.iter().map(move |step| step * decade))
+        .filter(|&actions| actions <= end)
+        .collect()
 }
 
 fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) {
-    let xs = level.plays.iter().map(|&(actions, _)| at(actions as f64)).chain(level.baseline.map(at));
-    let (low, high) = xs.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
+    let xs = level
+        .plays
+        .iter()
+        .map(|&(actions, _)| at(actions as f64))
+        .chain(level.baseline.map(at));
+    let (low, high) = xs.fold((f64::MAX, f64::MIN), |(low, high), x| {
+        (low.min(x), high.max(x))
+    });
     if low < high {
-        let _ = writeln!(svg, r#"<path class="span" d="M{low:.1} {y:.1}H{high:.1}"/>"#);
+        let _ = writeln!(
+            svg,
+            r#"<path class="span" d="M{low:.1} {y:.1}H{high:.1}"/>"#
+        );
     }
     if let Some(baseline) = level.baseline {
         let _ = writeln!(
@@ -96,7 +148,14 @@ fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) 
             at(actions as f64),
             y,
             completed,
-            &format!("{actions} actions, {}", if completed { "completed" } else { "not completed" }),
+            &format!(
+                "{actions} actions, {}",
+                if completed {
+                    "completed"
+                } else {
+                    "not completed"
+                }
+            ),
         );
     }
 }
@@ -104,47 +163,107 @@ fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) 
 /// A filled dot for a completed level, a cross for one that was not.
 fn mark(svg: &mut String, x: f64, y: f64, completed: bool, title: &str) {
     let _ = if completed {
-        writeln!(svg, r#"<circle class="done" cx="{x:.1}" cy="{y:.1}" r="4"><title>{title}</title></circle>"#)
+        writeln!(
+            svg,
+            r#"<circle class="done" cx="{x:.1}" cy="{y:.1}" r="4"><title>{title}</title></circle>"#
+        )
     } else {
-        writeln!(svg, r#"<path class="open" d="M{:.1} {:.1}l7 7m0 -7l-7 7"><title>{title}</title></path>"#, x - 3.5, y - 3.5)
+        writeln!(
+            svg,
+            r#"<path class="open" d="M{:.1} {:.1}l7 7m0 -7l-7 7"><title>{title}</title></path>"#,
+            x - 3.5,
+            y - 3.5
+        )
     };
 }
 
 fn legend(svg: &mut String) {
     let y = 14.0;
     mark(svg, LEFT + 4.0, y, true, "completed");
-    let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">completed</text>"#, LEFT + 14.0, y + 4.0);
+    let _ = writeln!(
+        svg,
+        r#"<text x="{:.1}" y="{:.1}">completed</text>"#,
+        LEFT + 14.0,
+        y + 4.0
+    );
     mark(svg, LEFT + 104.0, y, false, "not completed");
-    let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">not completed</text>"#, LEFT + 114.0, y + 4.0);
-    let _ = writeln!(svg, r#"<path class="base" d="M{:.1} {:.1}v12"/>"#, LEFT + 224.0, y - 6.0);
-    let _ = writeln!(svg, r#"<text x="{:.1}" y="{:.1}">baseline</text>"#, LEFT + 232.0, y + 4.0);
+    let _ = writeln!(
+        svg,
+        r#"<text x="{:.1}" y="{:.1}">not completed</text>"#,
+        LEFT + 114.0,
+        y + 4.0
+    );
+    let _ = writeln!(
+        svg,
+        r#"<path class="base" d="M{:.1} {:.1}v12"/>"#,
+        LEFT + 224.0,
+        y - 6.0
+    );
+    let _ = writeln!(
+        svg,
+        r#"<text x="{:.1}" y="{:.1}">baseline</text>"#,
+        LEFT + 232.0,
+        y + 4.0
+    );
 }
 
 /// The share of plays that completed each level: one row for each environment, one field for each level.
 pub fn completion_plot(cards: &[Scorecard]) -> String {
     let environments = by_environment(cards);
-    let most = environments.iter().map(|(_, levels)| levels.len()).max().unwrap_or(0).max(1);
+    let most = environments
+        .iter()
+        .map(|(_, levels)| levels.len())
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let (row, gap) = (24.0, 6.0);
     let field = ((RIGHT - LEFT) / most as f64).min(96.0) - gap;
     let at = |index: usize| LEFT + index as f64 * (field + gap);
     let top = 26.0;
-    let mut svg = opened(top + environments.len() as f64 * (row + gap), "Share of plays that completed each level");
+    let mut svg = opened(
+        top + environments.len() as f64 * (row + gap),
+        "Share of plays that completed each level",
+    );
     let _ = writeln!(svg, r#"<text class="quiet" x="0" y="14">level</text>"#);
     for index in 0..most {
-        let _ = writeln!(svg, r#"<text class="quiet mid" x="{:.1}" y="14">{}</text>"#, at(index) + field / 2.0, index + 1);
+        let _ = writeln!(
+            svg,
+            r#"<text class="quiet mid" x="{:.1}" y="14">{}</text>"#,
+            at(index) + field / 2.0,
+            index + 1
+        );
     }
     for (number, (name, levels)) in environments.iter().enumerate() {
         let y = top + number as f64 * (row + gap);
-        let _ = writeln!(svg, r#"<text x="0" y="{:.1}">{}</text>"#, y + row / 2.0 + 4.0, Text(name));
+        let _ = writeln!(
+            svg,
+            r#"<text x="0" y="{:.1}">{}</text>"#,
+            y + row / 2.0 + 4.0,
+            Text(name)
+        );
         for (index, level) in levels.iter().enumerate() {
-            let (x, share) = (at(index), level.completed as f64 / cards.len().max(1) as f64);
-            let _ = writeln!(svg, r#"<rect class="field" x="{x:.1}" y="{y:.1}" width="{field:.1}" height="{row}" rx="2"/>"#);
+            let (x, share) = (
+                at(index),
+                level.completed as f64 / cards.len().max(1) as f64,
+            );
+            let _ = writeln!(
+                svg,
+                r#"<rect class="field" x="{x:.1}" y="{y:.1}" width="{field:.1}" height="{row}" rx="2"/>"#
+            );
             if level.completed > 0 {
                 let filled = field * share;
-                let _ = writeln!(svg, r#"<rect class="fill" x="{x:.1}" y="{y:.1}" width="{filled:.1}" height="{row}" rx="2"/>"#);
+                let _ = writeln!(
+                    svg,
+                    r#"<rect class="fill" x="{x:.1}" y="{y:.1}" width="{filled:.1}" height="{row}" rx="2"/>"#
+                );
             }
             let label = format!("{}/{}", level.completed, cards.len());
-            let _ = writeln!(svg, r#"<text class="mid" x="{:.1}" y="{:.1}">{label}</text>"#, x + field / 2.0, y + row / 2.0 + 4.0);
+            let _ = writeln!(
+                svg,
+                r#"<text class="mid" x="{:.1}" y="{:.1}">{label}</text>"#,
+                x + field / 2.0,
+                y + row / 2.0 + 4.0
+            );
         }
     }
     svg.push_str("</svg>\n");
@@ -161,12 +280,19 @@ fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
     }
     let levels_of = |environment: &EnvironmentScore| {
         let mut levels = vec![Level::default(); environment.level_count as usize];
-        for run in cards.iter().filter_map(|card| find(card, &environment.id)).filter_map(best_run) {
+        for run in cards
+            .iter()
+            .filter_map(|card| find(card, &environment.id))
+            .filter_map(best_run)
+        {
             for (index, level) in levels.iter_mut().enumerate() {
                 let completed = index < run.levels_completed as usize;
                 level.completed += usize::from(completed);
                 level.baseline = level.baseline.or_else(|| {
-                    run.level_baseline_actions.get(index).filter(|&&baseline| baseline > 0).map(|&baseline| baseline as f64)
+                    run.level_baseline_actions
+                        .get(index)
+                        .filter(|&&baseline| baseline > 0)
+                        .map(|&baseline| baseline as f64)
                 });
                 let actions = run.level_actions.get(index).copied().unwrap_or(0);
                 if completed || actions > 0 {
@@ -176,7 +302,10 @@ fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
         }
         levels
     };
-    names.into_iter().map(|environment| (environment.id.as_str(), levels_of(environment))).collect()
+    names
+        .into_iter()
+        .map(|environment| (environment.id.as_str(), levels_of(environment)))
+        .collect()
 }
 
 fn opened(height: f64, label: &str) -> String {
@@ -215,7 +344,10 @@ mod tests {
 
     #[test]
     fn the_axis_ends_at_a_round_number() {
-        assert_eq!([10.0, 11.0, 20.0, 480.0, 999.0, 40_000.0].map(axis_end), [10.0, 20.0, 20.0, 500.0, 1000.0, 50_000.0]);
+        assert_eq!(
+            [10.0, 11.0, 20.0, 480.0, 999.0, 40_000.0].map(axis_end),
+            [10.0, 20.0, 20.0, 500.0, 1000.0, 50_000.0]
+        );
         assert_eq!(ticks(50.0), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(ticks(5000.0), [1.0, 10.0, 100.0, 1000.0]);
     }

@@ -16,7 +16,10 @@ pub fn replay_page(film: &Film) -> String {
 
 /// The element with its data.
 pub(crate) fn player(film: &Film) -> String {
-    format!("<rhae-player><script type=\"application/json\">{}</script></rhae-player>", player_data(film))
+    format!(
+        "<rhae-player><script type=\"application/json\">{}</script></rhae-player>",
+        player_data(film)
+    )
 }
 
 #[cfg(test)]

@@ -20,7 +20,11 @@ pub(crate) struct Row {
 /// A row for each environment of the summary.
 pub(crate) fn rows(cards: &[Scorecard], summary: &RunSummary) -> Vec<Row> {
     let row = |environment: &rhae_protocol::SummaryEnvironment| {
-        let runs: Vec<&RunScore> = cards.iter().filter_map(|card| find(card, &environment.game_id)).filter_map(best_run).collect();
+        let runs: Vec<&RunScore> = cards
+            .iter()
+            .filter_map(|card| find(card, &environment.game_id))
+            .filter_map(best_run)
+            .collect();
         let baselines: i64 = runs.iter().flat_map(|run| completed_baselines(run)).sum();
         Row {
             name: environment.game_id.clone(),
@@ -43,14 +47,19 @@ pub(crate) fn total(rows: &[Row]) -> Row {
         levels_completed: rows.iter().map(|row| row.levels_completed).sum(),
         levels: rows.iter().map(|row| row.levels).sum(),
         actions: rows.iter().map(|row| row.actions).sum(),
-        baseline: rows.iter().filter_map(|row| row.baseline).reduce(|a, b| a + b),
+        baseline: rows
+            .iter()
+            .filter_map(|row| row.baseline)
+            .reduce(|a, b| a + b),
         endings: Vec::new(),
     }
 }
 
 /// An environment on a card.
 pub(crate) fn find<'a>(card: &'a Scorecard, game_id: &str) -> Option<&'a EnvironmentScore> {
-    card.environments.iter().find(|environment| environment.id == game_id)
+    card.environments
+        .iter()
+        .find(|environment| environment.id == game_id)
 }
 
 /// The run that gave the environment its score: the first of the best.
@@ -60,29 +69,52 @@ pub(crate) fn best_run(environment: &EnvironmentScore) -> Option<&RunScore> {
 
 /// Where the best run stands among the runs.
 pub(crate) fn best_index(environment: &EnvironmentScore) -> Option<usize> {
-    let better =
-        |best: usize, index: usize| if environment.runs[index].score > environment.runs[best].score { index } else { best };
+    let better = |best: usize, index: usize| {
+        if environment.runs[index].score > environment.runs[best].score {
+            index
+        } else {
+            best
+        }
+    };
     (0..environment.runs.len()).reduce(better)
 }
 
 fn completed_baselines(run: &RunScore) -> impl Iterator<Item = i64> {
-    run.level_baseline_actions.iter().take(run.levels_completed as usize).copied().filter(|&baseline| baseline > 0)
+    run.level_baseline_actions
+        .iter()
+        .take(run.levels_completed as usize)
+        .copied()
+        .filter(|&baseline| baseline > 0)
 }
 
 /// A count or, over several cards, a mean of counts with one decimal, so that numbers align.
 pub(crate) fn count(number: f64, cards: usize) -> String {
-    if cards > 1 { format!("{number:.1}") } else { format!("{number:.0}") }
+    if cards > 1 {
+        format!("{number:.1}")
+    } else {
+        format!("{number:.0}")
+    }
 }
 
 /// What models consumed, in words.
 pub(crate) fn spent_words(spent: &Spent) -> String {
-    let cost = spent.cost_usd.map_or_else(|| "cost not known".to_owned(), |_| dollars(spent));
-    let calls = if spent.calls == 1 { "1 call".to_owned() } else { format!("{} calls", grouped(spent.calls)) };
+    let cost = spent
+        .cost_usd
+        .map_or_else(|| "cost not known".to_owned(), |_| dollars(spent));
+    let calls = if spent.calls == 1 {
+        "1 call".to_owned()
+    } else {
+        format!("{} calls", grouped(spent.calls))
+    };
     let uncounted = match spent.uncounted {
         0 => String::new(),
         number => format!(", {number} of them uncounted because they broke off"),
     };
-    format!("{cost}, {calls}{uncounted}, {} tokens in, {} out", grouped(spent.input_tokens), grouped(spent.output_tokens))
+    format!(
+        "{cost}, {calls}{uncounted}, {} tokens in, {} out",
+        grouped(spent.input_tokens),
+        grouped(spent.output_tokens)
+    )
 }
 
 /// What models cost; a dash if that is not known.
@@ -119,7 +151,11 @@ pub(crate) fn tally(endings: &[String]) -> String {
     if let [(kind, _)] = kinds[..] {
         return kind.to_owned();
     }
-    kinds.iter().map(|(kind, times)| format!("{kind} {times}")).collect::<Vec<_>>().join(" · ")
+    kinds
+        .iter()
+        .map(|(kind, times)| format!("{kind} {times}"))
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
 #[cfg(test)]
@@ -131,14 +167,22 @@ mod tests {
     fn the_baseline_is_that_of_the_completed_levels() {
         let report = report(3);
         let rows = rows(&report.cards, &report.summary);
-        assert_eq!(rows.iter().map(|row| row.baseline).collect::<Vec<_>>(), [Some(59.0), Some(13.0)]);
+        assert_eq!(
+            rows.iter().map(|row| row.baseline).collect::<Vec<_>>(),
+            [Some(59.0), Some(13.0)]
+        );
         assert_eq!(total(&rows).baseline, Some(72.0));
     }
 
     #[test]
     fn the_first_of_the_best_runs_counts() {
         let mut environment = report(1).cards.remove(0).environments.remove(0);
-        environment.runs = [10.0, 30.0, 30.0].map(|score| RunScore { score, ..environment.runs[0].clone() }).to_vec();
+        environment.runs = [10.0, 30.0, 30.0]
+            .map(|score| RunScore {
+                score,
+                ..environment.runs[0].clone()
+            })
+            .to_vec();
         assert_eq!(best_index(&environment), Some(1));
         environment.runs.clear();
         assert_eq!(best_index(&environment), None);
@@ -146,17 +190,35 @@ mod tests {
 
     #[test]
     fn only_means_have_decimals() {
-        assert_eq!([0.0, 12.0, 1999.0].map(|number| count(number, 1)), ["0", "12", "1999"]);
-        assert_eq!([0.0, 12.0, 1.0 / 3.0].map(|number| count(number, 3)), ["0.0", "12.0", "0.3"]);
+        assert_eq!(
+            [0.0, 12.0, 1999.0].map(|number| count(number, 1)),
+            ["0", "12", "1999"]
+        );
+        assert_eq!(
+            [0.0, 12.0, 1.0 / 3.0].map(|number| count(number, 3)),
+            ["0.0", "12.0", "0.3"]
+        );
     }
 
     #[test]
     fn money_is_shown_as_finely_as_it_matters() {
-        let spent = |cost_usd| Spent { calls: 1200, input_tokens: 12_345_678, output_tokens: 999, cost_usd, ..Spent::default() };
-        assert_eq!(spent_words(&spent(Some(12.345))), "$12.35, 1,200 calls, 12,345,678 tokens in, 999 out");
+        let spent = |cost_usd| Spent {
+            calls: 1200,
+            input_tokens: 12_345_678,
+            output_tokens: 999,
+            cost_usd,
+            ..Spent::default()
+        };
+        assert_eq!(
+            spent_words(&spent(Some(12.345))),
+            "$12.35, 1,200 calls, 12,345,678 tokens in, 999 out"
+        );
         assert_eq!(dollars(&spent(Some(0.01234))), "$0.0123");
         assert_eq!(dollars(&spent(Some(0.0))), "$0.00");
-        let broken = Spent { uncounted: 2, ..spent(None) };
+        let broken = Spent {
+            uncounted: 2,
+            ..spent(None)
+        };
         assert_eq!(
             spent_words(&broken),
             "cost not known, 1,200 calls, 2 of them uncounted because they broke off, 12,345,678 tokens in, 999 out"
@@ -165,7 +227,14 @@ mod tests {
 
     #[test]
     fn endings_are_counted_if_they_differ() {
-        let endings = |names: &[&str]| tally(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
+        let endings = |names: &[&str]| {
+            tally(
+                &names
+                    .iter()
+                    .map(|&name| name.to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
         assert_eq!(endings(&["won", "won"]), "won");
         assert_eq!(endings(&["budget", "won", "budget"]), "budget 2 · won 1");
         assert_eq!(endings(&[]), "");

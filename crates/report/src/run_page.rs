@@ -53,11 +53,20 @@ pub fn run_page(report: &RunReport) -> String {
     play::levels(&mut body, report);
     play::recordings(&mut body, report);
     body.push_str("</main>");
-    page(&format!("{} · {:.2} %", report.summary.agent, report.summary.score), "run", &body)
+    page(
+        &format!("{} · {:.2} %", report.summary.agent, report.summary.score),
+        "run",
+        &body,
+    )
 }
 
 fn headline(body: &mut String, report: &RunReport) {
-    let RunReport { config, summary, cards, .. } = report;
+    let RunReport {
+        config,
+        summary,
+        cards,
+        ..
+    } = report;
     let interval = match summary.score_half_width {
         Some(half) if cards.len() > 1 => {
             format!(
@@ -94,7 +103,11 @@ fn headline(body: &mut String, report: &RunReport) {
     }
     body.push_str("<dl class=\"facts\">\n");
     for (name, value) in facts {
-        let class = if matches!(name, "Run" | "Command" | "Spent") { " class=\"line\"" } else { "" };
+        let class = if matches!(name, "Run" | "Command" | "Spent") {
+            " class=\"line\""
+        } else {
+            ""
+        };
         let _ = writeln!(body, "<div{class}><dt>{name}</dt><dd>{value}</dd></div>");
     }
     body.push_str("</dl>\n</header>\n");
@@ -107,24 +120,44 @@ fn notices(body: &mut String, report: &RunReport) {
     }
     let failures = play::failures(report);
     if summary.failed_plays > 0 || !failures.is_empty() {
-        let failed = usize::try_from(summary.failed_plays).unwrap_or(0).max(failures.len());
-        let what = if failed == 1 { "1 play ended".to_owned() } else { format!("{failed} plays ended") };
-        let _ = writeln!(body, "<div class=\"notice\"><p><strong>{what} because the agent failed.</strong></p>\n<ul>");
+        let failed = usize::try_from(summary.failed_plays)
+            .unwrap_or(0)
+            .max(failures.len());
+        let what = if failed == 1 {
+            "1 play ended".to_owned()
+        } else {
+            format!("{failed} plays ended")
+        };
+        let _ = writeln!(
+            body,
+            "<div class=\"notice\"><p><strong>{what} because the agent failed.</strong></p>\n<ul>"
+        );
         for failure in failures {
             let _ = writeln!(
                 body,
                 "<li><code>{}</code>{} <span class=\"message\">{}</span></li>",
                 Text(failure.game_id),
-                if report.cards.len() > 1 { format!(", repeat {}:", failure.repeat) } else { ":".to_owned() },
+                if report.cards.len() > 1 {
+                    format!(", repeat {}:", failure.repeat)
+                } else {
+                    ":".to_owned()
+                },
                 Text(failure.message.unwrap_or("no reason is known")),
             );
         }
         body.push_str("</ul></div>\n");
     }
     if summary.provisional_baselines {
-        let text =
-            Text(PROVISIONAL).to_string().replacen("Baselines are provisional", "<strong>Baselines are provisional</strong>", 1);
-        let _ = writeln!(body, "<p class=\"notice\">{}</p>", text.replace("`solver`", "<code>solver</code>"));
+        let text = Text(PROVISIONAL).to_string().replacen(
+            "Baselines are provisional",
+            "<strong>Baselines are provisional</strong>",
+            1,
+        );
+        let _ = writeln!(
+            body,
+            "<p class=\"notice\">{}</p>",
+            text.replace("`solver`", "<code>solver</code>")
+        );
     }
 }
 
@@ -133,18 +166,42 @@ fn environments(body: &mut String, report: &RunReport) {
     if cards.len() > 1 {
         body.push_str("<section>\n<h2>Repeats</h2>\n<ol class=\"repeats\">\n");
         for (index, score) in summary.card_scores.iter().enumerate() {
-            let _ = writeln!(body, "<li><span class=\"quiet\">{}</span> {score:.2} %</li>", index + 1);
+            let _ = writeln!(
+                body,
+                "<li><span class=\"quiet\">{}</span> {score:.2} %</li>",
+                index + 1
+            );
         }
         body.push_str("</ol>\n</section>\n");
     }
-    let means = if cards.len() > 1 { " <small>means over the repeats</small>" } else { "" };
-    let _ = writeln!(body, "<section>\n<h2>Environments{means}</h2>\n<div class=\"wide\"><table>");
+    let means = if cards.len() > 1 {
+        " <small>means over the repeats</small>"
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        body,
+        "<section>\n<h2>Environments{means}</h2>\n<div class=\"wide\"><table>"
+    );
     // Costs are sums over the repeats: nobody pays a mean.
     let cost = |spent: Option<&Spent>| {
-        spent.map_or_else(|| "<td class=\"num\">–</td>".to_owned(), |spent| format!("<td class=\"num\">{}</td>", dollars(spent)))
+        spent.map_or_else(
+            || "<td class=\"num\">–</td>".to_owned(),
+            |spent| format!("<td class=\"num\">{}</td>", dollars(spent)),
+        )
     };
-    let cost = |spent: Option<&Spent>| if summary.spent.is_some() { cost(spent) } else { String::new() };
-    let head = if summary.spent.is_some() { "<th class=\"num\" title=\"Over all repeats\">Cost</th>" } else { "" };
+    let cost = |spent: Option<&Spent>| {
+        if summary.spent.is_some() {
+            cost(spent)
+        } else {
+            String::new()
+        }
+    };
+    let head = if summary.spent.is_some() {
+        "<th class=\"num\" title=\"Over all repeats\">Cost</th>"
+    } else {
+        ""
+    };
     let _ = writeln!(
         body,
         "<thead><tr><th>Environment</th><th class=\"num\">Score %</th><th class=\"num\">Levels</th><th class=\"num\">Actions</th>\
@@ -178,7 +235,8 @@ fn counts(row: &Row, cards: usize) -> String {
         count(row.levels_completed, cards),
         row.levels,
         count(row.actions, cards),
-        row.baseline.map_or_else(|| "–".to_owned(), |baseline| count(baseline, cards)),
+        row.baseline
+            .map_or_else(|| "–".to_owned(), |baseline| count(baseline, cards)),
     )
 }
 
@@ -206,7 +264,11 @@ fn duration(seconds: f64) -> String {
         return format!("{seconds:.1} s");
     }
     let minutes = (seconds / 60.0).floor();
-    if minutes < 60.0 { format!("{minutes} min {:.0} s", seconds - minutes * 60.0) } else { format!("{:.1} h", seconds / 3600.0) }
+    if minutes < 60.0 {
+        format!("{minutes} min {:.0} s", seconds - minutes * 60.0)
+    } else {
+        format!("{:.1} h", seconds / 3600.0)
+    }
 }
 
 #[cfg(test)]

@@ -26,9 +26,14 @@ pub fn score_plot(tasks: &[(f64, f64)], of: CostOf) -> Option<String> {
     tasks.sort_by(|a, b| a.0.total_cmp(&b.0));
     let least = tasks.iter().map(|task| task.0).find(|&cost| cost > 0.0)?;
     let most = tasks.last()?.0;
-    let (first, last) = (10f64.powf(least.log10().floor()), 10f64.powf((most * 1.0001).log10().ceil()));
+    let (first, last) = (
+        10f64.powf(least.log10().floor()),
+        10f64.powf((most * 1.0001).log10().ceil()),
+    );
     let across = (last / first).log10().max(1.0);
-    let x = |cost: f64| LEFT + (RIGHT - LEFT) * ((cost.max(first) / first).log10() / across).clamp(0.0, 1.0);
+    let x = |cost: f64| {
+        LEFT + (RIGHT - LEFT) * ((cost.max(first) / first).log10() / across).clamp(0.0, 1.0)
+    };
     let count = tasks.len() as f64;
     let total = tasks.iter().map(|task| task.1).sum::<f64>() / count;
     let (end, step) = axis(total);
@@ -61,8 +66,17 @@ pub fn score_plot(tasks: &[(f64, f64)], of: CostOf) -> Option<String> {
         );
         tick *= 10.0;
     }
-    let what = if of == CostOf::Money { "US dollars a task" } else { "seconds a task" };
-    let _ = writeln!(svg, r#"<text class="quiet mid" x="{:.1}" y="{:.1}">{what}</text>"#, (LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
+    let what = if of == CostOf::Money {
+        "US dollars a task"
+    } else {
+        "seconds a task"
+    };
+    let _ = writeln!(
+        svg,
+        r#"<text class="quiet mid" x="{:.1}" y="{:.1}">{what}</text>"#,
+        (LEFT + RIGHT) / 2.0,
+        BOTTOM + 38.0
+    );
     let mut path = format!("M{LEFT:.1} {:.1}", y(0.0));
     let mut sum = 0.0;
     for (cost, score) in &tasks {
@@ -92,7 +106,14 @@ pub fn score_plot(tasks: &[(f64, f64)], of: CostOf) -> Option<String> {
 
 /// Where the axis ends, and its steps.
 fn axis(total: f64) -> (f64, f64) {
-    for (end, step) in [(0.05, 0.01), (0.1, 0.02), (0.2, 0.05), (0.4, 0.1), (0.6, 0.1), (0.8, 0.2)] {
+    for (end, step) in [
+        (0.05, 0.01),
+        (0.1, 0.02),
+        (0.2, 0.05),
+        (0.4, 0.1),
+        (0.6, 0.1),
+        (0.8, 0.2),
+    ] {
         if total <= end {
             return (end, step);
         }
@@ -101,12 +122,23 @@ fn axis(total: f64) -> (f64, f64) {
 }
 
 fn label(cost: f64, of: CostOf) -> String {
-    let digits = if cost >= 10.0 { 0 } else { (1.0 - cost.log10().floor()).clamp(0.0, 8.0) as usize };
+    let digits = if cost >= 10.0 {
+        0
+    } else {
+        (1.0 - cost.log10().floor()).clamp(0.0, 8.0) as usize
+    };
     let mut number = format!("{cost:.digits$}");
     if number.contains('.') {
-        number = number.trim_end_matches('0').trim_end_matches('.').to_owned();
+        number = number
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned();
     }
-    if of == CostOf::Money { format!("${number}") } else { format!("{number} s") }
+    if of == CostOf::Money {
+        format!("${number}")
+    } else {
+        format!("{number} s")
+    }
 }
 
 #[cfg(test)]
@@ -115,10 +147,17 @@ mod tests {
 
     #[test]
     fn the_curve_ends_at_the_mean() {
-        let svg = score_plot(&[(0.5, 1.0), (2.0, 0.0), (0.1, 0.5), (40.0, 0.0)], CostOf::Time).unwrap();
+        let svg = score_plot(
+            &[(0.5, 1.0), (2.0, 0.0), (0.1, 0.5), (40.0, 0.0)],
+            CostOf::Time,
+        )
+        .unwrap();
         assert!(svg.contains(">37.5 %<") && svg.contains(">100 s<"), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
-        assert!(score_plot(&[(0.0, 1.0)], CostOf::Money).is_none() && score_plot(&[], CostOf::Money).is_none());
+        assert!(
+            score_plot(&[(0.0, 1.0)], CostOf::Money).is_none()
+                && score_plot(&[], CostOf::Money).is_none()
+        );
         assert!(score_plot(&[(0.001, 0.0)], CostOf::Money).is_some());
     }
 

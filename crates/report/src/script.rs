@@ -18,13 +18,18 @@ pub const PLAYER_MODULES: [(&str, &str); 5] = [
 /// The element takes what [`player_data`](crate::player_data) gives: from a `<script type="application/json">` child, or set as its `film`
 /// property.
 pub fn player_script() -> &'static str {
-    static JOINED: LazyLock<String> = LazyLock::new(|| PLAYER_MODULES.map(|(_, text)| without_links(text)).concat());
+    static JOINED: LazyLock<String> =
+        LazyLock::new(|| PLAYER_MODULES.map(|(_, text)| without_links(text)).concat());
     &JOINED
 }
 
 fn without_links(module: &str) -> String {
     let line = |line: &str| format!("{}\n", line.strip_prefix("export ").unwrap_or(line));
-    module.lines().filter(|line| !line.starts_with("import ")).map(line).collect()
+    module
+        .lines()
+        .filter(|line| !line.starts_with("import "))
+        .map(line)
+        .collect()
 }
 
 #[cfg(test)]
@@ -45,7 +50,11 @@ mod tests {
     #[test]
     fn joined_modules_have_no_links_and_cannot_end_their_own_element() {
         let script = player_script();
-        assert!(!script.lines().any(|line| line.starts_with("import ") || line.starts_with("export ")));
+        assert!(
+            !script
+                .lines()
+                .any(|line| line.starts_with("import ") || line.starts_with("export "))
+        );
         assert!(!script.contains("</script") && !script.contains("<!--"));
     }
 }

@@ -21,13 +21,28 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
     let header = ["environment", "score %", "levels", "actions", "ended"].map(str::to_owned);
     let mut lines = vec![header];
     lines.extend(rows.iter().map(|row| cells(row, cards.len())));
-    lines.push(cells(&Row { score: summary.score, ..total(&rows) }, cards.len()));
-    let mut widths: [usize; 5] =
-        std::array::from_fn(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0));
+    lines.push(cells(
+        &Row {
+            score: summary.score,
+            ..total(&rows)
+        },
+        cards.len(),
+    ));
+    let mut widths: [usize; 5] = std::array::from_fn(|column| {
+        lines
+            .iter()
+            .map(|line| line[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    });
     // The first column gives way first, then the last.
     let gaps = 2 * (widths.len() - 1);
     let numbers: usize = widths[1..4].iter().sum();
-    widths[0] = widths[0].min(width.saturating_sub(numbers + gaps + widths[4].min(8)).max(7));
+    widths[0] = widths[0].min(
+        width
+            .saturating_sub(numbers + gaps + widths[4].min(8))
+            .max(7),
+    );
     widths[4] = widths[4].min(width.saturating_sub(numbers + gaps + widths[0]));
 
     let mut text = String::new();
@@ -71,9 +86,14 @@ fn cells(row: &Row, cards: usize) -> [String; 5] {
 fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
     let mut notes = Vec::new();
     if cards.len() > 1 {
-        let interval =
-            summary.score_half_width.map_or_else(String::new, |half| format!(" ± {half:.2} (95 % interval of the mean)"));
-        notes.push(format!("Score {:.2} %{interval} over {} repeats; all numbers are means.", summary.score, cards.len()));
+        let interval = summary.score_half_width.map_or_else(String::new, |half| {
+            format!(" ± {half:.2} (95 % interval of the mean)")
+        });
+        notes.push(format!(
+            "Score {:.2} %{interval} over {} repeats; all numbers are means.",
+            summary.score,
+            cards.len()
+        ));
     }
     if let Some(spent) = &summary.spent {
         notes.push(format!("Spent: {}.", spent_words(spent)));
@@ -97,16 +117,23 @@ pub const PROVISIONAL: &str = "Baselines are provisional: those of source `solve
 
 /// The text without control characters and without marks that turn the writing direction.
 fn clean(text: &str) -> String {
-    let hostile =
-        |c: char| c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    text.chars().map(|c| if hostile(c) { '\u{FFFD}' } else { c }).collect()
+    let hostile = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars()
+        .map(|c| if hostile(c) { '\u{FFFD}' } else { c })
+        .collect()
 }
 
 fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
-    text.chars().take(width.saturating_sub(1)).chain((width > 0).then_some('…')).collect()
+    text.chars()
+        .take(width.saturating_sub(1))
+        .chain((width > 0).then_some('…'))
+        .collect()
 }
 
 /// A text in lines of at most so many characters, broken between words.
@@ -142,7 +169,8 @@ mod tests {
         let mut report = report(3);
         report.summary.finished = false;
         report.summary.failed_plays = 2;
-        report.summary.environments[1].endings = ["budget", "failed", "failed"].map(str::to_owned).to_vec();
+        report.summary.environments[1].endings =
+            ["budget", "failed", "failed"].map(str::to_owned).to_vec();
         insta::assert_snapshot!(card_table(&report.cards, &report.summary, 80));
     }
 
@@ -151,13 +179,28 @@ mod tests {
         let mut report = report(2);
         for environment in &mut report.summary.environments {
             environment.game_id = "\u{1b}[31mred\u{202e}\n".repeat(20);
-            environment.endings = vec!["won\r".to_owned(), "\u{7}failed at something rather long".repeat(4)];
+            environment.endings = vec![
+                "won\r".to_owned(),
+                "\u{7}failed at something rather long".repeat(4),
+            ];
         }
         for width in [0, 56, 60, 80, 132] {
             let table = card_table(&report.cards, &report.summary, width);
-            assert!(table.lines().all(|line| line.chars().count() <= width.max(LEAST_WIDTH)), "{table}");
-            assert!(table.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'));
-            assert_eq!(table.lines().filter(|line| line.contains("[31m")).count(), 2);
+            assert!(
+                table
+                    .lines()
+                    .all(|line| line.chars().count() <= width.max(LEAST_WIDTH)),
+                "{table}"
+            );
+            assert!(
+                table
+                    .chars()
+                    .all(|c| c == '\n' || !c.is_control() && c != '\u{202e}')
+            );
+            assert_eq!(
+                table.lines().filter(|line| line.contains("[31m")).count(),
+                2
+            );
         }
     }
 }

@@ -35,7 +35,11 @@ pub fn scene_picture(rows: &[SceneRow<'_>], zoom: usize) -> Result<Vec<u8>, Pict
     let width = (2 + columns.iter().sum::<usize>() + 2 * (columns.len() - 1)) * zoom;
     let tests = usize::from(rows.iter().any(|row| row.is_test));
     let height = (rows.iter().map(|row| tallest(row) + 1).sum::<usize>() + 1 + tests) * zoom;
-    let mut canvas = Canvas { pixels: vec![GAP; width * height], width, zoom };
+    let mut canvas = Canvas {
+        pixels: vec![GAP; width * height],
+        width,
+        zoom,
+    };
     let (mut top, mut in_tests) = (1, false);
     for row in rows {
         if row.is_test && !in_tests {
@@ -54,12 +58,22 @@ pub fn scene_picture(rows: &[SceneRow<'_>], zoom: usize) -> Result<Vec<u8>, Pict
 /// How many cells wide each column is.
 fn widths(rows: &[SceneRow<'_>]) -> Vec<usize> {
     let columns = rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
-    let widest = |index: usize| rows.iter().filter_map(|row| row.panels.get(index)).map(|panel| size(panel).0).max().unwrap_or(0);
+    let widest = |index: usize| {
+        rows.iter()
+            .filter_map(|row| row.panels.get(index))
+            .map(|panel| size(panel).0)
+            .max()
+            .unwrap_or(0)
+    };
     (0..columns).map(widest).collect()
 }
 
 fn tallest(row: &SceneRow<'_>) -> usize {
-    row.panels.iter().map(|panel| size(panel).1).max().unwrap_or(0)
+    row.panels
+        .iter()
+        .map(|panel| size(panel).1)
+        .max()
+        .unwrap_or(0)
 }
 
 /// Width and height in cells, the expected frame included.
@@ -85,7 +99,9 @@ impl Canvas {
                 self.fill(x, y, zoom, zoom, TASK_COLORS[usize::from(cell)]);
             }
         }
-        let Some(expected) = panel.expected else { return };
+        let Some(expected) = panel.expected else {
+            return;
+        };
         for (x, y) in wrong_cells(grid, expected) {
             self.outline(left + x, top + y);
         }
@@ -121,7 +137,13 @@ impl Canvas {
     fn frame(&mut self, left: usize, top: usize, width: usize, height: usize) {
         let (x, y, zoom) = (left * self.zoom, top * self.zoom, self.zoom);
         let (wide, high) = (width * zoom, height * zoom);
-        let dash = |place: usize| if (place / zoom.div_ceil(3).max(2)).is_multiple_of(2) { WHITE } else { BLACK };
+        let dash = |place: usize| {
+            if (place / zoom.div_ceil(3).max(2)).is_multiple_of(2) {
+                WHITE
+            } else {
+                BLACK
+            }
+        };
         for step in 0..wide {
             self.fill(x + step, y, 1, 1, dash(step));
             self.fill(x + step, y + high - 1, 1, 1, dash(step));
@@ -138,9 +160,17 @@ pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
     let zoom = zoom.clamp(1, 64) as f64;
     let (margin, line) = (16.0, 18.0);
     // Titles are about seven wide a letter, and no grid stands under another's.
-    let wide = |panel: &Panel<'_>| (size(panel).0 as f64 * zoom).max(7.0 * panel.title.chars().count() as f64);
+    let wide = |panel: &Panel<'_>| {
+        (size(panel).0 as f64 * zoom).max(7.0 * panel.title.chars().count() as f64)
+    };
     let count = rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
-    let column = |index: usize| rows.iter().filter_map(|row| row.panels.get(index)).map(wide).fold(0.0, f64::max) + 2.0 * margin;
+    let column = |index: usize| {
+        rows.iter()
+            .filter_map(|row| row.panels.get(index))
+            .map(wide)
+            .fold(0.0, f64::max)
+            + 2.0 * margin
+    };
     let columns: Vec<f64> = (0..count).map(column).collect();
     let width = columns.iter().sum::<f64>() + margin;
     let full = |row: &SceneRow<'_>| tallest(row) as f64 * zoom + 2.0 * line + margin;
@@ -150,13 +180,25 @@ pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
     );
     let mut y = margin;
     for row in rows {
-        let _ =
-            write!(svg, r##"<text x="{margin}" y="{:.1}" fill="#fff" font-weight="600">{}</text>"##, y + 10.0, Text(&row.title));
+        let _ = write!(
+            svg,
+            r##"<text x="{margin}" y="{:.1}" fill="#fff" font-weight="600">{}</text>"##,
+            y + 10.0,
+            Text(&row.title)
+        );
         let mut x = margin;
         for (panel, column) in row.panels.iter().zip(&columns) {
             let top = y + 2.0 * line;
-            let _ = write!(svg, r##"<text x="{x:.1}" y="{:.1}" fill="#e4e6ea">{}</text>"##, top - 8.0, Text(&panel.title));
-            let _ = write!(svg, r#"<g transform="translate({x:.1} {top:.1}) scale({zoom})">"#);
+            let _ = write!(
+                svg,
+                r##"<text x="{x:.1}" y="{:.1}" fill="#e4e6ea">{}</text>"##,
+                top - 8.0,
+                Text(&panel.title)
+            );
+            let _ = write!(
+                svg,
+                r#"<g transform="translate({x:.1} {top:.1}) scale({zoom})">"#
+            );
             cells(&mut svg, panel);
             svg.push_str("</g>");
             x += column;
@@ -175,14 +217,20 @@ fn cells(svg: &mut String, panel: &Panel<'_>) {
         for run in row.chunk_by(|a, b| a == b) {
             let [red, green, blue] = PALETTE[usize::from(TASK_COLORS[usize::from(run[0])])];
             let wide = run.len();
-            let _ = write!(svg, r##"<rect x="{x}" y="{y}" width="{wide}" height="1" fill="#{red:02x}{green:02x}{blue:02x}"/>"##);
+            let _ = write!(
+                svg,
+                r##"<rect x="{x}" y="{y}" width="{wide}" height="1" fill="#{red:02x}{green:02x}{blue:02x}"/>"##
+            );
             x += wide;
         }
     }
     let (width, height) = (grid.width(), grid.height());
     let across: String = (1..height).map(|y| format!("M0 {y}H{width}")).collect();
     let down: String = (1..width).map(|x| format!("M{x} 0V{height}")).collect();
-    let _ = write!(svg, r##"<path d="{across}{down}" stroke="#505866" stroke-width="0.04"/>"##);
+    let _ = write!(
+        svg,
+        r##"<path d="{across}{down}" stroke="#505866" stroke-width="0.04"/>"##
+    );
     if let Some(expected) = panel.expected {
         svg.push_str(&marks(grid, expected));
     }
@@ -210,7 +258,8 @@ pub(crate) fn marks(grid: &Grid, expected: &Grid) -> String {
 
 /// The border between these cells and the others, as a path.
 fn outline(cells: &[(usize, usize)]) -> String {
-    let has = |x: Option<usize>, y: Option<usize>| x.zip(y).is_some_and(|cell| cells.contains(&cell));
+    let has =
+        |x: Option<usize>, y: Option<usize>| x.zip(y).is_some_and(|cell| cells.contains(&cell));
     let mut path = String::new();
     for &(x, y) in cells {
         if !has(Some(x), y.checked_sub(1)) {
@@ -241,7 +290,9 @@ mod tests {
     }
 
     fn pixels(file: Vec<u8>) -> (usize, usize, Vec<u8>) {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(file))
+            .read_info()
+            .unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
         (info.width as usize, info.height as usize, pixels)
@@ -250,40 +301,80 @@ mod tests {
     #[test]
     fn every_cell_is_where_it_belongs() {
         let task = Task {
-            train: vec![Pair { input: grid(&[&[1, 2]]), output: grid(&[&[3], &[4]]) }],
-            test: vec![Test { input: grid(&[&[9]]), output: None }],
+            train: vec![Pair {
+                input: grid(&[&[1, 2]]),
+                output: grid(&[&[3], &[4]]),
+            }],
+            test: vec![Test {
+                input: grid(&[&[9]]),
+                output: None,
+            }],
         };
         let (width, height, pixels) = pixels(task_picture(&task, 2).unwrap());
         // One, two, two and one cells across; below the margin two, a gap of two, one, and the margin.
         assert_eq!((width, height), (2 * 7, 2 * 7));
         let cell = |x: usize, y: usize| pixels[2 * y * 14 + 2 * x];
-        assert_eq!([cell(1, 1), cell(2, 1), cell(5, 1), cell(5, 2), cell(1, 5)], [1, 2, 3, 4, 9].map(|color| TASK_COLORS[color]));
+        assert_eq!(
+            [cell(1, 1), cell(2, 1), cell(5, 1), cell(5, 2), cell(1, 5)],
+            [1, 2, 3, 4, 9].map(|color| TASK_COLORS[color])
+        );
         assert_eq!([cell(0, 0), cell(3, 1), cell(1, 2), cell(5, 5)], [GAP; 4]);
     }
 
     #[test]
     fn wrong_cells_and_other_sizes_are_marked() {
-        let (right, wrong, small) = (grid(&[&[1, 2], &[3, 4]]), grid(&[&[1, 2], &[3, 5]]), grid(&[&[1]]));
+        let (right, wrong, small) = (
+            grid(&[&[1, 2], &[3, 4]]),
+            grid(&[&[1, 2], &[3, 5]]),
+            grid(&[&[1]]),
+        );
         let task = Task {
-            train: vec![Pair { input: right.clone(), output: right.clone() }],
-            test: vec![Test { input: right.clone(), output: Some(right.clone()) }],
+            train: vec![Pair {
+                input: right.clone(),
+                output: right.clone(),
+            }],
+            test: vec![Test {
+                input: right.clone(),
+                output: Some(right.clone()),
+            }],
         };
         let attempts = [&wrong, &small, &right].map(Ok).into_iter().enumerate();
-        let attempts: Vec<SceneAttempt<'_>> =
-            attempts.map(|(index, grid)| SceneAttempt { test: 0, attempt: index + 1, grid }).collect();
+        let attempts: Vec<SceneAttempt<'_>> = attempts
+            .map(|(index, grid)| SceneAttempt {
+                test: 0,
+                attempt: index + 1,
+                grid,
+            })
+            .collect();
         let scene = task_scene(&task, &attempts);
-        let titles: Vec<&str> = scene[1].panels.iter().skip(2).map(|panel| panel.title.as_str()).collect();
+        let titles: Vec<&str> = scene[1]
+            .panels
+            .iter()
+            .skip(2)
+            .map(|panel| panel.title.as_str())
+            .collect();
         assert_eq!(
             titles,
-            ["attempt 1, 2 × 2, 1 wrong cell", "attempt 2, 1 × 1, wrong size, 2 × 2 expected", "attempt 3, 2 × 2, right"]
+            [
+                "attempt 1, 2 × 2, 1 wrong cell",
+                "attempt 2, 1 × 1, wrong size, 2 × 2 expected",
+                "attempt 3, 2 × 2, right"
+            ]
         );
         let (width, _, pixels) = pixels(scene_picture(&scene, 8).unwrap());
         // Tests begin at row 5; the first attempt's column at cell 9, the second's at 13.
         let at = |x: usize, y: usize| pixels[y * width + x];
         let (left, top) = (8 * 9, 8 * 5);
-        assert_eq!([at(left + 8, top + 8), at(left + 9, top + 9)], [WHITE, BLACK], "the wrong cell has rings");
+        assert_eq!(
+            [at(left + 8, top + 8), at(left + 9, top + 9)],
+            [WHITE, BLACK],
+            "the wrong cell has rings"
+        );
         assert_eq!(at(left, top), TASK_COLORS[1], "a right cell has none");
-        assert!([WHITE, BLACK].contains(&at(8 * 13 + 15, top + 12)), "a frame shows the expected size");
+        assert!(
+            [WHITE, BLACK].contains(&at(8 * 13 + 15, top + 12)),
+            "a frame shows the expected size"
+        );
         let svg = scene_svg(&scene, 10);
         assert_eq!(svg.matches("stroke-dasharray").count(), 1);
         assert!(svg.contains("M1 1h1") && svg.contains("1 wrong cell"));

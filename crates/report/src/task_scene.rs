@@ -37,7 +37,11 @@ pub struct SceneAttempt<'a> {
 
 /// The rows of a task: training pairs, then tests, each with its solution where that is known and with the attempts.
 pub fn task_scene<'a>(task: &'a Task, attempts: &[SceneAttempt<'a>]) -> Vec<SceneRow<'a>> {
-    let panel = |title: &str, grid: &'a Grid| Panel { title: titled(title, grid), grid: Some(grid), expected: None };
+    let panel = |title: &str, grid: &'a Grid| Panel {
+        title: titled(title, grid),
+        grid: Some(grid),
+        expected: None,
+    };
     let pair = |(index, pair): (usize, &'a rhae_tasks::Pair)| SceneRow {
         is_test: false,
         title: format!("pair {}", index + 1),
@@ -50,14 +54,33 @@ pub fn task_scene<'a>(task: &'a Task, attempts: &[SceneAttempt<'a>]) -> Vec<Scen
         for one in attempts.iter().filter(|one| one.test == index) {
             panels.push(match one.grid {
                 Ok(grid) => {
-                    let verdict = test.output.as_ref().map_or(String::new(), |output| format!(", {}", verdict(grid, output)));
-                    let title = format!("attempt {}, {} × {}{verdict}", one.attempt, grid.height(), grid.width());
-                    Panel { title, grid: Some(grid), expected: test.output.as_ref() }
+                    let verdict = test.output.as_ref().map_or(String::new(), |output| {
+                        format!(", {}", verdict(grid, output))
+                    });
+                    let title = format!(
+                        "attempt {}, {} × {}{verdict}",
+                        one.attempt,
+                        grid.height(),
+                        grid.width()
+                    );
+                    Panel {
+                        title,
+                        grid: Some(grid),
+                        expected: test.output.as_ref(),
+                    }
                 }
-                Err(reason) => Panel { title: format!("attempt {}: no grid ({reason})", one.attempt), grid: None, expected: None },
+                Err(reason) => Panel {
+                    title: format!("attempt {}: no grid ({reason})", one.attempt),
+                    grid: None,
+                    expected: None,
+                },
             });
         }
-        rows.push(SceneRow { is_test: true, title: format!("test {}", index + 1), panels });
+        rows.push(SceneRow {
+            is_test: true,
+            title: format!("test {}", index + 1),
+            panels,
+        });
     }
     rows
 }
@@ -72,7 +95,11 @@ pub(crate) fn verdict(grid: &Grid, expected: &Grid) -> String {
         return "right".to_owned();
     }
     if !grid.same_size(expected) {
-        return format!("wrong size, {} × {} expected", expected.height(), expected.width());
+        return format!(
+            "wrong size, {} × {} expected",
+            expected.height(),
+            expected.width()
+        );
     }
     match wrong_cells(grid, expected).len() {
         1 => "1 wrong cell".to_owned(),
@@ -84,7 +111,11 @@ pub(crate) fn verdict(grid: &Grid, expected: &Grid) -> String {
 pub fn wrong_cells(grid: &Grid, expected: &Grid) -> Vec<(usize, usize)> {
     let rows = grid.rows().zip(expected.rows()).enumerate();
     let differ = rows.flat_map(|(y, (row, other))| {
-        row.iter().zip(other).enumerate().filter(|(_, (cell, right))| cell != right).map(move |(x, _)| (x, y))
+        row.iter()
+            .zip(other)
+            .enumerate()
+            .filter(|(_, (cell, right))| cell != right)
+            .map(move |(x, _)| (x, y))
     });
     differ.collect()
 }

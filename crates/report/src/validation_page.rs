@@ -75,7 +75,13 @@ pub struct ShownEvidence {
 
 /// The report as a self-contained page.
 pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> {
-    let turned_out = |verdict: &str| report.games.iter().filter(|game| game.verdict == verdict).count();
+    let turned_out = |verdict: &str| {
+        report
+            .games
+            .iter()
+            .filter(|game| game.verdict == verdict)
+            .count()
+    };
     let headline = match (report.games.len(), turned_out("fail"), turned_out("open")) {
         (1, 0, 0) => "passes".to_owned(),
         (1, 0, _) => "not decided".to_owned(),
@@ -88,7 +94,11 @@ pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> 
         [one] => format!("{} · {headline}", one.game_id),
         _ => format!("Validation · {headline}"),
     };
-    let strict = if report.strict { " · strict: any win by luck fails" } else { "" };
+    let strict = if report.strict {
+        " · strict: any win by luck fails"
+    } else {
+        ""
+    };
     let mut body = format!(
         "<main>\n<header class=\"plain\">\n<h1>{}</h1>\n<p class=\"quiet\">{}{strict}</p>\n</header>\n",
         Text(&title),
@@ -105,7 +115,10 @@ pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> 
 }
 
 fn count(game: &ValidatedGame, verdict: &str) -> usize {
-    game.rules.iter().filter(|rule| rule.verdict == verdict).count()
+    game.rules
+        .iter()
+        .filter(|rule| rule.verdict == verdict)
+        .count()
 }
 
 fn overview(body: &mut String, games: &[ValidatedGame]) {
@@ -150,7 +163,12 @@ fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> 
     if !game.levels.is_empty() {
         body.push_str("<ol class=\"frames\">\n");
         for (index, frame) in game.levels.iter().enumerate() {
-            let _ = writeln!(body, "<li>{}<span class=\"quiet\">level {}</span></li>", picture(&[frame], 2)?, index + 1);
+            let _ = writeln!(
+                body,
+                "<li>{}<span class=\"quiet\">level {}</span></li>",
+                picture(&[frame], 2)?,
+                index + 1
+            );
         }
         body.push_str("</ol>\n");
     }
@@ -160,7 +178,11 @@ fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> 
             group = rule.group;
             let _ = writeln!(body, "<h3>{group}</h3>");
         }
-        let open = if matches!(rule.verdict, "fail" | "warn") { " open" } else { "" };
+        let open = if matches!(rule.verdict, "fail" | "warn") {
+            " open"
+        } else {
+            ""
+        };
         let _ = writeln!(
             body,
             "<details class=\"fold rule\"{open}>\n<summary>{}<code>{}</code><span>{}</span></summary>\n<p class=\"quiet asks\">{}</p>",
@@ -179,11 +201,25 @@ fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> 
 fn findings(body: &mut String, rule: &ShownRule) -> Result<(), PictureError> {
     body.push_str("<ul class=\"findings\">\n");
     for finding in &rule.findings {
-        let level = finding.level.map_or_else(String::new, |level| format!("<span class=\"quiet\">level {level}</span> "));
-        let _ = writeln!(body, "<li>{} {level}<span>{}</span>", badge(finding.verdict), Text(&finding.text));
-        for evidence in finding.evidence.iter().filter(|evidence| !evidence.frames.is_empty()) {
+        let level = finding.level.map_or_else(String::new, |level| {
+            format!("<span class=\"quiet\">level {level}</span> ")
+        });
+        let _ = writeln!(
+            body,
+            "<li>{} {level}<span>{}</span>",
+            badge(finding.verdict),
+            Text(&finding.text)
+        );
+        for evidence in finding
+            .evidence
+            .iter()
+            .filter(|evidence| !evidence.frames.is_empty())
+        {
             let frames: Vec<&Frame> = evidence.frames.iter().collect();
-            let last = evidence.last.as_ref().map_or_else(String::new, |last| format!(", the last is {last}"));
+            let last = evidence
+                .last
+                .as_ref()
+                .map_or_else(String::new, |last| format!(", the last is {last}"));
             let _ = writeln!(
                 body,
                 "<figure>{}<figcaption class=\"quiet\">{} ({} actions{})",
@@ -245,7 +281,12 @@ mod tests {
             levels: vec![Frame::filled(1)],
             rules: vec![rule],
         };
-        let page = validation_page(&ValidationPage { software: "rhae".to_owned(), strict: false, games: vec![game] }).unwrap();
+        let page = validation_page(&ValidationPage {
+            software: "rhae".to_owned(),
+            strict: false,
+            games: vec![game],
+        })
+        .unwrap();
         assert!(page.contains("ab12-v1 · fails") && page.contains("data:image/png"));
         assert!(page.contains("it (3 actions, the last is ACTION6 at 1, 2)"));
         assert!(!page.contains("<script>alert"));

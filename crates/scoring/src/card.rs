@@ -11,7 +11,11 @@ pub fn best_run(runs: impl IntoIterator<Item = f64>) -> f64 {
 pub fn card_score(environments: impl IntoIterator<Item = f64>) -> f64 {
     let mut scores: Vec<f64> = environments.into_iter().collect();
     scores.sort_by(f64::total_cmp);
-    if scores.is_empty() { 0.0 } else { scores.iter().sum::<f64>() / scores.len() as f64 }
+    if scores.is_empty() {
+        0.0
+    } else {
+        scores.iter().sum::<f64>() / scores.len() as f64
+    }
 }
 
 #[cfg(test)]

@@ -14,12 +14,19 @@ pub struct LevelCount {
 impl LevelCount {
     /// A count of which nothing is known to have been without effect.
     pub const fn all(actions: u32) -> Self {
-        Self { actions, effective: actions }
+        Self {
+            actions,
+            effective: actions,
+        }
     }
 
     /// What a method counts.
     pub const fn under(self, method: Method) -> u32 {
-        if method.ignores_unchanged() { self.effective } else { self.actions }
+        if method.ignores_unchanged() {
+            self.effective
+        } else {
+            self.actions
+        }
     }
 }
 
@@ -76,13 +83,25 @@ pub fn level_score(method: Method, baseline: u32, count: LevelCount) -> f64 {
 }
 
 /// The score of a run from its levels in order. Baselines without a level in the run count as not completed.
-pub fn score_game(method: Method, baselines: &[u32], results: &[LevelResult]) -> Result<GameScore, Unscored> {
+pub fn score_game(
+    method: Method,
+    baselines: &[u32],
+    results: &[LevelResult],
+) -> Result<GameScore, Unscored> {
     if baselines.is_empty() {
         return Err(Unscored::NoBaselines);
     }
-    let last_completed = results.iter().rposition(|result| matches!(result, LevelResult::Completed(_)));
-    if let Some(completed) = last_completed.map(|last| last + 1).filter(|&completed| completed > baselines.len()) {
-        return Err(Unscored::TooFewBaselines { completed, baselines: baselines.len() });
+    let last_completed = results
+        .iter()
+        .rposition(|result| matches!(result, LevelResult::Completed(_)));
+    if let Some(completed) = last_completed
+        .map(|last| last + 1)
+        .filter(|&completed| completed > baselines.len())
+    {
+        return Err(Unscored::TooFewBaselines {
+            completed,
+            baselines: baselines.len(),
+        });
     }
     let (mut sum, mut weights, mut completed_weights) = (0.0, 0.0, 0.0);
     let mut levels = Vec::with_capacity(baselines.len());
@@ -100,7 +119,11 @@ pub fn score_game(method: Method, baselines: &[u32], results: &[LevelResult]) ->
         levels.push(score);
     }
     let cap = completed_weights / weights;
-    Ok(GameScore { levels, score: (sum / weights).min(cap), cap })
+    Ok(GameScore {
+        levels,
+        score: (sum / weights).min(cap),
+        cap,
+    })
 }
 
 #[cfg(test)]
@@ -120,27 +143,58 @@ mod tests {
     #[test]
     fn the_draft_is_linear_and_capped_at_the_baseline() {
         // Document: a human's 10 actions against 1,000 score 1 %; a 2-action exploit of a 20-action level scores 100 %.
-        assert!(close(level_score(Method::Draft2025, 10, LevelCount::all(1000)), 0.01));
-        assert!(close(level_score(Method::Draft2025, 20, LevelCount::all(2)), 1.0));
-        let score = score_game(Method::Draft2025, &[10, 10, 10, 10], &[done(10), done(20), done(40)]).unwrap();
+        assert!(close(
+            level_score(Method::Draft2025, 10, LevelCount::all(1000)),
+            0.01
+        ));
+        assert!(close(
+            level_score(Method::Draft2025, 20, LevelCount::all(2)),
+            1.0
+        ));
+        let score = score_game(
+            Method::Draft2025,
+            &[10, 10, 10, 10],
+            &[done(10), done(20), done(40)],
+        )
+        .unwrap();
         assert!(close(score.score, (1.0 + 0.5 + 0.25) / 4.0));
         assert!(close(score.cap, 0.75));
     }
 
     #[test]
     fn the_draft_does_not_count_actions_that_changed_nothing() {
-        let count = LevelCount { actions: 40, effective: 20 };
+        let count = LevelCount {
+            actions: 40,
+            effective: 20,
+        };
         assert!(close(level_score(Method::Draft2025, 10, count), 0.5));
-        assert!(close(level_score(Method::Paper202603, 10, count), 1.0 / 16.0));
+        assert!(close(
+            level_score(Method::Paper202603, 10, count),
+            1.0 / 16.0
+        ));
     }
 
     #[test]
     fn the_paper_is_squared_and_weighted() {
         // Document: 10 against 100 gives 1 %; in five levels the weights are 1/15 to 5/15; n × the baseline's speed is capped.
-        assert!(close(level_score(Method::Paper202603, 10, LevelCount::all(100)), 0.01));
-        assert!(close(level_score(Method::Paper202603, 20, LevelCount::all(2)), 1.0));
+        assert!(close(
+            level_score(Method::Paper202603, 10, LevelCount::all(100)),
+            0.01
+        ));
+        assert!(close(
+            level_score(Method::Paper202603, 20, LevelCount::all(2)),
+            1.0
+        ));
         for solved in 0..5 {
-            let results: Vec<_> = (0..5).map(|level| if level == solved { done(10) } else { LevelResult::NotCompleted }).collect();
+            let results: Vec<_> = (0..5)
+                .map(|level| {
+                    if level == solved {
+                        done(10)
+                    } else {
+                        LevelResult::NotCompleted
+                    }
+                })
+                .collect();
             let score = score_game(Method::Paper202603, &[10; 5], &results).unwrap();
             assert!(close(score.score, (solved + 1) as f64 / 15.0));
         }
@@ -150,17 +204,29 @@ mod tests {
     fn the_docs_cap_levels_at_115_and_games_by_their_completed_share() {
         // Document: 10 against 10, 20 and 100 actions.
         for (actions, expected) in [(10, 1.0), (20, 0.25), (100, 0.01), (1, 1.15)] {
-            assert!(close(level_score(Method::Docs202604, 10, LevelCount::all(actions)), expected));
+            assert!(close(
+                level_score(Method::Docs202604, 10, LevelCount::all(actions)),
+                expected
+            ));
         }
         // Document: four of five levels give at most 66.7 %.
-        let score = score_game(Method::Docs202604, &[10; 5], &[done(1), done(1), done(1), done(1)]).unwrap();
+        let score = score_game(
+            Method::Docs202604,
+            &[10; 5],
+            &[done(1), done(1), done(1), done(1)],
+        )
+        .unwrap();
         assert!(close(score.score, 10.0 / 15.0) && close(score.cap, 10.0 / 15.0));
     }
 
     #[test]
     fn the_docs_agree_with_the_official_toolkit() {
         // Answers of the official toolkit 0.9.9.
-        let score = |baselines: &[u32], results: &[LevelResult]| score_game(Method::Docs202604, baselines, results).unwrap().score;
+        let score = |baselines: &[u32], results: &[LevelResult]| {
+            score_game(Method::Docs202604, baselines, results)
+                .unwrap()
+                .score
+        };
         assert!(close(score(&[10, 10], &[done(10), done(10)]), 1.0));
         assert!(close(score(&[10, 10], &[done(5), done(5)]), 1.0));
         assert!(close(score(&[10, 10], &[done(5), done(100)]), 0.39));
@@ -171,9 +237,18 @@ mod tests {
 
     #[test]
     fn what_cannot_be_scored_says_why() {
-        assert_eq!(score_game(Method::DEFAULT, &[], &[done(3)]), Err(Unscored::NoBaselines));
+        assert_eq!(
+            score_game(Method::DEFAULT, &[], &[done(3)]),
+            Err(Unscored::NoBaselines)
+        );
         let error = score_game(Method::DEFAULT, &[4], &[done(3), done(3)]).unwrap_err();
-        assert_eq!(error, Unscored::TooFewBaselines { completed: 2, baselines: 1 });
+        assert_eq!(
+            error,
+            Unscored::TooFewBaselines {
+                completed: 2,
+                baselines: 1
+            }
+        );
         // Levels that were only reached need no baseline.
         assert!(score_game(Method::DEFAULT, &[4], &[done(3), LevelResult::NotCompleted]).is_ok());
     }
@@ -183,13 +258,25 @@ mod tests {
     }
 
     fn any_run() -> impl Strategy<Value = (Vec<u32>, Vec<LevelResult>)> {
-        prop::collection::vec((1_u32..500, prop::option::of((1_u32..5000, 0_u32..5000))), 1..12).prop_map(|levels| {
+        prop::collection::vec(
+            (1_u32..500, prop::option::of((1_u32..5000, 0_u32..5000))),
+            1..12,
+        )
+        .prop_map(|levels| {
             let result = |level: &(u32, Option<(u32, u32)>)| {
-                level.1.map_or(LevelResult::NotCompleted, |(actions, effective)| {
-                    LevelResult::Completed(LevelCount { actions, effective: effective.min(actions) })
-                })
+                level
+                    .1
+                    .map_or(LevelResult::NotCompleted, |(actions, effective)| {
+                        LevelResult::Completed(LevelCount {
+                            actions,
+                            effective: effective.min(actions),
+                        })
+                    })
             };
-            (levels.iter().map(|level| level.0).collect(), levels.iter().map(result).collect())
+            (
+                levels.iter().map(|level| level.0).collect(),
+                levels.iter().map(result).collect(),
+            )
         })
     }
 

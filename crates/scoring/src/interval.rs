@@ -17,7 +17,11 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
     }
     let mean = values.iter().sum::<f64>() / count as f64;
     let half_width = (count > 1).then(|| {
-        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
+        let variance = values
+            .iter()
+            .map(|value| (value - mean).powi(2))
+            .sum::<f64>()
+            / (count - 1) as f64;
         student_t_975(count - 1) * (variance / count as f64).sqrt()
     });
     Some(Interval { mean, half_width })
@@ -26,15 +30,17 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
 /// The 97.5 % quantile of Student's distribution, tabulated; past 30 degrees of freedom by its expansion around the normal.
 fn student_t_975(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
-        2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+        2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+        2.052, 2.048, 2.045, 2.042,
     ];
     const NORMAL: f64 = 1.959_964;
     match degrees.checked_sub(1).and_then(|index| TABLE.get(index)) {
         Some(&quantile) => quantile,
         None => {
             let (z, n) = (NORMAL, degrees as f64);
-            z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+            z + (z.powi(3) + z) / (4.0 * n)
+                + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
         }
     }
 }

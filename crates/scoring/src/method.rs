@@ -78,7 +78,10 @@ impl FromStr for Method {
     type Err = UnknownMethod;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| UnknownMethod(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|method| method.name() == name)
+            .ok_or_else(|| UnknownMethod(name.to_owned()))
     }
 }
 
@@ -91,6 +94,12 @@ mod tests {
         for method in Method::ALL {
             assert_eq!(method.name().parse(), Ok(method));
         }
-        assert!("docs".parse::<Method>().unwrap_err().to_string().contains("docs-2026-04"));
+        assert!(
+            "docs"
+                .parse::<Method>()
+                .unwrap_err()
+                .to_string()
+                .contains("docs-2026-04")
+        );
     }
 }

@@ -47,13 +47,29 @@ impl Caller {
     fn open(presented: Presented<'_>, page: bool) -> Self {
         let Presented { key, in_browser } = presented;
         let owner = Owner(Sha256::digest(key).into());
-        Self { owner, sets: GameSets::PUBLIC, sources: true, admin: false, onlooker: page, visitor: false, in_browser }
+        Self {
+            owner,
+            sets: GameSets::PUBLIC,
+            sources: true,
+            admin: false,
+            onlooker: page,
+            visitor: false,
+            in_browser,
+        }
     }
 
     /// Somebody without a key who looks at pages. No key has the hash that is their owner, so nothing is theirs.
     pub(crate) const fn nobody() -> Self {
         let owner = Owner([0; 32]);
-        Self { owner, sets: GameSets::PUBLIC, sources: false, admin: false, onlooker: false, visitor: true, in_browser: true }
+        Self {
+            owner,
+            sets: GameSets::PUBLIC,
+            sources: false,
+            admin: false,
+            onlooker: false,
+            visitor: true,
+            in_browser: true,
+        }
     }
 
     /// Whether the caller may read cards and plays of this owner.
@@ -76,13 +92,21 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         // A route that was left outside the gate serves nobody.
-        parts.extensions.get().copied().flatten().ok_or(ApiError::Unauthorized)
+        parts
+            .extensions
+            .get()
+            .copied()
+            .flatten()
+            .ok_or(ApiError::Unauthorized)
     }
 }
 
 /// Paths that are answered without a key.
 fn is_for_everybody(path: &str) -> bool {
-    matches!(path, "/api/healthcheck" | "/api/openapi.json" | "/api/games/anonkey") || path.starts_with("/assets/")
+    matches!(
+        path,
+        "/api/healthcheck" | "/api/openapi.json" | "/api/games/anonkey"
+    ) || path.starts_with("/assets/")
 }
 
 /// The key of a request and where it was found.
@@ -102,7 +126,12 @@ pub(crate) struct Keys {
 
 impl Keys {
     pub(crate) fn new(store: Arc<dyn KeyStore>) -> Self {
-        Self { store, believed: Mutex::default(), rates: Rates::default(), begun: Instant::now() }
+        Self {
+            store,
+            believed: Mutex::default(),
+            rates: Rates::default(),
+            begun: Instant::now(),
+        }
     }
 
     /// Where they are kept.
@@ -113,7 +142,11 @@ impl Keys {
     /// The stored key with this id. What is not there is not remembered, so that made-up ids push nothing out.
     async fn find(&self, id: KeyId) -> Result<Option<Key>, ApiError> {
         let now = Instant::now();
-        if let Some((key, read)) = self.believed.lock().unwrap_or_else(PoisonError::into_inner).get(&id)
+        if let Some((key, read)) = self
+            .believed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
             && now < *read + BELIEVED
         {
             return Ok(Some(key.clone()));
@@ -124,7 +157,9 @@ impl Keys {
             believed.retain(|_, (_, read)| now < *read + BELIEVED);
         }
         match &key {
-            Some(key) if believed.len() < MOST_KEYS => drop(believed.insert(id, (key.clone(), now))),
+            Some(key) if believed.len() < MOST_KEYS => {
+                drop(believed.insert(id, (key.clone(), now)))
+            }
             _ => drop(believed.remove(&id)),
         }
         Ok(key)
@@ -133,7 +168,11 @@ impl Keys {
 
 impl Server {
     /// Lets a request in, or says why not. A path that needs no key has no caller.
-    pub(crate) async fn admit(&self, path: &str, headers: &HeaderMap) -> Result<Option<Caller>, ApiError> {
+    pub(crate) async fn admit(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<Option<Caller>, ApiError> {
         let page = is_page(path);
         let presented = presented(headers, page);
         let Some(keys) = &self.keys else {
@@ -153,21 +192,51 @@ impl Server {
     async fn identify(&self, keys: &Keys, presented: Presented<'_>) -> Result<Caller, ApiError> {
         let Presented { key, in_browser } = presented;
         let secret = ApiKey::parse(key).ok_or(ApiError::Unauthorized)?;
-        let stored = keys.find(secret.id()).await?.ok_or(ApiError::Unauthorized)?;
-        let owner = secret.verify(&stored).filter(|_| stored.invitation.is_none()).ok_or(ApiError::Unauthorized)?;
-        let Scopes { sets, sources, admin, visitor } = stored.scopes;
+        let stored = keys
+            .find(secret.id())
+            .await?
+            .ok_or(ApiError::Unauthorized)?;
+        let owner = secret
+            .verify(&stored)
+            .filter(|_| stored.invitation.is_none())
+            .ok_or(ApiError::Unauthorized)?;
+        let Scopes {
+            sets,
+            sources,
+            admin,
+            visitor,
+        } = stored.scopes;
         let limits = &self.config.limits;
-        if let Some(most) = if visitor { limits.visitor_requests_per_minute } else { limits.requests_per_minute } {
+        if let Some(most) = if visitor {
+            limits.visitor_requests_per_minute
+        } else {
+            limits.requests_per_minute
+        } {
             let counted = keys.rates.count(stored.id, most, keys.begun.elapsed());
-            counted.map_err(|retry_seconds| ApiError::RateLimit { most, retry_seconds })?;
+            counted.map_err(|retry_seconds| ApiError::RateLimit {
+                most,
+                retry_seconds,
+            })?;
         }
-        Ok(Caller { owner, sets, sources, admin, onlooker: false, visitor, in_browser })
+        Ok(Caller {
+            owner,
+            sets,
+            sources,
+            admin,
+            onlooker: false,
+            visitor,
+            in_browser,
+        })
     }
 
     /// The environments that a caller may see, older versions of one before newer ones.
     pub(crate) fn games(&self, caller: &Caller) -> impl DoubleEndedIterator<Item = &GameInfo> {
         let caller = *caller;
-        self.games.iter().zip(&self.sets).filter(move |(_, set)| caller.sees(**set)).map(|(info, _)| info)
+        self.games
+            .iter()
+            .zip(&self.sets)
+            .filter(move |(_, set)| caller.sees(**set))
+            .map(|(info, _)| info)
     }
 
     /// The caller's environment with this id, or the newest version of the one with these four characters.
@@ -185,15 +254,34 @@ impl Server {
 /// What stands in the header for keys, or in a visitor's cookie. A command with a cookie that another site makes a browser send has no key.
 fn presented(headers: &HeaderMap, page: bool) -> Presented<'_> {
     if let Some(value) = headers.get("x-api-key") {
-        return Presented { key: value.as_bytes(), in_browser: false };
+        return Presented {
+            key: value.as_bytes(),
+            in_browser: false,
+        };
     }
-    let cookies = headers.get_all(header::COOKIE).iter().filter(|_| page || is_from_here(headers));
-    let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(';'));
+    let cookies = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter(|_| page || is_from_here(headers));
+    let mut pairs = cookies
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|text| text.split(';'));
     let found = pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
-    found.map_or(Presented { key: &[], in_browser: false }, |key| Presented { key: key.as_bytes(), in_browser: true })
+    found.map_or(
+        Presented {
+            key: &[],
+            in_browser: false,
+        },
+        |key| Presented {
+            key: key.as_bytes(),
+            in_browser: true,
+        },
+    )
 }
 
 /// Whether a browser says that one of our own pages sends the request, or says nothing about it.
 pub(crate) fn is_from_here(headers: &HeaderMap) -> bool {
-    headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none")
+    headers
+        .get("sec-fetch-site")
+        .is_none_or(|site| site == "same-origin" || site == "none")
 }

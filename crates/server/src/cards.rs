@@ -55,7 +55,11 @@ pub(crate) async fn open(
         source_url: fields.text("source_url")?.map(str::to_owned),
         opaque: fields.extra("opaque", server.config.limits.extra_bytes)?,
         competition,
-        games: if competition { server.games(&caller).map(|info| info.id.clone()).collect() } else { Vec::new() },
+        games: if competition {
+            server.games(&caller).map(|info| info.id.clone()).collect()
+        } else {
+            Vec::new()
+        },
         only_one: server.config.competition,
         most_open: server.config.limits.open_cards_of(caller.visitor),
         lasting: caller.in_browser,
@@ -66,10 +70,16 @@ pub(crate) async fn open(
     let id = match opened {
         Ok(()) => id,
         Err(StoreError::OpenedBefore) => server.card_again(once, ApiError::OpenedBefore).await?,
-        Err(StoreError::TooManyCards(most)) => server.card_again(once, ApiError::TooManyCards(most)).await?,
+        Err(StoreError::TooManyCards(most)) => {
+            server
+                .card_again(once, ApiError::TooManyCards(most))
+                .await?
+        }
         Err(error) => server.card_again(once, error.into()).await?,
     };
-    Ok(Json(CardBody { card_id: id.to_string() }))
+    Ok(Json(CardBody {
+        card_id: id.to_string(),
+    }))
 }
 
 /// Keeps a scorecard open, and changes nothing.
@@ -87,9 +97,17 @@ pub(crate) async fn heartbeat(
     body: Body,
 ) -> Result<Json<CardBody>, ApiError> {
     let fields = Fields::read(&headers, body)?;
-    let card = server.open_card(&caller, fields.required("card_id")?).await?;
-    server.store.touch_card(card.key, server.clock.now_ms()).await.map_err(|error| not_open(error, card.id))?;
-    Ok(Json(CardBody { card_id: card.id.to_string() }))
+    let card = server
+        .open_card(&caller, fields.required("card_id")?)
+        .await?;
+    server
+        .store
+        .touch_card(card.key, server.clock.now_ms())
+        .await
+        .map_err(|error| not_open(error, card.id))?;
+    Ok(Json(CardBody {
+        card_id: card.id.to_string(),
+    }))
 }
 
 /// Closes a scorecard. Plays on it take no further commands.
@@ -107,8 +125,14 @@ pub(crate) async fn close(
     body: Body,
 ) -> Result<Json<Scorecard>, ApiError> {
     let fields = Fields::read(&headers, body)?;
-    let card = server.open_card(&caller, fields.required("card_id")?).await?;
-    server.store.close_card(card.key, server.clock.now_ms()).await.map_err(|error| not_open(error, card.id))?;
+    let card = server
+        .open_card(&caller, fields.required("card_id")?)
+        .await?;
+    server
+        .store
+        .close_card(card.key, server.clock.now_ms())
+        .await
+        .map_err(|error| not_open(error, card.id))?;
     server.scorecard(&card).await.map(Json)
 }
 
@@ -147,29 +171,49 @@ pub(crate) async fn read_game(
 ) -> Result<Json<Scorecard>, ApiError> {
     let card = server.readable_card(&caller, &id).await?;
     let mut environments = server.environments(&card).await?;
-    environments.retain(|environment| environment.info.id.as_str() == game || environment.info.id.base() == game);
+    environments.retain(|environment| {
+        environment.info.id.as_str() == game || environment.info.id.base() == game
+    });
     if environments.is_empty() {
         return Err(ApiError::NotOnCard(game));
     }
-    Ok(Json(scorecard(facts(&card), Method::DEFAULT, &environments)))
+    Ok(Json(scorecard(
+        facts(&card),
+        Method::DEFAULT,
+        &environments,
+    )))
 }
 
 impl Server {
     /// The owner's card, if it is open.
     async fn open_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
-        let card = self.card(id).await?.filter(|card| card.owner == caller.owner && card.closed_ms.is_none());
+        let card = self
+            .card(id)
+            .await?
+            .filter(|card| card.owner == caller.owner && card.closed_ms.is_none());
         card.ok_or_else(|| ApiError::CardNotOpen(id.to_owned()))
     }
 
     /// A card that the caller may read, unless it is of a competition and open.
     pub(crate) async fn readable_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
-        let card =
-            self.card(id).await?.filter(|card| caller.reads(card.owner)).ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
-        if card.competition && card.closed_ms.is_none() { Err(ApiError::Competing) } else { Ok(card) }
+        let card = self
+            .card(id)
+            .await?
+            .filter(|card| caller.reads(card.owner))
+            .ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
+        if card.competition && card.closed_ms.is_none() {
+            Err(ApiError::Competing)
+        } else {
+            Ok(card)
+        }
     }
 
     pub(crate) async fn scorecard(&self, card: &Card) -> Result<Scorecard, ApiError> {
-        Ok(scorecard(facts(card), Method::DEFAULT, &self.environments(card).await?))
+        Ok(scorecard(
+            facts(card),
+            Method::DEFAULT,
+            &self.environments(card).await?,
+        ))
     }
 
     /// The environments that count on a card, in the order of their first plays, then those that were not played.
@@ -179,14 +223,26 @@ impl Server {
             let guid = summed.play.id.to_string();
             let runs = summed.runs.into_iter().map(|run| (guid.clone(), run));
             let id = &summed.play.game_id;
-            match environments.iter_mut().find(|environment| environment.info.id == *id) {
+            match environments
+                .iter_mut()
+                .find(|environment| environment.info.id == *id)
+            {
                 Some(environment) => environment.runs.extend(runs),
-                None => environments.push(EnvironmentRuns { info: self.info(id), runs: runs.collect() }),
+                None => environments.push(EnvironmentRuns {
+                    info: self.info(id),
+                    runs: runs.collect(),
+                }),
             }
         }
         for id in &card.games {
-            if !environments.iter().any(|environment| environment.info.id.base() == id.base()) {
-                environments.push(EnvironmentRuns { info: self.info(id), runs: Vec::new() });
+            if !environments
+                .iter()
+                .any(|environment| environment.info.id.base() == id.base())
+            {
+                environments.push(EnvironmentRuns {
+                    info: self.info(id),
+                    runs: Vec::new(),
+                });
             }
         }
         Ok(environments)
@@ -205,7 +261,14 @@ impl Server {
             class_name: None,
         };
         let known = self.games.iter().find(|info| info.id == *id).cloned();
-        known.or_else(|| self.catalog.find(id.as_str()).ok().filter(|info| info.id == *id)).unwrap_or_else(unknown)
+        known
+            .or_else(|| {
+                self.catalog
+                    .find(id.as_str())
+                    .ok()
+                    .filter(|info| info.id == *id)
+            })
+            .unwrap_or_else(unknown)
     }
 }
 
@@ -221,5 +284,9 @@ fn facts(card: &Card) -> CardFacts {
 
 /// The card may have been closed meanwhile.
 fn not_open(error: StoreError, id: CardId) -> ApiError {
-    if error == StoreError::CardNotOpen { ApiError::CardNotOpen(id.to_string()) } else { error.into() }
+    if error == StoreError::CardNotOpen {
+        ApiError::CardNotOpen(id.to_string())
+    } else {
+        error.into()
+    }
 }

@@ -52,13 +52,18 @@ pub(crate) async fn command(
     let fields = Fields::read(&headers, body)?;
     let action = match kind.simple() {
         Some(action) => action,
-        None => Action::Action6 { x: fields.coordinate("x")?, y: fields.coordinate("y")? },
+        None => Action::Action6 {
+            x: fields.coordinate("x")?,
+            y: fields.coordinate("y")?,
+        },
     };
     let command = Command {
         action,
         game_id: fields.required("game_id")?.to_owned(),
         reasoning: fields.extra("reasoning", server.config.limits.extra_bytes)?,
-        compact: headers.get(header::ACCEPT).is_some_and(|kind| kind == CompactAnswer::CONTENT_TYPE),
+        compact: headers
+            .get(header::ACCEPT)
+            .is_some_and(|kind| kind == CompactAnswer::CONTENT_TYPE),
     };
     let guid = fields.text("guid")?.map(str::to_owned);
     let card = fields.text("card_id")?.map(str::to_owned);
@@ -68,8 +73,15 @@ pub(crate) async fn command(
                 Ok(place) => server.command(&place, &command, once.as_ref()).await,
                 Err(error) => Err(error),
             },
-            None if action == Action::Reset => server.open_play(&caller, card.as_deref(), &command, once.as_ref()).await,
-            None => Err(ApiError::Field { field: "guid", expected: "given, as a string" }),
+            None if action == Action::Reset => {
+                server
+                    .open_play(&caller, card.as_deref(), &command, once.as_ref())
+                    .await
+            }
+            None => Err(ApiError::Field {
+                field: "guid",
+                expected: "given, as a string",
+            }),
         };
         match done {
             Err(error) => server.answer_again(once, &command, error).await,
@@ -83,16 +95,28 @@ pub(crate) async fn command(
 impl Server {
     /// The place of the caller's play with this id, of this environment, which the caller may still see.
     async fn place(&self, caller: &Caller, game: &str, guid: &str) -> Result<Arc<Place>, ApiError> {
-        let missing = || ApiError::NoSuchPlay { game: game.to_owned(), guid: guid.to_owned() };
+        let missing = || ApiError::NoSuchPlay {
+            game: game.to_owned(),
+            guid: guid.to_owned(),
+        };
         let fits = |play: &StoredPlay| {
             let named = play.game_id.as_str() == game || play.game_id.base() == game;
             play.owner == caller.owner && named && self.shows(caller, &play.game_id)
         };
         let id: PlayId = guid.parse().map_err(|_| missing())?;
         if let Some(place) = self.plays.find(id) {
-            return if fits(&place.play) { Ok(place) } else { Err(missing()) };
+            return if fits(&place.play) {
+                Ok(place)
+            } else {
+                Err(missing())
+            };
         }
-        let play = self.store.play(id).await?.filter(fits).ok_or_else(missing)?;
+        let play = self
+            .store
+            .play(id)
+            .await?
+            .filter(fits)
+            .ok_or_else(missing)?;
         Ok(self.plays.place(play, Stage::Absent))
     }
 
@@ -104,12 +128,27 @@ impl Server {
         command: &Command,
         once: Option<&Once>,
     ) -> Result<Vec<u8>, ApiError> {
-        let info = self.game(caller, &command.game_id).ok_or_else(|| ApiError::GameNotAvailable(command.game_id.clone()))?;
-        let id = card.ok_or(ApiError::Field { field: "card_id", expected: "given, as a string, to open a game" })?;
-        let not_open = || ApiError::Field { field: "card_id", expected: "the id of an open scorecard" };
-        let card =
-            self.card(id).await?.filter(|card| card.owner == caller.owner && card.closed_ms.is_none()).ok_or_else(not_open)?;
-        let rule = if card.competition { ResetRule::LevelsOnly } else { ResetRule::Official };
+        let info = self
+            .game(caller, &command.game_id)
+            .ok_or_else(|| ApiError::GameNotAvailable(command.game_id.clone()))?;
+        let id = card.ok_or(ApiError::Field {
+            field: "card_id",
+            expected: "given, as a string, to open a game",
+        })?;
+        let not_open = || ApiError::Field {
+            field: "card_id",
+            expected: "the id of an open scorecard",
+        };
+        let card = self
+            .card(id)
+            .await?
+            .filter(|card| card.owner == caller.owner && card.closed_ms.is_none())
+            .ok_or_else(not_open)?;
+        let rule = if card.competition {
+            ResetRule::LevelsOnly
+        } else {
+            ResetRule::Official
+        };
         // An environment from outside takes a while to come up, during which others are served.
         let (catalog, game) = (Arc::clone(&self.catalog), info.id.clone());
         let opened = blocking(move || catalog.open(game.as_str(), SEED)).await?;
@@ -128,18 +167,38 @@ impl Server {
             win_levels,
             only_one: card.competition,
             most_plays: self.config.limits.plays_per_card_of(caller.visitor),
-            opening: answer.entry(Action::Reset, Details { reasoning: command.reasoning.clone(), ..Details::default() }),
+            opening: answer.entry(
+                Action::Reset,
+                Details {
+                    reasoning: command.reasoning.clone(),
+                    ..Details::default()
+                },
+            ),
             at_ms: self.clock.now_ms(),
         };
-        let key = self.store.open_play_once(order, once.cloned()).await.map_err(|error| match error {
-            StoreError::CardNotOpen => not_open(),
-            StoreError::TooManyPlays(most) => ApiError::TooManyPlays(most),
-            StoreError::PlayedBefore => ApiError::PlayedBefore(command.game_id.clone()),
-            error => error.into(),
-        })?;
+        let key = self
+            .store
+            .open_play_once(order, once.cloned())
+            .await
+            .map_err(|error| match error {
+                StoreError::CardNotOpen => not_open(),
+                StoreError::TooManyPlays(most) => ApiError::TooManyPlays(most),
+                StoreError::PlayedBefore => ApiError::PlayedBefore(command.game_id.clone()),
+                error => error.into(),
+            })?;
         let game_id = info.id.clone();
-        let stored = StoredPlay { key, id, card: card.key, owner: caller.owner, game_id, seed: SEED, rule, win_levels };
-        self.plays.place(stored, Stage::Live(Box::new(Live { play, next: 1 })));
+        let stored = StoredPlay {
+            key,
+            id,
+            card: card.key,
+            owner: caller.owner,
+            game_id,
+            seed: SEED,
+            rule,
+            win_levels,
+        };
+        self.plays
+            .place(stored, Stage::Live(Box::new(Live { play, next: 1 })));
         self.metrics.actions.add_one();
         Ok(body)
     }

@@ -58,7 +58,12 @@ pub(crate) struct Pulse {
 
 impl Pulse {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), phase: AtomicU8::new(IDLE), since_us: AtomicU64::new(0), stalled_us: AtomicU64::new(0) }
+        Self {
+            begun: Instant::now(),
+            phase: AtomicU8::new(IDLE),
+            since_us: AtomicU64::new(0),
+            stalled_us: AtomicU64::new(0),
+        }
     }
 
     /// A request's head is complete, and it is being handled.
@@ -99,13 +104,19 @@ impl Pulse {
 
     /// What the client took too long for, if it did.
     pub(crate) fn overdue(&self, limits: &Limits) -> Option<Overdue> {
-        let past = |since_us: u64, most: Duration| self.begun.elapsed() >= Duration::from_micros(since_us) + most;
-        let (phase, since_us) = (self.phase.load(Ordering::Relaxed), self.since_us.load(Ordering::Relaxed));
+        let past = |since_us: u64, most: Duration| {
+            self.begun.elapsed() >= Duration::from_micros(since_us) + most
+        };
+        let (phase, since_us) = (
+            self.phase.load(Ordering::Relaxed),
+            self.since_us.load(Ordering::Relaxed),
+        );
         match self.stalled_us.load(Ordering::Relaxed) {
             0 if phase == HEAD && past(since_us, limits.header_timeout) => Some(Overdue::Head),
             0 if phase == IDLE && past(since_us, limits.idle_timeout) => Some(Overdue::Request),
             0 => None,
-            stalled_us => (phase != BUSY && past(stalled_us, limits.answer_timeout)).then_some(Overdue::Reading),
+            stalled_us => (phase != BUSY && past(stalled_us, limits.answer_timeout))
+                .then_some(Overdue::Reading),
         }
     }
 
@@ -121,7 +132,11 @@ pub(crate) struct Watched<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         if buffer.filled().len() > before {
@@ -142,7 +157,11 @@ impl<S> Watched<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.note(written)
     }

@@ -139,7 +139,9 @@ pub enum ApiError {
     #[error("this key may not download sources")]
     NoSources,
     /// Too many requests.
-    #[error("rate limit has been exceeded: {most} requests a minute; try again in {retry_seconds} s")]
+    #[error(
+        "rate limit has been exceeded: {most} requests a minute; try again in {retry_seconds} s"
+    )]
     RateLimit {
         /// The limit.
         most: u32,
@@ -186,7 +188,9 @@ pub enum ApiError {
     #[error("cannot open multiple scorecards in competition mode")]
     OpenedBefore,
     /// A competition's card has one play of each environment.
-    #[error("game `{0}` has been played on this scorecard, and may be played once in competition mode")]
+    #[error(
+        "game `{0}` has been played on this scorecard, and may be played once in competition mode"
+    )]
     PlayedBefore(String),
     /// The environment was not played on the card.
     #[error("game `{0}` is not on this scorecard")]
@@ -212,7 +216,9 @@ pub enum ApiError {
     #[error("the play is frozen: {0}")]
     Frozen(String),
     /// The key belongs to another request.
-    #[error("the idempotency key `{0}` was used for another request: a repetition has the same path and the same body")]
+    #[error(
+        "the idempotency key `{0}` was used for another request: a repetition has the same path and the same body"
+    )]
     KeyReused(String),
     /// The database was lost in a commit.
     #[error("nobody knows whether it was done: {0}")]
@@ -242,26 +248,44 @@ impl ApiError {
             Self::Unauthorized => (Code::Unauthorized, StatusCode::UNAUTHORIZED),
             Self::NoAnonymousKeys | Self::NoSources => (Code::Forbidden, StatusCode::FORBIDDEN),
             Self::RateLimit { .. } => (Code::RateLimit, StatusCode::TOO_MANY_REQUESTS),
-            Self::TooManyCards(_) | Self::TooManyPlays(_) => (Code::LimitReached, StatusCode::CONFLICT),
-            Self::MediaType => (Code::UnsupportedMediaType, StatusCode::UNSUPPORTED_MEDIA_TYPE),
+            Self::TooManyCards(_) | Self::TooManyPlays(_) => {
+                (Code::LimitReached, StatusCode::CONFLICT)
+            }
+            Self::MediaType => (
+                Code::UnsupportedMediaType,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ),
             Self::TooLarge(_) => (Code::PayloadTooLarge, StatusCode::PAYLOAD_TOO_LARGE),
             Self::NoSuchPath => (Code::NotFound, StatusCode::NOT_FOUND),
             Self::Method => (Code::MethodNotAllowed, StatusCode::METHOD_NOT_ALLOWED),
-            Self::NoSuchGame(_) | Self::NoSource(_) | Self::NoSuchCard(_) | Self::NotOnCard(_) | Self::NoSuchGuid(_) => {
-                (Code::Server, StatusCode::NOT_FOUND)
-            }
+            Self::NoSuchGame(_)
+            | Self::NoSource(_)
+            | Self::NoSuchCard(_)
+            | Self::NotOnCard(_)
+            | Self::NoSuchGuid(_) => (Code::Server, StatusCode::NOT_FOUND),
             Self::GameNotAvailable(_) => (Code::GameNotAvailable, StatusCode::BAD_REQUEST),
             Self::CardNotOpen(_) => (Code::Validation, StatusCode::NOT_FOUND),
             Self::Competing => (Code::Server, StatusCode::FORBIDDEN),
             Self::OpenedBefore => (Code::Server, StatusCode::CONFLICT),
-            Self::PlayedBefore(_) | Self::NoSuchPlay { .. } => (Code::Server, StatusCode::BAD_REQUEST),
+            Self::PlayedBefore(_) | Self::NoSuchPlay { .. } => {
+                (Code::Server, StatusCode::BAD_REQUEST)
+            }
             Self::NotStarted => (Code::GameNotStarted, StatusCode::BAD_REQUEST),
             Self::Frozen(_) => (Code::PlayFrozen, StatusCode::CONFLICT),
-            Self::Unavailable(_) | Self::Crowded => (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE),
+            Self::Unavailable(_) | Self::Crowded => {
+                (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE)
+            }
             Self::KeyReused(_) => (Code::KeyReused, StatusCode::UNPROCESSABLE_ENTITY),
             Self::Unknown(_) => (Code::Unknown, StatusCode::INTERNAL_SERVER_ERROR),
             Self::Failed(_) => (Code::Server, StatusCode::INTERNAL_SERVER_ERROR),
-            Self::Http(status) => (if status.is_server_error() { Code::Server } else { Code::Validation }, *status),
+            Self::Http(status) => (
+                if status.is_server_error() {
+                    Code::Server
+                } else {
+                    Code::Validation
+                },
+                *status,
+            ),
         }
     }
 }
@@ -269,16 +293,23 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (code, status) = self.kind();
-        let body = ErrorBody { error: code.name(), message: self.to_string() };
+        let body = ErrorBody {
+            error: code.name(),
+            message: self.to_string(),
+        };
         let mut response = (status, Json(body)).into_response();
         // The pages of the web app say it in their own way.
         response.extensions_mut().insert(self.clone());
         let (name, value) = match self {
             Self::Unavailable(_) => (header::RETRY_AFTER, HeaderValue::from_static("1")),
-            Self::RateLimit { retry_seconds, .. } => (header::RETRY_AFTER, HeaderValue::from(retry_seconds)),
+            Self::RateLimit { retry_seconds, .. } => {
+                (header::RETRY_AFTER, HeaderValue::from(retry_seconds))
+            }
             Self::Unauthorized => (header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey")),
             // What is left of the body would be taken for the next request.
-            Self::BodyTimeout | Self::BodyBroken => (header::CONNECTION, HeaderValue::from_static("close")),
+            Self::BodyTimeout | Self::BodyBroken => {
+                (header::CONNECTION, HeaderValue::from_static("close"))
+            }
             _ => return response,
         };
         response.headers_mut().insert(name, value);

@@ -52,21 +52,48 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let facts = server.readable_play(&caller, &guid).await?;
-    let after = headers.get("last-event-id").map(|value| number(value.to_str().ok(), "Last-Event-ID")).transpose()?;
-    let asked = query.as_deref().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("from=")));
+    let after = headers
+        .get("last-event-id")
+        .map(|value| number(value.to_str().ok(), "Last-Event-ID"))
+        .transpose()?;
+    let asked = query
+        .as_deref()
+        .and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("from=")));
     let asked = asked.map(|text| number(Some(text), "from")).transpose()?;
-    let from = after.map(|last| last.saturating_add(1)).or(asked).unwrap_or(facts.entries.saturating_sub(1)).min(facts.entries);
-    let listening = server.listeners.listen(server.store.as_ref(), facts.play.id).ok_or(ApiError::Crowded)?;
-    let replica = server.replica(&facts.play, from).await?.map_err(ApiError::Frozen)?;
+    let from = after
+        .map(|last| last.saturating_add(1))
+        .or(asked)
+        .unwrap_or(facts.entries.saturating_sub(1))
+        .min(facts.entries);
+    let listening = server
+        .listeners
+        .listen(server.store.as_ref(), facts.play.id)
+        .ok_or(ApiError::Crowded)?;
+    let replica = server
+        .replica(&facts.play, from)
+        .await?
+        .map_err(ApiError::Frozen)?;
     let (out, stream) = channel(WAITING);
-    let follower = Follower { server, stored: facts.play, replica, packer: None, out };
+    let follower = Follower {
+        server,
+        stored: facts.play,
+        replica,
+        packer: None,
+        out,
+    };
     tokio::spawn(follower.run(listening));
-    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
     Ok((headers, Body::from_stream(ReceiverStream::new(stream))).into_response())
 }
 
 fn number(text: Option<&str>, field: &'static str) -> Result<u32, ApiError> {
-    let wrong = ApiError::Field { field, expected: "the number of an entry, from 0" };
+    let wrong = ApiError::Field {
+        field,
+        expected: "the number of an entry, from 0",
+    };
     text.and_then(|text| text.parse().ok()).ok_or(wrong)
 }
 
@@ -87,7 +114,12 @@ impl Follower {
             let Ok(Some(facts)) = self.server.store.play_facts(self.stored.id).await else {
                 return;
             };
-            let Ok(part) = self.server.store.log_from(self.stored.key, self.replica.next(), PART).await else {
+            let Ok(part) = self
+                .server
+                .store
+                .log_from(self.stored.key, self.replica.next(), PART)
+                .await
+            else {
                 return;
             };
             if !part.is_empty() {
@@ -98,7 +130,10 @@ impl Follower {
                 continue;
             }
             if facts.closed_ms.is_some() {
-                self.send("event: end\ndata: {\"reason\":\"the scorecard is closed\"}\n\n".to_owned()).await;
+                self.send(
+                    "event: end\ndata: {\"reason\":\"the scorecard is closed\"}\n\n".to_owned(),
+                )
+                .await;
                 return;
             }
             tokio::select! {
@@ -125,7 +160,13 @@ impl Follower {
             self = stepped;
             let (text, departed) = match text {
                 Ok(text) => (text, false),
-                Err(reason) => (format!("event: frozen\ndata: {}\n\n", serde_json::json!({"reason": reason})), true),
+                Err(reason) => (
+                    format!(
+                        "event: frozen\ndata: {}\n\n",
+                        serde_json::json!({"reason": reason})
+                    ),
+                    true,
+                ),
             };
             if !self.send(text).await || departed {
                 return None;
@@ -136,7 +177,10 @@ impl Follower {
 
     /// The event of the next entry.
     fn step(&mut self, timed: &Timed) -> Result<String, String> {
-        let answer = self.replica.follow(&timed.entry).map_err(|departure| departure.to_string())?;
+        let answer = self
+            .replica
+            .follow(&timed.entry)
+            .map_err(|departure| departure.to_string())?;
         let shown = Shown {
             action: timed.entry.action,
             frames: answer.frames,
@@ -146,7 +190,13 @@ impl Follower {
             counted: answer.seen.counted,
             full_reset: answer.seen.full_reset,
         };
-        let event = PlayEvent::new(timed.index, shown, self.stored.win_levels, timed.at_ms, &mut self.packer);
+        let event = PlayEvent::new(
+            timed.index,
+            shown,
+            self.stored.win_levels,
+            timed.at_ms,
+            &mut self.packer,
+        );
         let json = serde_json::to_string(&event).map_err(|error| error.to_string())?;
         let mut text = String::with_capacity(json.len() + 64);
         // Writing to a string does not fail.

@@ -21,7 +21,10 @@ use crate::{ApiError, Server};
     tag = "environments",
     responses((status = OK, body = Vec<GameListing>, description = "All that the key may see"), Always)
 )]
-pub(crate) async fn list(State(server): State<Arc<Server>>, caller: Caller) -> Json<Vec<GameListing>> {
+pub(crate) async fn list(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+) -> Json<Vec<GameListing>> {
     Json(server.games(&caller).map(GameListing::from).collect())
 }
 
@@ -38,7 +41,10 @@ pub(crate) async fn details(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<GameListing>, ApiError> {
-    server.game(&caller, &name).map(|info| Json(GameListing::from(info))).ok_or(ApiError::NoSuchGame(name))
+    server
+        .game(&caller, &name)
+        .map(|info| Json(GameListing::from(info)))
+        .ok_or(ApiError::NoSuchGame(name))
 }
 
 /// The source that the official client runs itself. Native environments have none.
@@ -55,14 +61,24 @@ pub(crate) async fn source(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    let id = server.game(&caller, &name).ok_or(ApiError::NoSuchGame(name))?.id.clone();
+    let id = server
+        .game(&caller, &name)
+        .ok_or(ApiError::NoSuchGame(name))?
+        .id
+        .clone();
     if !caller.sources {
         return Err(ApiError::NoSources);
     }
     let (catalog, asked) = (Arc::clone(&server.catalog), id.clone());
-    let source = blocking(move || catalog.source(asked.as_str())).await?.map_err(|error| ApiError::Failed(error.to_string()))?;
+    let source = blocking(move || catalog.source(asked.as_str()))
+        .await?
+        .map_err(|error| ApiError::Failed(error.to_string()))?;
     let source = source.ok_or_else(|| ApiError::NoSource(id.to_string()))?;
-    Ok(([(header::CONTENT_TYPE, "text/x-python; charset=utf-8")], source).into_response())
+    Ok((
+        [(header::CONTENT_TYPE, "text/x-python; charset=utf-8")],
+        source,
+    )
+        .into_response())
 }
 
 /// With open access any key will do; a new one has cards of its own. Where keys matter, one that everybody may have would let everybody
@@ -75,9 +91,13 @@ pub(crate) async fn source(
         (status = FORBIDDEN, body = ErrorBody, description = "Keys are given out by people here"), Always),
     security(())
 )]
-pub(crate) async fn anonymous_key(State(server): State<Arc<Server>>) -> Result<Json<KeyBody>, ApiError> {
+pub(crate) async fn anonymous_key(
+    State(server): State<Arc<Server>>,
+) -> Result<Json<KeyBody>, ApiError> {
     if server.keys.is_some() {
         return Err(ApiError::NoAnonymousKeys);
     }
-    Ok(Json(KeyBody { api_key: Uuid::new_v4().to_string() }))
+    Ok(Json(KeyBody {
+        api_key: Uuid::new_v4().to_string(),
+    }))
 }

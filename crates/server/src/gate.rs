@@ -31,7 +31,11 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MOST_DISCARDED: usize = 1024 * 1024;
 
 /// Takes a request in and its answer out.
-pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+pub(crate) async fn pass(
+    State(server): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let begun = Instant::now();
     let id = request_id(&server, request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -51,10 +55,16 @@ pub(crate) async fn pass(State(server): State<Arc<Server>>, request: Request, ne
     }
     response.headers_mut().insert(REQUEST_ID, id.clone());
     let (status, took) = (response.status().as_u16(), begun.elapsed());
-    server.metrics.request(route.as_ref().map_or("", MatchedPath::as_str), status, took);
+    server
+        .metrics
+        .request(route.as_ref().map_or("", MatchedPath::as_str), status, took);
     let _entered = span.enter();
     // An invitation is as good as a key.
-    let path = if uri.path().starts_with("/invite/") { "/invite/…" } else { uri.path() };
+    let path = if uri.path().starts_with("/invite/") {
+        "/invite/…"
+    } else {
+        uri.path()
+    };
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     match status {
         500..=599 => {
@@ -76,7 +86,9 @@ async fn caught(handled: impl Future<Output = Response>) -> Response {
             Err(_) => Poll::Ready(None),
         }
     });
-    answered.await.unwrap_or_else(|| ApiError::Http(StatusCode::INTERNAL_SERVER_ERROR).into_response())
+    answered
+        .await
+        .unwrap_or_else(|| ApiError::Http(StatusCode::INTERNAL_SERVER_ERROR).into_response())
 }
 
 /// The client's id for the request if it is a sane one, otherwise a new one.
@@ -85,7 +97,11 @@ fn request_id(server: &Server, headers: &HeaderMap) -> HeaderValue {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         (1..=64).contains(&value.len()) && value.as_bytes().iter().all(plain)
     };
-    headers.get(&REQUEST_ID).filter(sane).cloned().unwrap_or_else(|| server.request_ids.next())
+    headers
+        .get(&REQUEST_ID)
+        .filter(sane)
+        .cloned()
+        .unwrap_or_else(|| server.request_ids.next())
 }
 
 /// Ids that no other request of this server or another has.
@@ -96,11 +112,18 @@ pub(crate) struct RequestIds {
 
 impl RequestIds {
     pub(crate) fn new() -> Self {
-        Self { server: uuid::Uuid::new_v4().as_fields().0, count: AtomicU64::new(0) }
+        Self {
+            server: uuid::Uuid::new_v4().as_fields().0,
+            count: AtomicU64::new(0),
+        }
     }
 
     fn next(&self) -> HeaderValue {
-        let id = format!("{:08x}-{:x}", self.server, self.count.fetch_add(1, Ordering::Relaxed));
+        let id = format!(
+            "{:08x}-{:x}",
+            self.server,
+            self.count.fetch_add(1, Ordering::Relaxed)
+        );
         HeaderValue::try_from(id).expect("digits and a hyphen can stand in a header")
     }
 }
@@ -115,7 +138,11 @@ async fn prepare(server: &Server, request: Request) -> Result<Request, ApiError>
         return Ok(Request::from_parts(parts, body));
     }
     // The body of a request that is refused is read for the same reason as the rest of one that is too large.
-    let most = if admitted.is_ok() { limits.body_bytes } else { 0 };
+    let most = if admitted.is_ok() {
+        limits.body_bytes
+    } else {
+        0
+    };
     let read = tokio::time::timeout(limits.body_timeout, read(body, most)).await;
     parts.extensions.insert(admitted?);
     let bytes = read.map_err(|_| ApiError::BodyTimeout)??;
@@ -154,7 +181,11 @@ async fn read(mut body: Body, most: usize) -> Result<Bytes, ApiError> {
     if length > most {
         return Err(ApiError::TooLarge(most));
     }
-    Ok(if parts.is_empty() { whole } else { parts.into() })
+    Ok(if parts.is_empty() {
+        whole
+    } else {
+        parts.into()
+    })
 }
 
 /// Whether a JSON text is nested deeper than it may be. What is not JSON is left to the parser.
@@ -188,8 +219,14 @@ mod tests {
             tokio::task::yield_now().await;
             panic!("a handler went wrong, as it should here")
         };
-        assert_eq!(caught(panics).await.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        assert_eq!(caught(async { "fine".into_response() }).await.status(), StatusCode::OK);
+        assert_eq!(
+            caught(panics).await.status(),
+            StatusCode::INTERNAL_SERVER_ERROR
+        );
+        assert_eq!(
+            caught(async { "fine".into_response() }).await.status(),
+            StatusCode::OK
+        );
     }
 
     #[test]

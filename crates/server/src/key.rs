@@ -28,17 +28,32 @@ impl ApiKey {
         let mut random = [0; 8 + SECRET_DIGITS / 2];
         getrandom::fill(&mut random)?;
         let (id, secret) = random.split_at(8);
-        let id = KeyId(u64::from_be_bytes(id.try_into().expect("the first eight bytes are eight")));
+        let id = KeyId(u64::from_be_bytes(
+            id.try_into().expect("the first eight bytes are eight"),
+        ));
         let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { id, text: format!("{PREFIX}{id}_{secret}") })
+        Ok(Self {
+            id,
+            text: format!("{PREFIX}{id}_{secret}"),
+        })
     }
 
     /// The key with this text, if it has the form of one.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
-        let plain = secret.len() == SECRET_DIGITS && secret.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if plain { Some(Self { id: id.parse().ok()?, text: text.to_owned() }) } else { None }
+        let plain = secret.len() == SECRET_DIGITS
+            && secret
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if plain {
+            Some(Self {
+                id: id.parse().ok()?,
+                text: text.to_owned(),
+            })
+        } else {
+            None
+        }
     }
 
     /// The public part.
@@ -60,7 +75,11 @@ impl ApiKey {
     pub(crate) fn verify(&self, stored: &Key) -> Option<Owner> {
         let hash = self.hash();
         let same: bool = hash.ct_eq(&stored.hash).into();
-        if same && stored.revoked_ms.is_none() { Some(Owner(hash)) } else { None }
+        if same && stored.revoked_ms.is_none() {
+            Some(Owner(hash))
+        } else {
+            None
+        }
     }
 }
 
@@ -77,20 +96,47 @@ mod tests {
     use super::*;
 
     fn stored(key: &ApiKey) -> Key {
-        let scopes = Scopes { sets: GameSets::PUBLIC, sources: false, admin: false, visitor: false };
-        Key { id: key.id(), hash: key.hash(), name: String::new(), scopes, created_ms: 0, revoked_ms: None, invitation: None }
+        let scopes = Scopes {
+            sets: GameSets::PUBLIC,
+            sources: false,
+            admin: false,
+            visitor: false,
+        };
+        Key {
+            id: key.id(),
+            hash: key.hash(),
+            name: String::new(),
+            scopes,
+            created_ms: 0,
+            revoked_ms: None,
+            invitation: None,
+        }
     }
 
     #[test]
     fn a_key_is_accepted_until_it_is_revoked_and_no_other_is() {
         let (key, other) = (ApiKey::generate().unwrap(), ApiKey::generate().unwrap());
         let read = ApiKey::parse(key.reveal().as_bytes()).unwrap();
-        assert_eq!((read.id(), read.verify(&stored(&key))), (key.id(), Some(Owner(key.hash()))));
+        assert_eq!(
+            (read.id(), read.verify(&stored(&key))),
+            (key.id(), Some(Owner(key.hash())))
+        );
         assert_eq!(other.verify(&stored(&key)), None);
-        assert_eq!(key.verify(&Key { revoked_ms: Some(1), ..stored(&key) }), None);
+        assert_eq!(
+            key.verify(&Key {
+                revoked_ms: Some(1),
+                ..stored(&key)
+            }),
+            None
+        );
         // The id of one with the secret of another is none.
         let mixed = format!("rhae_{}_{}", key.id(), &other.reveal()[22..]);
-        assert_eq!(ApiKey::parse(mixed.as_bytes()).unwrap().verify(&stored(&key)), None);
+        assert_eq!(
+            ApiKey::parse(mixed.as_bytes())
+                .unwrap()
+                .verify(&stored(&key)),
+            None
+        );
         assert!(!format!("{key:?}").contains(&key.reveal()[22..]));
     }
 
@@ -98,8 +144,18 @@ mod tests {
     fn what_has_not_the_form_of_a_key_is_none() {
         let key = ApiKey::generate().unwrap();
         let text = key.reveal();
-        let forms = [String::new(), text[1..].to_owned(), format!("{text}0"), text.to_uppercase(), text.replace('_', "-")];
-        for form in forms.iter().map(String::as_bytes).chain([&b"rhae_\xff"[..]]) {
+        let forms = [
+            String::new(),
+            text[1..].to_owned(),
+            format!("{text}0"),
+            text.to_uppercase(),
+            text.replace('_', "-"),
+        ];
+        for form in forms
+            .iter()
+            .map(String::as_bytes)
+            .chain([&b"rhae_\xff"[..]])
+        {
             assert_eq!(ApiKey::parse(form), None);
         }
     }

@@ -42,17 +42,32 @@ impl Limits {
 
     /// How many open cards somebody may have.
     pub(crate) fn open_cards_of(&self, visitor: bool) -> Option<u32> {
-        if visitor { Some(self.open_cards.unwrap_or(u32::MAX).min(Self::VISITOR_CARDS)) } else { self.open_cards }
+        if visitor {
+            Some(self.open_cards.unwrap_or(u32::MAX).min(Self::VISITOR_CARDS))
+        } else {
+            self.open_cards
+        }
     }
 
     /// How many plays somebody may have on a card.
     pub(crate) fn plays_per_card_of(&self, visitor: bool) -> Option<u32> {
-        if visitor { Some(self.plays_per_card.unwrap_or(u32::MAX).min(Self::VISITOR_PLAYS)) } else { self.plays_per_card }
+        if visitor {
+            Some(
+                self.plays_per_card
+                    .unwrap_or(u32::MAX)
+                    .min(Self::VISITOR_PLAYS),
+            )
+        } else {
+            self.plays_per_card
+        }
     }
 
     /// The shortest of the times that connections are watched for.
     pub(crate) fn shortest_timeout(&self) -> Duration {
-        self.header_timeout.min(self.answer_timeout).min(self.idle_timeout).max(Duration::from_millis(4))
+        self.header_timeout
+            .min(self.answer_timeout)
+            .min(self.idle_timeout)
+            .max(Duration::from_millis(4))
     }
 }
 

@@ -30,7 +30,11 @@ const MOST_BUFFERED: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until `stop` is done, then finishes what is under way. Cards are closed by the clock meanwhile.
-pub async fn serve(listener: TcpListener, server: Arc<Server>, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+pub async fn serve(
+    listener: TcpListener,
+    server: Arc<Server>,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
     serve_api(listener, None, server, stop).await
 }
 
@@ -50,10 +54,25 @@ pub async fn serve_metrics(
     server: Arc<Server>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let text = |server: Arc<Server>| async move { ([("content-type", "text/plain; version=0.0.4")], server.metrics()) };
+    let text = |server: Arc<Server>| async move {
+        (
+            [("content-type", "text/plain; version=0.0.4")],
+            server.metrics(),
+        )
+    };
     let shared = Arc::clone(&server);
     let router = Router::new().route("/metrics", get(move || text(Arc::clone(&shared))));
-    accept(listener, Door { router, tls: None, server, counted: false }, stop).await;
+    accept(
+        listener,
+        Door {
+            router,
+            tls: None,
+            server,
+            counted: false,
+        },
+        stop,
+    )
+    .await;
     Ok(())
 }
 
@@ -70,7 +89,17 @@ async fn serve_api(
         stop.await;
         listeners.end();
     };
-    accept(listener, Door { router: router(Arc::clone(&server)), tls, server, counted: true }, stop).await;
+    accept(
+        listener,
+        Door {
+            router: router(Arc::clone(&server)),
+            tls,
+            server,
+            counted: true,
+        },
+        stop,
+    )
+    .await;
     closing.abort();
     Ok(())
 }
@@ -80,7 +109,9 @@ async fn close_stale_cards(server: Arc<Server>) {
     loop {
         interval.tick().await;
         match server.close_stale().await {
-            Ok(closed) => closed.iter().for_each(|card| tracing::info!(%card, "the clock closed a scorecard")),
+            Ok(closed) => closed
+                .iter()
+                .for_each(|card| tracing::info!(%card, "the clock closed a scorecard")),
             // A database that fails now is asked again at the next tick.
             Err(error) => tracing::warn!(%error, "cannot close idle scorecards"),
         }
@@ -106,7 +137,10 @@ async fn accept(listener: TcpListener, door: Door, stop: impl Future<Output = ()
     let mut stop = pin!(stop);
     loop {
         let accepted = async {
-            let slot = Arc::clone(&slots).acquire_owned().await.expect("nobody closes the semaphore");
+            let slot = Arc::clone(&slots)
+                .acquire_owned()
+                .await
+                .expect("nobody closes the semaphore");
             (slot, listener.accept().await)
         };
         let (slot, stream) = tokio::select! {
@@ -170,7 +204,9 @@ where
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         noted.busy();
         // Routers are always ready.
-        let answer = router.clone().call(collapse_slashes(request.map(axum::body::Body::new)));
+        let answer = router
+            .clone()
+            .call(collapse_slashes(request.map(axum::body::Body::new)));
         let noted = Arc::clone(&noted);
         async move {
             let answer = answer.await;
@@ -181,7 +217,10 @@ where
     let mut http = http1::Builder::new();
     // The pulse has all deadlines.
     http.header_read_timeout(None).max_buf_size(MOST_BUFFERED);
-    let io = TokioIo::new(Watched { stream, pulse: Arc::clone(&pulse) });
+    let io = TokioIo::new(Watched {
+        stream,
+        pulse: Arc::clone(&pulse),
+    });
     let mut connection = pin!(watcher.watch(http.serve_connection(io, service)));
     let mut looks = tokio::time::interval(limits.shortest_timeout() / 4);
     loop {

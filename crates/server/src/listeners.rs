@@ -37,7 +37,11 @@ pub(crate) struct Listening {
 
 impl Listeners {
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, table: Mutex::default(), ending: watch::Sender::new(false) }
+        Self {
+            most,
+            table: Mutex::default(),
+            ending: watch::Sender::new(false),
+        }
     }
 
     /// A place for somebody who listens to a play; `None` if all are taken.
@@ -52,7 +56,12 @@ impl Listeners {
             table.told = true;
             tokio::spawn(Arc::clone(self).tell(store.advanced()));
         }
-        Some(Listening { listeners: Arc::clone(self), play, news, ending: self.ending.subscribe() })
+        Some(Listening {
+            listeners: Arc::clone(self),
+            play,
+            news,
+            ending: self.ending.subscribe(),
+        })
     }
 
     /// Lets everybody go, because the server ends.
@@ -98,7 +107,11 @@ impl Drop for Listening {
     fn drop(&mut self) {
         let mut table = self.listeners.table();
         table.count -= 1;
-        if table.plays.get(&self.play).is_some_and(|news| news.receiver_count() == 1) {
+        if table
+            .plays
+            .get(&self.play)
+            .is_some_and(|news| news.receiver_count() == 1)
+        {
             table.plays.remove(&self.play);
         }
     }

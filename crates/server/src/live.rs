@@ -42,7 +42,10 @@ pub(crate) struct Command {
 
 impl Server {
     /// Where a play stands, and whether a RESET would start the whole game anew. The play is made from its log if need be.
-    pub(crate) async fn standing(&self, stored: &StoredPlay) -> Result<(CompactAnswer, bool), ApiError> {
+    pub(crate) async fn standing(
+        &self,
+        stored: &StoredPlay,
+    ) -> Result<(CompactAnswer, bool), ApiError> {
         let place = self.plays.place(stored.clone(), Stage::Absent);
         let mut stage = place.stage.lock().await;
         let mut live = self.take(stored, &mut stage).await?;
@@ -52,7 +55,12 @@ impl Server {
         }
         let answer = live.play.opening();
         let settled = std::slice::from_ref(answer.observation.settled());
-        let standing = compact_answer(&answer, settled, &stored.id.to_string(), answer.observation.action);
+        let standing = compact_answer(
+            &answer,
+            settled,
+            &stored.id.to_string(),
+            answer.observation.action,
+        );
         let anew = live.play.reset_starts_anew();
         *stage = Stage::Live(live);
         Ok((standing, anew))
@@ -68,7 +76,12 @@ impl Server {
     }
 
     /// Carries out a command, commits it, and gives the answer's body.
-    pub(crate) async fn command(&self, place: &Place, command: &Command, once: Option<&Once>) -> Result<Vec<u8>, ApiError> {
+    pub(crate) async fn command(
+        &self,
+        place: &Place,
+        command: &Command,
+        once: Option<&Once>,
+    ) -> Result<Vec<u8>, ApiError> {
         let mut stage = place.stage.lock().await;
         let mut attempts = 0;
         loop {
@@ -81,10 +94,18 @@ impl Server {
         }
     }
 
-    async fn attempt(&self, place: &Place, stage: &mut Stage, command: &Command, once: Option<&Once>) -> Result<Vec<u8>, ApiError> {
+    async fn attempt(
+        &self,
+        place: &Place,
+        stage: &mut Stage,
+        command: &Command,
+        once: Option<&Once>,
+    ) -> Result<Vec<u8>, ApiError> {
         let StoredPlay { key, card, .. } = place.play;
         let mut live = self.take(&place.play, stage).await?;
-        if command.action != Action::Reset && live.play.opening().observation.state != PlayState::NotFinished {
+        if command.action != Action::Reset
+            && live.play.opening().observation.state != PlayState::NotFinished
+        {
             // A refusal is not written, so it is no proof by itself that the copy here is up to date.
             let head = self.store.head(key).await?;
             if head != live.next {
@@ -108,16 +129,39 @@ impl Server {
         } else {
             Done::of(&mut live.play, command, &guid, keeps)
         };
-        let Done { body, entry, snapshot } = done?;
-        let committed = self.store.append_once(key, card, live.next, entry, self.clock.now_ms(), once.cloned()).await;
+        let Done {
+            body,
+            entry,
+            snapshot,
+        } = done?;
+        let committed = self
+            .store
+            .append_once(
+                key,
+                card,
+                live.next,
+                entry,
+                self.clock.now_ms(),
+                once.cloned(),
+            )
+            .await;
         committed.map_err(|error| match error {
-            StoreError::CardNotOpen => ApiError::NoSuchPlay { game: command.game_id.clone(), guid },
+            StoreError::CardNotOpen => ApiError::NoSuchPlay {
+                game: command.game_id.clone(),
+                guid,
+            },
             error => error.into(),
         })?;
         live.next += 1;
         self.metrics.actions.add_one();
         if let Some(bytes) = snapshot {
-            self.keep_snapshot(&place.play, Snapshot { entries: live.next, bytes });
+            self.keep_snapshot(
+                &place.play,
+                Snapshot {
+                    entries: live.next,
+                    bytes,
+                },
+            );
         }
         *stage = Stage::Live(live);
         Ok(body)
@@ -126,7 +170,11 @@ impl Server {
     /// After how many entries a snapshot of a play is kept.
     fn snapshot_every(&self, play: &Play) -> u32 {
         let every = self.config.snapshot_every;
-        if play.waits() { every.min(HOSTED_SNAPSHOTS) } else { every }
+        if play.waits() {
+            every.min(HOSTED_SNAPSHOTS)
+        } else {
+            every
+        }
     }
 
     /// Keeps a snapshot of a play. It is written later, so that the answer does not wait for it; if anything goes wrong, the play is made
@@ -150,7 +198,10 @@ impl Server {
         match self.rebuild(stored).await? {
             Ok(replica) => {
                 self.metrics.rebuilds.add_one();
-                Ok(Box::new(Live { next: replica.next(), play: replica.into_play() }))
+                Ok(Box::new(Live {
+                    next: replica.next(),
+                    play: replica.into_play(),
+                }))
             }
             Err(reason) => {
                 tracing::error!(guid = %stored.id, reason, "a play is frozen");
@@ -172,17 +223,38 @@ struct Done {
 
 impl Done {
     fn of(play: &mut Play, command: &Command, guid: &str, keeps: bool) -> Result<Self, ApiError> {
-        let answer = play.command(command.action).map_err(|error| ApiError::Failed(error.to_string()))?;
+        let answer = play
+            .command(command.action)
+            .map_err(|error| ApiError::Failed(error.to_string()))?;
         let body = frame_answer(&answer, command, guid, Some(command.action));
-        let entry = answer.entry(command.action, Details { reasoning: command.reasoning.clone(), ..Details::default() });
+        let entry = answer.entry(
+            command.action,
+            Details {
+                reasoning: command.reasoning.clone(),
+                ..Details::default()
+            },
+        );
         // A play that cannot be saved is as good as one that was not.
-        let snapshot = if keeps { play.snapshot().ok().flatten() } else { None };
-        Ok(Self { body, entry, snapshot })
+        let snapshot = if keeps {
+            play.snapshot().ok().flatten()
+        } else {
+            None
+        };
+        Ok(Self {
+            body,
+            entry,
+            snapshot,
+        })
     }
 }
 
 /// The body of an answer; `action` is `None` for the RESET that opened the play.
-pub(crate) fn frame_answer(answer: &Answer<'_>, command: &Command, guid: &str, action: Option<Action>) -> Vec<u8> {
+pub(crate) fn frame_answer(
+    answer: &Answer<'_>,
+    command: &Command,
+    guid: &str,
+    action: Option<Action>,
+) -> Vec<u8> {
     if command.compact {
         let answer = compact_answer(answer, answer.frames, guid, action.unwrap_or(Action::Reset));
         return serde_json::to_vec(&answer).expect("plain fields can be written to memory");
@@ -203,7 +275,12 @@ pub(crate) fn frame_answer(answer: &Answer<'_>, command: &Command, guid: &str, a
 }
 
 /// The same for a page.
-fn compact_answer(answer: &Answer<'_>, frames: &[Frame], guid: &str, action: Action) -> CompactAnswer {
+fn compact_answer(
+    answer: &Answer<'_>,
+    frames: &[Frame],
+    guid: &str,
+    action: Action,
+) -> CompactAnswer {
     let shown = Shown {
         action,
         frames,
@@ -213,5 +290,10 @@ fn compact_answer(answer: &Answer<'_>, frames: &[Frame], guid: &str, action: Act
         counted: answer.seen.counted,
         full_reset: answer.seen.full_reset,
     };
-    CompactAnswer::new(guid, shown, answer.observation.win_levels, answer.observation.available)
+    CompactAnswer::new(
+        guid,
+        shown,
+        answer.observation.win_levels,
+        answer.observation.available,
+    )
 }

@@ -10,7 +10,9 @@ use crate::Server;
 use crate::connection::Overdue;
 
 /// The upper bounds of the classes of times, in milliseconds; the last class has none.
-const BOUNDS_MS: [f64; 13] = [0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1000.0, 2500.0, 10_000.0];
+const BOUNDS_MS: [f64; 13] = [
+    0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1000.0, 2500.0, 10_000.0,
+];
 
 /// A number that only grows.
 #[derive(Default)]
@@ -56,12 +58,17 @@ impl Metrics {
             self.rate_limited.add_one();
         }
         let took_ms = took.as_secs_f64() * 1000.0;
-        let class = BOUNDS_MS.iter().position(|&bound| took_ms <= bound).unwrap_or(BOUNDS_MS.len());
+        let class = BOUNDS_MS
+            .iter()
+            .position(|&bound| took_ms <= bound)
+            .unwrap_or(BOUNDS_MS.len());
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         if !routes.contains_key(route) {
             routes.insert(route.to_owned(), Route::default());
         }
-        let counts = routes.get_mut(route).expect("it was made if it was missing");
+        let counts = routes
+            .get_mut(route)
+            .expect("it was made if it was missing");
         *counts.statuses.entry(status).or_default() += 1;
         counts.classes[class] += 1;
         counts.total += took;
@@ -76,22 +83,54 @@ impl Metrics {
         let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut routes: Vec<(&String, &Route)> = routes.iter().collect();
         routes.sort_by_key(|(name, _)| *name);
-        head(text, "rhae_requests_total", "counter", "Answers by route and status.");
+        head(
+            text,
+            "rhae_requests_total",
+            "counter",
+            "Answers by route and status.",
+        );
         for (route, counts) in &routes {
             for (status, count) in &counts.statuses {
-                line(text, format_args!("rhae_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"));
+                line(
+                    text,
+                    format_args!(
+                        "rhae_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"
+                    ),
+                );
             }
         }
-        head(text, "rhae_request_seconds", "histogram", "Time from the head of a request to its answer, by route.");
+        head(
+            text,
+            "rhae_request_seconds",
+            "histogram",
+            "Time from the head of a request to its answer, by route.",
+        );
         for (route, counts) in &routes {
             let mut sum = 0;
-            let bounds = BOUNDS_MS.iter().map(|bound| (bound / 1000.0).to_string()).chain(["+Inf".to_owned()]);
+            let bounds = BOUNDS_MS
+                .iter()
+                .map(|bound| (bound / 1000.0).to_string())
+                .chain(["+Inf".to_owned()]);
             for (bound, count) in bounds.zip(counts.classes) {
                 sum += count;
-                line(text, format_args!("rhae_request_seconds_bucket{{route=\"{route}\",le=\"{bound}\"}} {sum}"));
+                line(
+                    text,
+                    format_args!(
+                        "rhae_request_seconds_bucket{{route=\"{route}\",le=\"{bound}\"}} {sum}"
+                    ),
+                );
             }
-            line(text, format_args!("rhae_request_seconds_sum{{route=\"{route}\"}} {}", counts.total.as_secs_f64()));
-            line(text, format_args!("rhae_request_seconds_count{{route=\"{route}\"}} {sum}"));
+            line(
+                text,
+                format_args!(
+                    "rhae_request_seconds_sum{{route=\"{route}\"}} {}",
+                    counts.total.as_secs_f64()
+                ),
+            );
+            line(
+                text,
+                format_args!("rhae_request_seconds_count{{route=\"{route}\"}} {sum}"),
+            );
         }
     }
 }
@@ -104,30 +143,85 @@ impl Server {
         metrics.write_routes(&mut text);
         let ended = metrics.connections_ended.get();
         let numbers = [
-            ("rhae_actions_total", "counter", "Commands that were committed.", metrics.actions.get()),
-            ("rhae_commits_total", "counter", "Transactions that were committed.", self.store.commits()),
-            ("rhae_plays_in_memory", "gauge", "Plays in memory.", self.plays.len() as u64),
-            ("rhae_play_rebuilds_total", "counter", "Plays that were made again from their logs.", metrics.rebuilds.get()),
-            ("rhae_plays_frozen_total", "counter", "Plays whose logs did not give the same frames again.", metrics.frozen.get()),
-            ("rhae_rate_limited_total", "counter", "Requests answered with 429.", metrics.rate_limited.get()),
-            ("rhae_connections", "gauge", "Open connections.", metrics.connections.get().saturating_sub(ended)),
-            ("rhae_connections_total", "counter", "Connections that were accepted.", metrics.connections.get()),
+            (
+                "rhae_actions_total",
+                "counter",
+                "Commands that were committed.",
+                metrics.actions.get(),
+            ),
+            (
+                "rhae_commits_total",
+                "counter",
+                "Transactions that were committed.",
+                self.store.commits(),
+            ),
+            (
+                "rhae_plays_in_memory",
+                "gauge",
+                "Plays in memory.",
+                self.plays.len() as u64,
+            ),
+            (
+                "rhae_play_rebuilds_total",
+                "counter",
+                "Plays that were made again from their logs.",
+                metrics.rebuilds.get(),
+            ),
+            (
+                "rhae_plays_frozen_total",
+                "counter",
+                "Plays whose logs did not give the same frames again.",
+                metrics.frozen.get(),
+            ),
+            (
+                "rhae_rate_limited_total",
+                "counter",
+                "Requests answered with 429.",
+                metrics.rate_limited.get(),
+            ),
+            (
+                "rhae_connections",
+                "gauge",
+                "Open connections.",
+                metrics.connections.get().saturating_sub(ended),
+            ),
+            (
+                "rhae_connections_total",
+                "counter",
+                "Connections that were accepted.",
+                metrics.connections.get(),
+            ),
         ];
         for (name, kind, help, number) in numbers {
             head(&mut text, name, kind, help);
             line(&mut text, format_args!("{name} {number}"));
         }
         let name = "rhae_connections_timed_out_total";
-        head(&mut text, name, "counter", "Connections that were ended because the client took too long.");
+        head(
+            &mut text,
+            name,
+            "counter",
+            "Connections that were ended because the client took too long.",
+        );
         for (overdue, count) in Overdue::ALL.iter().zip(&metrics.overdue) {
-            line(&mut text, format_args!("{name}{{waiting_for=\"{}\"}} {}", overdue.name(), count.get()));
+            line(
+                &mut text,
+                format_args!(
+                    "{name}{{waiting_for=\"{}\"}} {}",
+                    overdue.name(),
+                    count.get()
+                ),
+            );
         }
         text
     }
 }
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
-    line(text, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}"));
+    line(
+        text,
+        format_args!("# HELP {name} {help}\n# TYPE {name} {kind}"),
+    );
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {

@@ -34,14 +34,29 @@ pub(crate) fn once(
     let Some(key) = keys.next() else {
         return Ok(None);
     };
-    let text = key.to_str().ok().filter(|text| (1..=MOST_CHARACTERS).contains(&text.len()));
+    let text = key
+        .to_str()
+        .ok()
+        .filter(|text| (1..=MOST_CHARACTERS).contains(&text.len()));
     let text = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
     let (Some(text), None) = (text, keys.next()) else {
-        return Err(ApiError::Field { field: "Idempotency-Key", expected: "one header of 1 to 255 visible ASCII characters" });
+        return Err(ApiError::Field {
+            field: "Idempotency-Key",
+            expected: "one header of 1 to 255 visible ASCII characters",
+        });
     };
     let body = body.as_ref().map_or(&[][..], AsRef::as_ref);
-    let digest = Sha256::new().chain_update(path).chain_update([0]).chain_update(body).finalize().into();
-    Ok(Some(Once { owner, key: text.to_owned(), digest }))
+    let digest = Sha256::new()
+        .chain_update(path)
+        .chain_update([0])
+        .chain_update(body)
+        .finalize()
+        .into();
+    Ok(Some(Once {
+        owner,
+        key: text.to_owned(),
+        digest,
+    }))
 }
 
 impl Server {
@@ -55,7 +70,11 @@ impl Server {
     }
 
     /// The card that a request opened before, or the error that it met this time.
-    pub(crate) async fn card_again(&self, once: Option<Once>, error: ApiError) -> Result<CardId, ApiError> {
+    pub(crate) async fn card_again(
+        &self,
+        once: Option<Once>,
+        error: ApiError,
+    ) -> Result<CardId, ApiError> {
         match self.before(once, &error).await? {
             Some(Outcome::Card(card)) => Ok(card),
             _ => Err(error),
@@ -63,14 +82,25 @@ impl Server {
     }
 
     /// The body that a command was answered with before, or the error that it met this time.
-    pub(crate) async fn answer_again(&self, once: Option<Once>, command: &Command, error: ApiError) -> Result<Vec<u8>, ApiError> {
+    pub(crate) async fn answer_again(
+        &self,
+        once: Option<Once>,
+        command: &Command,
+        error: ApiError,
+    ) -> Result<Vec<u8>, ApiError> {
         match self.before(once, &error).await? {
-            Some(Outcome::Entry { play, entry }) => self.replayed_answer(play, entry, command).await,
+            Some(Outcome::Entry { play, entry }) => {
+                self.replayed_answer(play, entry, command).await
+            }
             _ => Err(error),
         }
     }
 
-    async fn before(&self, once: Option<Once>, error: &ApiError) -> Result<Option<Outcome>, ApiError> {
+    async fn before(
+        &self,
+        once: Option<Once>,
+        error: &ApiError,
+    ) -> Result<Option<Outcome>, ApiError> {
         let Some(once) = once else {
             return Ok(None);
         };
@@ -82,24 +112,49 @@ impl Server {
     }
 
     /// Makes an answer again. The request is the same as the first, so what it named and what it added are the same.
-    async fn replayed_answer(&self, play: PlayId, entry: u32, command: &Command) -> Result<Vec<u8>, ApiError> {
+    async fn replayed_answer(
+        &self,
+        play: PlayId,
+        entry: u32,
+        command: &Command,
+    ) -> Result<Vec<u8>, ApiError> {
         let gone = || ApiError::Failed(format!("the play {play} is gone"));
         let stored = self.store.play(play).await?.ok_or_else(gone)?;
         let guid = play.to_string();
         if entry == 0 {
             let replica = self.beginning(&stored).await?.map_err(ApiError::Frozen)?;
-            return Ok(frame_answer(&replica.into_play().opening(), command, &guid, None));
+            return Ok(frame_answer(
+                &replica.into_play().opening(),
+                command,
+                &guid,
+                None,
+            ));
         }
-        let replica = self.replica(&stored, entry).await?.map_err(ApiError::Frozen)?;
+        let replica = self
+            .replica(&stored, entry)
+            .await?
+            .map_err(ApiError::Frozen)?;
         let recorded = self.store.log_from(stored.key, entry, 1).await?.pop();
-        let recorded = recorded.filter(|recorded| recorded.index == entry && replica.next() == entry).ok_or_else(gone)?.entry;
+        let recorded = recorded
+            .filter(|recorded| recorded.index == entry && replica.next() == entry)
+            .ok_or_else(gone)?
+            .entry;
         let (mut again, command) = (replica.into_play(), command.clone());
         blocking(move || {
-            let answer = again.command(recorded.action).map_err(|error| ApiError::Failed(error.to_string()))?;
+            let answer = again
+                .command(recorded.action)
+                .map_err(|error| ApiError::Failed(error.to_string()))?;
             if answer.entry(recorded.action, recorded.details.clone()) != recorded {
-                return Err(ApiError::Frozen(format!("entry {entry} of its log gives other frames than it gave")));
+                return Err(ApiError::Frozen(format!(
+                    "entry {entry} of its log gives other frames than it gave"
+                )));
             }
-            Ok(frame_answer(&answer, &command, &guid, Some(recorded.action)))
+            Ok(frame_answer(
+                &answer,
+                &command,
+                &guid,
+                Some(recorded.action),
+            ))
         })
         .await?
     }

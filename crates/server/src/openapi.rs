@@ -47,7 +47,10 @@ struct KeyHeader;
 impl Modify for KeyHeader {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let header = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key")));
-        document.components.get_or_insert_with(Components::new).add_security_scheme("key", header);
+        document
+            .components
+            .get_or_insert_with(Components::new)
+            .add_security_scheme("key", header);
     }
 }
 
@@ -88,12 +91,18 @@ impl PartialSchema for CommandName {
 impl ToSchema for CommandName {}
 
 fn one_of<const COUNT: usize>(names: [&'static str; COUNT]) -> RefOr<Schema> {
-    ObjectBuilder::new().schema_type(SchemaType::new(Type::String)).enum_values(Some(names)).into()
+    ObjectBuilder::new()
+        .schema_type(SchemaType::new(Type::String))
+        .enum_values(Some(names))
+        .into()
 }
 
 /// A command.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the description of a body that is read field by field")]
+#[expect(
+    dead_code,
+    reason = "the description of a body that is read field by field"
+)]
 pub(crate) struct CommandBody {
     /// The environment, by its four characters or with its version.
     game_id: String,
@@ -113,7 +122,10 @@ pub(crate) struct CommandBody {
 
 /// A scorecard to be opened.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the description of a body that is read field by field")]
+#[expect(
+    dead_code,
+    reason = "the description of a body that is read field by field"
+)]
 pub(crate) struct OpeningBody {
     /// What it is filed under. One with neither `human` nor `agent` gets `agent`.
     tags: Option<Vec<String>>,
@@ -134,7 +146,10 @@ pub(crate) struct CardBody {
 
 /// A server-sent event.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "the description of a text that is written field by field")]
+#[expect(
+    dead_code,
+    reason = "the description of a text that is written field by field"
+)]
 pub(crate) struct SentEvent {
     /// The number of the entry, for `Last-Event-ID`.
     id: Option<String>,
@@ -157,13 +172,28 @@ pub(crate) struct Always;
 impl IntoResponses for Always {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         refusals(&[
-            (StatusCode::BAD_REQUEST, "the request says something that cannot be"),
-            (StatusCode::UNAUTHORIZED, "there is no key, or none that the server knows"),
+            (
+                StatusCode::BAD_REQUEST,
+                "the request says something that cannot be",
+            ),
+            (
+                StatusCode::UNAUTHORIZED,
+                "there is no key, or none that the server knows",
+            ),
             (StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
             (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
-            (StatusCode::TOO_MANY_REQUESTS, "too many requests; `Retry-After` says when the next may come"),
-            (StatusCode::INTERNAL_SERVER_ERROR, "the server or the environment failed"),
-            (StatusCode::SERVICE_UNAVAILABLE, "nothing was done, and the same request may succeed later"),
+            (
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many requests; `Retry-After` says when the next may come",
+            ),
+            (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the server or the environment failed",
+            ),
+            (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "nothing was done, and the same request may succeed later",
+            ),
         ])
     }
 }
@@ -173,7 +203,10 @@ pub(crate) struct Bodied;
 
 impl IntoResponses for Bodied {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        refusals(&[(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body is not declared as JSON")])
+        refusals(&[(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the body is not declared as JSON",
+        )])
     }
 }
 
@@ -182,14 +215,24 @@ pub(crate) struct Named;
 
 impl IntoResponses for Named {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        refusals(&[(StatusCode::NOT_FOUND, "there is no such thing, or the key may not see it")])
+        refusals(&[(
+            StatusCode::NOT_FOUND,
+            "there is no such thing, or the key may not see it",
+        )])
     }
 }
 
 fn refusals(list: &[(StatusCode, &str)]) -> BTreeMap<String, RefOr<Response>> {
-    let content = || utoipa::openapi::ContentBuilder::new().schema(Some(Ref::from_schema_name("Error"))).build();
+    let content = || {
+        utoipa::openapi::ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name("Error")))
+            .build()
+    };
     let described = |&(status, text): &(StatusCode, &str)| {
-        let response = ResponseBuilder::new().description(text).content("application/json", content()).build();
+        let response = ResponseBuilder::new()
+            .description(text)
+            .content("application/json", content())
+            .build();
         (status.as_u16().to_string(), response.into())
     };
     list.iter().map(described).collect()

@@ -84,12 +84,24 @@ pub(crate) async fn recording(
 ) -> Result<Response, ApiError> {
     let facts = server.readable_play(&caller, &guid).await?;
     // Making a recording takes as much as listening, so that it takes one of the places.
-    let listening = server.listeners.listen(server.store.as_ref(), facts.play.id).ok_or(ApiError::Crowded)?;
-    let replica = server.beginning(&facts.play).await?.map_err(ApiError::Frozen)?;
-    let name = format!("attachment; filename=\"{}-{}.jsonl\"", facts.play.game_id, facts.play.id);
+    let listening = server
+        .listeners
+        .listen(server.store.as_ref(), facts.play.id)
+        .ok_or(ApiError::Crowded)?;
+    let replica = server
+        .beginning(&facts.play)
+        .await?
+        .map_err(ApiError::Frozen)?;
+    let name = format!(
+        "attachment; filename=\"{}-{}.jsonl\"",
+        facts.play.game_id, facts.play.id
+    );
     let (out, stream) = channel(2);
     tokio::spawn(record(server, facts, replica, out, listening));
-    let headers = [(header::CONTENT_TYPE, "application/x-ndjson".to_owned()), (header::CONTENT_DISPOSITION, name)];
+    let headers = [
+        (header::CONTENT_TYPE, "application/x-ndjson".to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
     Ok((headers, Body::from_stream(ReceiverStream::new(stream))).into_response())
 }
 
@@ -103,10 +115,22 @@ async fn record(
 ) {
     let facts = Arc::new(facts);
     while replica.next() < facts.entries {
-        let part = server.store.log_from(facts.play.key, replica.next(), PART.min(facts.entries - replica.next())).await;
+        let part = server
+            .store
+            .log_from(
+                facts.play.key,
+                replica.next(),
+                PART.min(facts.entries - replica.next()),
+            )
+            .await;
         let mut part = match part {
             Ok(part) if !part.is_empty() => part,
-            _ => return drop(out.send(Err(io::Error::other("the log cannot be read"))).await),
+            _ => {
+                return drop(
+                    out.send(Err(io::Error::other("the log cannot be read")))
+                        .await,
+                );
+            }
         };
         while !part.is_empty() {
             let play = Arc::clone(&facts);
@@ -136,7 +160,9 @@ fn lines(replica: &mut Replica, facts: &PlayFacts, part: &mut Vec<Timed>) -> io:
         if text.len() >= CHUNK {
             break;
         }
-        let answer = replica.follow(entry).map_err(|departure| io::Error::other(departure.to_string()))?;
+        let answer = replica
+            .follow(entry)
+            .map_err(|departure| io::Error::other(departure.to_string()))?;
         done += 1;
         if ToolkitLine::is_known(entry) {
             let line = ToolkitLine {
@@ -157,11 +183,26 @@ fn lines(replica: &mut Replica, facts: &PlayFacts, part: &mut Vec<Timed>) -> io:
 
 impl Server {
     /// A play that the caller may read, of an environment that it may see, unless it is on an open card of a competition.
-    pub(crate) async fn readable_play(&self, caller: &Caller, guid: &str) -> Result<PlayFacts, ApiError> {
+    pub(crate) async fn readable_play(
+        &self,
+        caller: &Caller,
+        guid: &str,
+    ) -> Result<PlayFacts, ApiError> {
         let missing = || ApiError::NoSuchGuid(guid.to_owned());
         let id: PlayId = guid.parse().map_err(|_| missing())?;
-        let readable = |facts: &PlayFacts| caller.reads(facts.play.owner) && self.shows(caller, &facts.play.game_id);
-        let facts = self.store.play_facts(id).await?.filter(readable).ok_or_else(missing)?;
-        if facts.competition && facts.closed_ms.is_none() { Err(ApiError::Competing) } else { Ok(facts) }
+        let readable = |facts: &PlayFacts| {
+            caller.reads(facts.play.owner) && self.shows(caller, &facts.play.game_id)
+        };
+        let facts = self
+            .store
+            .play_facts(id)
+            .await?
+            .filter(readable)
+            .ok_or_else(missing)?;
+        if facts.competition && facts.closed_ms.is_none() {
+            Err(ApiError::Competing)
+        } else {
+            Ok(facts)
+        }
     }
 }

@@ -44,13 +44,20 @@ struct Table {
 
 impl Plays {
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, table: Mutex::default() }
+        Self {
+            most,
+            table: Mutex::default(),
+        }
     }
 
     /// The place of a play, if it has one.
     pub(crate) fn find(&self, id: PlayId) -> Option<Arc<Place>> {
         let mut table = self.table();
-        let Table { places, order, uses } = &mut *table;
+        let Table {
+            places,
+            order,
+            uses,
+        } = &mut *table;
         let (place, used) = places.get_mut(&id)?;
         order.remove(used);
         *uses += 1;
@@ -68,7 +75,15 @@ impl Plays {
         let mut table = self.table();
         table.uses += 1;
         let used = table.uses;
-        let new = || (Arc::new(Place { play, stage: tokio::sync::Mutex::new(stage) }), used);
+        let new = || {
+            (
+                Arc::new(Place {
+                    play,
+                    stage: tokio::sync::Mutex::new(stage),
+                }),
+                used,
+            )
+        };
         let (place, stood) = table.places.entry(id).or_insert_with(new);
         let (place, stood) = (Arc::clone(place), *stood);
         table.order.insert(stood, id);
@@ -91,9 +106,18 @@ impl Table {
     /// Drops the places that were not used for the longest time and that nobody holds.
     fn shrink(&mut self, most: usize) {
         let surplus = self.places.len().saturating_sub(most);
-        let idle = |id: &PlayId| self.places.get(id).is_some_and(|(place, _)| Arc::strong_count(place) == 1);
-        let leaving: Vec<(u64, PlayId)> =
-            self.order.iter().filter(|(_, id)| idle(id)).take(surplus).map(|(&used, &id)| (used, id)).collect();
+        let idle = |id: &PlayId| {
+            self.places
+                .get(id)
+                .is_some_and(|(place, _)| Arc::strong_count(place) == 1)
+        };
+        let leaving: Vec<(u64, PlayId)> = self
+            .order
+            .iter()
+            .filter(|(_, id)| idle(id))
+            .take(surplus)
+            .map(|(&used, &id)| (used, id))
+            .collect();
         for (used, id) in leaving {
             self.order.remove(&used);
             self.places.remove(&id);

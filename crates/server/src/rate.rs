@@ -29,9 +29,15 @@ impl Rates {
         if minutes.len() >= MANY && !minutes.contains_key(&key) {
             minutes.retain(|_, minute| now < minute.begun + MINUTE);
         }
-        let minute = minutes.entry(key).or_insert(Minute { begun: now, requests: 0 });
+        let minute = minutes.entry(key).or_insert(Minute {
+            begun: now,
+            requests: 0,
+        });
         if now >= minute.begun + MINUTE {
-            *minute = Minute { begun: now, requests: 0 };
+            *minute = Minute {
+                begun: now,
+                requests: 0,
+            };
         }
         if minute.requests >= most {
             return Err((minute.begun + MINUTE).saturating_sub(now).as_secs() + 1);

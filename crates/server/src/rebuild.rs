@@ -25,7 +25,11 @@ impl Server {
     }
 
     /// A replica that has followed a play's log as far as possible, but not past entry `before`.
-    pub(crate) async fn replica(&self, stored: &StoredPlay, before: u32) -> Result<Attempt<Replica>, ApiError> {
+    pub(crate) async fn replica(
+        &self,
+        stored: &StoredPlay,
+        before: u32,
+    ) -> Result<Attempt<Replica>, ApiError> {
         let mut dropped = false;
         for snapshot in self.store.snapshots(stored.key).await? {
             if snapshot.entries > before {
@@ -49,7 +53,12 @@ impl Server {
 
     /// A replica at entry `end` of a play's log, if so few entries are to be followed from a snapshot or the beginning; what cannot be
     /// trusted is no replica either.
-    pub(crate) async fn replica_nearby(&self, stored: &StoredPlay, end: u32, most: u32) -> Result<Option<Replica>, ApiError> {
+    pub(crate) async fn replica_nearby(
+        &self,
+        stored: &StoredPlay,
+        end: u32,
+        most: u32,
+    ) -> Result<Option<Replica>, ApiError> {
         for snapshot in self.store.snapshots(stored.key).await? {
             if snapshot.entries <= end
                 && end - snapshot.entries <= most
@@ -58,11 +67,18 @@ impl Server {
                 return Ok(Some(replica));
             }
         }
-        if end <= most { Ok(self.whole(stored, end).await?.ok()) } else { Ok(None) }
+        if end <= most {
+            Ok(self.whole(stored, end).await?.ok())
+        } else {
+            Ok(None)
+        }
     }
 
     /// A replica at the beginning of a play's log.
-    pub(crate) async fn beginning(&self, stored: &StoredPlay) -> Result<Attempt<Replica>, ApiError> {
+    pub(crate) async fn beginning(
+        &self,
+        stored: &StoredPlay,
+    ) -> Result<Attempt<Replica>, ApiError> {
         let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());
         judged(blocking(move || Replica::open(catalog.as_ref(), origin_of(&origin))).await?)
     }
@@ -74,18 +90,33 @@ impl Server {
         }
     }
 
-    async fn after_snapshot(&self, stored: &StoredPlay, snapshot: Snapshot, before: u32) -> Result<Attempt<Replica>, ApiError> {
+    async fn after_snapshot(
+        &self,
+        stored: &StoredPlay,
+        snapshot: Snapshot,
+        before: u32,
+    ) -> Result<Attempt<Replica>, ApiError> {
         let Some(last) = snapshot.entries.checked_sub(1) else {
             return Ok(Err("nothing led to it".to_owned()));
         };
         let last: Vec<Timed> = self.store.log_from(stored.key, last, 1).await?;
-        let Some(last) = last.into_iter().next().filter(|last| last.index == snapshot.entries - 1) else {
+        let Some(last) = last
+            .into_iter()
+            .next()
+            .filter(|last| last.index == snapshot.entries - 1)
+        else {
             return Ok(Err("the log does not reach it".to_owned()));
         };
         let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());
         let restored = blocking(move || {
             let Snapshot { entries, bytes } = &snapshot;
-            let restored = Replica::restore(catalog.as_ref(), origin_of(&origin), bytes, *entries, &last.entry);
+            let restored = Replica::restore(
+                catalog.as_ref(),
+                origin_of(&origin),
+                bytes,
+                *entries,
+                &last.entry,
+            );
             restored.map_err(|departure| departure.to_string())
         });
         // An environment that takes the bytes and fails on them has no better reason to give.
@@ -101,10 +132,18 @@ impl Server {
     }
 
     /// Lets a replica follow the rest of the log.
-    async fn catch_up(&self, stored: &StoredPlay, mut replica: Replica, before: u32) -> Result<Attempt<Replica>, ApiError> {
+    async fn catch_up(
+        &self,
+        stored: &StoredPlay,
+        mut replica: Replica,
+        before: u32,
+    ) -> Result<Attempt<Replica>, ApiError> {
         loop {
             let most = PART.min(before.saturating_sub(replica.next()));
-            let part = self.store.log_from(stored.key, replica.next(), most).await?;
+            let part = self
+                .store
+                .log_from(stored.key, replica.next(), most)
+                .await?;
             if part.is_empty() {
                 return Ok(Ok(replica));
             }
@@ -137,10 +176,19 @@ fn judged<T>(outcome: Result<T, Departure>) -> Result<Attempt<T>, ApiError> {
 
 /// What a stored play is a log of.
 pub(crate) fn origin_of(stored: &StoredPlay) -> Origin<'_> {
-    Origin { game_id: &stored.game_id, seed: stored.seed, rule: stored.rule, win_levels: stored.win_levels }
+    Origin {
+        game_id: &stored.game_id,
+        seed: stored.seed,
+        rule: stored.rule,
+        win_levels: stored.win_levels,
+    }
 }
 
 /// Replaying takes a while, during which other plays go on.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| ApiError::Failed(error.to_string()))
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| ApiError::Failed(error.to_string()))
 }

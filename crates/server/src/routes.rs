@@ -37,7 +37,11 @@ pub fn router(server: Arc<Server>) -> Router {
         .routes(routes!(events::events))
         .routes(routes!(openapi::healthcheck))
         .split_for_parts();
-    let described = Bytes::from(document.to_pretty_json().expect("a description can be written to memory"));
+    let described = Bytes::from(
+        document
+            .to_pretty_json()
+            .expect("a description can be written to memory"),
+    );
     let described = move || async { ([(header::CONTENT_TYPE, "application/json")], described) };
     router
         .route("/api/openapi.json", get(described))
@@ -52,7 +56,10 @@ pub fn router(server: Arc<Server>) -> Router {
 
 /// Base addresses that end in a slash give paths that begin with two.
 pub(crate) fn collapse_slashes(mut request: Request) -> Request {
-    let path_and_query = request.uri().path_and_query().map_or("/", |both| both.as_str());
+    let path_and_query = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |both| both.as_str());
     if path_and_query.starts_with("//") {
         let single = format!("/{}", path_and_query.trim_start_matches('/'));
         // What was a path stays one without its first slashes.
@@ -76,8 +83,12 @@ pub(crate) fn in_common(response: Response) -> Response {
 /// What the HTTP layer refuses by itself it refuses in text.
 fn errors_as_json(response: Response) -> Response {
     let status = response.status();
-    let kind = response.headers().get(header::CONTENT_TYPE).map(|kind| kind.as_bytes());
-    let is_ours = kind.is_some_and(|kind| kind == b"application/json" || kind.starts_with(b"text/html"));
+    let kind = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .map(|kind| kind.as_bytes());
+    let is_ours =
+        kind.is_some_and(|kind| kind == b"application/json" || kind.starts_with(b"text/html"));
     if is_ours || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }

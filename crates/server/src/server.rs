@@ -97,10 +97,14 @@ impl Server {
         clock: Arc<dyn Clock>,
         config: Config,
     ) -> Self {
-        let (sets, plays) = (vec![GameSet::Public; games.len()], Plays::new(config.plays_in_memory));
+        let (sets, plays) = (
+            vec![GameSet::Public; games.len()],
+            Plays::new(config.plays_in_memory),
+        );
         let (metrics, request_ids) = (Metrics::default(), RequestIds::new());
         let listeners = Arc::new(Listeners::new(config.listeners));
-        let (pictures, entrances, begun) = (Pictures::default(), Entrances::default(), Instant::now());
+        let (pictures, entrances, begun) =
+            (Pictures::default(), Entrances::default(), Instant::now());
         Self {
             catalog,
             games,
@@ -121,14 +125,24 @@ impl Server {
 
     /// The same server for those who have a key.
     pub fn with_keys(self, keys: Arc<dyn KeyStore>) -> Self {
-        Self { keys: Some(Keys::new(keys)), ..self }
+        Self {
+            keys: Some(Keys::new(keys)),
+            ..self
+        }
     }
 
     /// The same server with its environments in sets. What is in none is not served.
     pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
-        let placed = self.games.into_iter().filter_map(|info| sets.get(&info.id).map(|&set| (info, set)));
+        let placed = self
+            .games
+            .into_iter()
+            .filter_map(|info| sets.get(&info.id).map(|&set| (info, set)));
         let (games, sets) = placed.unzip();
-        Self { games, sets, ..self }
+        Self {
+            games,
+            sets,
+            ..self
+        }
     }
 
     /// Lets idle times begin anew, because nobody could use a card while no server ran. To be called once, at the start.
@@ -140,8 +154,16 @@ impl Server {
     pub async fn close_stale(&self) -> Result<Vec<CardId>, StoreError> {
         let now_ms = self.clock.now_ms();
         let before = |age: u64| now_ms.saturating_sub(age);
-        let Config { idle_ms, open_ms, .. } = self.config;
-        self.store.close_stale(Stale { used_before_ms: before(idle_ms), opened_before_ms: before(open_ms), now_ms }).await
+        let Config {
+            idle_ms, open_ms, ..
+        } = self.config;
+        self.store
+            .close_stale(Stale {
+                used_before_ms: before(idle_ms),
+                opened_before_ms: before(open_ms),
+                now_ms,
+            })
+            .await
     }
 
     /// How many plays are in memory now.

@@ -40,10 +40,16 @@ impl Tls {
         if chain.is_empty() {
             return Err(TlsError::NoCertificate);
         }
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| TlsError::Key(error.to_string()))?;
+        let key =
+            PrivateKeyDer::from_pem_slice(key).map_err(|error| TlsError::Key(error.to_string()))?;
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let mut config = builder.with_safe_default_protocol_versions()?.with_no_client_auth().with_single_cert(chain, key)?;
+        let mut config = builder
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { acceptor: Arc::new(config).into() })
+        Ok(Self {
+            acceptor: Arc::new(config).into(),
+        })
     }
 }

@@ -58,7 +58,11 @@ mod tests {
             begun.await.unwrap();
             done.send(7).unwrap();
         });
-        assert!(tokio::time::timeout(Duration::from_millis(1), work).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(1), work)
+                .await
+                .is_err()
+        );
         begin.send(()).unwrap();
         assert_eq!(seen.await, Ok(7));
     }

@@ -42,7 +42,10 @@ pub(crate) fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
         .route("/scorecards/{card_id}", get(cards::page))
         .route("/enter", get(visitors::entrance).post(visitors::enter))
         .route("/leave", post(visitors::leave))
-        .route("/invite/{token}", get(visitors::invitation).post(visitors::accept))
+        .route(
+            "/invite/{token}",
+            get(visitors::invitation).post(visitors::accept),
+        )
         .layer(from_fn_with_state(Arc::clone(server), as_pages));
     Router::new()
         .route("/visit", post(visitors::visit))
@@ -61,11 +64,24 @@ pub(crate) fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
 }
 
 /// The first parts of the web app's paths, where a missing key is no error by itself.
-const PAGES: [&str; 10] = ["", "play", "replay", "watch", "scorecards", "enter", "leave", "invite", "visit", "pictures"];
+const PAGES: [&str; 10] = [
+    "",
+    "play",
+    "replay",
+    "watch",
+    "scorecards",
+    "enter",
+    "leave",
+    "invite",
+    "visit",
+    "pictures",
+];
 
 /// Whether a path is the web app's.
 pub(crate) fn is_page(path: &str) -> bool {
-    path.split('/').nth(1).is_some_and(|first| PAGES.contains(&first))
+    path.split('/')
+        .nth(1)
+        .is_some_and(|first| PAGES.contains(&first))
 }
 
 /// What browsers must know of every answer.
@@ -76,12 +92,26 @@ async fn guarded(request: Request, next: Next) -> Response {
 }
 
 fn guard(headers: &mut HeaderMap) {
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(POLICY),
+    );
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("same-origin"),
+    );
+    headers.insert(
+        "cross-origin-opener-policy",
+        HeaderValue::from_static("same-origin"),
+    );
     // What a page shows is the visitor's own, and changes.
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
 }
 
 /// Refusals of pages, which people can read.
@@ -112,25 +142,43 @@ pub(crate) fn for_people(server: &Server, mut response: Response) -> Response {
 
 /// Whether a browser is about to show the answer. Scripts and programs take anything, or JSON.
 pub(crate) fn is_read_by_a_person(request: &Request) -> bool {
-    let names_html = |value: &HeaderValue| value.to_str().is_ok_and(|kinds| kinds.contains("text/html"));
-    !request.uri().path().starts_with("/api/") && request.headers().get(header::ACCEPT).is_some_and(names_html)
+    let names_html = |value: &HeaderValue| {
+        value
+            .to_str()
+            .is_ok_and(|kinds| kinds.contains("text/html"))
+    };
+    !request.uri().path().starts_with("/api/")
+        && request
+            .headers()
+            .get(header::ACCEPT)
+            .is_some_and(names_html)
 }
 
 /// A refusal with a page as its body; what its headers say stays.
 fn page_instead(who: Who, error: &ApiError, refusal: Response) -> Response {
     let (mut parts, _) = refusal.into_parts();
-    let wait_seconds = parts.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let wait_seconds = parts
+        .headers
+        .get(header::RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.parse().ok());
     let message = match error {
         ApiError::RateLimit { most, .. } => {
-            format!("this server takes {most} requests a minute, and those of this minute are used up")
+            format!(
+                "this server takes {most} requests a minute, and those of this minute are used up"
+            )
         }
         // A browser has no place for a header.
-        ApiError::Unauthorized => "this is for those who have a key of the server's operator".to_owned(),
+        ApiError::Unauthorized => {
+            "this is for those who have a key of the server's operator".to_owned()
+        }
         error => error.to_string(),
     };
     let page = refusal_page(who, parts.status.as_u16(), &message, wait_seconds);
     parts.headers.remove(header::CONTENT_LENGTH);
-    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    parts.headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
     guard(&mut parts.headers);
     Response::from_parts(parts, page.into())
 }
@@ -138,14 +186,20 @@ fn page_instead(who: Who, error: &ApiError, refusal: Response) -> Response {
 /// A script, a style or a picture of the site.
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, ApiError> {
     let asset = asset(&name).ok_or(ApiError::NoSuchPath)?;
-    let known = headers.get(header::IF_NONE_MATCH).is_some_and(|tag| tag.as_bytes() == asset.tag.as_bytes());
+    let known = headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|tag| tag.as_bytes() == asset.tag.as_bytes());
     let facts = [
         (header::CONTENT_TYPE, asset.content_type),
         (header::ETAG, asset.tag.as_str()),
         // Modules name each other without versions, so a browser asks whether it has the present one.
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    Ok(if known { (StatusCode::NOT_MODIFIED, facts).into_response() } else { (facts, asset.text.as_str()).into_response() })
+    Ok(if known {
+        (StatusCode::NOT_MODIFIED, facts).into_response()
+    } else {
+        (facts, asset.text.as_str()).into_response()
+    })
 }
 
 /// Who looks at a page: a caller if there is one, or anybody where visitors are welcome.
@@ -166,12 +220,18 @@ impl IntoResponse for Outside {
 impl axum::extract::FromRequestParts<Arc<Server>> for Guest {
     type Rejection = Outside;
 
-    async fn from_request_parts(parts: &mut axum::http::request::Parts, server: &Arc<Server>) -> Result<Self, Outside> {
+    async fn from_request_parts(
+        parts: &mut axum::http::request::Parts,
+        server: &Arc<Server>,
+    ) -> Result<Self, Outside> {
         let known: Option<Caller> = parts.extensions.get().copied().flatten();
         let who = server.who(known.as_ref());
         match known {
             Some(caller) => Ok(Self { caller, who }),
-            None if server.config.visitors == Visitors::Public => Ok(Self { caller: Caller::nobody(), who }),
+            None if server.config.visitors == Visitors::Public => Ok(Self {
+                caller: Caller::nobody(),
+                who,
+            }),
             None => Err(Outside),
         }
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use rhae_engine::{Baseline, GameInfo};
-use rhae_protocol::{EnvironmentScore, PlayOutcome, RunScore, SOFTWARE, Scorecard, Spent, TagScore};
+use rhae_protocol::{
+    EnvironmentScore, PlayOutcome, RunScore, SOFTWARE, Scorecard, Spent, TagScore,
+};
 use rhae_scoring::{LevelCount, LevelResult, Method, Unscored, best_run, card_score, score_game};
 use serde_json::Value;
 
@@ -35,7 +37,10 @@ pub struct EnvironmentRuns {
 
 /// The card of these environments under a method.
 pub fn scorecard(facts: CardFacts, method: Method, environments: &[EnvironmentRuns]) -> Scorecard {
-    let scored: Vec<EnvironmentScore> = environments.iter().map(|environment| environment_score(method, environment)).collect();
+    let scored: Vec<EnvironmentScore> = environments
+        .iter()
+        .map(|environment| environment_score(method, environment))
+        .collect();
     Scorecard {
         card_id: facts.card_id,
         score: card_score(scored.iter().map(|environment| environment.score)),
@@ -62,35 +67,68 @@ fn sum(environments: &[EnvironmentScore], count: impl Fn(&EnvironmentScore) -> u
 
 fn environment_score(method: Method, environment: &EnvironmentRuns) -> EnvironmentScore {
     let EnvironmentRuns { info, runs } = environment;
-    let mut scored: Vec<RunScore> = runs.iter().map(|(guid, run)| run_score(method, info, guid, run)).collect();
+    let mut scored: Vec<RunScore> = runs
+        .iter()
+        .map(|(guid, run)| run_score(method, info, guid, run))
+        .collect();
     if scored.is_empty() {
         // The official client cannot read an environment without runs.
-        let unplayed =
-            PlayOutcome { state: "NOT_FINISHED".to_owned(), message: Some("not played".to_owned()), ..PlayOutcome::default() };
+        let unplayed = PlayOutcome {
+            state: "NOT_FINISHED".to_owned(),
+            message: Some("not played".to_owned()),
+            ..PlayOutcome::default()
+        };
         scored.push(run_score(method, info, "", &unplayed));
     }
     EnvironmentScore {
         id: info.id.to_string(),
         score: best_run(scored.iter().map(|run| run.score)),
         actions: scored.iter().map(|run| run.actions).sum(),
-        levels_completed: scored.iter().map(|run| run.levels_completed).max().unwrap_or(0),
+        levels_completed: scored
+            .iter()
+            .map(|run| run.levels_completed)
+            .max()
+            .unwrap_or(0),
         completed: scored.iter().any(|run| run.completed),
-        level_count: scored.iter().map(|run| run.number_of_levels).max().unwrap_or(0),
+        level_count: scored
+            .iter()
+            .map(|run| run.number_of_levels)
+            .max()
+            .unwrap_or(0),
         resets: scored.iter().map(|run| run.resets).sum(),
-        spent: Spent::total(scored.iter().flat_map(|run| run.level_spent.iter().copied())),
-        baseline_source: info.baselines.iter().map(|baseline| baseline.source.name().to_owned()).collect(),
+        spent: Spent::total(
+            scored
+                .iter()
+                .flat_map(|run| run.level_spent.iter().copied()),
+        ),
+        baseline_source: info
+            .baselines
+            .iter()
+            .map(|baseline| baseline.source.name().to_owned())
+            .collect(),
         runs: scored,
     }
 }
 
 fn run_score(method: Method, info: &GameInfo, guid: &str, run: &PlayOutcome) -> RunScore {
-    let baselines: Vec<u32> = info.baselines.iter().map(|baseline: &Baseline| baseline.actions).collect();
+    let baselines: Vec<u32> = info
+        .baselines
+        .iter()
+        .map(|baseline: &Baseline| baseline.actions)
+        .collect();
     let results: Vec<LevelResult> = run
         .levels
         .iter()
         .map(|level| {
-            let count = LevelCount { actions: level.actions, effective: level.effective };
-            if level.completed { LevelResult::Completed(count) } else { LevelResult::NotCompleted }
+            let count = LevelCount {
+                actions: level.actions,
+                effective: level.effective,
+            };
+            if level.completed {
+                LevelResult::Completed(count)
+            } else {
+                LevelResult::NotCompleted
+            }
         })
         .collect();
     let levels = baselines.len().max(run.levels.len());
@@ -114,7 +152,13 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &PlayOutcome) -> 
         state: run.state.clone(),
         completed: run.state == "WIN",
         level_scores: level_scores.into_iter().map(percent).collect(),
-        level_actions: (0..levels).map(|index| run.levels.get(index).map_or(0, |level| u64::from(level.actions))).collect(),
+        level_actions: (0..levels)
+            .map(|index| {
+                run.levels
+                    .get(index)
+                    .map_or(0, |level| u64::from(level.actions))
+            })
+            .collect(),
         level_baseline_actions: (0..levels).map(|index| at(&baselines, index)).collect(),
         number_of_levels: u32::try_from(levels).unwrap_or(u32::MAX),
         number_of_environments: 1,
@@ -135,9 +179,15 @@ fn tag_scores(environments: &[EnvironmentRuns], scored: &[EnvironmentScore]) -> 
     let tag_score = |(tag, members): (&str, Vec<&EnvironmentScore>)| TagScore {
         id: tag.to_owned(),
         score: card_score(members.iter().map(|environment| environment.score)),
-        levels_completed: members.iter().map(|environment| environment.levels_completed).sum(),
+        levels_completed: members
+            .iter()
+            .map(|environment| environment.levels_completed)
+            .sum(),
         actions: members.iter().map(|environment| environment.actions).sum(),
-        number_of_levels: members.iter().map(|environment| environment.level_count).sum(),
+        number_of_levels: members
+            .iter()
+            .map(|environment| environment.level_count)
+            .sum(),
         number_of_environments: u32::try_from(members.len()).unwrap_or(u32::MAX),
     };
     by_tag.into_iter().map(tag_score).collect()
@@ -154,7 +204,10 @@ mod tests {
         GameInfo {
             id: "ab12-v1".parse().unwrap(),
             title: "ab12".to_owned(),
-            baselines: baselines.iter().map(|&count| Baseline::solved(count / 2)).collect(),
+            baselines: baselines
+                .iter()
+                .map(|&count| Baseline::solved(count / 2))
+                .collect(),
             actions: ActionSet::ARROWS,
             tags: vec!["keyboard".to_owned()],
             frames_per_second: 10,
@@ -164,38 +217,76 @@ mod tests {
     }
 
     fn run(levels: &[(u32, bool)]) -> (String, PlayOutcome) {
-        let level = |&(actions, completed): &(u32, bool)| LevelOutcome { actions, effective: actions, completed };
-        let outcome =
-            PlayOutcome { state: "NOT_FINISHED".to_owned(), levels: levels.iter().map(level).collect(), ..PlayOutcome::default() };
+        let level = |&(actions, completed): &(u32, bool)| LevelOutcome {
+            actions,
+            effective: actions,
+            completed,
+        };
+        let outcome = PlayOutcome {
+            state: "NOT_FINISHED".to_owned(),
+            levels: levels.iter().map(level).collect(),
+            ..PlayOutcome::default()
+        };
         ("guid".to_owned(), outcome)
     }
 
     #[test]
     fn the_best_run_gives_the_environments_score() {
-        let runs = vec![run(&[(20, true), (7, false)]), run(&[(10, true), (10, true)])];
-        let card = scorecard(CardFacts::default(), Method::DEFAULT, &[EnvironmentRuns { info: info(&[10, 10]), runs }]);
+        let runs = vec![
+            run(&[(20, true), (7, false)]),
+            run(&[(10, true), (10, true)]),
+        ];
+        let card = scorecard(
+            CardFacts::default(),
+            Method::DEFAULT,
+            &[EnvironmentRuns {
+                info: info(&[10, 10]),
+                runs,
+            }],
+        );
         let environment = &card.environments[0];
-        assert_eq!((card.score, environment.score, environment.actions), (100.0, 100.0, 47));
+        assert_eq!(
+            (card.score, environment.score, environment.actions),
+            (100.0, 100.0, 47)
+        );
         assert_eq!(environment.runs[0].level_actions, [20, 7]);
         assert_eq!(card.tags_scores[0].score, card.score);
     }
 
     #[test]
     fn what_was_not_played_counts_as_zero_and_has_a_run() {
-        let played = EnvironmentRuns { info: info(&[10]), runs: vec![run(&[(10, true)])] };
-        let unplayed = EnvironmentRuns { info: info(&[10, 10]), runs: Vec::new() };
+        let played = EnvironmentRuns {
+            info: info(&[10]),
+            runs: vec![run(&[(10, true)])],
+        };
+        let unplayed = EnvironmentRuns {
+            info: info(&[10, 10]),
+            runs: Vec::new(),
+        };
         let card = scorecard(CardFacts::default(), Method::DEFAULT, &[played, unplayed]);
         assert_eq!(card.score, 50.0);
-        assert_eq!(card.environments[1].runs[0].message.as_deref(), Some("not played"));
+        assert_eq!(
+            card.environments[1].runs[0].message.as_deref(),
+            Some("not played")
+        );
         assert_eq!((card.total_levels, card.total_levels_completed), (3, 1));
     }
 
     #[test]
     fn a_run_that_cannot_be_scored_says_why() {
-        let without = EnvironmentRuns { info: info(&[]), runs: vec![run(&[(10, true)])] };
+        let without = EnvironmentRuns {
+            info: info(&[]),
+            runs: vec![run(&[(10, true)])],
+        };
         let card = scorecard(CardFacts::default(), Method::DEFAULT, &[without]);
         let run = &card.environments[0].runs[0];
-        assert_eq!((run.score, run.level_baseline_actions.as_slice()), (0.0, [-1].as_slice()));
-        assert_eq!(run.message.as_deref(), Some("no baselines are known for this environment"));
+        assert_eq!(
+            (run.score, run.level_baseline_actions.as_slice()),
+            (0.0, [-1].as_slice())
+        );
+        assert_eq!(
+            run.message.as_deref(),
+            Some("no baselines are known for this environment")
+        );
     }
 }

@@ -38,7 +38,10 @@ pub struct Builtin;
 
 impl Catalog for Builtin {
     fn list(&self) -> Vec<GameInfo> {
-        rhae_games::ALL.iter().map(|entry| GameInfo::from(entry.facts)).collect()
+        rhae_games::ALL
+            .iter()
+            .map(|entry| GameInfo::from(entry.facts))
+            .collect()
     }
 
     fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {

@@ -48,7 +48,12 @@ impl Play {
     pub fn new(environment: Box<dyn Environment>, rule: ResetRule) -> Self {
         let mut tally = Tally::default();
         tally.count(Seen::from(environment.observation()));
-        Self { environment, rule, tally, acted: false }
+        Self {
+            environment,
+            rule,
+            tally,
+            acted: false,
+        }
     }
 
     /// What is known of the environment.
@@ -79,15 +84,30 @@ impl Play {
     /// What the player sees before the first command.
     pub fn opening(&self) -> Answer<'_> {
         let observation = self.environment.observation();
-        Answer { observation, frames: observation.frames.frames(), seen: Seen::from(observation) }
+        Answer {
+            observation,
+            frames: observation.frames.frames(),
+            seen: Seen::from(observation),
+        }
     }
 
     /// Carries out a command and counts it.
     pub fn command(&mut self, action: Action) -> Result<Answer<'_>, EnvironmentError> {
-        if action == Action::Reset && self.rule == ResetRule::LevelsOnly && self.reset_starts_anew() {
+        if action == Action::Reset && self.rule == ResetRule::LevelsOnly && self.reset_starts_anew()
+        {
             let observation = self.environment.observation();
-            let seen = Seen { reset: true, full_reset: false, counted: false, changed: false, ..Seen::from(observation) };
-            return Ok(Answer { observation, frames: std::slice::from_ref(observation.settled()), seen });
+            let seen = Seen {
+                reset: true,
+                full_reset: false,
+                counted: false,
+                changed: false,
+                ..Seen::from(observation)
+            };
+            return Ok(Answer {
+                observation,
+                frames: std::slice::from_ref(observation.settled()),
+                seen,
+            });
         }
         let before = self.tally.level();
         let seen = Seen::from(self.environment.act(action)?);
@@ -96,13 +116,22 @@ impl Play {
             self.acted = !seen.reset && self.tally.level() == before;
         }
         let observation = self.environment.observation();
-        Ok(Answer { observation, frames: observation.frames.frames(), seen })
+        Ok(Answer {
+            observation,
+            frames: observation.frames.frames(),
+            seen,
+        })
     }
 
     /// A second play in the same state with the same counts, where the environment can be copied.
     pub fn fork(&self) -> Option<Self> {
         let environment = self.environment.fork()?;
-        Some(Self { environment, rule: self.rule, tally: self.tally.clone(), acted: self.acted })
+        Some(Self {
+            environment,
+            rule: self.rule,
+            tally: self.tally.clone(),
+            acted: self.acted,
+        })
     }
 
     /// Whether a RESET now would, by the official rule, start the whole game anew.

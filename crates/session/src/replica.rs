@@ -46,10 +46,17 @@ impl Replica {
         let play = Play::new(environment(catalog, origin)?, origin.rule);
         let levels = play.opening().observation.win_levels;
         if levels != origin.win_levels {
-            let what = format!("there were {} levels, and there are {levels}", origin.win_levels);
+            let what = format!(
+                "there were {} levels, and there are {levels}",
+                origin.win_levels
+            );
             return Err(Departure::Mismatch(Mismatch { entry: 0, what }));
         }
-        Ok(Self { play, next: 0, departed: false })
+        Ok(Self {
+            play,
+            next: 0,
+            departed: false,
+        })
     }
 
     /// In the middle of a log: from a snapshot that these entries led to, `last` being the last of them.
@@ -60,13 +67,23 @@ impl Replica {
         entries: u32,
         last: &Entry,
     ) -> Result<Self, Departure> {
-        let play = Play::restore(environment(catalog, origin)?, origin.rule, snapshot).map_err(ReplayError::from)?;
+        let play = Play::restore(environment(catalog, origin)?, origin.rule, snapshot)
+            .map_err(ReplayError::from)?;
         let seen = play.opening().observation;
-        if (seen.state, seen.levels_completed, seen.win_levels) != (last.state, last.levels_completed, origin.win_levels) {
+        if (seen.state, seen.levels_completed, seen.win_levels)
+            != (last.state, last.levels_completed, origin.win_levels)
+        {
             let what = "the snapshot after it stands elsewhere".to_owned();
-            return Err(Departure::Mismatch(Mismatch { entry: index(entries.saturating_sub(1)), what }));
+            return Err(Departure::Mismatch(Mismatch {
+                entry: index(entries.saturating_sub(1)),
+                what,
+            }));
         }
-        Ok(Self { play, next: entries, departed: false })
+        Ok(Self {
+            play,
+            next: entries,
+            departed: false,
+        })
     }
 
     /// The index of the next entry to follow.
@@ -77,15 +94,27 @@ impl Replica {
     /// Does what the next entry of the log says, and gives what it shows if that is what it showed.
     pub fn follow(&mut self, recorded: &Entry) -> Result<Answer<'_>, Departure> {
         let opens = self.next == 0 && recorded.action == Action::Reset;
-        let answer = if opens { self.play.opening() } else { self.play.command(recorded.action).map_err(ReplayError::from)? };
+        let answer = if opens {
+            self.play.opening()
+        } else {
+            self.play
+                .command(recorded.action)
+                .map_err(ReplayError::from)?
+        };
         let found = answer.entry(recorded.action, Default::default());
         if self.departed {
             let what = "the replay has departed before".to_owned();
-            return Err(Departure::Mismatch(Mismatch { entry: index(self.next), what }));
+            return Err(Departure::Mismatch(Mismatch {
+                entry: index(self.next),
+                what,
+            }));
         }
         if let Some(what) = difference(Format::Rhae, recorded, &found) {
             self.departed = true;
-            return Err(Departure::Mismatch(Mismatch { entry: index(self.next), what }));
+            return Err(Departure::Mismatch(Mismatch {
+                entry: index(self.next),
+                what,
+            }));
         }
         self.next += 1;
         Ok(answer)
@@ -102,12 +131,19 @@ impl Replica {
     }
 }
 
-fn environment(catalog: &dyn Catalog, origin: Origin<'_>) -> Result<Box<dyn rhae_engine::Environment>, ReplayError> {
+fn environment(
+    catalog: &dyn Catalog,
+    origin: Origin<'_>,
+) -> Result<Box<dyn rhae_engine::Environment>, ReplayError> {
     let recorded = origin.game_id;
-    let info =
-        catalog.find(recorded.as_str()).or_else(|missing: CatalogError| catalog.find(recorded.base()).map_err(|_| missing))?;
+    let info = catalog
+        .find(recorded.as_str())
+        .or_else(|missing: CatalogError| catalog.find(recorded.base()).map_err(|_| missing))?;
     if info.id != *recorded {
-        return Err(ReplayError::Version { recorded: recorded.to_string(), present: info.id.to_string() });
+        return Err(ReplayError::Version {
+            recorded: recorded.to_string(),
+            present: info.id.to_string(),
+        });
     }
     Ok(catalog.open(recorded.as_str(), origin.seed)?)
 }
@@ -124,7 +160,11 @@ mod tests {
     fn log(actions: &[Action]) -> (GameId, Vec<Entry>, Vec<u8>) {
         let mut play = Play::new(Builtin.open("kq19", 0).unwrap(), ResetRule::Official);
         let mut entries = vec![play.opening().entry(Action::Reset, Default::default())];
-        entries.extend(actions.iter().map(|&action| play.command(action).unwrap().entry(action, Default::default())));
+        entries.extend(actions.iter().map(|&action| {
+            play.command(action)
+                .unwrap()
+                .entry(action, Default::default())
+        }));
         let snapshot = play.snapshot().unwrap().unwrap();
         (play.info().id.clone(), entries, snapshot)
     }
@@ -132,24 +172,68 @@ mod tests {
     #[test]
     fn a_replica_follows_a_log_from_its_beginning_or_a_snapshot_and_notices_the_first_departure() {
         let (game_id, begun, snapshot) = log(&[Action::Action4, Action::Reset, Action::Reset]);
-        let (_, entries, _) = log(&[Action::Action4, Action::Reset, Action::Reset, Action::Action1, Action::Action2]);
-        let origin = Origin { game_id: &game_id, seed: 0, rule: ResetRule::Official, win_levels: 8 };
-        let restored = Replica::restore(&Builtin, origin, &snapshot, 4, &begun[3]).ok().unwrap();
+        let (_, entries, _) = log(&[
+            Action::Action4,
+            Action::Reset,
+            Action::Reset,
+            Action::Action1,
+            Action::Action2,
+        ]);
+        let origin = Origin {
+            game_id: &game_id,
+            seed: 0,
+            rule: ResetRule::Official,
+            win_levels: 8,
+        };
+        let restored = Replica::restore(&Builtin, origin, &snapshot, 4, &begun[3])
+            .ok()
+            .unwrap();
         for mut replica in [Replica::open(&Builtin, origin).ok().unwrap(), restored] {
             for entry in &entries[replica.next() as usize..] {
                 replica.follow(entry).unwrap();
             }
             assert_eq!(replica.next(), 6);
-            let wrong = Entry { hash: 1, ..entries[5].clone() };
+            let wrong = Entry {
+                hash: 1,
+                ..entries[5].clone()
+            };
             for _ in 0..2 {
-                assert!(matches!(replica.follow(&wrong), Err(Departure::Mismatch(Mismatch { entry: 6, .. }))));
+                assert!(matches!(
+                    replica.follow(&wrong),
+                    Err(Departure::Mismatch(Mismatch { entry: 6, .. }))
+                ));
             }
         }
-        let elsewhere = Entry { levels_completed: 1, ..begun[3].clone() };
+        let elsewhere = Entry {
+            levels_completed: 1,
+            ..begun[3].clone()
+        };
         assert!(Replica::restore(&Builtin, origin, &snapshot, 4, &elsewhere).is_err());
-        assert!(Replica::open(&Builtin, Origin { win_levels: 7, ..origin }).is_err());
+        assert!(
+            Replica::open(
+                &Builtin,
+                Origin {
+                    win_levels: 7,
+                    ..origin
+                }
+            )
+            .is_err()
+        );
         let other = "kq19-v9".parse().unwrap();
-        let missing = Replica::open(&Builtin, Origin { game_id: &other, ..origin }).err().unwrap();
-        assert!(missing.to_string().contains("another version may show other frames"), "{missing}");
+        let missing = Replica::open(
+            &Builtin,
+            Origin {
+                game_id: &other,
+                ..origin
+            },
+        )
+        .err()
+        .unwrap();
+        assert!(
+            missing
+                .to_string()
+                .contains("another version may show other frames"),
+            "{missing}"
+        );
     }
 }

@@ -31,10 +31,17 @@ impl Play {
         let Some(environment) = self.environment.snapshot()? else {
             return Ok(None);
         };
-        let kept = Kept { format: FORMAT, rule: self.rule.name().to_owned(), acted: self.acted, tally: self.tally.clone() };
-        let failed = |reason: String| EnvironmentError::Failed(format!("cannot write a snapshot: {reason}"));
+        let kept = Kept {
+            format: FORMAT,
+            rule: self.rule.name().to_owned(),
+            acted: self.acted,
+            tally: self.tally.clone(),
+        };
+        let failed =
+            |reason: String| EnvironmentError::Failed(format!("cannot write a snapshot: {reason}"));
         let kept = serde_json::to_vec(&kept).map_err(|error| failed(error.to_string()))?;
-        let length = u32::try_from(kept.len()).map_err(|_| failed("its counts are too many".to_owned()))?;
+        let length =
+            u32::try_from(kept.len()).map_err(|_| failed("its counts are too many".to_owned()))?;
         let mut bytes = Vec::with_capacity(kept.len() + environment.len() + 12);
         bytes.extend(length.to_le_bytes());
         bytes.extend(kept);
@@ -44,9 +51,15 @@ impl Play {
     }
 
     /// The play of a snapshot, in an environment that was just opened.
-    pub fn restore(mut environment: Box<dyn Environment>, rule: ResetRule, snapshot: &[u8]) -> Result<Self, EnvironmentError> {
+    pub fn restore(
+        mut environment: Box<dyn Environment>,
+        rule: ResetRule,
+        snapshot: &[u8],
+    ) -> Result<Self, EnvironmentError> {
         let refused = |reason: &str| EnvironmentError::Snapshot(reason.to_owned());
-        let (sealed, checksum) = snapshot.split_last_chunk::<8>().ok_or_else(|| refused("it is cut off"))?;
+        let (sealed, checksum) = snapshot
+            .split_last_chunk::<8>()
+            .ok_or_else(|| refused("it is cut off"))?;
         if xxh3_64(sealed) != u64::from_le_bytes(*checksum) {
             return Err(refused("its checksum does not fit"));
         }
@@ -55,12 +68,18 @@ impl Play {
             rest.split_at_checked(length)
         });
         let (kept, rest) = parts.ok_or_else(|| refused("it is cut off"))?;
-        let kept: Kept = serde_json::from_slice(kept).map_err(|error| EnvironmentError::Snapshot(error.to_string()))?;
+        let kept: Kept = serde_json::from_slice(kept)
+            .map_err(|error| EnvironmentError::Snapshot(error.to_string()))?;
         if kept.format != FORMAT || kept.rule != rule.name() {
             return Err(refused("it has another format or another rule about RESET"));
         }
         environment.restore(rest)?;
-        Ok(Self { environment, rule, tally: kept.tally, acted: kept.acted })
+        Ok(Self {
+            environment,
+            rule,
+            tally: kept.tally,
+            acted: kept.acted,
+        })
     }
 }
 
@@ -117,7 +136,12 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let play = Play::new(open("kq19"), ResetRule::Official);
         let whole = play.snapshot().unwrap().unwrap();
-        let refusal = |game: &str, rule, bytes: &[u8]| Play::restore(open(game), rule, bytes).err().unwrap().to_string();
+        let refusal = |game: &str, rule, bytes: &[u8]| {
+            Play::restore(open(game), rule, bytes)
+                .err()
+                .unwrap()
+                .to_string()
+        };
         for place in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x80;

@@ -77,7 +77,9 @@ pub(crate) struct Sums {
 
 impl From<&PlayOutcome> for Sums {
     fn from(run: &PlayOutcome) -> Self {
-        let sum = |count: fn(&LevelOutcome) -> u32| run.levels.iter().map(|level| u64::from(count(level))).sum();
+        let sum = |count: fn(&LevelOutcome) -> u32| {
+            run.levels.iter().map(|level| u64::from(count(level))).sum()
+        };
         let completed = run.levels.iter().filter(|level| level.completed).count();
         Self {
             actions: sum(|level| level.actions),
@@ -93,11 +95,23 @@ mod tests {
 
     use super::*;
 
-    const START: Seen =
-        Seen { reset: true, full_reset: true, counted: false, changed: true, levels_completed: 0, state: PlayState::NotFinished };
+    const START: Seen = Seen {
+        reset: true,
+        full_reset: true,
+        counted: false,
+        changed: true,
+        levels_completed: 0,
+        state: PlayState::NotFinished,
+    };
 
     fn key(levels_completed: u8) -> Seen {
-        Seen { reset: false, full_reset: false, counted: true, levels_completed, ..START }
+        Seen {
+            reset: false,
+            full_reset: false,
+            counted: true,
+            levels_completed,
+            ..START
+        }
     }
 
     fn tally(seen: &[Seen]) -> Tally {
@@ -107,16 +121,29 @@ mod tests {
     }
 
     fn counts(tally: &Tally) -> Vec<(u32, bool)> {
-        tally.runs().last().unwrap().levels.iter().map(|level| (level.actions, level.completed)).collect()
+        tally
+            .runs()
+            .last()
+            .unwrap()
+            .levels
+            .iter()
+            .map(|level| (level.actions, level.completed))
+            .collect()
     }
 
     #[test]
     fn actions_are_charged_to_the_level_they_are_taken_on() {
-        let level_reset = Seen { reset: true, ..key(1) };
+        let level_reset = Seen {
+            reset: true,
+            ..key(1)
+        };
         let tally = tally(&[START, key(0), key(1), key(1), level_reset, key(1)]);
         assert_eq!(counts(&tally), [(2, true), (3, false)]);
         assert_eq!(tally.runs()[0].resets, 1);
-        assert_eq!((tally.actions(), tally.actions_on_level(), tally.level()), (5, 3, 1));
+        assert_eq!(
+            (tally.actions(), tally.actions_on_level(), tally.level()),
+            (5, 3, 1)
+        );
     }
 
     #[test]
@@ -130,14 +157,30 @@ mod tests {
 
     #[test]
     fn jumps_and_falls_keep_the_counts_in_order() {
-        assert_eq!(counts(&tally(&[START, key(2), key(2)])), [(1, true), (0, true), (1, false)]);
-        assert_eq!(counts(&tally(&[START, key(1), key(0), key(0)])), [(2, false), (1, false)]);
+        assert_eq!(
+            counts(&tally(&[START, key(2), key(2)])),
+            [(1, true), (0, true), (1, false)]
+        );
+        assert_eq!(
+            counts(&tally(&[START, key(1), key(0), key(0)])),
+            [(2, false), (1, false)]
+        );
     }
 
     #[test]
     fn a_lost_and_restarted_level_is_not_shown_as_lost() {
-        let lost = Seen { state: PlayState::GameOver, ..key(0) };
-        let tally = tally(&[START, lost, Seen { reset: true, ..key(0) }]);
+        let lost = Seen {
+            state: PlayState::GameOver,
+            ..key(0)
+        };
+        let tally = tally(&[
+            START,
+            lost,
+            Seen {
+                reset: true,
+                ..key(0)
+            },
+        ]);
         assert_eq!(tally.runs()[0].state, "NOT_FINISHED");
     }
 }

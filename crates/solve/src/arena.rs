@@ -57,7 +57,9 @@ impl Arena {
     pub(crate) fn intern(&mut self, value: Value) -> ValueId {
         let hash = value.hash();
         let (values, hashes) = (&self.values, &self.hashes);
-        if let Some(&id) = self.table.find(hash, |&id| hashes[id as usize] == hash && values[id as usize] == value) {
+        if let Some(&id) = self.table.find(hash, |&id| {
+            hashes[id as usize] == hash && values[id as usize] == value
+        }) {
             return id;
         }
         let id = self.values.len() as ValueId;
@@ -66,12 +68,19 @@ impl Arena {
         self.hashes.push(hash);
         self.memo.push(Vec::new());
         let hashes = &self.hashes;
-        self.table.insert_unique(hash, id, |&id| hashes[id as usize]);
+        self.table
+            .insert_unique(hash, id, |&id| hashes[id as usize]);
         id
     }
 
     /// Applies one of the functions, or remembers what it gave.
-    pub(crate) fn apply(&mut self, id: ValueId, index: usize, ops: &[Op], meter: &mut Meter<'_>) -> Option<ValueId> {
+    pub(crate) fn apply(
+        &mut self,
+        id: ValueId,
+        index: usize,
+        ops: &[Op],
+        meter: &mut Meter<'_>,
+    ) -> Option<ValueId> {
         let memo = &mut self.memo[id as usize];
         if memo.is_empty() {
             memo.resize(ops.len(), UNKNOWN);
@@ -87,7 +96,9 @@ impl Arena {
         if *list != id && matches!(value, Value::Many(_)) {
             (*list, *measured) = (id, Measured::default());
         }
-        let result = ops[index].apply(value, &self.frame, measured).map(|value| self.intern(value));
+        let result = ops[index]
+            .apply(value, &self.frame, measured)
+            .map(|value| self.intern(value));
         self.memo[id as usize][index] = result.map_or(NOTHING, |id| id + 2);
         result
     }
@@ -100,7 +111,11 @@ mod tests {
 
     #[test]
     fn values_are_stored_once() {
-        let frame = Frame { input: (2, 1), target: (2, 1), most_cells: 100 };
+        let frame = Frame {
+            input: (2, 1),
+            target: (2, 1),
+            most_cells: 100,
+        };
         let mut arena = Arena::new(frame, 1000);
         let ops = [Op::Symmetry(1), Op::Half(1)];
         let never = || false;

@@ -78,7 +78,10 @@ impl Candidate {
 
 /// Adds an answer; of equal answers of one method the best is kept.
 pub(crate) fn add(candidates: &mut Vec<Candidate>, new: Candidate) {
-    match candidates.iter_mut().find(|old| old.grid == new.grid && old.method == new.method) {
+    match candidates
+        .iter_mut()
+        .find(|old| old.grid == new.grid && old.method == new.method)
+    {
         Some(old) if rank(&new) < rank(old) => *old = new,
         Some(_) => {}
         None => candidates.push(new),
@@ -86,7 +89,10 @@ pub(crate) fn add(candidates: &mut Vec<Candidate>, new: Candidate) {
 }
 
 fn rank(candidate: &Candidate) -> (usize, i64) {
-    (candidate.pairs - candidate.fits, (candidate.cost * 1e6) as i64)
+    (
+        candidate.pairs - candidate.fits,
+        (candidate.cost * 1e6) as i64,
+    )
 }
 
 /// How much more the second attempt may cost for coming from another method, in millionths.
@@ -97,7 +103,12 @@ pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
     // An answer that several methods give has the best rank of any, and a bonus.
     let agreed: Vec<usize> = candidates
         .iter()
-        .map(|one| candidates.iter().filter(|other| other.grid == one.grid && other.fits == other.pairs).count())
+        .map(|one| {
+            candidates
+                .iter()
+                .filter(|other| other.grid == one.grid && other.fits == other.pairs)
+                .count()
+        })
         .collect();
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     let key = |index: usize| {
@@ -107,7 +118,9 @@ pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
         (candidate.pairs - candidate.fits, (cost * 1e6) as i64)
     };
     order.sort_by_key(|&index| key(index));
-    let Some(&first) = order.first() else { return Vec::new() };
+    let Some(&first) = order.first() else {
+        return Vec::new();
+    };
     let different = |index: &usize| candidates[*index].grid != candidates[first].grid;
     let rest: Vec<usize> = order.iter().copied().filter(different).collect();
     // Another method fails in other ways, so it may cost a little more.
@@ -116,15 +129,22 @@ pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
         let ((missed, cost), own) = (next_best.unwrap_or_default(), key(index));
         own.0 == 0 && (missed > 0 || own.1 <= cost + OTHER_METHOD)
     };
-    let other_method = |index: &usize| candidates[*index].method != candidates[first].method && near(*index);
+    let other_method =
+        |index: &usize| candidates[*index].method != candidates[first].method && near(*index);
     let second = rest.iter().copied().find(|index| other_method(index));
     let mut chosen: Vec<usize> = vec![first];
     for index in second.into_iter().chain(rest) {
-        if chosen.iter().all(|&other| candidates[other].grid != candidates[index].grid) {
+        if chosen
+            .iter()
+            .all(|&other| candidates[other].grid != candidates[index].grid)
+        {
             chosen.push(index);
         }
     }
-    chosen.into_iter().map(|index| candidates[index].clone()).collect()
+    chosen
+        .into_iter()
+        .map(|index| candidates[index].clone())
+        .collect()
 }
 
 #[cfg(test)]
@@ -133,7 +153,15 @@ mod tests {
 
     fn candidate(cell: u8, method: Method, fits: usize, cost: f64) -> Candidate {
         let grid = Grid::new(&[vec![cell]]).unwrap();
-        Candidate { grid, method, program: String::new(), fits, pairs: 3, cost, layers: Vec::new() }
+        Candidate {
+            grid,
+            method,
+            program: String::new(),
+            fits,
+            pairs: 3,
+            cost,
+            layers: Vec::new(),
+        }
     }
 
     #[test]
@@ -145,7 +173,13 @@ mod tests {
             candidate(5, Method::Objects, 3, 5.0),
             candidate(4, Method::Rule, 2, 0.0),
         ]);
-        assert_eq!(chosen.iter().map(|one| one.grid.cells()[0]).collect::<Vec<_>>(), [1, 3, 2, 5, 4]);
+        assert_eq!(
+            chosen
+                .iter()
+                .map(|one| one.grid.cells()[0])
+                .collect::<Vec<_>>(),
+            [1, 3, 2, 5, 4]
+        );
     }
 
     #[test]

@@ -39,17 +39,29 @@ pub(crate) struct CellAnswer {
 
 impl CellTask {
     /// Collects samples. `layers` are images of the outputs' sizes for each pair, the test last.
-    pub(crate) fn new(inputs: &[Image], outputs: &[Image], layers: &[Vec<&Image>], size: (usize, usize)) -> Self {
-        let sizes: Vec<(usize, usize)> = (0..inputs.len()).map(|pair| outputs.get(pair).map_or(size, Image::size)).collect();
-        let same = inputs.iter().zip(&sizes).all(|(input, size)| input.size() == *size);
+    pub(crate) fn new(
+        inputs: &[Image],
+        outputs: &[Image],
+        layers: &[Vec<&Image>],
+        size: (usize, usize),
+    ) -> Self {
+        let sizes: Vec<(usize, usize)> = (0..inputs.len())
+            .map(|pair| outputs.get(pair).map_or(size, Image::size))
+            .collect();
+        let same = inputs
+            .iter()
+            .zip(&sizes)
+            .all(|(input, size)| input.size() == *size);
         let mut columns: Vec<Vec<i8>> = Vec::new();
         let mut classes = Vec::new();
         let mut starts = vec![0];
         let mut base = Vec::new();
         for (pair, input) in inputs.iter().enumerate() {
             let (w, h) = sizes[pair];
-            let mut own: Vec<Vec<i8>> =
-                layers.iter().map(|layer| layer[pair].cells.iter().map(|&cell| cell as i8).collect()).collect();
+            let mut own: Vec<Vec<i8>> = layers
+                .iter()
+                .map(|layer| layer[pair].cells.iter().map(|&cell| cell as i8).collect())
+                .collect();
             if same {
                 let mut all = features(input);
                 all.append(&mut own);
@@ -60,16 +72,31 @@ impl CellTask {
                 own.push((0..w * h).map(|cell| (cell / w) as i8).collect());
             }
             columns.resize(own.len(), Vec::new());
-            columns.iter_mut().zip(own).for_each(|(column, own)| column.extend(own));
+            columns
+                .iter_mut()
+                .zip(own)
+                .for_each(|(column, own)| column.extend(own));
             for cell in 0..w * h {
                 let before = same.then(|| input.cells[cell]);
                 let class = outputs.get(pair).map_or(0, |output| output.cells[cell]);
-                classes.push(if Some(class) == before { UNCHANGED } else { class });
+                classes.push(if Some(class) == before {
+                    UNCHANGED
+                } else {
+                    class
+                });
             }
             starts.push(classes.len());
         }
         distinct(&mut columns);
-        Self { samples: Samples { features: columns, classes }, starts, sizes, base: same.then_some(base) }
+        Self {
+            samples: Samples {
+                features: columns,
+                classes,
+            },
+            starts,
+            sizes,
+            base: same.then_some(base),
+        }
     }
 
     /// What one pass over all features costs.
@@ -85,7 +112,9 @@ impl CellTask {
             let mut state = tree.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
             let mut part = all.clone();
             part.retain(|_| {
-                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                state = state
+                    .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                    .wrapping_add(0x1405_7b7e_f767_814f);
                 (state >> 33) % 100 < 35
             });
             parts.push(part);
@@ -100,7 +129,12 @@ impl CellTask {
     }
 
     /// Learns and applies; how much is foreseen is found out unless it is given.
-    fn answer(&self, feature_sets: &[Vec<usize>], foreseen: Option<usize>, meter: &mut Meter<'_>) -> CellAnswer {
+    fn answer(
+        &self,
+        feature_sets: &[Vec<usize>],
+        foreseen: Option<usize>,
+        meter: &mut Meter<'_>,
+    ) -> CellAnswer {
         let pairs = self.sizes.len() - 1;
         let learn = |left_out: Option<usize>, meter: &mut Meter<'_>| -> Vec<Tree> {
             let chosen: Vec<u32> = (0..pairs)
@@ -119,27 +153,52 @@ impl CellTask {
             (from..to).all(|sample| self.vote(trees, sample) == self.samples.classes[sample])
         };
         let fits = (0..pairs).filter(|&pair| right(&trees, pair)).count();
-        let mut foresee =
-            || (0..pairs).filter(|&pair| pairs > 1 && !meter.is_over() && right(&learn(Some(pair), meter), pair)).count();
+        let mut foresee = || {
+            (0..pairs)
+                .filter(|&pair| {
+                    pairs > 1 && !meter.is_over() && right(&learn(Some(pair), meter), pair)
+                })
+                .count()
+        };
         let foreseen = foreseen.unwrap_or_else(&mut foresee);
         let (w, h) = self.sizes[pairs];
         let color = |sample: usize| match (self.vote(&trees, sample), &self.base) {
             (UNCHANGED, Some(base)) => base[sample],
             (class, _) => class,
         };
-        let cells = (self.starts[pairs]..self.starts[pairs + 1]).map(color).collect();
+        let cells = (self.starts[pairs]..self.starts[pairs + 1])
+            .map(color)
+            .collect();
         let tests = trees.iter().map(Tree::tests).sum::<usize>() / trees.len().max(1);
-        CellAnswer { image: Image { x: 0, y: 0, w, h, cells }, fits, foreseen, tests, forest: feature_sets.len() > 1 }
+        CellAnswer {
+            image: Image {
+                x: 0,
+                y: 0,
+                w,
+                h,
+                cells,
+            },
+            fits,
+            foreseen,
+            tests,
+            forest: feature_sets.len() > 1,
+        }
     }
 
     fn vote(&self, trees: &[Tree], sample: usize) -> u8 {
-        let classify = |tree: &Tree| tree.classify(|feature| self.samples.features[feature][sample]);
+        let classify =
+            |tree: &Tree| tree.classify(|feature| self.samples.features[feature][sample]);
         if let [tree] = trees {
             return classify(tree);
         }
         let mut votes = [0_u8; CLASSES];
-        trees.iter().for_each(|tree| votes[usize::from(classify(tree))] += 1);
-        (0..CLASSES).rev().max_by_key(|&class| votes[class]).unwrap_or(0) as u8
+        trees
+            .iter()
+            .for_each(|tree| votes[usize::from(classify(tree))] += 1);
+        (0..CLASSES)
+            .rev()
+            .max_by_key(|&class| votes[class])
+            .unwrap_or(0) as u8
     }
 }
 
@@ -165,7 +224,10 @@ mod tests {
             image(&["...11", ".....", ".11..", "....."]),
             image(&["....", ".11.", "....", "..11"]),
         ];
-        let outputs = [image(&["3....", "3..1.", "...1.", "....."]), image(&["...33", ".....", ".11..", "....."])];
+        let outputs = [
+            image(&["3....", "3..1.", "...1.", "....."]),
+            image(&["...33", ".....", ".11..", "....."]),
+        ];
         let task = CellTask::new(&inputs, &outputs, &[], (4, 4));
         let never = || false;
         let answers = task.solve(&mut Meter::new(1 << 40, &never));

@@ -8,7 +8,10 @@ use crate::quality::form;
 
 /// The features of all cells of an image: for each feature the values of all cells.
 pub(crate) fn features(image: &Image) -> Vec<Vec<i8>> {
-    let mut sheet = Sheet { image, columns: Vec::new() };
+    let mut sheet = Sheet {
+        image,
+        columns: Vec::new(),
+    };
     sheet.neighbourhood();
     sheet.place();
     sheet.rays();
@@ -33,12 +36,22 @@ fn small(number: i32) -> i8 {
 impl Sheet<'_> {
     fn add(&mut self, value: impl Fn(i32, i32) -> i32) {
         let (w, h) = (self.image.w as i32, self.image.h as i32);
-        self.columns.push((0..w * h).map(|index| small(value(index % w, index / w))).collect());
+        self.columns.push(
+            (0..w * h)
+                .map(|index| small(value(index % w, index / w)))
+                .collect(),
+        );
     }
 
     fn neighbourhood(&mut self) {
         let image = self.image;
-        let cell = |x: i32, y: i32| if image.inside(x, y) { i32::from(image.get(x, y)) } else { -1 };
+        let cell = |x: i32, y: i32| {
+            if image.inside(x, y) {
+                i32::from(image.get(x, y))
+            } else {
+                -1
+            }
+        };
         self.add(cell);
         self.add(|x, y| i32::from(cell(x, y) == 0));
         for (dx, dy) in AROUND {
@@ -57,16 +70,48 @@ impl Sheet<'_> {
         self.add(|x, y| cell(w - 1 - x, h - 1 - y));
         self.add(|x, y| cell(y, x));
         self.add(|x, y| cell(h - 1 - y, w - 1 - x));
-        let around =
-            |x: i32, y: i32, sides: usize| AROUND[..sides].iter().filter(|(dx, dy)| cell(x + dx, y + dy) > 0).count() as i32;
+        let around = |x: i32, y: i32, sides: usize| {
+            AROUND[..sides]
+                .iter()
+                .filter(|(dx, dy)| cell(x + dx, y + dy) > 0)
+                .count() as i32
+        };
         self.add(|x, y| around(x, y, 4));
         self.add(|x, y| around(x, y, 8));
         self.add(|x, y| around(x, y, 8) - around(x, y, 4));
-        self.add(|x, y| AROUND.iter().filter(|(dx, dy)| cell(x + dx, y + dy) == cell(x, y)).count() as i32);
-        self.add(|x, y| AROUND[..4].iter().filter(|(dx, dy)| cell(x + dx, y + dy) == cell(x, y)).count() as i32);
-        self.add(|x, y| AROUND.iter().map(|(dx, dy)| cell(x + dx, y + dy)).max().unwrap_or(0));
-        self.add(|x, y| AROUND[..4].iter().map(|(dx, dy)| cell(x + dx, y + dy)).max().unwrap_or(0));
-        self.add(|x, y| AROUND[4..].iter().map(|(dx, dy)| cell(x + dx, y + dy)).max().unwrap_or(0));
+        self.add(|x, y| {
+            AROUND
+                .iter()
+                .filter(|(dx, dy)| cell(x + dx, y + dy) == cell(x, y))
+                .count() as i32
+        });
+        self.add(|x, y| {
+            AROUND[..4]
+                .iter()
+                .filter(|(dx, dy)| cell(x + dx, y + dy) == cell(x, y))
+                .count() as i32
+        });
+        self.add(|x, y| {
+            AROUND
+                .iter()
+                .map(|(dx, dy)| cell(x + dx, y + dy))
+                .max()
+                .unwrap_or(0)
+        });
+        self.add(|x, y| {
+            AROUND[..4]
+                .iter()
+                .map(|(dx, dy)| cell(x + dx, y + dy))
+                .max()
+                .unwrap_or(0)
+        });
+        self.add(|x, y| {
+            AROUND[4..]
+                .iter()
+                .map(|(dx, dy)| cell(x + dx, y + dy))
+                .max()
+                .unwrap_or(0)
+        });
     }
 
     fn place(&mut self) {
@@ -112,23 +157,40 @@ impl Sheet<'_> {
             seen.push((0..w * h).map(look).collect());
         }
         for ray in &seen {
-            self.columns.push(ray.iter().map(|(color, _)| *color).collect());
+            self.columns
+                .push(ray.iter().map(|(color, _)| *color).collect());
         }
         for (one, other) in [(0, 2), (1, 3), (4, 6), (5, 7)] {
-            let agree = |(one, other): (&(i8, i8), &(i8, i8))| if one.0 == other.0 { one.0 } else { 0 };
-            self.columns.push(seen[one].iter().zip(&seen[other]).map(agree).collect());
+            let agree =
+                |(one, other): (&(i8, i8), &(i8, i8))| if one.0 == other.0 { one.0 } else { 0 };
+            self.columns
+                .push(seen[one].iter().zip(&seen[other]).map(agree).collect());
         }
-        let hits = |rays: std::ops::Range<usize>, cell: usize| rays.filter(|&ray| seen[ray][cell].0 != 0).count() as i8;
+        let hits = |rays: std::ops::Range<usize>, cell: usize| {
+            rays.filter(|&ray| seen[ray][cell].0 != 0).count() as i8
+        };
         let cells = (w * h) as usize;
-        self.columns.push((0..cells).map(|cell| hits(0..4, cell)).collect());
-        self.columns.push((0..cells).map(|cell| hits(4..8, cell)).collect());
+        self.columns
+            .push((0..cells).map(|cell| hits(0..4, cell)).collect());
+        self.columns
+            .push((0..cells).map(|cell| hits(4..8, cell)).collect());
         for ray in &seen {
-            self.columns.push(ray.iter().map(|(_, steps)| *steps).collect());
+            self.columns
+                .push(ray.iter().map(|(_, steps)| *steps).collect());
         }
-        let nearest =
-            |cell: usize| seen[..4].iter().map(|ray| ray[cell]).min_by_key(|(_, steps)| *steps).map_or(0, |(color, _)| color);
+        let nearest = |cell: usize| {
+            seen[..4]
+                .iter()
+                .map(|ray| ray[cell])
+                .min_by_key(|(_, steps)| *steps)
+                .map_or(0, |(color, _)| color)
+        };
         self.columns.push((0..cells).map(nearest).collect());
-        self.columns.push((0..cells).map(|cell| seen[..4].iter().map(|ray| ray[cell].1).min().unwrap_or(99)).collect());
+        self.columns.push(
+            (0..cells)
+                .map(|cell| seen[..4].iter().map(|ray| ray[cell].1).min().unwrap_or(99))
+                .collect(),
+        );
     }
 
     /// Statistics of the row and the column.
@@ -136,11 +198,32 @@ impl Sheet<'_> {
         let image = self.image;
         let line = |length: usize, at: &dyn Fn(usize) -> u8| {
             let cells: Vec<u8> = (0..length).map(at).collect();
-            let part = Image { x: 0, y: 0, w: length, h: 1, cells };
-            let first = part.cells.iter().copied().find(|&cell| cell != 0).unwrap_or(0);
-            let last = part.cells.iter().rev().copied().find(|&cell| cell != 0).unwrap_or(0);
+            let part = Image {
+                x: 0,
+                y: 0,
+                w: length,
+                h: 1,
+                cells,
+            };
+            let first = part
+                .cells
+                .iter()
+                .copied()
+                .find(|&cell| cell != 0)
+                .unwrap_or(0);
+            let last = part
+                .cells
+                .iter()
+                .rev()
+                .copied()
+                .find(|&cell| cell != 0)
+                .unwrap_or(0);
             let uniform = part.cells.iter().all(|&cell| cell == part.cells[0]);
-            let ends = if part.cells[0] == part.cells[length - 1] { part.cells[0] } else { 0 };
+            let ends = if part.cells[0] == part.cells[length - 1] {
+                part.cells[0]
+            } else {
+                0
+            };
             [
                 part.count() as i32,
                 i32::from(uniform),
@@ -153,8 +236,12 @@ impl Sheet<'_> {
                 part.colors() as i32,
             ]
         };
-        let rows: Vec<[i32; 9]> = (0..image.h).map(|y| line(image.w, &|x| image.at(x, y))).collect();
-        let columns: Vec<[i32; 9]> = (0..image.w).map(|x| line(image.h, &|y| image.at(x, y))).collect();
+        let rows: Vec<[i32; 9]> = (0..image.h)
+            .map(|y| line(image.w, &|x| image.at(x, y)))
+            .collect();
+        let columns: Vec<[i32; 9]> = (0..image.w)
+            .map(|x| line(image.h, &|y| image.at(x, y)))
+            .collect();
         for number in 0..9 {
             self.add(|_, y| rows[y as usize][number]);
             self.add(|x, _| columns[x as usize][number]);
@@ -165,7 +252,8 @@ impl Sheet<'_> {
         }
         let most = |lines: &[[i32; 9]]| lines.iter().map(|line| line[0]).max().unwrap_or(0);
         let least = |lines: &[[i32; 9]]| lines.iter().map(|line| line[0]).min().unwrap_or(0);
-        let (row_most, column_most, row_least, column_least) = (most(&rows), most(&columns), least(&rows), least(&columns));
+        let (row_most, column_most, row_least, column_least) =
+            (most(&rows), most(&columns), least(&rows), least(&columns));
         self.add(|_, y| i32::from(rows[y as usize][0] == row_most));
         self.add(|x, _| i32::from(columns[x as usize][0] == column_most));
         self.add(|_, y| i32::from(rows[y as usize][0] == row_least));
@@ -174,7 +262,8 @@ impl Sheet<'_> {
 
     fn counts(&mut self) {
         let image = self.image;
-        let (majority, minority, colors) = (image.majority(), image.minority(), image.colors() as i32);
+        let (majority, minority, colors) =
+            (image.majority(), image.minority(), image.colors() as i32);
         let histogram = image.histogram();
         let cell = |x: i32, y: i32| image.get(x, y);
         self.add(|x, y| i32::from(cell(x, y) == majority));
@@ -182,10 +271,16 @@ impl Sheet<'_> {
         self.add(|_, _| i32::from(majority));
         self.add(|_, _| i32::from(minority));
         self.add(|_, _| colors);
-        self.add(|x, y| histogram.iter().filter(|&&count| count > histogram[usize::from(cell(x, y))]).count() as i32);
+        self.add(|x, y| {
+            histogram
+                .iter()
+                .filter(|&&count| count > histogram[usize::from(cell(x, y))])
+                .count() as i32
+        });
         for corners in [false, true] {
             let inside = enclosed_mask(image, corners);
-            self.columns.push(inside.into_iter().map(i8::from).collect());
+            self.columns
+                .push(inside.into_iter().map(i8::from).collect());
         }
     }
 
@@ -193,7 +288,13 @@ impl Sheet<'_> {
     fn objects(&mut self) {
         let image = self.image;
         let everything = image.map(|cell| cell + 1);
-        let ground = label(image.w, image.h, &AROUND[..4], |_| true, |one, other| image.cells[one] == image.cells[other]);
+        let ground = label(
+            image.w,
+            image.h,
+            &AROUND[..4],
+            |_| true,
+            |one, other| image.cells[one] == image.cells[other],
+        );
         self.object_features(&everything, &ground, &split(&everything, Join::Color4));
         for join in [Join::Color8, Join::Any8, Join::Any4] {
             self.object_features(image, &regions(image, join), &split(image, join));
@@ -208,7 +309,10 @@ impl Sheet<'_> {
         };
         self.add(|x, y| enclosing(x, y).len() as i32);
         self.add(|x, y| {
-            enclosing(x, y).iter().min_by_key(|object| object.w * object.h).map_or(0, |object| i32::from(object.majority()))
+            enclosing(x, y)
+                .iter()
+                .min_by_key(|object| object.w * object.h)
+                .map_or(0, |object| i32::from(object.majority()))
         });
         let hulls = split(image, Join::Color8);
         self.add(|x, y| {
@@ -216,7 +320,11 @@ impl Sheet<'_> {
                 let (left, top) = (i32::from(object.x), i32::from(object.y));
                 x >= left && y >= top && x < left + object.w as i32 && y < top + object.h as i32
             };
-            hulls.iter().filter(inside).min_by_key(|object| object.w * object.h).map_or(0, |object| i32::from(object.majority()))
+            hulls
+                .iter()
+                .filter(inside)
+                .min_by_key(|object| object.w * object.h)
+                .map_or(0, |object| i32::from(object.majority()))
         });
     }
 
@@ -224,11 +332,20 @@ impl Sheet<'_> {
         let forms: Vec<(usize, Vec<u8>)> = objects.iter().map(form).collect();
         let counts: Vec<usize> = objects.iter().map(Image::count).collect();
         let real = |object: &Image| image.colors() == 0 || object.count() > 0;
-        let (largest, smallest) = (counts.iter().max().copied().unwrap_or(0), counts.iter().min().copied().unwrap_or(0));
+        let (largest, smallest) = (
+            counts.iter().max().copied().unwrap_or(0),
+            counts.iter().min().copied().unwrap_or(0),
+        );
         let rank = |count: usize| counts.iter().filter(|&&other| other > count).count() as i32;
         let holes = |object: &Image| {
             let inside = enclosed_mask(object, false);
-            let found = label(object.w, object.h, &AROUND[..4], |cell| inside[cell], |_, _| true);
+            let found = label(
+                object.w,
+                object.h,
+                &AROUND[..4],
+                |cell| inside[cell],
+                |_, _| true,
+            );
             found.count as i32
         };
         let table: Vec<[i32; NUMBERS]> = objects
@@ -237,7 +354,12 @@ impl Sheet<'_> {
             .map(|(index, object)| {
                 let count = counts[index];
                 let (right, bottom) = (object.x as usize + object.w, object.y as usize + object.h);
-                let sides = [object.x == 0, object.y == 0, right == self.image.w, bottom == self.image.h];
+                let sides = [
+                    object.x == 0,
+                    object.y == 0,
+                    right == self.image.w,
+                    bottom == self.image.h,
+                ];
                 let symmetric = |which: u8| object.symmetry(which).cells == object.cells;
                 [
                     count as i32,
@@ -260,28 +382,43 @@ impl Sheet<'_> {
                     i32::from(symmetric(1)),
                     i32::from(symmetric(2)),
                     (0..8).filter(|&which| symmetric(which)).count() as i32,
-                    objects.iter().filter(|other| other.x == object.x && other.w == object.w).count() as i32,
+                    objects
+                        .iter()
+                        .filter(|other| other.x == object.x && other.w == object.w)
+                        .count() as i32,
                     objects.len() as i32,
                 ]
             })
             .collect();
         let w = self.image.w as i32;
         let own = |x: i32, y: i32| usize::from(found.label[(y * w + x) as usize]);
-        (0..NUMBERS).for_each(|number| self.add(|x, y| own(x, y).checked_sub(1).map_or(-1, |object| table[object][number])));
+        (0..NUMBERS).for_each(|number| {
+            self.add(|x, y| {
+                own(x, y)
+                    .checked_sub(1)
+                    .map_or(-1, |object| table[object][number])
+            })
+        });
         // The place within the object's box.
         let within = |x: i32, y: i32| -> Option<(i32, i32, i32, i32)> {
             let object = &objects[own(x, y).checked_sub(1)?];
             let (dx, dy) = (x - i32::from(object.x), y - i32::from(object.y));
             Some((dx, dy, object.w as i32 - 1 - dx, object.h as i32 - 1 - dy))
         };
-        self.add(|x, y| within(x, y).map_or(-1, |(left, top, right, bottom)| left.min(top).min(right).min(bottom)));
+        self.add(|x, y| {
+            within(x, y).map_or(-1, |(left, top, right, bottom)| {
+                left.min(top).min(right).min(bottom)
+            })
+        });
         self.add(|x, y| within(x, y).map_or(-1, |(left, _, _, _)| left));
         self.add(|x, y| within(x, y).map_or(-1, |(_, top, _, _)| top));
         self.add(|x, y| within(x, y).map_or(-1, |(_, _, right, _)| right));
         self.add(|x, y| within(x, y).map_or(-1, |(_, _, _, bottom)| bottom));
         self.add(|x, y| within(x, y).map_or(-1, |(left, top, _, _)| (left + top) % 2));
         self.add(|x, y| {
-            within(x, y).map_or(-1, |(left, top, right, bottom)| i32::from(left == right) + 2 * i32::from(top == bottom))
+            within(x, y).map_or(-1, |(left, top, right, bottom)| {
+                i32::from(left == right) + 2 * i32::from(top == bottom)
+            })
         });
     }
 }

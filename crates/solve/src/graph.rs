@@ -26,7 +26,10 @@ pub(crate) struct Step {
 
 impl Language {
     pub(crate) fn new() -> Self {
-        Self { ops: Vec::new(), steps: Vec::new() }
+        Self {
+            ops: Vec::new(),
+            steps: Vec::new(),
+        }
     }
 
     /// Adds a step of these functions.
@@ -69,7 +72,10 @@ pub(crate) struct Graph {
 impl Graph {
     /// A graph without nodes over pairs with these frames.
     pub(crate) fn new(language: Language, frames: &[Frame], most_cells: usize) -> Self {
-        let arenas = frames.iter().map(|&frame| Arena::new(frame, most_cells / frames.len())).collect();
+        let arenas = frames
+            .iter()
+            .map(|&frame| Arena::new(frame, most_cells / frames.len()))
+            .collect();
         let targets = frames.iter().map(|frame| frame.target).collect();
         Self {
             language,
@@ -86,11 +92,22 @@ impl Graph {
     /// Adds a start: a value for each pair. A start that is far-fetched counts as so many steps.
     pub(crate) fn add_root(&mut self, name: &'static str, depth: u8, images: Vec<Image>) {
         debug_assert_eq!(images.len(), self.arenas.len());
-        let tuple: Vec<ValueId> =
-            images.into_iter().zip(&mut self.arenas).map(|(image, arena)| arena.intern(Value::One(image))).collect();
+        let tuple: Vec<ValueId> = images
+            .into_iter()
+            .zip(&mut self.arenas)
+            .map(|(image, arena)| arena.intern(Value::One(image)))
+            .collect();
         self.roots.push(name);
         let step = (self.roots.len() - 1) as u16;
-        self.insert(&tuple, Node { parent: ROOT, step, depth }, true);
+        self.insert(
+            &tuple,
+            Node {
+                parent: ROOT,
+                step,
+                depth,
+            },
+            true,
+        );
     }
 
     /// Walks all programs of up to `depth` steps, in the last of them only core steps if `core` says so.
@@ -125,7 +142,11 @@ impl Graph {
             }
             tuple[pair] = value;
         }
-        let node = Node { parent: from, step: step as u16, depth: self.nodes[from as usize].depth + 1 };
+        let node = Node {
+            parent: from,
+            step: step as u16,
+            depth: self.nodes[from as usize].depth + 1,
+        };
         let expandable = node.depth < depth;
         self.insert(&tuple[..count], node, expandable);
         meter.charge(4 * count);
@@ -148,17 +169,23 @@ impl Graph {
         self.nodes.push(node);
         self.tuples.extend_from_slice(tuple);
         let tuples = &self.tuples;
-        self.table.insert_unique(hash, id, |&id| self::hash(&tuples[id as usize * count..(id as usize + 1) * count]));
+        self.table.insert_unique(hash, id, |&id| {
+            self::hash(&tuples[id as usize * count..(id as usize + 1) * count])
+        });
         if piece {
             self.pieces.push(id);
         }
     }
 
     fn is_piece(&self, tuple: &[ValueId]) -> bool {
-        tuple.iter().zip(&self.arenas).zip(&self.targets).all(|((&id, arena), target)| match arena.value(id) {
-            Value::One(image) => image.size() == *target,
-            Value::Many(_) => false,
-        })
+        tuple
+            .iter()
+            .zip(&self.arenas)
+            .zip(&self.targets)
+            .all(|((&id, arena), target)| match arena.value(id) {
+                Value::One(image) => image.size() == *target,
+                Value::Many(_) => false,
+            })
     }
 
     /// The nodes whose images have the output's size in all pairs, in the order in which they were found.
@@ -191,8 +218,11 @@ impl Graph {
         if parent == ROOT {
             return self.roots[usize::from(step)].to_owned();
         }
-        let ops: Vec<String> =
-            self.language.steps[usize::from(step)].ops.iter().map(|&op| self.language.ops[usize::from(op)].to_string()).collect();
+        let ops: Vec<String> = self.language.steps[usize::from(step)]
+            .ops
+            .iter()
+            .map(|&op| self.language.ops[usize::from(op)].to_string())
+            .collect();
         format!("{}; {}", self.program(parent), ops.join("; "))
     }
 }
@@ -212,23 +242,46 @@ mod tests {
 
     #[test]
     fn programs_run_in_lock_step() {
-        let frames = [(2, 2), (4, 2)].map(|input: (usize, usize)| Frame { input, target: (input.0 / 2, 2), most_cells: 100 });
+        let frames = [(2, 2), (4, 2)].map(|input: (usize, usize)| Frame {
+            input,
+            target: (input.0 / 2, 2),
+            most_cells: 100,
+        });
         let mut language = Language::new();
         language.add(true, &[Op::Half(0)]);
         language.add(true, &[Op::Symmetry(1)]);
         language.add(true, &[Op::Symmetry(1), Op::Symmetry(1)]);
         let mut graph = Graph::new(language, &frames, 10_000);
-        graph.add_root("input", 0, vec![image(&["12", "34"]), image(&["1234", "5678"])]);
+        graph.add_root(
+            "input",
+            0,
+            vec![image(&["12", "34"]), image(&["1234", "5678"])],
+        );
         let never = || false;
         graph.grow(2, &mut Meter::new(100_000, &never));
-        let programs: Vec<String> = graph.pieces().iter().map(|&piece| graph.program(piece)).collect();
-        assert_eq!(programs, ["input; left half", "input; left half; flip across", "input; flip across; left half"]);
+        let programs: Vec<String> = graph
+            .pieces()
+            .iter()
+            .map(|&piece| graph.program(piece))
+            .collect();
+        assert_eq!(
+            programs,
+            [
+                "input; left half",
+                "input; left half; flip across",
+                "input; flip across; left half"
+            ]
+        );
         assert_eq!(*graph.image(graph.pieces()[1], 1), image(&["21", "65"]));
     }
 
     #[test]
     fn a_budget_ends_the_walk() {
-        let frame = Frame { input: (2, 2), target: (2, 2), most_cells: 100 };
+        let frame = Frame {
+            input: (2, 2),
+            target: (2, 2),
+            most_cells: 100,
+        };
         let mut language = Language::new();
         (0..8).for_each(|which| language.add(true, &[Op::Symmetry(which)]));
         let mut graph = Graph::new(language, &[frame], 10_000);

@@ -29,12 +29,21 @@ pub(crate) enum Value {
 impl Image {
     /// An image of one colour at the origin.
     pub(crate) fn filled(w: usize, h: usize, color: u8) -> Self {
-        Self { x: 0, y: 0, w, h, cells: vec![color; w * h] }
+        Self {
+            x: 0,
+            y: 0,
+            w,
+            h,
+            cells: vec![color; w * h],
+        }
     }
 
     /// An image of the same place and size, made cell by cell.
     pub(crate) fn map(&self, change: impl Fn(u8) -> u8) -> Self {
-        Self { cells: self.cells.iter().map(|&cell| change(cell)).collect(), ..*self }
+        Self {
+            cells: self.cells.iter().map(|&cell| change(cell)).collect(),
+            ..*self
+        }
     }
 
     /// An image of the same place and size whose cells are given.
@@ -44,7 +53,11 @@ impl Image {
     }
 
     /// An image of another size, made from a function of column and row; nothing if it would be too large.
-    pub(crate) fn build(w: usize, h: usize, mut cell: impl FnMut(usize, usize) -> u8) -> Option<Self> {
+    pub(crate) fn build(
+        w: usize,
+        h: usize,
+        mut cell: impl FnMut(usize, usize) -> u8,
+    ) -> Option<Self> {
         if w == 0 || h == 0 || w > LARGEST_SIDE || h > LARGEST_SIDE {
             return None;
         }
@@ -54,7 +67,13 @@ impl Image {
                 cells.push(cell(x, y));
             }
         }
-        Some(Self { x: 0, y: 0, w, h, cells })
+        Some(Self {
+            x: 0,
+            y: 0,
+            w,
+            h,
+            cells,
+        })
     }
 
     pub(crate) fn at(&self, x: usize, y: usize) -> u8 {
@@ -99,19 +118,29 @@ impl Image {
 
     /// How many colours there are beside the ground.
     pub(crate) fn colors(&self) -> usize {
-        self.histogram()[1..].iter().filter(|&&count| count > 0).count()
+        self.histogram()[1..]
+            .iter()
+            .filter(|&&count| count > 0)
+            .count()
     }
 
     /// The most frequent colour beside the ground, the smaller number on a tie; 0 if there is none.
     pub(crate) fn majority(&self) -> u8 {
         let counts = self.histogram();
-        (1..16).rev().max_by_key(|&color| counts[color]).filter(|&color| counts[color] > 0).unwrap_or(0) as u8
+        (1..16)
+            .rev()
+            .max_by_key(|&color| counts[color])
+            .filter(|&color| counts[color] > 0)
+            .unwrap_or(0) as u8
     }
 
     /// The least frequent colour that is there, beside the ground.
     pub(crate) fn minority(&self) -> u8 {
         let counts = self.histogram();
-        (1..16).filter(|&color| counts[color] > 0).min_by_key(|&color| counts[color]).unwrap_or(0) as u8
+        (1..16)
+            .filter(|&color| counts[color] > 0)
+            .min_by_key(|&color| counts[color])
+            .unwrap_or(0) as u8
     }
 
     /// The smallest box around all that is not ground: left, top, right, bottom, the last two exclusive.
@@ -136,7 +165,13 @@ impl Image {
         for y in top..top + h {
             cells.extend_from_slice(&self.cells[y * self.w + left..y * self.w + left + w]);
         }
-        Self { x: self.x + left as i16, y: self.y + top as i16, w, h, cells }
+        Self {
+            x: self.x + left as i16,
+            y: self.y + top as i16,
+            w,
+            h,
+            cells,
+        }
     }
 
     /// The part that holds everything but ground.
@@ -152,7 +187,13 @@ impl Image {
                 cells.push(self.cells[y * self.w + x]);
             }
         }
-        Self { x: self.y, y: self.x, w: self.h, h: self.w, cells }
+        Self {
+            x: self.y,
+            y: self.x,
+            w: self.h,
+            h: self.w,
+            cells,
+        }
     }
 
     pub(crate) fn flipped(&self) -> Self {
@@ -162,13 +203,23 @@ impl Image {
     }
 
     pub(crate) fn upended(&self) -> Self {
-        let cells = self.cells.chunks_exact(self.w).rev().flatten().copied().collect();
+        let cells = self
+            .cells
+            .chunks_exact(self.w)
+            .rev()
+            .flatten()
+            .copied()
+            .collect();
         self.with(cells)
     }
 
     /// One of the eight symmetries of the square, in place: bit 0 mirrors left and right, bit 1 top and bottom, bit 2 transposes last.
     pub(crate) fn symmetry(&self, which: u8) -> Self {
-        let mut image = if which & 1 != 0 { self.flipped() } else { self.clone() };
+        let mut image = if which & 1 != 0 {
+            self.flipped()
+        } else {
+            self.clone()
+        };
         if which & 2 != 0 {
             image = image.upended();
         }
@@ -183,7 +234,10 @@ impl Image {
         let (w, h) = self.size();
         let partner = |x: usize, y: usize| {
             let (x, y) = if which & 4 != 0 { (y, x) } else { (x, y) };
-            (if which & 1 != 0 { w - 1 - x } else { x }, if which & 2 != 0 { h - 1 - y } else { y })
+            (
+                if which & 1 != 0 { w - 1 - x } else { x },
+                if which & 2 != 0 { h - 1 - y } else { y },
+            )
         };
         let is_like = |x: usize, y: usize| {
             let (x_there, y_there) = partner(x, y);
@@ -194,7 +248,10 @@ impl Image {
 
     /// Lays another image over this one, both at their places; what lies outside of this one is lost.
     pub(crate) fn paint(&mut self, over: &Self) {
-        let (dx, dy) = (i32::from(over.x) - i32::from(self.x), i32::from(over.y) - i32::from(self.y));
+        let (dx, dy) = (
+            i32::from(over.x) - i32::from(self.x),
+            i32::from(over.y) - i32::from(self.y),
+        );
         for y in 0..over.h as i32 {
             for x in 0..over.w as i32 {
                 let cell = over.cells[y as usize * over.w + x as usize];
@@ -207,14 +264,24 @@ impl Image {
 
     /// As a grid, where it is one.
     pub(crate) fn to_grid(&self) -> Option<Grid> {
-        let rows: Vec<Vec<u8>> = self.cells.chunks_exact(self.w).map(<[u8]>::to_vec).collect();
+        let rows: Vec<Vec<u8>> = self
+            .cells
+            .chunks_exact(self.w)
+            .map(<[u8]>::to_vec)
+            .collect();
         Grid::new(&rows).ok()
     }
 }
 
 impl From<&Grid> for Image {
     fn from(grid: &Grid) -> Self {
-        Self { x: 0, y: 0, w: grid.width(), h: grid.height(), cells: grid.cells().to_vec() }
+        Self {
+            x: 0,
+            y: 0,
+            w: grid.width(),
+            h: grid.height(),
+            cells: grid.cells().to_vec(),
+        }
     }
 }
 
@@ -232,19 +299,37 @@ impl Value {
     }
 
     pub(crate) fn hash(&self) -> u64 {
-        self.images().iter().fold(u64::from(matches!(self, Self::Many(_))), |hash, image| {
-            let ([x, x_high], [y, y_high]) = (image.x.to_le_bytes(), image.y.to_le_bytes());
-            let place = u64::from_le_bytes([x, x_high, y, y_high, image.w as u8, image.h as u8, 0, 0]);
-            xxh3_64_with_seed(&image.cells, hash.rotate_left(1) ^ place.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-        })
+        self.images()
+            .iter()
+            .fold(u64::from(matches!(self, Self::Many(_))), |hash, image| {
+                let ([x, x_high], [y, y_high]) = (image.x.to_le_bytes(), image.y.to_le_bytes());
+                let place =
+                    u64::from_le_bytes([x, x_high, y, y_high, image.w as u8, image.h as u8, 0, 0]);
+                xxh3_64_with_seed(
+                    &image.cells,
+                    hash.rotate_left(1) ^ place.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                )
+            })
     }
 }
 
 /// An image from rows of digits, for tests.
 #[cfg(test)]
 pub(crate) fn image(rows: &[&str]) -> Image {
-    let cells = rows.iter().flat_map(|row| row.bytes().map(|byte| if byte == b'.' { 0 } else { byte - b'0' })).collect();
-    Image { x: 0, y: 0, w: rows[0].len(), h: rows.len(), cells }
+    let cells = rows
+        .iter()
+        .flat_map(|row| {
+            row.bytes()
+                .map(|byte| if byte == b'.' { 0 } else { byte - b'0' })
+        })
+        .collect();
+    Image {
+        x: 0,
+        y: 0,
+        w: rows[0].len(),
+        h: rows.len(),
+        cells,
+    }
 }
 
 #[cfg(test)]
@@ -255,7 +340,13 @@ mod tests {
 
     pub(crate) fn any_image() -> impl Strategy<Value = Image> {
         (1_usize..8, 1_usize..8).prop_flat_map(|(w, h)| {
-            proptest::collection::vec(0_u8..4, w * h).prop_map(move |cells| Image { x: 0, y: 0, w, h, cells })
+            proptest::collection::vec(0_u8..4, w * h).prop_map(move |cells| Image {
+                x: 0,
+                y: 0,
+                w,
+                h,
+                cells,
+            })
         })
     }
 
@@ -298,8 +389,17 @@ mod tests {
     #[test]
     fn equal_values_hash_alike() {
         let one = image(&["12", ".3"]);
-        assert_eq!(Value::One(one.clone()).hash(), Value::One(one.clone()).hash());
-        assert_ne!(Value::One(one.clone()).hash(), Value::Many(vec![one.clone()]).hash());
-        assert_ne!(Value::One(one.clone()).hash(), Value::One(one.moved_to(1, 0)).hash());
+        assert_eq!(
+            Value::One(one.clone()).hash(),
+            Value::One(one.clone()).hash()
+        );
+        assert_ne!(
+            Value::One(one.clone()).hash(),
+            Value::Many(vec![one.clone()]).hash()
+        );
+        assert_ne!(
+            Value::One(one.clone()).hash(),
+            Value::One(one.moved_to(1, 0)).hash()
+        );
     }
 }

@@ -39,7 +39,15 @@ pub(crate) fn size_language(inputs: &[Image], outputs: &[Image]) -> Language {
     for which in 0..4 {
         steps.add(true, &[Op::Half(which)]);
     }
-    for op in [Op::Crop, Op::DropEmpty, Op::DropDoubles, Op::Cut, Op::ByColor, Op::NoSpecks, Op::Enclosed(false)] {
+    for op in [
+        Op::Crop,
+        Op::DropEmpty,
+        Op::DropDoubles,
+        Op::Cut,
+        Op::ByColor,
+        Op::NoSpecks,
+        Op::Enclosed(false),
+    ] {
         steps.add(true, &[op]);
     }
     for join in [Join::Any8, Join::Color4, Join::Color8] {
@@ -51,8 +59,14 @@ pub(crate) fn size_language(inputs: &[Image], outputs: &[Image]) -> Language {
 
 fn colors(steps: &mut Language, inputs: &[Image], outputs: &[Image]) {
     for color in 1..16 {
-        let inside = inputs.iter().filter(|input| input.cells.contains(&color)).count();
-        let outside = outputs.iter().filter(|output| output.cells.contains(&color)).count();
+        let inside = inputs
+            .iter()
+            .filter(|input| input.cells.contains(&color))
+            .count();
+        let outside = outputs
+            .iter()
+            .filter(|output| output.cells.contains(&color))
+            .count();
         if inside * 2 >= inputs.len() {
             steps.add(true, &[Op::Only(color)]);
             steps.add(true, &[Op::Without(color)]);
@@ -74,8 +88,17 @@ fn shapes(steps: &mut Language) {
     for which in 0..4 {
         steps.add(true, &[Op::Half(which)]);
     }
-    let core =
-        [Op::Crop, Op::ToOrigin, Op::DropEmpty, Op::DropDoubles, Op::Fill, Op::Enclosed(false), Op::OnTarget, Op::Scale, Op::Tile];
+    let core = [
+        Op::Crop,
+        Op::ToOrigin,
+        Op::DropEmpty,
+        Op::DropDoubles,
+        Op::Fill,
+        Op::Enclosed(false),
+        Op::OnTarget,
+        Op::Scale,
+        Op::Tile,
+    ];
     for op in core {
         steps.add(true, &[op]);
     }
@@ -108,14 +131,29 @@ fn objects(steps: &mut Language) {
     for join in [Join::Any8, Join::Color4, Join::Color8] {
         steps.add(false, &[Op::Split(join)]);
     }
-    for op in [Op::Compose(false), Op::Compose(true), Op::LineUp(false), Op::LineUp(true), Op::Overlay(false), Op::Overlay(true)] {
+    for op in [
+        Op::Compose(false),
+        Op::Compose(true),
+        Op::LineUp(false),
+        Op::LineUp(true),
+        Op::Overlay(false),
+        Op::Overlay(true),
+    ] {
         steps.add(true, &[op]);
     }
     for join in [Join::Any8, Join::Color4] {
         for quality in QUALITIES {
             for least in [false, true] {
                 if informative(quality, least) {
-                    steps.add(false, &[Op::Split(join), Op::Keep(quality, least), Op::Compose(false), Op::OnInput]);
+                    steps.add(
+                        false,
+                        &[
+                            Op::Split(join),
+                            Op::Keep(quality, least),
+                            Op::Compose(false),
+                            Op::OnInput,
+                        ],
+                    );
                 }
             }
         }
@@ -133,14 +171,22 @@ fn objects(steps: &mut Language) {
             Op::Minority,
         ];
         for op in each {
-            steps.add(false, &[Op::Split(join), op, Op::Compose(false), Op::OnInput]);
+            steps.add(
+                false,
+                &[Op::Split(join), op, Op::Compose(false), Op::OnInput],
+            );
         }
     }
 }
 
 /// One object, chosen by a quality and cropped.
 fn choices(steps: &mut Language) {
-    for parts in [Op::Split(Join::Any8), Op::Split(Join::Color4), Op::Cut, Op::ByColor] {
+    for parts in [
+        Op::Split(Join::Any8),
+        Op::Split(Join::Color4),
+        Op::Cut,
+        Op::ByColor,
+    ] {
         for quality in QUALITIES {
             for least in [false, true] {
                 if informative(quality, least) {

@@ -32,7 +32,11 @@ pub(crate) fn search(
 ) {
     let (before, after) = (&task.before, &task.after);
     for &size in sizes {
-        let mut graph = Graph::new(language(before, after), &frames(before, after, size), limits.cells);
+        let mut graph = Graph::new(
+            language(before, after),
+            &frames(before, after, size),
+            limits.cells,
+        );
         roots(&mut graph, before, after, size);
         // Each stage has its share, so that a graph that uses up its own is still stacked.
         let mut part = meter.share(60);
@@ -43,7 +47,9 @@ pub(crate) fn search(
         let stacks = all_stacks(&stacker, after.len(), limits.depth, &mut part);
         meter.settle(&part);
         for stack in stacks {
-            let Some(grid) = answer(&graph, &stack.layers, stack.layers.len(), task) else { continue };
+            let Some(grid) = answer(&graph, &stack.layers, stack.layers.len(), task) else {
+                continue;
+            };
             let candidate = Candidate {
                 grid,
                 method: Method::Layers,
@@ -66,10 +72,26 @@ pub(crate) fn search(
 const MOST_PIECES: usize = 100;
 
 /// Decisions about cells, with and without pieces.
-fn cells(graph: &Graph, task: &Renamed<'_>, size: (usize, usize), meter: &mut Meter<'_>, found: &mut Vec<Candidate>) {
+fn cells(
+    graph: &Graph,
+    task: &Renamed<'_>,
+    size: (usize, usize),
+    meter: &mut Meter<'_>,
+    found: &mut Vec<Candidate>,
+) {
     let (before, after) = (&task.before, &task.after);
-    let simple: Vec<u32> = graph.pieces().iter().copied().filter(|&piece| graph.depth(piece) <= 1).take(MOST_PIECES).collect();
-    let images = |piece: &u32| (0..before.len()).map(|pair| graph.image(*piece, pair)).collect::<Vec<&Image>>();
+    let simple: Vec<u32> = graph
+        .pieces()
+        .iter()
+        .copied()
+        .filter(|&piece| graph.depth(piece) <= 1)
+        .take(MOST_PIECES)
+        .collect();
+    let images = |piece: &u32| {
+        (0..before.len())
+            .map(|pair| graph.image(*piece, pair))
+            .collect::<Vec<&Image>>()
+    };
     let layers: Vec<Vec<&Image>> = simple.iter().map(images).collect();
     let same = task.keeps_sizes();
     let choices: &[&[Vec<&Image>]] = if same { &[&[], &layers] } else { &[&layers] };
@@ -78,21 +100,38 @@ fn cells(graph: &Graph, task: &Renamed<'_>, size: (usize, usize), meter: &mut Me
             return;
         }
         for answer in CellTask::new(before, after, layers, size).solve(meter) {
-            let Some(grid) = task.grid(&answer.image) else { continue };
+            let Some(grid) = task.grid(&answer.image) else {
+                continue;
+            };
             let unforeseen = 1.0 - answer.foreseen as f64 / after.len() as f64;
             let program = format!(
                 "{} of {} tests on {}{}, right in {} of {} pairs left out",
                 if answer.forest { "forest" } else { "tree" },
                 answer.tests,
                 if same { "features of cells" } else { "pieces" },
-                if same && !layers.is_empty() { " and pieces" } else { "" },
+                if same && !layers.is_empty() {
+                    " and pieces"
+                } else {
+                    ""
+                },
                 answer.foreseen,
                 after.len()
             );
-            let cost = 1.2 + 3.0 * unforeseen + 0.02 * answer.tests as f64 + if answer.forest { 0.3 } else { 0.0 };
+            let cost = 1.2
+                + 3.0 * unforeseen
+                + 0.02 * answer.tests as f64
+                + if answer.forest { 0.3 } else { 0.0 };
             add(
                 found,
-                Candidate { grid, method: Method::Cells, program, fits: answer.fits, pairs: after.len(), cost, layers: Vec::new() },
+                Candidate {
+                    grid,
+                    method: Method::Cells,
+                    program,
+                    fits: answer.fits,
+                    pairs: after.len(),
+                    cost,
+                    layers: Vec::new(),
+                },
             );
         }
     }
@@ -104,7 +143,11 @@ pub(crate) fn sizes(task: &Renamed<'_>, most: usize, meter: &mut Meter<'_>) -> V
     if task.keeps_sizes() {
         return before.last().map(Image::size).into_iter().collect();
     }
-    let mut graph = Graph::new(size_language(before, after), &frames(before, after, (1, 1)), 2_000_000);
+    let mut graph = Graph::new(
+        size_language(before, after),
+        &frames(before, after, (1, 1)),
+        2_000_000,
+    );
     graph.add_root("input", 0, before.clone());
     let mut part = meter.share(20);
     graph.grow(2, &mut part);
@@ -114,11 +157,21 @@ pub(crate) fn sizes(task: &Renamed<'_>, most: usize, meter: &mut Meter<'_>) -> V
 
 /// What functions may know of each pair.
 fn frames(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<Frame> {
-    let largest = inputs.iter().chain(outputs).map(|image| image.cells.len()).max().unwrap_or(1).max(size.0 * size.1);
+    let largest = inputs
+        .iter()
+        .chain(outputs)
+        .map(|image| image.cells.len())
+        .max()
+        .unwrap_or(1)
+        .max(size.0 * size.1);
     let most_cells = (2 * largest).max(100);
     let frame = |(pair, input): (usize, &Image)| {
         let target = outputs.get(pair).map_or(size, Image::size);
-        Frame { input: input.size(), target, most_cells }
+        Frame {
+            input: input.size(),
+            target,
+            most_cells,
+        }
     };
     inputs.iter().enumerate().map(frame).collect()
 }
@@ -132,16 +185,29 @@ fn roots(graph: &mut Graph, inputs: &[Image], outputs: &[Image], size: (usize, u
     graph.add_root("canvas", 0, (0..inputs.len()).map(blank).collect());
     for start in 0..outputs.len() {
         let other = |pair: usize| {
-            let from = if pair == start { (start + 1) % outputs.len() } else { start };
+            let from = if pair == start {
+                (start + 1) % outputs.len()
+            } else {
+                start
+            };
             outputs[from].clone()
         };
         if outputs.len() > 1 {
-            graph.add_root("output of another pair", 1, (0..inputs.len()).map(other).collect());
+            graph.add_root(
+                "output of another pair",
+                1,
+                (0..inputs.len()).map(other).collect(),
+            );
         }
     }
 }
 
-fn all_stacks(stacker: &Stacker<'_>, pairs: usize, deepest: u8, meter: &mut Meter<'_>) -> Vec<Stack> {
+fn all_stacks(
+    stacker: &Stacker<'_>,
+    pairs: usize,
+    deepest: u8,
+    meter: &mut Meter<'_>,
+) -> Vec<Stack> {
     let mut stacks = stacker.stacks(&vec![true; pairs], deepest, meter);
     if pairs > 2 && stacks.iter().all(|stack| stack.fits < pairs) {
         for left_out in 0..pairs {
@@ -157,7 +223,10 @@ fn answer(graph: &Graph, layers: &[Layer], count: usize, task: &Renamed<'_>) -> 
 }
 
 fn program(graph: &Graph, layers: &[Layer]) -> String {
-    let layers: Vec<String> = layers.iter().map(|layer| format!("[{}] {}", used(layer.used), graph.program(layer.node))).collect();
+    let layers: Vec<String> = layers
+        .iter()
+        .map(|layer| format!("[{}] {}", used(layer.used), graph.program(layer.node)))
+        .collect();
     layers.join(" | ")
 }
 
@@ -174,7 +243,12 @@ fn used(used: Use) -> String {
 fn pictures(graph: &Graph, layers: &[Layer], task: &Renamed<'_>) -> Vec<LayerPicture> {
     let picture = |(index, layer): (usize, &Layer)| {
         let painted = answer(graph, layers, index + 1, task)?;
-        Some(LayerPicture { program: graph.program(layer.node), used: used(layer.used), decided: layer.decided, painted })
+        Some(LayerPicture {
+            program: graph.program(layer.node),
+            used: used(layer.used),
+            decided: layer.decided,
+            painted,
+        })
     };
     layers.iter().enumerate().filter_map(picture).collect()
 }

@@ -17,7 +17,13 @@ const LOOK_EVERY: u64 = 1 << 18;
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(work: u64, cancel: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Self { left: work, spent: 0, since: 0, cancelled: cancel(), cancel }
+        Self {
+            left: work,
+            spent: 0,
+            since: 0,
+            cancelled: cancel(),
+            cancel,
+        }
     }
 
     /// Takes work from the budget.

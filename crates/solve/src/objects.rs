@@ -26,7 +26,13 @@ pub(crate) fn decisions(inputs: &[Image], outputs: &[Image]) -> Vec<ObjectAnswer
         let parts: Vec<Vec<Image>> = inputs.iter().map(|input| split(input, join)).collect();
         found.extend(recolored(inputs, outputs, &parts, &name));
         found.extend(chosen(inputs, outputs, &parts, false, &name));
-        found.extend(chosen(inputs, outputs, &parts, true, &format!("boxes of {name}")));
+        found.extend(chosen(
+            inputs,
+            outputs,
+            &parts,
+            true,
+            &format!("boxes of {name}"),
+        ));
     }
     let cuts: Option<Vec<Vec<Image>>> = inputs.iter().map(cut).collect();
     found.extend(cuts.and_then(|parts| chosen(inputs, outputs, &parts, false, "parts")));
@@ -42,14 +48,49 @@ fn describe(objects: &[Image], frame: (usize, usize)) -> Vec<Vec<i8>> {
     for quality in QUALITIES {
         let values = measure(quality, objects, frame);
         let (most, least) = (values.iter().max().copied(), values.iter().min().copied());
-        columns.push(values.iter().map(|&value| value.clamp(-128, 127) as i8).collect());
-        columns.push(values.iter().map(|value| i8::from(Some(*value) == most)).collect());
-        columns.push(values.iter().map(|value| i8::from(Some(*value) == least)).collect());
+        columns.push(
+            values
+                .iter()
+                .map(|&value| value.clamp(-128, 127) as i8)
+                .collect(),
+        );
+        columns.push(
+            values
+                .iter()
+                .map(|value| i8::from(Some(*value) == most))
+                .collect(),
+        );
+        columns.push(
+            values
+                .iter()
+                .map(|value| i8::from(Some(*value) == least))
+                .collect(),
+        );
     }
-    columns.push(objects.iter().map(|object| object.majority() as i8).collect());
-    columns.push(objects.iter().map(|object| object.minority() as i8).collect());
-    columns.push(objects.iter().map(|object| (object.count() % 2) as i8).collect());
-    columns.push(objects.iter().map(|object| (object.h as i8 - object.w as i8).signum()).collect());
+    columns.push(
+        objects
+            .iter()
+            .map(|object| object.majority() as i8)
+            .collect(),
+    );
+    columns.push(
+        objects
+            .iter()
+            .map(|object| object.minority() as i8)
+            .collect(),
+    );
+    columns.push(
+        objects
+            .iter()
+            .map(|object| (object.count() % 2) as i8)
+            .collect(),
+    );
+    columns.push(
+        objects
+            .iter()
+            .map(|object| (object.h as i8 - object.w as i8).signum())
+            .collect(),
+    );
     columns
 }
 
@@ -61,11 +102,21 @@ struct Set {
 
 impl Set {
     fn new(inputs: &[Image], parts: &[Vec<Image>], classes: &[Vec<u8>]) -> Self {
-        let mut set = Self { samples: Samples { features: Vec::new(), classes: Vec::new() }, starts: vec![0] };
+        let mut set = Self {
+            samples: Samples {
+                features: Vec::new(),
+                classes: Vec::new(),
+            },
+            starts: vec![0],
+        };
         for (pair, objects) in parts.iter().enumerate() {
             let columns = describe(objects, inputs[pair].size());
             set.samples.features.resize(columns.len(), Vec::new());
-            set.samples.features.iter_mut().zip(columns).for_each(|(all, column)| all.extend(column));
+            set.samples
+                .features
+                .iter_mut()
+                .zip(columns)
+                .for_each(|(all, column)| all.extend(column));
             match classes.get(pair) {
                 Some(classes) => set.samples.classes.extend(classes),
                 None => set.samples.classes.extend(vec![0; objects.len()]),
@@ -102,39 +153,73 @@ fn decide(
     make: impl Fn(usize, &[u8]) -> Option<Image>,
 ) -> Option<ObjectAnswer> {
     let right = |tree: &Tree, pair: usize| {
-        make(pair, &set.classify(tree, pair)).is_some_and(|made| made.w == outputs[pair].w && made.cells == outputs[pair].cells)
+        make(pair, &set.classify(tree, pair))
+            .is_some_and(|made| made.w == outputs[pair].w && made.cells == outputs[pair].cells)
     };
     let tree = set.learn(None);
-    let fits = (0..outputs.len()).filter(|&pair| right(&tree, pair)).count();
-    let foreseen =
-        if outputs.len() > 1 { (0..outputs.len()).filter(|&pair| right(&set.learn(Some(pair)), pair)).count() } else { 0 };
+    let fits = (0..outputs.len())
+        .filter(|&pair| right(&tree, pair))
+        .count();
+    let foreseen = if outputs.len() > 1 {
+        (0..outputs.len())
+            .filter(|&pair| right(&set.learn(Some(pair)), pair))
+            .count()
+    } else {
+        0
+    };
     let test = inputs.len() - 1;
     let image = make(test, &set.classify(&tree, test))?;
-    Some(ObjectAnswer { image: image.moved_to(0, 0), name, fits, foreseen, tests: tree.tests() })
+    Some(ObjectAnswer {
+        image: image.moved_to(0, 0),
+        name,
+        fits,
+        foreseen,
+        tests: tree.tests(),
+    })
 }
 
 /// Objects stay where they are and change their colour as a whole, or go.
-fn recolored(inputs: &[Image], outputs: &[Image], parts: &[Vec<Image>], name: &str) -> Option<ObjectAnswer> {
+fn recolored(
+    inputs: &[Image],
+    outputs: &[Image],
+    parts: &[Vec<Image>],
+    name: &str,
+) -> Option<ObjectAnswer> {
     let mut classes = Vec::new();
     for ((input, output), objects) in inputs.iter().zip(outputs).zip(parts) {
         let ground_stays = input.size() == output.size()
-            && input.cells.iter().zip(&output.cells).all(|(before, after)| *before != 0 || *after == 0);
+            && input
+                .cells
+                .iter()
+                .zip(&output.cells)
+                .all(|(before, after)| *before != 0 || *after == 0);
         if !ground_stays || objects.is_empty() || objects.len() > 60 {
             return None;
         }
-        classes.push(objects.iter().map(|object| fate(object, output)).collect::<Option<Vec<u8>>>()?);
+        classes.push(
+            objects
+                .iter()
+                .map(|object| fate(object, output))
+                .collect::<Option<Vec<u8>>>()?,
+        );
     }
     let set = Set::new(inputs, parts, &classes);
-    decide(inputs, outputs, &set, format!("recolor objects ({name})"), |pair, classes| {
-        let mut result = inputs[pair].map(|_| 0);
-        for (object, &class) in parts[pair].iter().zip(classes) {
-            match class {
-                UNCHANGED => result.paint(object),
-                color => result.paint(&object.map(|cell| if cell == 0 { 0 } else { color })),
+    decide(
+        inputs,
+        outputs,
+        &set,
+        format!("recolor objects ({name})"),
+        |pair, classes| {
+            let mut result = inputs[pair].map(|_| 0);
+            for (object, &class) in parts[pair].iter().zip(classes) {
+                match class {
+                    UNCHANGED => result.paint(object),
+                    color => result.paint(&object.map(|cell| if cell == 0 { 0 } else { color })),
+                }
             }
-        }
-        Some(result)
-    })
+            Some(result)
+        },
+    )
 }
 
 /// What became of an object: the colour that all its cells have now, or that nothing changed.
@@ -144,42 +229,73 @@ fn fate(object: &Image, output: &Image) -> Option<u8> {
         .map(|cell| {
             (
                 object.cells[cell],
-                output.get(i32::from(object.x) + (cell % object.w) as i32, i32::from(object.y) + (cell / object.w) as i32),
+                output.get(
+                    i32::from(object.x) + (cell % object.w) as i32,
+                    i32::from(object.y) + (cell / object.w) as i32,
+                ),
             )
         })
         .collect();
     if cells.iter().all(|(before, after)| before == after) {
         return Some(UNCHANGED);
     }
-    cells.iter().all(|(_, after)| *after == cells[0].1).then_some(cells[0].1)
+    cells
+        .iter()
+        .all(|(_, after)| *after == cells[0].1)
+        .then_some(cells[0].1)
 }
 
 /// One object is the output: itself, or all that is in its box.
-fn chosen(inputs: &[Image], outputs: &[Image], parts: &[Vec<Image>], whole_box: bool, name: &str) -> Option<ObjectAnswer> {
+fn chosen(
+    inputs: &[Image],
+    outputs: &[Image],
+    parts: &[Vec<Image>],
+    whole_box: bool,
+    name: &str,
+) -> Option<ObjectAnswer> {
     let looks: Vec<Vec<Image>> = parts
         .iter()
         .zip(inputs)
         .map(|(objects, input)| {
             let look = |object: &Image| {
-                if whole_box { input.part(object.x as usize, object.y as usize, object.w, object.h) } else { object.clone() }
+                if whole_box {
+                    input.part(object.x as usize, object.y as usize, object.w, object.h)
+                } else {
+                    object.clone()
+                }
             };
             objects.iter().map(look).collect()
         })
         .collect();
     let mut classes = Vec::new();
     for (looks, output) in looks.iter().zip(outputs) {
-        let own: Vec<u8> = looks.iter().map(|look| u8::from(look.w == output.w && look.cells == output.cells)).collect();
+        let own: Vec<u8> = looks
+            .iter()
+            .map(|look| u8::from(look.w == output.w && look.cells == output.cells))
+            .collect();
         if looks.len() > 60 || own.iter().all(|class| *class == 0) {
             return None;
         }
         classes.push(own);
     }
     let set = Set::new(inputs, parts, &classes);
-    decide(inputs, outputs, &set, format!("choose one of {name}"), |pair, classes| {
-        let mut wanted = looks[pair].iter().zip(classes).filter(|(_, class)| **class == 1).map(|(look, _)| look);
-        let first = wanted.next()?;
-        wanted.all(|other| other.w == first.w && other.cells == first.cells).then(|| first.clone())
-    })
+    decide(
+        inputs,
+        outputs,
+        &set,
+        format!("choose one of {name}"),
+        |pair, classes| {
+            let mut wanted = looks[pair]
+                .iter()
+                .zip(classes)
+                .filter(|(_, class)| **class == 1)
+                .map(|(look, _)| look);
+            let first = wanted.next()?;
+            wanted
+                .all(|other| other.w == first.w && other.cells == first.cells)
+                .then(|| first.clone())
+        },
+    )
 }
 
 #[cfg(test)]
@@ -190,20 +306,36 @@ mod tests {
     #[test]
     fn objects_are_recolored_by_a_quality() {
         // What has a hole becomes 3, what has none goes.
-        let inputs =
-            [image(&["111.1", "1.1..", "111.1"]), image(&["1.111.", "1.1.1.", "..111."]), image(&[".111", ".1.1", ".111", "1..."])];
-        let outputs = [image(&["333..", "3.3..", "333.."]), image(&["..333.", "..3.3.", "..333."])];
+        let inputs = [
+            image(&["111.1", "1.1..", "111.1"]),
+            image(&["1.111.", "1.1.1.", "..111."]),
+            image(&[".111", ".1.1", ".111", "1..."]),
+        ];
+        let outputs = [
+            image(&["333..", "3.3..", "333.."]),
+            image(&["..333.", "..3.3.", "..333."]),
+        ];
         let found = decisions(&inputs, &outputs);
-        let answer = found.iter().find(|answer| answer.name.starts_with("recolor") && answer.fits == 2).unwrap();
+        let answer = found
+            .iter()
+            .find(|answer| answer.name.starts_with("recolor") && answer.fits == 2)
+            .unwrap();
         assert_eq!(answer.image, image(&[".333", ".3.3", ".333", "...."]));
     }
 
     #[test]
     fn one_object_is_chosen() {
-        let inputs =
-            [image(&["11..2", "1...2", "....2"]), image(&["2..11", "....1", "2...."]), image(&["1....", "11.22", "....."])];
+        let inputs = [
+            image(&["11..2", "1...2", "....2"]),
+            image(&["2..11", "....1", "2...."]),
+            image(&["1....", "11.22", "....."]),
+        ];
         let outputs = [image(&["11", "1."]), image(&["11", ".1"])];
         let found = decisions(&inputs, &outputs);
-        assert!(found.iter().any(|answer| answer.fits == 2 && answer.image == image(&["1.", "11"])));
+        assert!(
+            found
+                .iter()
+                .any(|answer| answer.fits == 2 && answer.image == image(&["1.", "11"]))
+        );
     }
 }

@@ -83,7 +83,12 @@ pub(crate) enum Op {
 
 impl Op {
     /// Applies the function.
-    pub(crate) fn apply(self, value: &Value, frame: &Frame, measured: &mut Measured) -> Option<Value> {
+    pub(crate) fn apply(
+        self,
+        value: &Value,
+        frame: &Frame,
+        measured: &mut Measured,
+    ) -> Option<Value> {
         let result = match value {
             Value::One(image) => self.on_image(image, frame)?,
             Value::Many(images) => match self.on_list(images, frame, measured) {
@@ -108,25 +113,42 @@ impl Op {
             Self::Periodic => 25,
             Self::Symmetric => 20,
             Self::Slide(_) | Self::Spread => 8,
-            Self::Pick(Quality::SameForm | Quality::Symmetry, _) | Self::Keep(Quality::SameForm | Quality::Symmetry, _) => 16,
+            Self::Pick(Quality::SameForm | Quality::Symmetry, _)
+            | Self::Keep(Quality::SameForm | Quality::Symmetry, _) => 16,
             Self::Split(_) | Self::Enclosed(_) | Self::Fill => 4,
             _ => 1,
         }
     }
 
     /// What a function of lists gives; nothing if it is a function of images.
-    fn on_list(self, images: &[Image], frame: &Frame, measured: &mut Measured) -> Option<Option<Value>> {
+    fn on_list(
+        self,
+        images: &[Image],
+        frame: &Frame,
+        measured: &mut Measured,
+    ) -> Option<Option<Value>> {
         if images.is_empty() {
             return Some(None);
         }
         Some(match self {
-            Self::Pick(quality, least) => list::pick(images, measured.get(quality, images, frame.input), least).map(Value::One),
-            Self::Keep(quality, least) => {
-                list::keep(images, measured.get(quality, images, frame.input), least, false).map(Value::Many)
+            Self::Pick(quality, least) => {
+                list::pick(images, measured.get(quality, images, frame.input), least)
+                    .map(Value::One)
             }
-            Self::Others(quality, least) => {
-                list::keep(images, measured.get(quality, images, frame.input), least, true).map(Value::Many)
-            }
+            Self::Keep(quality, least) => list::keep(
+                images,
+                measured.get(quality, images, frame.input),
+                least,
+                false,
+            )
+            .map(Value::Many),
+            Self::Others(quality, least) => list::keep(
+                images,
+                measured.get(quality, images, frame.input),
+                least,
+                true,
+            )
+            .map(Value::Many),
             Self::Compose(growing) => list::compose(images, growing).map(Value::One),
             Self::LineUp(down) => list::line_up(images, down).map(Value::One),
             Self::Overlay(over) => list::overlay(images, over).map(Value::One),
@@ -136,7 +158,9 @@ impl Op {
     }
 
     fn on_image(self, image: &Image, frame: &Frame) -> Option<Value> {
-        let many = |images: Vec<Image>| (!images.is_empty() && images.len() <= 400).then_some(Value::Many(images));
+        let many = |images: Vec<Image>| {
+            (!images.is_empty() && images.len() <= 400).then_some(Value::Many(images))
+        };
         let one = match self {
             Self::Only(color) => image.map(|cell| if cell == color { cell } else { 0 }),
             Self::Without(color) => image.map(|cell| if cell == color { 0 } else { cell }),
@@ -167,7 +191,9 @@ impl Op {
             Self::Gravity(direction) => ray::gravity(image, direction),
             Self::Connect(lines) => ray::connect(image, lines),
             Self::Spread => ray::spread(image),
-            Self::Slide(direction) => ray::slide(image, direction, &region::split(image, Join::Any8)),
+            Self::Slide(direction) => {
+                ray::slide(image, direction, &region::split(image, Join::Any8))
+            }
             Self::Symmetric => repair::by_symmetry(image)?,
             Self::Periodic => repair::by_period(image)?,
             Self::Split(join) => return many(region::split(image, join)),
@@ -182,7 +208,12 @@ impl Op {
             Self::MirrorTile => shape::mirror_tiled(image, frame.target)?,
             Self::Wrap => shape::wrapped(image, frame.target)?,
             Self::Kron(ground) => shape::kron(image, ground)?,
-            Self::Pick(..) | Self::Keep(..) | Self::Others(..) | Self::Compose(_) | Self::LineUp(_) | Self::Overlay(_) => {
+            Self::Pick(..)
+            | Self::Keep(..)
+            | Self::Others(..)
+            | Self::Compose(_)
+            | Self::LineUp(_)
+            | Self::Overlay(_) => {
                 return None;
             }
         };
@@ -208,11 +239,17 @@ impl fmt::Display for Op {
             Self::Symmetry(which) => f.write_str(SYMMETRIES[usize::from(*which)]),
             Self::Mirrored(which) => write!(f, "add {}", SYMMETRIES[usize::from(*which)]),
             Self::Shift(direction) => write!(f, "shift {}", WAYS[usize::from(*direction)]),
-            Self::Half(which) => write!(f, "{} half", ["left", "upper", "right", "lower"][usize::from(*which)]),
+            Self::Half(which) => write!(
+                f,
+                "{} half",
+                ["left", "upper", "right", "lower"][usize::from(*which)]
+            ),
             Self::ToOrigin => f.write_str("to origin"),
             Self::DropEmpty => f.write_str("drop empty lines"),
             Self::DropDoubles => f.write_str("drop double lines"),
-            Self::Enclosed(corners) => write!(f, "enclosed{}", if *corners { " tightly" } else { "" }),
+            Self::Enclosed(corners) => {
+                write!(f, "enclosed{}", if *corners { " tightly" } else { "" })
+            }
             Self::Outline(touch) => write!(f, "outline {}", format!("{touch:?}").to_lowercase()),
             Self::NoSpecks => f.write_str("drop specks"),
             Self::Smear(set) => write!(f, "smear {}", ways(ray::DIRECTIONS[usize::from(*set)])),
@@ -226,25 +263,59 @@ impl fmt::Display for Op {
             Self::Pick(quality, least) => write!(f, "the one with {} {quality}", most(*least)),
             Self::Keep(quality, least) => write!(f, "those with {} {quality}", most(*least)),
             Self::Others(quality, least) => write!(f, "those without {} {quality}", most(*least)),
-            Self::Compose(growing) => write!(f, "compose{}", if *growing { " growing" } else { "" }),
+            Self::Compose(growing) => {
+                write!(f, "compose{}", if *growing { " growing" } else { "" })
+            }
             Self::LineUp(down) => write!(f, "line up {}", if *down { "down" } else { "across" }),
-            Self::Overlay(over) => write!(f, "overlay {}", if *over { "first on top" } else { "last on top" }),
+            Self::Overlay(over) => write!(
+                f,
+                "overlay {}",
+                if *over { "first on top" } else { "last on top" }
+            ),
             Self::OnInput => f.write_str("on input"),
             Self::OnTarget => f.write_str("on output"),
             Self::MirrorTile => f.write_str("mirror tile"),
-            Self::Kron(ground) => write!(f, "copy for each {}", if *ground { "ground cell" } else { "cell" }),
+            Self::Kron(ground) => write!(
+                f,
+                "copy for each {}",
+                if *ground { "ground cell" } else { "cell" }
+            ),
             other => f.write_str(&format!("{other:?}").to_lowercase()),
         }
     }
 }
 
-const SYMMETRIES: [&str; 8] =
-    ["identity", "flip across", "flip down", "turn half", "transpose", "turn left", "turn right", "transpose anti"];
-const WAYS: [&str; 8] = ["right", "down", "left", "up", "down-right", "down-left", "up-left", "up-right"];
+const SYMMETRIES: [&str; 8] = [
+    "identity",
+    "flip across",
+    "flip down",
+    "turn half",
+    "transpose",
+    "turn left",
+    "turn right",
+    "transpose anti",
+];
+const WAYS: [&str; 8] = [
+    "right",
+    "down",
+    "left",
+    "up",
+    "down-right",
+    "down-left",
+    "up-left",
+    "up-right",
+];
 
 fn ways(set: u8) -> String {
-    let names: Vec<&str> = (0..8).filter(|bit| set >> bit & 1 == 1).map(|bit| WAYS[bit]).collect();
-    if set == 0xff { "all ways".to_owned() } else { names.join(" ") }
+    let names: Vec<&str> = (0..8)
+        .filter(|bit| set >> bit & 1 == 1)
+        .map(|bit| WAYS[bit])
+        .collect();
+    if set == 0xff {
+        "all ways".to_owned()
+    } else {
+        names.join(" ")
+    }
 }
 
 #[cfg(test)]
@@ -252,30 +323,59 @@ mod tests {
     use super::*;
     use crate::image::image;
 
-    const FRAME: Frame = Frame { input: (3, 2), target: (6, 2), most_cells: 100 };
+    const FRAME: Frame = Frame {
+        input: (3, 2),
+        target: (6, 2),
+        most_cells: 100,
+    };
 
     #[test]
     fn functions_of_images_work_on_lists() {
         let value = Value::One(image(&["11.", "..2"]));
-        let objects = Op::Split(Join::Color4).apply(&value, &FRAME, &mut Measured::default()).unwrap();
-        let painted = Op::Paint(3).apply(&objects, &FRAME, &mut Measured::default()).unwrap();
-        let whole = Op::Compose(false).apply(&painted, &FRAME, &mut Measured::default()).unwrap();
+        let objects = Op::Split(Join::Color4)
+            .apply(&value, &FRAME, &mut Measured::default())
+            .unwrap();
+        let painted = Op::Paint(3)
+            .apply(&objects, &FRAME, &mut Measured::default())
+            .unwrap();
+        let whole = Op::Compose(false)
+            .apply(&painted, &FRAME, &mut Measured::default())
+            .unwrap();
         assert_eq!(whole, Value::One(image(&["33.", "..3"])));
-        assert_eq!(Op::Compose(false).apply(&value, &FRAME, &mut Measured::default()), None);
-        assert_eq!(Op::Rows.apply(&objects, &FRAME, &mut Measured::default()), None);
+        assert_eq!(
+            Op::Compose(false).apply(&value, &FRAME, &mut Measured::default()),
+            None
+        );
+        assert_eq!(
+            Op::Rows.apply(&objects, &FRAME, &mut Measured::default()),
+            None
+        );
     }
 
     #[test]
     fn what_grows_too_large_is_nothing() {
-        let frame = Frame { most_cells: 11, ..FRAME };
-        assert_eq!(Op::Tile.apply(&Value::One(image(&["1"])), &frame, &mut Measured::default()), None);
-        assert!(Op::Tile.apply(&Value::One(image(&["1"])), &FRAME, &mut Measured::default()).is_some());
+        let frame = Frame {
+            most_cells: 11,
+            ..FRAME
+        };
+        assert_eq!(
+            Op::Tile.apply(&Value::One(image(&["1"])), &frame, &mut Measured::default()),
+            None
+        );
+        assert!(
+            Op::Tile
+                .apply(&Value::One(image(&["1"])), &FRAME, &mut Measured::default())
+                .is_some()
+        );
     }
 
     #[test]
     fn names_read_well() {
         assert_eq!(Op::Smear(4).to_string(), "smear right left");
-        assert_eq!(Op::Keep(Quality::Count, true).to_string(), "those with least count");
+        assert_eq!(
+            Op::Keep(Quality::Count, true).to_string(),
+            "those with least count"
+        );
         assert_eq!(Op::Crop.to_string(), "crop");
     }
 }

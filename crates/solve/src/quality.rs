@@ -79,7 +79,12 @@ pub(crate) struct Measured([Option<Vec<i32>>; QUALITIES.len()]);
 
 impl Measured {
     /// As [`measure`], for a list that is always the same one.
-    pub(crate) fn get(&mut self, quality: Quality, objects: &[Image], frame: (usize, usize)) -> &[i32] {
+    pub(crate) fn get(
+        &mut self,
+        quality: Quality,
+        objects: &[Image],
+        frame: (usize, usize),
+    ) -> &[i32] {
         self.0[quality as usize].get_or_insert_with(|| measure(quality, objects, frame))
     }
 }
@@ -91,7 +96,10 @@ pub(crate) fn measure(quality: Quality, objects: &[Image], frame: (usize, usize)
         Quality::SameForm => repeats(objects, form),
         Quality::SameColors => repeats(objects, |object| object.histogram().map(|count| count > 0)),
         Quality::SameContent => repeats(objects, |object| (object.w, &object.cells)),
-        _ => objects.iter().map(|object| alone(quality, object, frame)).collect(),
+        _ => objects
+            .iter()
+            .map(|object| alone(quality, object, frame))
+            .collect(),
     }
 }
 
@@ -108,12 +116,20 @@ fn alone(quality: Quality, object: &Image, (w, h): (usize, usize)) -> i32 {
         Quality::Bottom => return i32::from(object.y) + object.h as i32,
         Quality::Parts => regions(object, Join::Color4).count,
         Quality::Empty => object.cells.len() - object.count(),
-        Quality::Enclosed => enclosed_mask(object, false).into_iter().filter(|inside| *inside).count(),
+        Quality::Enclosed => enclosed_mask(object, false)
+            .into_iter()
+            .filter(|inside| *inside)
+            .count(),
         Quality::Symmetry => (1..8).filter(|&which| object.is_symmetric(which)).count(),
         Quality::MirrorX => usize::from(object.is_symmetric(1)),
         Quality::MirrorY => usize::from(object.is_symmetric(2)),
         Quality::Square => usize::from(object.w == object.h),
-        Quality::Rarest => object.histogram()[1..].iter().copied().filter(|&count| count > 0).min().unwrap_or(0),
+        Quality::Rarest => object.histogram()[1..]
+            .iter()
+            .copied()
+            .filter(|&count| count > 0)
+            .min()
+            .unwrap_or(0),
         Quality::Solid => usize::from(object.count() == object.cells.len()),
         Quality::Border => {
             let far = object.x as usize + object.w >= w || object.y as usize + object.h >= h;
@@ -132,12 +148,17 @@ fn shape(object: &Image) -> (usize, Vec<u8>) {
 pub(crate) fn form(object: &Image) -> (usize, Vec<u8>) {
     let shape = object.map(|cell| u8::from(cell != 0));
     let forms = (0..8).map(|which| shape.symmetry(which));
-    forms.map(|form| (form.w, form.cells)).min().unwrap_or_default()
+    forms
+        .map(|form| (form.w, form.cells))
+        .min()
+        .unwrap_or_default()
 }
 
 fn repeats<'a, K: PartialEq>(objects: &'a [Image], key: impl Fn(&'a Image) -> K) -> Vec<i32> {
     let keys: Vec<K> = objects.iter().map(key).collect();
-    keys.iter().map(|key| keys.iter().filter(|other| *other == key).count() as i32).collect()
+    keys.iter()
+        .map(|key| keys.iter().filter(|other| *other == key).count() as i32)
+        .collect()
 }
 
 impl fmt::Display for Quality {
@@ -163,7 +184,10 @@ mod tests {
 
     #[test]
     fn objects_are_measured() {
-        let objects = split(&image(&["111..", "1.1.2", "111.2", ".....", "22..."]), Join::Color4);
+        let objects = split(
+            &image(&["111..", "1.1.2", "111.2", ".....", "22..."]),
+            Join::Color4,
+        );
         let values = |quality| measure(quality, &objects, (5, 5));
         assert_eq!(objects.len(), 3);
         assert_eq!(values(Quality::Count), [8, 2, 2]);

@@ -35,7 +35,12 @@ impl<'a> Renamed<'a> {
         let rename = |(pair, image): (usize, &Image)| roles.apply(pair, image);
         let before = inputs.iter().enumerate().map(rename).collect();
         let after = outputs.iter().enumerate().map(rename).collect();
-        Self { roles, inputs, before, after }
+        Self {
+            roles,
+            inputs,
+            before,
+            after,
+        }
     }
 
     /// An image of the test as a grid in the task's colours.
@@ -45,7 +50,10 @@ impl<'a> Renamed<'a> {
 
     /// Whether inputs and outputs have the same sizes.
     pub(crate) fn keeps_sizes(&self) -> bool {
-        self.before.iter().zip(&self.after).all(|(input, output)| input.size() == output.size())
+        self.before
+            .iter()
+            .zip(&self.after)
+            .all(|(input, output)| input.size() == output.size())
     }
 }
 
@@ -107,18 +115,32 @@ impl Roles {
     }
 
     /// Colours renamed by one order, and how often the order does not tell two colours apart.
-    fn ordered(inputs: &[Image], outputs: &[Image], ground: Option<u8>, fixed: &[u8], order: Order) -> (Self, i32) {
+    fn ordered(
+        inputs: &[Image],
+        outputs: &[Image],
+        ground: Option<u8>,
+        fixed: &[u8],
+        order: Order,
+    ) -> (Self, i32) {
         let mut maps = Vec::new();
         let mut ties = 0;
         let has_role = |color: u8| Some(color) == ground || fixed.contains(&color);
         let free = |image: &Image| -> Vec<u8> {
             let counts = image.histogram();
-            (0..10_u8).filter(|&color| !has_role(color) && counts[usize::from(color)] > 0).collect()
+            (0..10_u8)
+                .filter(|&color| !has_role(color) && counts[usize::from(color)] > 0)
+                .collect()
         };
-        let most_free = inputs.iter().map(|input| free(input).len()).max().unwrap_or(0);
+        let most_free = inputs
+            .iter()
+            .map(|input| free(input).len())
+            .max()
+            .unwrap_or(0);
         let base = 1 + fixed.len() + most_free;
         let is_new = |color: u8| {
-            inputs.iter().zip(outputs).any(|(input, output)| output.cells.contains(&color) && !input.cells.contains(&color))
+            inputs.iter().zip(outputs).any(|(input, output)| {
+                output.cells.contains(&color) && !input.cells.contains(&color)
+            })
         };
         let new: Vec<(u8, u8)> = (0..10_u8)
             .filter(|&color| !has_role(color) && is_new(color))
@@ -142,7 +164,10 @@ impl Roles {
                 .map(|color| (order.key(input, color), color))
                 .collect();
             colors.sort_by_key(|(key, _)| *key);
-            ties += colors.windows(2).filter(|two| two[0].0[0] == two[1].0[0]).count() as i32;
+            ties += colors
+                .windows(2)
+                .filter(|two| two[0].0[0] == two[1].0[0])
+                .count() as i32;
             for (_, color) in colors {
                 map[usize::from(color)] = next;
                 next += 1;
@@ -165,9 +190,16 @@ impl Roles {
         for role in 0..self.count {
             let (mut present, mut absent) = (0, 0);
             for (pair, output) in outputs.iter().enumerate() {
-                let color = self.maps[pair].iter().position(|&other| other == role).map_or(u8::MAX, |color| color as u8);
+                let color = self.maps[pair]
+                    .iter()
+                    .position(|&other| other == role)
+                    .map_or(u8::MAX, |color| color as u8);
                 if inputs[pair].cells.contains(&color) {
-                    if output.cells.contains(&color) { present += 1 } else { absent += 1 }
+                    if output.cells.contains(&color) {
+                        present += 1
+                    } else {
+                        absent += 1
+                    }
                 }
             }
             score += i32::abs(present - absent);
@@ -188,9 +220,18 @@ impl Roles {
             if let Some((_, color)) = self.new.iter().find(|(new, _)| *new == role) {
                 return *color;
             }
-            let of = |pair: usize| self.maps[pair].iter().position(|&other| other == role).unwrap_or(0) as u8;
+            let of = |pair: usize| {
+                self.maps[pair]
+                    .iter()
+                    .position(|&other| other == role)
+                    .unwrap_or(0) as u8
+            };
             let own = of(last);
-            if inputs[last].cells.contains(&own) { own } else { of(0) }
+            if inputs[last].cells.contains(&own) {
+                own
+            } else {
+                of(0)
+            }
         };
         image.map(color_of)
     }
@@ -201,17 +242,25 @@ fn grounds(inputs: &[Image], outputs: &[Image]) -> Vec<Option<u8>> {
     let everywhere = |color: &u8| inputs.iter().all(|input| input.cells.contains(color));
     let share = |color: u8| -> usize {
         let part = |image: &Image| image.histogram()[usize::from(color)] * 1000 / image.cells.len();
-        inputs.iter().map(part).sum::<usize>() * 2 / inputs.len() + outputs.iter().map(part).sum::<usize>() / outputs.len().max(1)
+        inputs.iter().map(part).sum::<usize>() * 2 / inputs.len()
+            + outputs.iter().map(part).sum::<usize>() / outputs.len().max(1)
     };
     let mut common: Vec<u8> = (0..10).filter(everywhere).collect();
     common.sort_by_key(|&color| std::cmp::Reverse(share(color)));
-    let mut grounds: Vec<Option<u8>> = common.first().map(|&color| Some(color)).into_iter().collect();
+    let mut grounds: Vec<Option<u8>> = common
+        .first()
+        .map(|&color| Some(color))
+        .into_iter()
+        .collect();
     let per_pair = inputs.iter().map(most_frequent).collect::<Vec<u8>>();
     if per_pair.iter().any(|&color| color != per_pair[0]) {
         grounds.push(None);
     }
     // What is replaced everywhere can be the ground that a picture is repaired on.
-    let vanishing = common.iter().copied().find(|color| outputs.iter().all(|output| !output.cells.contains(color)));
+    let vanishing = common
+        .iter()
+        .copied()
+        .find(|color| outputs.iter().all(|output| !output.cells.contains(color)));
     if let Some(color) = vanishing
         && !grounds.contains(&Some(color))
     {
@@ -231,13 +280,26 @@ fn grounds(inputs: &[Image], outputs: &[Image]) -> Vec<Option<u8>> {
 
 fn most_frequent(image: &Image) -> u8 {
     let counts = image.histogram();
-    (0..10_usize).rev().max_by_key(|&color| counts[color]).unwrap_or(0) as u8
+    (0..10_usize)
+        .rev()
+        .max_by_key(|&color| counts[color])
+        .unwrap_or(0) as u8
 }
 
 /// Colours that have an identity.
 fn fixed(inputs: &[Image], outputs: &[Image], ground: Option<u8>) -> Vec<u8> {
-    let in_outputs = |color: u8| outputs.iter().filter(|output| output.cells.contains(&color)).count();
-    let in_inputs = |color: u8| inputs.iter().filter(|input| input.cells.contains(&color)).count();
+    let in_outputs = |color: u8| {
+        outputs
+            .iter()
+            .filter(|output| output.cells.contains(&color))
+            .count()
+    };
+    let in_inputs = |color: u8| {
+        inputs
+            .iter()
+            .filter(|input| input.cells.contains(&color))
+            .count()
+    };
     let fixed = |color: &u8| {
         let (before, after) = (in_inputs(*color), in_outputs(*color));
         Some(*color) != ground && (after == outputs.len() || (before == inputs.len() && after == 0))
@@ -275,7 +337,11 @@ mod tests {
 
     #[test]
     fn the_same_part_gets_the_same_number() {
-        let inputs = [image(&["11.2", "1..5"]), image(&["33.4", "3..5"]), image(&["66.7", "...5"])];
+        let inputs = [
+            image(&["11.2", "1..5"]),
+            image(&["33.4", "3..5"]),
+            image(&["66.7", "...5"]),
+        ];
         let outputs = [image(&["5555", "...2"]), image(&["5555", "...4"])];
         let roles = &Roles::variants(&inputs, &outputs)[0];
         assert_eq!(roles.apply(0, &inputs[0]), image(&["22.3", "2..1"]));
@@ -287,7 +353,11 @@ mod tests {
 
     #[test]
     fn new_colors_keep_their_identity() {
-        let inputs = [image(&["1.1", "..."]), image(&["11.", "..."]), image(&["1..", "..1"])];
+        let inputs = [
+            image(&["1.1", "..."]),
+            image(&["11.", "..."]),
+            image(&["1..", "..1"]),
+        ];
         let outputs = [image(&["2.2", "..."]), image(&["33.", "..."])];
         let roles = &Roles::variants(&inputs, &outputs)[0];
         let (one, other) = (roles.apply(0, &outputs[0]), roles.apply(1, &outputs[1]));

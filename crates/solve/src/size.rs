@@ -14,11 +14,19 @@ struct Measure {
 }
 
 /// The most likely sizes of the test's output, at most `most`.
-pub(crate) fn predict(graph: &Graph, inputs: &[Image], outputs: &[Image], most: usize) -> Vec<(usize, usize)> {
+pub(crate) fn predict(
+    graph: &Graph,
+    inputs: &[Image],
+    outputs: &[Image],
+    most: usize,
+) -> Vec<(usize, usize)> {
     let (mut across, mut down) = (counts(inputs), counts(inputs));
     for measures in [&mut across, &mut down] {
         // A constant is a measure like any other.
-        measures.push(Measure { values: vec![0; inputs.len()], cost: 3 });
+        measures.push(Measure {
+            values: vec![0; inputs.len()],
+            cost: 3,
+        });
     }
     for node in 0..graph.len() as u32 {
         let cost = 4 * i32::from(graph.depth(node));
@@ -35,18 +43,44 @@ pub(crate) fn predict(graph: &Graph, inputs: &[Image], outputs: &[Image], most: 
                 }
             }
         }
-        add(&mut across, Measure { values: widths.clone(), cost });
-        add(&mut down, Measure { values: heights.clone(), cost });
-        add(&mut across, Measure { values: heights, cost: cost + 2 });
-        add(&mut down, Measure { values: widths, cost: cost + 2 });
+        add(
+            &mut across,
+            Measure {
+                values: widths.clone(),
+                cost,
+            },
+        );
+        add(
+            &mut down,
+            Measure {
+                values: heights.clone(),
+                cost,
+            },
+        );
+        add(
+            &mut across,
+            Measure {
+                values: heights,
+                cost: cost + 2,
+            },
+        );
+        add(
+            &mut down,
+            Measure {
+                values: widths,
+                cost: cost + 2,
+            },
+        );
     }
     let fit = |measures: &[Measure], side: &dyn Fn(&Image) -> usize| {
         let wanted: Vec<i32> = outputs.iter().map(|output| side(output) as i32).collect();
         best(measures, &wanted, most)
     };
     let (widths, heights) = (fit(&across, &|image| image.w), fit(&down, &|image| image.h));
-    let mut sizes: Vec<(i32, usize, usize)> =
-        widths.iter().flat_map(|&(one, w)| heights.iter().map(move |&(other, h)| (one + other, w, h))).collect();
+    let mut sizes: Vec<(i32, usize, usize)> = widths
+        .iter()
+        .flat_map(|&(one, w)| heights.iter().map(move |&(other, h)| (one + other, w, h)))
+        .collect();
     sizes.sort_by_key(|(cost, _, _)| *cost);
     sizes.truncate(most);
     sizes.into_iter().map(|(_, w, h)| (w, h)).collect()
@@ -70,11 +104,16 @@ fn best(measures: &[Measure], wanted: &[i32], most: usize) -> Vec<(i32, usize)> 
             let offsets = if constant { first..first + 1 } else { -3..4 };
             for b in offsets {
                 let value = a * measure.values[wanted.len()] + b;
-                let fits = wanted.iter().zip(&measure.values).filter(|(wanted, value)| **wanted == a * **value + b).count();
+                let fits = wanted
+                    .iter()
+                    .zip(&measure.values)
+                    .filter(|(wanted, value)| **wanted == a * **value + b)
+                    .count();
                 if fits == 0 || !(1..=30).contains(&value) {
                     continue;
                 }
-                let cost = measure.cost + 2 * (a - 1).max(0) + if constant { 0 } else { 3 * b.abs() };
+                let cost =
+                    measure.cost + 2 * (a - 1).max(0) + if constant { 0 } else { 3 * b.abs() };
                 found.push((fits, cost, value));
             }
         }
@@ -106,15 +145,37 @@ fn counts(inputs: &[Image]) -> Vec<Measure> {
     let mut measures = Vec::new();
     for (number, cost) in numbers {
         let values: Vec<i32> = inputs.iter().map(|image| number(image) as i32).collect();
-        for (side, more) in [(&(|image: &Image| image.w) as Number<'_>, 3), (&|image: &Image| image.h, 3)] {
-            let products = inputs.iter().zip(&values).map(|(image, value)| side(image) as i32 * value).collect();
-            measures.push(Measure { values: products, cost: cost + more });
+        for (side, more) in [
+            (&(|image: &Image| image.w) as Number<'_>, 3),
+            (&|image: &Image| image.h, 3),
+        ] {
+            let products = inputs
+                .iter()
+                .zip(&values)
+                .map(|(image, value)| side(image) as i32 * value)
+                .collect();
+            measures.push(Measure {
+                values: products,
+                cost: cost + more,
+            });
         }
         measures.push(Measure { values, cost });
     }
     for (values, cost) in [
-        (inputs.iter().map(|image| (image.w * image.w) as i32).collect(), 5),
-        (inputs.iter().map(|image| (image.h * image.h) as i32).collect(), 5),
+        (
+            inputs
+                .iter()
+                .map(|image| (image.w * image.w) as i32)
+                .collect(),
+            5,
+        ),
+        (
+            inputs
+                .iter()
+                .map(|image| (image.h * image.h) as i32)
+                .collect(),
+            5,
+        ),
     ] {
         measures.push(Measure { values, cost });
     }
@@ -131,8 +192,16 @@ mod tests {
 
     #[test]
     fn sizes_follow_rules() {
-        let inputs = [image(&["1..", "..."]), image(&["22....", "......"]), image(&["333.", "...."])];
-        let frames = inputs.clone().map(|input| Frame { input: input.size(), target: (1, 1), most_cells: 100 });
+        let inputs = [
+            image(&["1..", "..."]),
+            image(&["22....", "......"]),
+            image(&["333.", "...."]),
+        ];
+        let frames = inputs.clone().map(|input| Frame {
+            input: input.size(),
+            target: (1, 1),
+            most_cells: 100,
+        });
         let predicted = |outputs: &[Image]| {
             let mut language = Language::new();
             language.add(true, &[Op::Crop]);

@@ -22,7 +22,10 @@ pub struct Budget {
 impl Default for Budget {
     /// About a second of one core for most tests, and a few seconds at most.
     fn default() -> Self {
-        Self { work: 200_000_000, cells: 80_000_000 }
+        Self {
+            work: 200_000_000,
+            cells: 80_000_000,
+        }
     }
 }
 
@@ -52,7 +55,12 @@ const GOOD: f64 = 2.6;
 const MOST_VARIANTS: usize = 3;
 
 /// Solves the test with this index. The same task and budget always give the same answers, unless `cancel` says that it is enough.
-pub fn solve_test(task: &Task, test: usize, budget: &Budget, cancel: &(dyn Fn() -> bool + Sync)) -> Solution {
+pub fn solve_test(
+    task: &Task,
+    test: usize,
+    budget: &Budget,
+    cancel: &(dyn Fn() -> bool + Sync),
+) -> Solution {
     let train = &task.train[..task.train.len().min(MOST_PAIRS)];
     let outputs: Vec<Image> = train.iter().map(|pair| Image::from(&pair.output)).collect();
     let mut inputs: Vec<Image> = train.iter().map(|pair| Image::from(&pair.input)).collect();
@@ -67,10 +75,17 @@ pub fn solve_test(task: &Task, test: usize, budget: &Budget, cancel: &(dyn Fn() 
         // Later variants share what is left, so that one that finds nothing leaves something to the next.
         let mut part = meter.share(if number == 0 { 60 } else { 70 });
         let sizes = sizes(&renamed, 1, &mut part);
-        let limits = Limits { depth: 2, cells: budget.cells };
+        let limits = Limits {
+            depth: 2,
+            cells: budget.cells,
+        };
         search(&renamed, &sizes, limits, &mut part, &mut found);
         meter.settle(&part);
-        if meter.is_over() || found.iter().any(|candidate| candidate.fits == outputs.len() && candidate.cost <= GOOD) {
+        if meter.is_over()
+            || found
+                .iter()
+                .any(|candidate| candidate.fits == outputs.len() && candidate.cost <= GOOD)
+        {
             break;
         }
     }
@@ -81,33 +96,72 @@ pub fn solve_test(task: &Task, test: usize, budget: &Budget, cancel: &(dyn Fn() 
     {
         let renamed = Renamed::new(&inputs, &outputs, roles);
         let sizes = sizes(&renamed, 1, &mut meter);
-        search(&renamed, &sizes, Limits { depth: 3, cells: budget.cells }, &mut meter, &mut found);
+        search(
+            &renamed,
+            &sizes,
+            Limits {
+                depth: 3,
+                cells: budget.cells,
+            },
+            &mut meter,
+            &mut found,
+        );
     }
     let mut answers = choose(&found);
     if answers.is_empty() {
         answers.push(guess(task, test));
     }
-    Solution { answers, work: meter.spent() }
+    Solution {
+        answers,
+        work: meter.spent(),
+    }
 }
 
 fn whole_rules(inputs: &[Image], outputs: &[Image], found: &mut Vec<Candidate>) {
     for answer in rules(inputs, outputs) {
-        let Some(grid) = answer.image.to_grid() else { continue };
+        let Some(grid) = answer.image.to_grid() else {
+            continue;
+        };
         let pairs = outputs.len();
         add(
             found,
-            Candidate { grid, method: Method::Rule, program: answer.name, fits: pairs, pairs, cost: 0.9, layers: Vec::new() },
+            Candidate {
+                grid,
+                method: Method::Rule,
+                program: answer.name,
+                fits: pairs,
+                pairs,
+                cost: 0.9,
+                layers: Vec::new(),
+            },
         );
     }
 }
 
 fn object_rules(task: &Renamed<'_>, found: &mut Vec<Candidate>) {
     for answer in decisions(&task.before, &task.after) {
-        let Some(grid) = task.grid(&answer.image) else { continue };
+        let Some(grid) = task.grid(&answer.image) else {
+            continue;
+        };
         let pairs = task.after.len();
-        let cost = 0.8 + 2.5 * (1.0 - answer.foreseen as f64 / pairs as f64) + 0.1 * answer.tests as f64;
-        let program = format!("{}, {} tests, right in {} of {pairs} pairs left out", answer.name, answer.tests, answer.foreseen);
-        add(found, Candidate { grid, method: Method::Objects, program, fits: answer.fits, pairs, cost, layers: Vec::new() });
+        let cost =
+            0.8 + 2.5 * (1.0 - answer.foreseen as f64 / pairs as f64) + 0.1 * answer.tests as f64;
+        let program = format!(
+            "{}, {} tests, right in {} of {pairs} pairs left out",
+            answer.name, answer.tests, answer.foreseen
+        );
+        add(
+            found,
+            Candidate {
+                grid,
+                method: Method::Objects,
+                program,
+                fits: answer.fits,
+                pairs,
+                cost,
+                layers: Vec::new(),
+            },
+        );
     }
 }
 

@@ -74,14 +74,29 @@ impl<'a> Stacker<'a> {
     pub(crate) fn new(graph: &'a Graph, outputs: &'a [Image], meter: &mut Meter<'_>) -> Self {
         let cells: usize = outputs.iter().map(|output| output.cells.len()).sum();
         let words = cells.div_ceil(64);
-        let all: Vec<u8> = outputs.iter().flat_map(|output| output.cells.iter().copied()).collect();
+        let all: Vec<u8> = outputs
+            .iter()
+            .flat_map(|output| output.cells.iter().copied())
+            .collect();
         let bits = |is: &dyn Fn(usize) -> bool| {
             let mut bits = vec![0_u64; words];
-            (0..cells).filter(|&cell| is(cell)).for_each(|cell| bits[cell / 64] |= 1 << (cell % 64));
+            (0..cells)
+                .filter(|&cell| is(cell))
+                .for_each(|cell| bits[cell / 64] |= 1 << (cell % 64));
             bits
         };
-        let everywhere = |color: &u8| outputs.iter().filter(|output| output.cells.contains(color)).count() * 2 >= outputs.len();
-        let colored = (0..16).filter(everywhere).map(|color| (color, bits(&|cell| all[cell] == color))).collect();
+        let everywhere = |color: &u8| {
+            outputs
+                .iter()
+                .filter(|output| output.cells.contains(color))
+                .count()
+                * 2
+                >= outputs.len()
+        };
+        let colored = (0..16)
+            .filter(everywhere)
+            .map(|color| (color, bits(&|cell| all[cell] == color)))
+            .collect();
         let mut spans = Vec::new();
         let mut start = 0;
         for output in outputs {
@@ -89,7 +104,15 @@ impl<'a> Stacker<'a> {
             spans.push(bits(&|cell| (start..end).contains(&cell)));
             start = end;
         }
-        let mut stacker = Self { graph, words, store: Vec::new(), pieces: Vec::new(), colored, spans, outputs };
+        let mut stacker = Self {
+            graph,
+            words,
+            store: Vec::new(),
+            pieces: Vec::new(),
+            colored,
+            spans,
+            outputs,
+        };
         for &node in graph.pieces().iter().take(MOST_PIECES) {
             stacker.add(node);
             meter.charge(words * 8);
@@ -112,25 +135,48 @@ impl<'a> Stacker<'a> {
                 at += 1;
             }
         }
-        self.pieces.push(Bits { node, depth: self.graph.depth(node), shape, right });
+        self.pieces.push(Bits {
+            node,
+            depth: self.graph.depth(node),
+            shape,
+            right,
+        });
     }
 
     /// Builds stacks that are right in all `considered` pairs as far as they go: for each limit on the depth of pieces one that decides
     /// most cells of all pairs, and one for each pair that decides most of that.
-    pub(crate) fn stacks(&self, considered: &[bool], deepest: u8, meter: &mut Meter<'_>) -> Vec<Stack> {
+    pub(crate) fn stacks(
+        &self,
+        considered: &[bool],
+        deepest: u8,
+        meter: &mut Meter<'_>,
+    ) -> Vec<Stack> {
         let mut open = vec![0_u64; self.words];
-        for (span, _) in self.spans.iter().zip(considered).filter(|(_, considered)| **considered) {
-            open.iter_mut().zip(span).for_each(|(open, span)| *open |= span);
+        for (span, _) in self
+            .spans
+            .iter()
+            .zip(considered)
+            .filter(|(_, considered)| **considered)
+        {
+            open.iter_mut()
+                .zip(span)
+                .for_each(|(open, span)| *open |= span);
         }
         let mut found: Vec<Stack> = Vec::new();
         for depth in 0..=deepest {
-            let foci = std::iter::once(None).chain((0..self.spans.len()).filter(|&pair| considered[pair]).map(Some));
+            let foci = std::iter::once(None).chain(
+                (0..self.spans.len())
+                    .filter(|&pair| considered[pair])
+                    .map(Some),
+            );
             for focus in foci {
                 if meter.is_over() {
                     return found;
                 }
                 let stack = self.greedy(&open, focus, depth, meter);
-                if !stack.layers.is_empty() && found.iter().all(|other| other.layers != stack.layers) {
+                if !stack.layers.is_empty()
+                    && found.iter().all(|other| other.layers != stack.layers)
+                {
                     found.push(stack);
                 }
             }
@@ -138,18 +184,31 @@ impl<'a> Stacker<'a> {
         found
     }
 
-    fn greedy(&self, considered: &[u64], focus: Option<usize>, depth: u8, meter: &mut Meter<'_>) -> Stack {
+    fn greedy(
+        &self,
+        considered: &[u64],
+        focus: Option<usize>,
+        depth: u8,
+        meter: &mut Meter<'_>,
+    ) -> Stack {
         let mut open = considered.to_vec();
         let mut layers = Vec::new();
         let whole = considered;
         while layers.len() < MOST_LAYERS && open.iter().any(|word| *word != 0) {
             let focus = focus.map_or(whole, |pair| self.spans[pair].as_slice());
             let mut best: Option<(usize, usize, Layer, usize)> = None;
-            for (index, piece) in self.pieces.iter().enumerate().filter(|(_, piece)| piece.depth <= depth) {
+            for (index, piece) in self
+                .pieces
+                .iter()
+                .enumerate()
+                .filter(|(_, piece)| piece.depth <= depth)
+            {
                 self.best_use(index, piece, &open, focus, &mut best);
             }
             meter.charge(self.pieces.len() * 12);
-            let Some((_, _, layer, index)) = best else { break };
+            let Some((_, _, layer, index)) = best else {
+                break;
+            };
             self.paint(&self.pieces[index], layer.used, &mut open);
             layers.push(layer);
         }
@@ -157,7 +216,14 @@ impl<'a> Stacker<'a> {
     }
 
     /// Looks for a use of a piece that decides more than the best so far.
-    fn best_use(&self, index: usize, piece: &Bits, open: &[u64], focus: &[u64], best: &mut Option<(usize, usize, Layer, usize)>) {
+    fn best_use(
+        &self,
+        index: usize,
+        piece: &Bits,
+        open: &[u64],
+        focus: &[u64],
+        best: &mut Option<(usize, usize, Layer, usize)>,
+    ) {
         let shape = &self.store[piece.shape..piece.shape + self.words];
         let right = &self.store[piece.right..piece.right + self.words];
         // Words where a use paints something wrong end it at once.
@@ -185,23 +251,47 @@ impl<'a> Stacker<'a> {
         let mut offer = |used: Use, gain: Option<(usize, usize)>| {
             if let Some((focused, all)) = gain
                 && focused > 0
-                && best.as_ref().is_none_or(|(most, more, ..)| (focused, all) > (*most, *more))
+                && best
+                    .as_ref()
+                    .is_none_or(|(most, more, ..)| (focused, all) > (*most, *more))
             {
-                *best = Some((focused, all, Layer { node: piece.node, used, decided: all }, index));
+                *best = Some((
+                    focused,
+                    all,
+                    Layer {
+                        node: piece.node,
+                        used,
+                        decided: all,
+                    },
+                    index,
+                ));
             }
         };
         offer(Use::Whole, gains[2]);
         offer(Use::Shape, gains[0]);
         offer(Use::Ground, gains[1]);
         for (color, cells) in &self.colored {
-            offer(Use::ShapeAs(*color), self.gain(open, focus, cells, shape, false));
+            offer(
+                Use::ShapeAs(*color),
+                self.gain(open, focus, cells, shape, false),
+            );
             if *color != 0 {
-                offer(Use::GroundAs(*color), self.gain(open, focus, cells, shape, true));
+                offer(
+                    Use::GroundAs(*color),
+                    self.gain(open, focus, cells, shape, true),
+                );
             }
         }
     }
 
-    fn gain(&self, open: &[u64], focus: &[u64], cells: &[u64], shape: &[u64], ground: bool) -> Option<(usize, usize)> {
+    fn gain(
+        &self,
+        open: &[u64],
+        focus: &[u64],
+        cells: &[u64],
+        shape: &[u64],
+        ground: bool,
+    ) -> Option<(usize, usize)> {
         let mut gain = (0, 0);
         let flip = if ground { !0 } else { 0 };
         for word in 0..self.words {
@@ -227,21 +317,26 @@ impl<'a> Stacker<'a> {
     }
 
     fn judge(&self, layers: Vec<Layer>) -> Stack {
-        let fits =
-            (0..self.outputs.len()).filter(|&pair| render(self.graph, &layers, pair, layers.len()) == self.outputs[pair]).count();
+        let fits = (0..self.outputs.len())
+            .filter(|&pair| render(self.graph, &layers, pair, layers.len()) == self.outputs[pair])
+            .count();
         let weigh = |layer: &Layer| {
             let recolored = matches!(layer.used, Use::ShapeAs(_) | Use::GroundAs(_));
             f64::from(self.graph.depth(layer.node)) + if recolored { 0.5 } else { 0.0 }
         };
         let weights: Vec<f64> = layers.iter().map(weigh).collect();
-        let cost = weights.iter().copied().fold(0.0, f64::max) + 0.1 * weights.iter().sum::<f64>() + 0.02 * layers.len() as f64;
+        let cost = weights.iter().copied().fold(0.0, f64::max)
+            + 0.1 * weights.iter().sum::<f64>()
+            + 0.02 * layers.len() as f64;
         Stack { layers, fits, cost }
     }
 }
 
 /// What the first `count` layers paint for a pair; the rest is ground.
 pub(crate) fn render(graph: &Graph, layers: &[Layer], pair: usize, count: usize) -> Image {
-    let (w, h) = layers.first().map_or((1, 1), |layer| graph.image(layer.node, pair).size());
+    let (w, h) = layers
+        .first()
+        .map_or((1, 1), |layer| graph.image(layer.node, pair).size());
     let mut canvas = Image::filled(w, h, 0);
     let mut open = vec![true; canvas.cells.len()];
     for layer in &layers[..count.min(layers.len())] {
@@ -273,9 +368,20 @@ mod tests {
     #[test]
     fn layers_are_found() {
         // The output is the input over its mirror image, which is painted in 3.
-        let inputs = [image(&["1.2.", "...."]), image(&["....", ".2.."]), image(&["...1", "1..."])];
-        let outputs = [image(&["1323", "...."]).map(|cell| cell), image(&["....", ".23."])];
-        let frames = [Frame { input: (4, 2), target: (4, 2), most_cells: 100 }; 3];
+        let inputs = [
+            image(&["1.2.", "...."]),
+            image(&["....", ".2.."]),
+            image(&["...1", "1..."]),
+        ];
+        let outputs = [
+            image(&["1323", "...."]).map(|cell| cell),
+            image(&["....", ".23."]),
+        ];
+        let frames = [Frame {
+            input: (4, 2),
+            target: (4, 2),
+            most_cells: 100,
+        }; 3];
         let outputs = [outputs[0].clone(), outputs[1].clone()];
         let mut language = Language::new();
         language.add(true, &[Op::Symmetry(1)]);
@@ -288,6 +394,9 @@ mod tests {
         let stacks = stacker.stacks(&[true, true], 1, &mut meter);
         let full: Vec<&Stack> = stacks.iter().filter(|stack| stack.fits == 2).collect();
         assert!(!full.is_empty());
-        assert_eq!(render(&graph, &full[0].layers, 2, 9), image(&["3..1", "1..3"]));
+        assert_eq!(
+            render(&graph, &full[0].layers, 2, 9),
+            image(&["3..1", "1..3"])
+        );
     }
 }

@@ -21,8 +21,18 @@ const DEEPEST: usize = 14;
 #[derive(Debug)]
 enum Node {
     Leaf(u8),
-    Equal { feature: usize, value: i8, yes: Box<Node>, no: Box<Node> },
-    AtMost { feature: usize, value: i8, yes: Box<Node>, no: Box<Node> },
+    Equal {
+        feature: usize,
+        value: i8,
+        yes: Box<Node>,
+        no: Box<Node>,
+    },
+    AtMost {
+        feature: usize,
+        value: i8,
+        yes: Box<Node>,
+        no: Box<Node>,
+    },
 }
 
 /// A tree.
@@ -34,7 +44,9 @@ pub(crate) struct Tree {
 impl Tree {
     /// Learns from the samples with these numbers, by the features that are allowed.
     pub(crate) fn learn(samples: &Samples, chosen: &[u32], allowed: &[usize]) -> Self {
-        Self { root: grow(samples, chosen, allowed, DEEPEST) }
+        Self {
+            root: grow(samples, chosen, allowed, DEEPEST),
+        }
     }
 
     /// The class of a sample, whose features are asked for.
@@ -43,14 +55,24 @@ impl Tree {
         loop {
             node = match node {
                 Node::Leaf(class) => return *class,
-                Node::Equal { feature: index, value, yes, no } => {
+                Node::Equal {
+                    feature: index,
+                    value,
+                    yes,
+                    no,
+                } => {
                     if feature(*index) == *value {
                         yes
                     } else {
                         no
                     }
                 }
-                Node::AtMost { feature: index, value, yes, no } => {
+                Node::AtMost {
+                    feature: index,
+                    value,
+                    yes,
+                    no,
+                } => {
                     if feature(*index) <= *value {
                         yes
                     } else {
@@ -82,31 +104,72 @@ fn grow(samples: &Samples, chosen: &[u32], allowed: &[usize], depth: usize) -> N
     for &sample in chosen {
         total[usize::from(samples.classes[sample as usize])] += 1;
     }
-    let majority = (0..CLASSES).rev().max_by_key(|&class| total[class]).unwrap_or(0) as u8;
+    let majority = (0..CLASSES)
+        .rev()
+        .max_by_key(|&class| total[class])
+        .unwrap_or(0) as u8;
     if depth == 0 || total[usize::from(majority)] as usize == chosen.len() {
         return Node::Leaf(majority);
     }
-    let Some((_, feature, value, equal)) = best_test(samples, chosen, allowed, &total) else { return Node::Leaf(majority) };
+    let Some((_, feature, value, equal)) = best_test(samples, chosen, allowed, &total) else {
+        return Node::Leaf(majority);
+    };
     let holds = |sample: &u32| {
         let found = samples.features[feature][*sample as usize];
-        if equal { found == value } else { found <= value }
+        if equal {
+            found == value
+        } else {
+            found <= value
+        }
     };
     let (yes, no): (Vec<u32>, Vec<u32>) = chosen.iter().partition(|sample| holds(sample));
     let yes = Box::new(grow(samples, &yes, allowed, depth - 1));
     let no = Box::new(grow(samples, &no, allowed, depth - 1));
-    if equal { Node::Equal { feature, value, yes, no } } else { Node::AtMost { feature, value, yes, no } }
+    if equal {
+        Node::Equal {
+            feature,
+            value,
+            yes,
+            no,
+        }
+    } else {
+        Node::AtMost {
+            feature,
+            value,
+            yes,
+            no,
+        }
+    }
 }
 
-fn best_test(samples: &Samples, chosen: &[u32], allowed: &[usize], total: &[u32; CLASSES]) -> Option<Test> {
+fn best_test(
+    samples: &Samples,
+    chosen: &[u32],
+    allowed: &[usize],
+    total: &[u32; CLASSES],
+) -> Option<Test> {
     // Counts of classes that are not there are never looked at.
     let present: Vec<usize> = (0..CLASSES).filter(|&class| total[class] > 0).collect();
     let mut place = [0_usize; CLASSES];
-    present.iter().enumerate().for_each(|(index, &class)| place[class] = index);
+    present
+        .iter()
+        .enumerate()
+        .for_each(|(index, &class)| place[class] = index);
     let width = present.len();
     let total: Vec<u32> = present.iter().map(|&class| total[class]).collect();
-    let classes: Vec<u8> = chosen.iter().map(|&sample| place[usize::from(samples.classes[sample as usize])] as u8).collect();
-    let logs: Vec<f64> =
-        (0..=chosen.len()).map(|count| if count == 0 { 0.0 } else { count as f64 * (count as f64).log2() }).collect();
+    let classes: Vec<u8> = chosen
+        .iter()
+        .map(|&sample| place[usize::from(samples.classes[sample as usize])] as u8)
+        .collect();
+    let logs: Vec<f64> = (0..=chosen.len())
+        .map(|count| {
+            if count == 0 {
+                0.0
+            } else {
+                count as f64 * (count as f64).log2()
+            }
+        })
+        .collect();
     let mut best: Option<Test> = None;
     let mut counts = vec![0_u32; 256 * width];
     let mut sums = [0_u32; 256];
@@ -142,7 +205,10 @@ fn best_test(samples: &Samples, chosen: &[u32], allowed: &[usize], total: &[u32;
                 };
                 let size = sums[usize::from(value)];
                 offer(row, size, true);
-                below.iter_mut().zip(row).for_each(|(below, row)| *below += row);
+                below
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(below, row)| *below += row);
                 lower += size;
                 if index > 0 && index + 2 < seen.len() {
                     offer(&below, lower, false);
@@ -165,17 +231,25 @@ mod tests {
     #[test]
     fn trees_learn_what_features_tell() {
         // The class is whether the first feature is 2 or the second at most 1.
-        let pairs: Vec<(i8, i8)> = (0..5).flat_map(|one| (-2..4).map(move |other| (one, other))).collect();
+        let pairs: Vec<(i8, i8)> = (0..5)
+            .flat_map(|one| (-2..4).map(move |other| (one, other)))
+            .collect();
         let class = |(one, other): (i8, i8)| u8::from(one == 2 || other <= 1);
         let samples = Samples {
-            features: vec![pairs.iter().map(|pair| pair.0).collect(), pairs.iter().map(|pair| pair.1).collect()],
+            features: vec![
+                pairs.iter().map(|pair| pair.0).collect(),
+                pairs.iter().map(|pair| pair.1).collect(),
+            ],
             classes: pairs.iter().map(|&pair| class(pair)).collect(),
         };
         let all: Vec<u32> = (0..pairs.len() as u32).collect();
         let tree = Tree::learn(&samples, &all, &[0, 1]);
         assert_eq!(tree.tests(), 2);
         for &(one, other) in &pairs {
-            assert_eq!(tree.classify(|feature| if feature == 0 { one } else { other }), class((one, other)));
+            assert_eq!(
+                tree.classify(|feature| if feature == 0 { one } else { other }),
+                class((one, other))
+            );
         }
         assert_eq!(Tree::learn(&samples, &all, &[]).tests(), 0);
     }

@@ -18,7 +18,9 @@ pub enum StoreError {
     #[error("the database was lost in a commit: {0}")]
     Unknown(String),
     /// The database was made by a newer version of this software.
-    #[error("the database has schema version {found}, and this binary knows versions up to {known}: use a newer binary")]
+    #[error(
+        "the database has schema version {found}, and this binary knows versions up to {known}: use a newer binary"
+    )]
     NewerSchema {
         /// What the database says.
         found: i64,
@@ -60,7 +62,14 @@ pub enum StoreError {
 impl StoreError {
     /// Whether the same call may succeed later, because the fault lies with the database and not with the call.
     pub const fn is_retryable(&self) -> bool {
-        matches!(self, Self::Full(_) | Self::ReadOnly(_) | Self::Unavailable(_) | Self::Conflict(_) | Self::KeyUsed)
+        matches!(
+            self,
+            Self::Full(_)
+                | Self::ReadOnly(_)
+                | Self::Unavailable(_)
+                | Self::Conflict(_)
+                | Self::KeyUsed
+        )
     }
 }
 
@@ -80,7 +89,10 @@ impl From<rusqlite::Error> for StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default();
+        let code = error
+            .as_database_error()
+            .and_then(|error| error.code())
+            .unwrap_or_default();
         // Appendix A of PostgreSQL's manual: no room on the disk; a transaction, or a whole server, that is read-only.
         let kind = match &*code {
             "53100" => Self::Full,

@@ -29,8 +29,15 @@ impl FromStr for KeyId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // The number's own parser would take a sign and upper case, and one id would have several texts.
-        let plain = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let number = if plain { u64::from_str_radix(text, 16).ok() } else { None };
+        let plain = text.len() == 16
+            && text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let number = if plain {
+            u64::from_str_radix(text, 16).ok()
+        } else {
+            None
+        };
         number.map(Self).ok_or_else(|| KeyIdError(text.to_owned()))
     }
 }
@@ -82,7 +89,9 @@ impl GameSets {
 
     /// The chosen sets.
     pub fn iter(self) -> impl Iterator<Item = GameSet> {
-        GameSet::ALL.into_iter().filter(move |&set| self.contains(set))
+        GameSet::ALL
+            .into_iter()
+            .filter(move |&set| self.contains(set))
     }
 }
 
@@ -161,7 +170,14 @@ mod tests {
         for id in [0, 7, u64::MAX] {
             assert_eq!(KeyId(id).to_string().parse(), Ok(KeyId(id)));
         }
-        for text in ["", "7", "+00000000000000f", "00000000000000FF", "00000000000000ff0", "0000000000000ä"] {
+        for text in [
+            "",
+            "7",
+            "+00000000000000f",
+            "00000000000000FF",
+            "00000000000000ff0",
+            "0000000000000ä",
+        ] {
             assert!(text.parse::<KeyId>().is_err(), "{text}");
         }
     }
@@ -169,8 +185,20 @@ mod tests {
     #[test]
     fn sets_are_what_was_chosen() {
         let some = GameSets::from_iter([GameSet::Private, GameSet::Public]);
-        assert_eq!(some.iter().collect::<Vec<_>>(), [GameSet::Public, GameSet::Private]);
-        assert_eq!((GameSets::from_iter(GameSet::ALL), GameSets::from_iter([GameSet::Public])), (GameSets::ALL, GameSets::PUBLIC));
-        assert_eq!(GameSet::ALL.map(|set| GameSet::from_name(set.name())), GameSet::ALL.map(Some));
+        assert_eq!(
+            some.iter().collect::<Vec<_>>(),
+            [GameSet::Public, GameSet::Private]
+        );
+        assert_eq!(
+            (
+                GameSets::from_iter(GameSet::ALL),
+                GameSets::from_iter([GameSet::Public])
+            ),
+            (GameSets::ALL, GameSets::PUBLIC)
+        );
+        assert_eq!(
+            GameSet::ALL.map(|set| GameSet::from_name(set.name())),
+            GameSet::ALL.map(Some)
+        );
     }
 }

@@ -22,7 +22,8 @@ mod summary;
 pub use error::StoreError;
 pub use keys::{GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyStore, Scopes};
 pub use model::{
-    Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey, Snapshot, Stale, Summed, Timed,
+    Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey,
+    Snapshot, Stale, Summed, Timed,
 };
 pub use once::{Kept, Once, Outcome};
 pub use postgres::{PostgresAddress, PostgresStore};

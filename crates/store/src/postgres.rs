@@ -31,8 +31,8 @@ use tokio::task::JoinHandle;
 
 use crate::postgres::writer::{Append, Job};
 use crate::{
-    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts, PlayId, PlayKey, RunCounts,
-    Snapshot, Stale, Store, StoreError, Summed, Timed,
+    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts,
+    PlayId, PlayKey, RunCounts, Snapshot, Stale, Store, StoreError, Summed, Timed,
 };
 
 pub use session::PostgresAddress;
@@ -66,10 +66,25 @@ impl PostgresStore {
             .connect_lazy_with(address.options());
         let commits = Arc::new(AtomicU64::new(0));
         let (orders, queue) = writer::queue();
-        let writer = tokio::spawn(writer::run(address.clone(), connection, queue, Arc::clone(&commits)));
+        let writer = tokio::spawn(writer::run(
+            address.clone(),
+            connection,
+            queue,
+            Arc::clone(&commits),
+        ));
         let (advanced, _) = broadcast::channel(ANNOUNCEMENTS);
-        let listener = tokio::spawn(listener::run(listener::begin(&pool).await?, advanced.clone()));
-        Ok(Self { pool, orders, writer, listener, commits, advanced })
+        let listener = tokio::spawn(listener::run(
+            listener::begin(&pool).await?,
+            advanced.clone(),
+        ));
+        Ok(Self {
+            pool,
+            orders,
+            writer,
+            listener,
+            commits,
+            advanced,
+        })
     }
 
     /// Finishes what is queued and closes all connections.
@@ -127,7 +142,13 @@ impl Store for PostgresStore {
     ) -> Pending<'_, ()> {
         Box::pin(async move {
             let gone = || StoreError::Unavailable("the writer has ended".to_owned());
-            let (job, answer) = Job::new(Append { play, card, index, entry, once });
+            let (job, answer) = Job::new(Append {
+                play,
+                card,
+                index,
+                entry,
+                once,
+            });
             self.orders.send(job).await.map_err(|_| gone())?;
             answer.await.map_err(|_| gone())?
         })
@@ -177,11 +198,22 @@ impl Store for PostgresStore {
         Box::pin(plays::of_owner(&self.pool, owner, most))
     }
 
-    fn plays_under_way(&self, owner: Option<Owner>, age_ms: u64, _now_ms: u64, most: u32) -> Pending<'_, Vec<PlayFacts>> {
+    fn plays_under_way(
+        &self,
+        owner: Option<Owner>,
+        age_ms: u64,
+        _now_ms: u64,
+        most: u32,
+    ) -> Pending<'_, Vec<PlayFacts>> {
         Box::pin(plays::under_way(&self.pool, owner, age_ms, most))
     }
 
-    fn cards_before(&self, owner: Option<Owner>, before: Option<CardKey>, most: u32) -> Pending<'_, Vec<Card>> {
+    fn cards_before(
+        &self,
+        owner: Option<Owner>,
+        before: Option<CardKey>,
+        most: u32,
+    ) -> Pending<'_, Vec<Card>> {
         Box::pin(cards::before(&self.pool, owner, before, most))
     }
 

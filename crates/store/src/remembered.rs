@@ -38,7 +38,9 @@ impl Remembered {
 
     /// Whether what is remembered of a play is good for this entry.
     pub(crate) fn is_good_for(&self, play: PlayKey, index: u32) -> bool {
-        self.known.get(&play).is_some_and(|known| known.next == index)
+        self.known
+            .get(&play)
+            .is_some_and(|known| known.next == index)
     }
 
     /// The last run of a play before its entry `next`.
@@ -48,7 +50,10 @@ impl Remembered {
 
     /// Counts an entry that memory is good for, and gives the play's id.
     pub(crate) fn count(&mut self, play: PlayKey, entry: &Entry) -> PlayId {
-        let known = self.known.get_mut(&play).expect("the caller has asked whether it is remembered, or told it");
+        let known = self
+            .known
+            .get_mut(&play)
+            .expect("the caller has asked whether it is remembered, or told it");
         known.last.count(known.next, entry);
         known.next += 1;
         known.id

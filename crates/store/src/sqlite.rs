@@ -27,8 +27,8 @@ use tokio::task::spawn_blocking;
 use crate::sqlite::readers::{Readers, first, number};
 use crate::sqlite::writer::{Append, Done, Job, Order};
 use crate::{
-    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts, PlayId, PlayKey, RunCounts,
-    Snapshot, Stale, Store, StoreError, Summed, Timed,
+    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts,
+    PlayId, PlayKey, RunCounts, Snapshot, Stale, Store, StoreError, Summed, Timed,
 };
 
 /// How long one process waits for another that holds the file.
@@ -84,7 +84,14 @@ fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
 
 /// The connection that writes, with the schema up to date.
 fn connect_writer(path: &Path, options: SqliteOptions) -> Result<Connection, StoreError> {
-    let mut connection = connect(path, if options.read_only { Access::Read } else { Access::Write })?;
+    let mut connection = connect(
+        path,
+        if options.read_only {
+            Access::Read
+        } else {
+            Access::Write
+        },
+    )?;
     if !options.read_only {
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     }
@@ -102,15 +109,24 @@ impl SqliteStore {
         let readers = Readers::of(path);
         let path = path.to_owned();
         let opening = spawn_blocking(move || connect_writer(&path, options));
-        let connection = opening.await.map_err(|_| failed("opening it was broken off"))??;
+        let connection = opening
+            .await
+            .map_err(|_| failed("opening it was broken off"))??;
         let commits = Arc::new(AtomicU64::new(0));
         let (orders, queue) = writer::queue();
         let advanced = broadcast::Sender::new(ANNOUNCEMENTS);
         let (counted, announced) = (Arc::clone(&commits), advanced.clone());
         let thread = std::thread::Builder::new().name("store-writer".to_owned());
         let writer = thread.spawn(move || writer::run(connection, queue, &counted, &announced));
-        let writer = writer.map_err(|error| failed(&format!("there is no thread for its writer: {error}")))?;
-        Ok(Self { readers, orders, writer, commits, advanced })
+        let writer = writer
+            .map_err(|error| failed(&format!("there is no thread for its writer: {error}")))?;
+        Ok(Self {
+            readers,
+            orders,
+            writer,
+            commits,
+            advanced,
+        })
     }
 
     /// Finishes what is queued and closes the file.
@@ -148,7 +164,14 @@ impl Store for SqliteStore {
     }
 
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>> {
-        self.read(move |file| first(file, "SELECT * FROM cards WHERE id = ?1", [id.0.as_bytes()], rows::card))
+        self.read(move |file| {
+            first(
+                file,
+                "SELECT * FROM cards WHERE id = ?1",
+                [id.0.as_bytes()],
+                rows::card,
+            )
+        })
     }
 
     fn touch_card(&self, card: CardKey, at_ms: u64) -> Pending<'_, ()> {
@@ -184,7 +207,14 @@ impl Store for SqliteStore {
     }
 
     fn play(&self, id: PlayId) -> Pending<'_, Option<Play>> {
-        self.read(move |file| first(file, &format!("{} WHERE plays.id = ?1", plays::PLAYS), [id.0.as_bytes()], rows::play))
+        self.read(move |file| {
+            first(
+                file,
+                &format!("{} WHERE plays.id = ?1", plays::PLAYS),
+                [id.0.as_bytes()],
+                rows::play,
+            )
+        })
     }
 
     fn append_once(
@@ -196,7 +226,14 @@ impl Store for SqliteStore {
         at_ms: u64,
         once: Option<Once>,
     ) -> Pending<'_, ()> {
-        self.order(Order::Append(Append { play, card, index, entry, at_ms, once }))
+        self.order(Order::Append(Append {
+            play,
+            card,
+            index,
+            entry,
+            at_ms,
+            once,
+        }))
     }
 
     fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>> {
@@ -208,7 +245,12 @@ impl Store for SqliteStore {
 
     fn forget(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64> {
         Box::pin(async move {
-            match self.write(Order::Forget { before_ms: now_ms.saturating_sub(age_ms) }).await? {
+            match self
+                .write(Order::Forget {
+                    before_ms: now_ms.saturating_sub(age_ms),
+                })
+                .await?
+            {
                 Done::Count(count) => Ok(count),
                 Done::Nothing | Done::Play(_) | Done::Cards(_) | Done::Key(_) => Ok(0),
             }
@@ -216,7 +258,9 @@ impl Store for SqliteStore {
     }
 
     fn head(&self, play: PlayKey) -> Pending<'_, u32> {
-        self.read(move |file| u32::try_from(number(file, HEAD, [play.0])?).map_err(|_| rows::corrupt("entry")))
+        self.read(move |file| {
+            u32::try_from(number(file, HEAD, [play.0])?).map_err(|_| rows::corrupt("entry"))
+        })
     }
 
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>> {
@@ -247,11 +291,22 @@ impl Store for SqliteStore {
         self.read(move |file| plays::of_owner(file, owner, most))
     }
 
-    fn plays_under_way(&self, owner: Option<Owner>, age_ms: u64, now_ms: u64, most: u32) -> Pending<'_, Vec<PlayFacts>> {
+    fn plays_under_way(
+        &self,
+        owner: Option<Owner>,
+        age_ms: u64,
+        now_ms: u64,
+        most: u32,
+    ) -> Pending<'_, Vec<PlayFacts>> {
         self.read(move |file| plays::under_way(file, owner, now_ms.saturating_sub(age_ms), most))
     }
 
-    fn cards_before(&self, owner: Option<Owner>, before: Option<CardKey>, most: u32) -> Pending<'_, Vec<Card>> {
+    fn cards_before(
+        &self,
+        owner: Option<Owner>,
+        before: Option<CardKey>,
+        most: u32,
+    ) -> Pending<'_, Vec<Card>> {
         self.read(move |file| plays::cards_before(file, owner, before, most))
     }
 

@@ -6,8 +6,8 @@ use rhae_protocol::Entry;
 use tokio::sync::broadcast;
 
 use crate::{
-    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot,
-    Stale, StoreError, Summed, Timed,
+    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Play, PlayFacts, PlayId,
+    PlayKey, RunCounts, Snapshot, Stale, StoreError, Summed, Timed,
 };
 
 /// An answer under way.
@@ -52,7 +52,14 @@ pub trait Store: Send + Sync {
     fn play(&self, id: PlayId) -> Pending<'_, Option<Play>>;
 
     /// Appends the entry with this index, which must be the next, to a play's log. Its card must be open.
-    fn append(&self, play: PlayKey, card: CardKey, index: u32, entry: Entry, at_ms: u64) -> Pending<'_, ()> {
+    fn append(
+        &self,
+        play: PlayKey,
+        card: CardKey,
+        index: u32,
+        entry: Entry,
+        at_ms: u64,
+    ) -> Pending<'_, ()> {
         self.append_once(play, card, index, entry, at_ms, None)
     }
 
@@ -98,10 +105,21 @@ pub trait Store: Send + Sync {
     fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>>;
 
     /// Plays on open cards, of one owner or of all, to which something was appended not longer ago than this; the last first.
-    fn plays_under_way(&self, owner: Option<Owner>, age_ms: u64, now_ms: u64, most: u32) -> Pending<'_, Vec<PlayFacts>>;
+    fn plays_under_way(
+        &self,
+        owner: Option<Owner>,
+        age_ms: u64,
+        now_ms: u64,
+        most: u32,
+    ) -> Pending<'_, Vec<PlayFacts>>;
 
     /// The cards of one owner or of all, those that were opened last first, from those before a card on.
-    fn cards_before(&self, owner: Option<Owner>, before: Option<CardKey>, most: u32) -> Pending<'_, Vec<Card>>;
+    fn cards_before(
+        &self,
+        owner: Option<Owner>,
+        before: Option<CardKey>,
+        most: u32,
+    ) -> Pending<'_, Vec<Card>>;
 
     /// At most so many plays after this one, in a fixed order.
     fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>>;

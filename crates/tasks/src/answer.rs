@@ -65,7 +65,10 @@ impl FromStr for Parser {
     type Err = UnknownParser;
 
     fn from_str(text: &str) -> Result<Self, UnknownParser> {
-        Self::ALL.into_iter().find(|parser| parser.name() == text).ok_or_else(|| UnknownParser(text.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|parser| parser.name() == text)
+            .ok_or_else(|| UnknownParser(text.to_owned()))
     }
 }
 
@@ -232,7 +235,10 @@ fn lenient(text: &str, tests: usize) -> Result<Answer, Unparsed> {
     Err(match found.fault {
         Some((_, fault)) => fault,
         None if clean.unclosed => Unparsed::Truncated("the reasoning never ends"),
-        None if clean.text.contains(&b'[') => Fault::NotAGrid { what: "no list in the answer is a grid".to_owned() }.into(),
+        None if clean.text.contains(&b'[') => Fault::NotAGrid {
+            what: "no list in the answer is a grid".to_owned(),
+        }
+        .into(),
         None if clean.text.iter().all(u8::is_ascii_whitespace) => Unparsed::Empty,
         None => Unparsed::NoBracket,
     })

@@ -57,12 +57,22 @@ pub fn compare(first: &Score, second: &Score) -> Result<Comparison, TasksError> 
         });
     }
     let same = first.results.len() == second.results.len()
-        && first.results.iter().zip(&second.results).all(|(a, b)| a.task == b.task && a.tests.len() == b.tests.len());
+        && first
+            .results
+            .iter()
+            .zip(&second.results)
+            .all(|(a, b)| a.task == b.task && a.tests.len() == b.tests.len());
     if !same {
-        return Err(TasksError::Sample("the two scores are of different selections of tests".to_owned()));
+        return Err(TasksError::Sample(
+            "the two scores are of different selections of tests".to_owned(),
+        ));
     }
     let pairs = || first.results.iter().zip(&second.results);
-    let count = |a: bool, b: bool| pairs().filter(|(first, second)| first.solved == a && second.solved == b).count();
+    let count = |a: bool, b: bool| {
+        pairs()
+            .filter(|(first, second)| first.solved == a && second.solved == b)
+            .count()
+    };
     let (only_first, only_second) = (count(true, false), count(false, true));
     let differing = pairs().filter(|(first, second)| first.score != second.score);
     Ok(Comparison {
@@ -73,7 +83,11 @@ pub fn compare(first: &Score, second: &Score) -> Result<Comparison, TasksError> 
         difference: second.mean_task_score.value - first.mean_task_score.value,
         mcnemar: mcnemar(only_first, only_second),
         tasks: differing
-            .map(|(first, second)| Difference { task: first.task.clone(), first: first.score, second: second.score })
+            .map(|(first, second)| Difference {
+                task: first.task.clone(),
+                first: first.score,
+                second: second.score,
+            })
             .collect(),
     })
 }

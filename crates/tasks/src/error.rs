@@ -48,7 +48,9 @@ pub enum TasksError {
         set: String,
     },
     /// Nothing to compare an answer with.
-    #[error("`{set}` has no solution for test {test} of the task `{task}`, so nothing can be scored; give the solutions as well")]
+    #[error(
+        "`{set}` has no solution for test {test} of the task `{task}`, so nothing can be scored; give the solutions as well"
+    )]
     NoSolution {
         /// The set's name.
         set: String,
@@ -90,6 +92,10 @@ pub enum TasksError {
 
 impl TasksError {
     pub(crate) fn at(file: &str, place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::File { file: file.to_owned(), place: place.into(), reason: reason.into() }
+        Self::File {
+            file: file.to_owned(),
+            place: place.into(),
+            reason: reason.into(),
+        }
     }
 }

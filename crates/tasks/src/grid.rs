@@ -103,11 +103,17 @@ impl Grid {
             return Err(Fault::TooLarge);
         }
         if let Some((row, cells)) = rows.iter().enumerate().find(|(_, row)| row.len() != width) {
-            return Err(Fault::Ragged { row: row + 1, expected: width, found: cells.len() });
+            return Err(Fault::Ragged {
+                row: row + 1,
+                expected: width,
+                found: cells.len(),
+            });
         }
         let cells: Vec<u8> = rows.concat();
         match cells.iter().find(|&&cell| cell > 9) {
-            Some(cell) => Err(Fault::OutOfRange { value: cell.to_string() }),
+            Some(cell) => Err(Fault::OutOfRange {
+                value: cell.to_string(),
+            }),
             None => Ok(Self { width, cells }),
         }
     }
@@ -115,22 +121,38 @@ impl Grid {
     /// A grid from a list of lists of numbers.
     pub fn from_json(value: &Value, cells: Cells) -> Result<Self, Fault> {
         let Value::Array(lines) = value else {
-            return Err(Fault::NotAGrid { what: format!("expected a list of rows, found {}", kind(value)) });
+            return Err(Fault::NotAGrid {
+                what: format!("expected a list of rows, found {}", kind(value)),
+            });
         };
         // What is too large is refused before its cells are looked at.
-        if lines.len() > LARGEST_SIDE || lines.iter().any(|line| line.as_array().is_some_and(|line| line.len() > LARGEST_SIDE)) {
+        if lines.len() > LARGEST_SIDE
+            || lines.iter().any(|line| {
+                line.as_array()
+                    .is_some_and(|line| line.len() > LARGEST_SIDE)
+            })
+        {
             return Err(Fault::TooLarge);
         }
-        let is_grid = |line: &Value| line.as_array().is_some_and(|line| !line.is_empty() && line.iter().all(Value::is_array));
+        let is_grid = |line: &Value| {
+            line.as_array()
+                .is_some_and(|line| !line.is_empty() && line.iter().all(Value::is_array))
+        };
         if !lines.is_empty() && lines.iter().all(is_grid) {
             return Err(Fault::ThreeDimensional { grids: lines.len() });
         }
         let mut rows = Vec::with_capacity(lines.len());
         for line in lines {
             let Value::Array(line) = line else {
-                return Err(Fault::NotAGrid { what: format!("expected a row of numbers, found {}", kind(line)) });
+                return Err(Fault::NotAGrid {
+                    what: format!("expected a row of numbers, found {}", kind(line)),
+                });
             };
-            rows.push(line.iter().map(|cell| cells.read(cell)).collect::<Result<Vec<u8>, Fault>>()?);
+            rows.push(
+                line.iter()
+                    .map(|cell| cells.read(cell))
+                    .collect::<Result<Vec<u8>, Fault>>()?,
+            );
         }
         Self::new(&rows)
     }
@@ -187,14 +209,20 @@ impl Serialize for Grid {
 
 impl Cells {
     fn read(self, value: &Value) -> Result<u8, Fault> {
-        let other = || Fault::NonInteger { value: short(&value.to_string()) };
+        let other = || Fault::NonInteger {
+            value: short(&value.to_string()),
+        };
         match value {
             Value::Number(number) => self.number(number),
-            Value::String(text) if matches!(self, Self::Lenient | Self::Official | Self::Truncating) => {
+            Value::String(text)
+                if matches!(self, Self::Lenient | Self::Official | Self::Truncating) =>
+            {
                 let number = text.trim().parse::<i64>().map_err(|_| other())?;
                 color(number)
             }
-            Value::Bool(yes) if matches!(self, Self::Official | Self::Truncating) => Ok(u8::from(*yes)),
+            Value::Bool(yes) if matches!(self, Self::Official | Self::Truncating) => {
+                Ok(u8::from(*yes))
+            }
             _ => Err(other()),
         }
     }
@@ -206,12 +234,20 @@ impl Cells {
         let float = number.as_f64().unwrap_or(f64::NAN);
         let whole = float.fract() == 0.0;
         match self {
-            _ if number.is_u64() => Err(Fault::OutOfRange { value: number.to_string() }),
-            Self::Exact => Err(Fault::NonInteger { value: short(&number.to_string()) }),
+            _ if number.is_u64() => Err(Fault::OutOfRange {
+                value: number.to_string(),
+            }),
+            Self::Exact => Err(Fault::NonInteger {
+                value: short(&number.to_string()),
+            }),
             Self::Truncating if (0.0..=9.0).contains(&float) => Ok(float as u8),
-            _ if !whole => Err(Fault::NonInteger { value: short(&number.to_string()) }),
+            _ if !whole => Err(Fault::NonInteger {
+                value: short(&number.to_string()),
+            }),
             _ if (0.0..=9.0).contains(&float) => Ok(float as u8),
-            _ => Err(Fault::OutOfRange { value: short(&number.to_string()) }),
+            _ => Err(Fault::OutOfRange {
+                value: short(&number.to_string()),
+            }),
         }
     }
 }
@@ -219,7 +255,9 @@ impl Cells {
 fn color(number: i64) -> Result<u8, Fault> {
     match u8::try_from(number) {
         Ok(color @ 0..=9) => Ok(color),
-        _ => Err(Fault::OutOfRange { value: number.to_string() }),
+        _ => Err(Fault::OutOfRange {
+            value: number.to_string(),
+        }),
     }
 }
 
@@ -239,7 +277,11 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 pub(crate) fn short(text: &str) -> String {
     let mut letters = text.chars();
     let begin: String = letters.by_ref().take(24).collect();
-    if letters.next().is_some() { format!("{begin}…") } else { begin }
+    if letters.next().is_some() {
+        format!("{begin}…")
+    } else {
+        begin
+    }
 }
 
 #[cfg(test)]
@@ -254,17 +296,41 @@ mod tests {
 
     #[test]
     fn bounds_hold() {
-        assert_eq!(exact(&json!([[1, 2], [3, 4]])).unwrap().to_string(), "[[1,2],[3,4]]");
+        assert_eq!(
+            exact(&json!([[1, 2], [3, 4]])).unwrap().to_string(),
+            "[[1,2],[3,4]]"
+        );
         assert_eq!(exact(&json!(vec![vec![0; 30]; 30])).unwrap().height(), 30);
         assert_eq!(exact(&json!(vec![vec![0; 31]])), Err(Fault::TooLarge));
         assert_eq!(exact(&json!(vec![vec![0]; 31])), Err(Fault::TooLarge));
         assert_eq!(exact(&json!([])), Err(Fault::Empty));
         assert_eq!(exact(&json!([[]])), Err(Fault::Empty));
-        assert_eq!(exact(&json!([[1, 2], [3]])), Err(Fault::Ragged { row: 2, expected: 2, found: 1 }));
-        assert_eq!(exact(&json!([[[1]], [[2]]])), Err(Fault::ThreeDimensional { grids: 2 }));
-        assert_eq!(exact(&json!([[10]])), Err(Fault::OutOfRange { value: "10".into() }));
-        assert_eq!(exact(&json!([[-1]])), Err(Fault::OutOfRange { value: "-1".into() }));
-        assert_eq!(exact(&json!([[18_446_744_073_709_551_615_u64]])).unwrap_err().kind(), "out-of-range");
+        assert_eq!(
+            exact(&json!([[1, 2], [3]])),
+            Err(Fault::Ragged {
+                row: 2,
+                expected: 2,
+                found: 1
+            })
+        );
+        assert_eq!(
+            exact(&json!([[[1]], [[2]]])),
+            Err(Fault::ThreeDimensional { grids: 2 })
+        );
+        assert_eq!(
+            exact(&json!([[10]])),
+            Err(Fault::OutOfRange { value: "10".into() })
+        );
+        assert_eq!(
+            exact(&json!([[-1]])),
+            Err(Fault::OutOfRange { value: "-1".into() })
+        );
+        assert_eq!(
+            exact(&json!([[18_446_744_073_709_551_615_u64]]))
+                .unwrap_err()
+                .kind(),
+            "out-of-range"
+        );
         assert!(matches!(exact(&json!([1, 2])), Err(Fault::NotAGrid { .. })));
     }
 

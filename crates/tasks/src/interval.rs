@@ -35,9 +35,21 @@ pub enum IntervalKind {
 
 /// Clopper and Pearson's two-sided interval for so many successes of so many.
 pub fn clopper_pearson_95(successes: usize, of: usize) -> Interval {
-    let low = if successes == 0 { 0.0 } else { bisect(|p| 1.0 - at_most(successes - 1, of, p) < 0.025) };
-    let high = if successes >= of { 1.0 } else { bisect(|p| at_most(successes, of, p) > 0.025) };
-    Interval { low, high, kind: IntervalKind::ClopperPearson }
+    let low = if successes == 0 {
+        0.0
+    } else {
+        bisect(|p| 1.0 - at_most(successes - 1, of, p) < 0.025)
+    };
+    let high = if successes >= of {
+        1.0
+    } else {
+        bisect(|p| at_most(successes, of, p) > 0.025)
+    };
+    Interval {
+        low,
+        high,
+        kind: IntervalKind::ClopperPearson,
+    }
 }
 
 /// Wilson's interval for a mean of `number` values between 0 and 1.
@@ -47,13 +59,22 @@ pub fn wilson_95(mean: f64, number: f64) -> Interval {
     let middle = mean + square / 2.0;
     let spread = Z * (mean * (1.0 - mean) / number + square / (4.0 * number)).sqrt();
     let end = |value: f64| (value / (1.0 + square)).clamp(0.0, 1.0);
-    Interval { low: end(middle - spread), high: end(middle + spread), kind: IntervalKind::Wilson }
+    Interval {
+        low: end(middle - spread),
+        high: end(middle + spread),
+        kind: IntervalKind::Wilson,
+    }
 }
 
 /// Wilson's interval for successes in groups of these sizes.
 pub(crate) fn wilson_clustered_95(mean: f64, groups: impl Iterator<Item = usize>) -> Interval {
-    let (sum, squares) = groups.fold((0.0, 0.0), |(sum, squares), size| (sum + size as f64, squares + (size * size) as f64));
-    Interval { kind: IntervalKind::WilsonClustered, ..wilson_95(mean, sum * sum / squares) }
+    let (sum, squares) = groups.fold((0.0, 0.0), |(sum, squares), size| {
+        (sum + size as f64, squares + (size * size) as f64)
+    });
+    Interval {
+        kind: IntervalKind::WilsonClustered,
+        ..wilson_95(mean, sum * sum / squares)
+    }
 }
 
 /// The chance of at most `successes` of `of` at a probability, summed in logarithms.
@@ -79,7 +100,11 @@ fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        if holds(middle) { low = middle } else { high = middle }
+        if holds(middle) {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     (low + high) / 2.0
 }
@@ -89,7 +114,10 @@ mod tests {
     use super::*;
 
     fn near(interval: Interval, low: f64, high: f64) {
-        assert!((interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5, "{interval:?}");
+        assert!(
+            (interval.low - low).abs() < 5e-5 && (interval.high - high).abs() < 5e-5,
+            "{interval:?}"
+        );
     }
 
     #[test]
@@ -110,7 +138,10 @@ mod tests {
 
     #[test]
     fn groups_widen_an_interval() {
-        let (alone, grouped) = (wilson_clustered_95(0.5, [1; 100].into_iter()), wilson_clustered_95(0.5, [2; 50].into_iter()));
+        let (alone, grouped) = (
+            wilson_clustered_95(0.5, [1; 100].into_iter()),
+            wilson_clustered_95(0.5, [2; 50].into_iter()),
+        );
         assert!((alone.high - wilson_95(0.5, 100.0).high).abs() < 1e-12);
         assert!((grouped.high - wilson_95(0.5, 50.0).high).abs() < 1e-12);
     }

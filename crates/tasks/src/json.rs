@@ -45,13 +45,28 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Top, TasksError> {
     let text = text.trim_start_matches('\u{feff}');
     let fault = |error: &serde_json::Error| {
         let reason = error.to_string();
-        let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason).to_owned();
-        let reason = if error.is_eof() { format!("the file is cut off ({reason})") } else { format!("not valid JSON: {reason}") };
-        TasksError::at(file, format!("line {}, column {}", error.line(), error.column()), reason)
+        let reason = reason
+            .rsplit_once(" at line ")
+            .map_or(reason.as_str(), |(reason, _)| reason)
+            .to_owned();
+        let reason = if error.is_eof() {
+            format!("the file is cut off ({reason})")
+        } else {
+            format!("not valid JSON: {reason}")
+        };
+        TasksError::at(
+            file,
+            format!("line {}, column {}", error.line(), error.column()),
+            reason,
+        )
     };
     if text.trim_start().starts_with('{') {
-        serde_json::from_str::<Entries>(text).map(|entries| Top::Object(entries.0)).map_err(|error| fault(&error))
+        serde_json::from_str::<Entries>(text)
+            .map(|entries| Top::Object(entries.0))
+            .map_err(|error| fault(&error))
     } else {
-        serde_json::from_str(text).map(Top::Other).map_err(|error| fault(&error))
+        serde_json::from_str(text)
+            .map(Top::Other)
+            .map_err(|error| fault(&error))
     }
 }

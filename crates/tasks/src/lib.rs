@@ -21,7 +21,9 @@ mod set;
 mod submission;
 mod task;
 
-pub use answer::{Answer, How, LONGEST_ANSWER, Parser, UnknownParser, Unparsed, parse, parse_whole};
+pub use answer::{
+    Answer, How, LONGEST_ANSWER, Parser, UnknownParser, Unparsed, parse, parse_whole,
+};
 pub use compare::{Comparison, Difference, McNemar, compare};
 pub use error::TasksError;
 pub use grid::{Cells, Fault, Grid, LARGEST_SIDE};
@@ -29,7 +31,9 @@ pub use interval::{Interval, IntervalKind, clopper_pearson_95, wilson_95};
 pub use load::{FETCHED_FORMAT, Loaded, SourceFile, load};
 pub use prompt::{PROMPTS, Prompt};
 pub use sample::{Chosen, MANIFEST_FORMAT, Manifest, NejumiRule, Reference, sample};
-pub use score::{FailureShare, Measure, Outcome, Rules, Score, TaskScore, TestScore, Warning, score};
+pub use score::{
+    FailureShare, Measure, Outcome, Rules, Score, TaskScore, TestScore, Warning, score,
+};
 pub use set::{Selection, TaskSet};
 pub use submission::{Answers, Reply, Submission, SubmissionForm, TestAnswers};
 pub use task::{Pair, Task, TaskId, Test};

@@ -59,15 +59,22 @@ pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
     for file in files {
         match content(file)? {
             Content::Task(task) => {
-                let id = stem(&file.name)
-                    .parse()
-                    .map_err(|error: TasksError| TasksError::at(&file.name, "its name", error.to_string()))?;
-                add(sets.entry(folder(&file.name)).or_default(), id, task, &file.name)?;
+                let id = stem(&file.name).parse().map_err(|error: TasksError| {
+                    TasksError::at(&file.name, "its name", error.to_string())
+                })?;
+                add(
+                    sets.entry(folder(&file.name)).or_default(),
+                    id,
+                    task,
+                    &file.name,
+                )?;
             }
             Content::Sets(found) => {
                 for (inner, tasks) in found {
                     let outer = set_name(&file.name);
-                    let name = inner.map_or(outer.clone(), |inner| format!("{outer}-{}", plain_name(&inner)));
+                    let name = inner.map_or(outer.clone(), |inner| {
+                        format!("{outer}-{}", plain_name(&inner))
+                    });
                     let set = sets.entry(name).or_default();
                     for (id, task) in tasks {
                         add(set, id, task, &file.name)?;
@@ -75,7 +82,9 @@ pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
                 }
             }
             Content::Solutions(found) => solutions.push((file, found)),
-            Content::Aside(what) => notes.push(format!("`{}` is {what} and was left out", file.name)),
+            Content::Aside(what) => {
+                notes.push(format!("`{}` is {what} and was left out", file.name))
+            }
         }
     }
     for (file, found) in &solutions {
@@ -84,9 +93,17 @@ pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
     if sets.is_empty() {
         return Err(TasksError::NoTasks);
     }
-    let plain =
-        |(name, tasks): (String, Sourced)| TaskSet { name, tasks: tasks.into_iter().map(|(id, (task, _))| (id, task)).collect() };
-    Ok(Loaded { sets: sets.into_iter().map(plain).collect(), notes })
+    let plain = |(name, tasks): (String, Sourced)| TaskSet {
+        name,
+        tasks: tasks
+            .into_iter()
+            .map(|(id, (task, _))| (id, task))
+            .collect(),
+    };
+    Ok(Loaded {
+        sets: sets.into_iter().map(plain).collect(),
+        notes,
+    })
 }
 
 fn add(set: &mut Sourced, id: TaskId, task: Task, file: &str) -> Result<(), TasksError> {
@@ -98,7 +115,11 @@ fn add(set: &mut Sourced, id: TaskId, task: Task, file: &str) -> Result<(), Task
         Entry::Occupied(place) if place.get().0 == task => Ok(()),
         Entry::Occupied(place) => {
             let (task, other) = (place.key().to_string(), place.get().1.clone());
-            Err(TasksError::Twice { task, file: file.to_owned(), other })
+            Err(TasksError::Twice {
+                task,
+                file: file.to_owned(),
+                other,
+            })
         }
     }
 }
@@ -112,17 +133,32 @@ fn solve(
     notes: &mut Vec<String>,
 ) -> Result<(), TasksError> {
     let name = set_name(&file.name);
-    let only = if sets.len() == 1 && files == 1 { sets.keys().next().cloned() } else { None };
+    let only = if sets.len() == 1 && files == 1 {
+        sets.keys().next().cloned()
+    } else {
+        None
+    };
     let Some(set) = only.or(Some(name)).and_then(|name| sets.get_mut(&name)) else {
-        return Err(TasksError::at(&file.name, "its name", "these are solutions, but their challenges are not among the files"));
+        return Err(TasksError::at(
+            &file.name,
+            "its name",
+            "these are solutions, but their challenges are not among the files",
+        ));
     };
     for (id, grids) in solutions {
         let Some((task, other)) = set.get_mut(id) else {
-            notes.push(format!("`{}` solves the task `{id}`, which is not among the challenges", file.name));
+            notes.push(format!(
+                "`{}` solves the task `{id}`, which is not among the challenges",
+                file.name
+            ));
             continue;
         };
         if task.test.len() != grids.len() {
-            let reason = format!("{} solutions, but `{other}` has {} tests", grids.len(), task.test.len());
+            let reason = format!(
+                "{} solutions, but `{other}` has {} tests",
+                grids.len(),
+                task.test.len()
+            );
             return Err(TasksError::at(&file.name, id.as_str(), reason));
         }
         for (index, (test, grid)) in task.test.iter_mut().zip(grids).enumerate() {
@@ -139,12 +175,20 @@ fn solve(
 }
 
 fn content(file: &SourceFile) -> Result<Content, TasksError> {
-    let unknown = |found: &str| TasksError::Unknown { file: file.name.clone(), found: found.to_owned() };
+    let unknown = |found: &str| TasksError::Unknown {
+        file: file.name.clone(),
+        found: found.to_owned(),
+    };
     let entries = match read(&file.name, &file.text)? {
         Top::Object(entries) => entries,
         Top::Other(value) => return Err(unknown(kind(&value))),
     };
-    let field = |wanted: &str| entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value);
+    let field = |wanted: &str| {
+        entries
+            .iter()
+            .find(|(key, _)| key == wanted)
+            .map(|(_, value)| value)
+    };
     if field("format").and_then(Value::as_str) == Some(MANIFEST_FORMAT) {
         return Ok(Content::Aside("the manifest of a sample"));
     }
@@ -154,82 +198,152 @@ fn content(file: &SourceFile) -> Result<Content, TasksError> {
     if let (Some(train @ Value::Array(_)), Some(test)) = (field("train"), field("test")) {
         return Ok(Content::Task(task(&file.name, "", train, test)?));
     }
-    let Some((_, first)) = entries.first() else { return Err(unknown("an empty object")) };
-    let is_task = |value: &Value| value.get("train").is_some_and(Value::is_array) && value.get("test").is_some();
-    let is_set = |value: &Value| value.as_object().is_some_and(|set| set.values().next().is_some_and(is_task));
+    let Some((_, first)) = entries.first() else {
+        return Err(unknown("an empty object"));
+    };
+    let is_task = |value: &Value| {
+        value.get("train").is_some_and(Value::is_array) && value.get("test").is_some()
+    };
+    let is_set = |value: &Value| {
+        value
+            .as_object()
+            .is_some_and(|set| set.values().next().is_some_and(is_task))
+    };
     if is_task(first) {
-        Ok(Content::Sets(vec![(None, tasks(&file.name, "", entries.iter().map(|(id, value)| (id, value)))?)]))
+        Ok(Content::Sets(vec![(
+            None,
+            tasks(
+                &file.name,
+                "",
+                entries.iter().map(|(id, value)| (id, value)),
+            )?,
+        )]))
     } else if is_set(first) {
         // Other keys of a combined file are remarks about it.
-        let sets = entries.iter().filter(|(_, value)| is_set(value)).map(|(name, value)| {
-            let inner = value.as_object().into_iter().flatten();
-            Ok((Some(name.clone()), tasks(&file.name, &format!("{name}."), inner)?))
-        });
+        let sets = entries
+            .iter()
+            .filter(|(_, value)| is_set(value))
+            .map(|(name, value)| {
+                let inner = value.as_object().into_iter().flatten();
+                Ok((
+                    Some(name.clone()),
+                    tasks(&file.name, &format!("{name}."), inner)?,
+                ))
+            });
         Ok(Content::Sets(sets.collect::<Result<_, TasksError>>()?))
     } else if is_answers(first) {
         Ok(Content::Aside("a submission"))
     } else if first.is_array() {
         let grids = |id: &str, value: &Value| {
             let Value::Array(list) = value else {
-                return Err(TasksError::at(&file.name, id, format!("expected a list of grids, found {}", kind(value))));
+                return Err(TasksError::at(
+                    &file.name,
+                    id,
+                    format!("expected a list of grids, found {}", kind(value)),
+                ));
             };
             let one = |(index, value)| grid(&file.name, &format!("{id}[{index}]"), value);
-            list.iter().enumerate().map(one).collect::<Result<Vec<_>, _>>()
+            list.iter()
+                .enumerate()
+                .map(one)
+                .collect::<Result<Vec<_>, _>>()
         };
-        let all = entries.iter().map(|(id, value)| Ok((task_id(&file.name, "", id)?, grids(id, value)?)));
+        let all = entries
+            .iter()
+            .map(|(id, value)| Ok((task_id(&file.name, "", id)?, grids(id, value)?)));
         Ok(Content::Solutions(all.collect::<Result<_, TasksError>>()?))
     } else {
-        Err(unknown(&format!("an object whose first value is {}", kind(first))))
+        Err(unknown(&format!(
+            "an object whose first value is {}",
+            kind(first)
+        )))
     }
 }
 
 fn is_answers(value: &Value) -> bool {
-    value.as_array().and_then(|list| list.first()).is_some_and(|answer| answer.get("attempt_1").is_some())
+    value
+        .as_array()
+        .and_then(|list| list.first())
+        .is_some_and(|answer| answer.get("attempt_1").is_some())
 }
 
-fn tasks<'a>(file: &str, place: &str, entries: impl Iterator<Item = (&'a String, &'a Value)>) -> Result<Tasks, TasksError> {
+fn tasks<'a>(
+    file: &str,
+    place: &str,
+    entries: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> Result<Tasks, TasksError> {
     let one = |(id, value): (&String, &Value)| {
         let place = format!("{place}{id}.");
         let part = |name: &str| {
-            value.get(name).ok_or_else(|| TasksError::at(file, place.trim_end_matches('.'), format!("a task needs `{name}`")))
+            value.get(name).ok_or_else(|| {
+                TasksError::at(
+                    file,
+                    place.trim_end_matches('.'),
+                    format!("a task needs `{name}`"),
+                )
+            })
         };
-        Ok((task_id(file, &place, id)?, task(file, &place, part("train")?, part("test")?)?))
+        Ok((
+            task_id(file, &place, id)?,
+            task(file, &place, part("train")?, part("test")?)?,
+        ))
     };
     entries.map(one).collect()
 }
 
 fn task_id(file: &str, place: &str, id: &str) -> Result<TaskId, TasksError> {
-    id.parse().map_err(|error: TasksError| TasksError::at(file, format!("{place}{id}"), error.to_string()))
+    id.parse().map_err(|error: TasksError| {
+        TasksError::at(file, format!("{place}{id}"), error.to_string())
+    })
 }
 
 /// A task from its two lists; keys beside `input` and `output` are remarks.
 fn task(file: &str, place: &str, train: &Value, test: &Value) -> Result<Task, TasksError> {
     let list = |name: &str, value: &Value| match value {
         Value::Array(list) if !list.is_empty() => Ok(list.clone()),
-        Value::Array(_) => Err(TasksError::at(file, format!("{place}{name}"), "the list is empty")),
-        other => Err(TasksError::at(file, format!("{place}{name}"), format!("expected a list, found {}", kind(other)))),
+        Value::Array(_) => Err(TasksError::at(
+            file,
+            format!("{place}{name}"),
+            "the list is empty",
+        )),
+        other => Err(TasksError::at(
+            file,
+            format!("{place}{name}"),
+            format!("expected a list, found {}", kind(other)),
+        )),
     };
     let part = |value: &Value, place: &str, name: &str| match value.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => grid(file, &format!("{place}.{name}"), value).map(Some),
     };
     let needed = |value: &Value, place: &str, name: &str| {
-        part(value, place, name)?.ok_or_else(|| TasksError::at(file, place, format!("`{name}` is missing")))
+        part(value, place, name)?
+            .ok_or_else(|| TasksError::at(file, place, format!("`{name}` is missing")))
     };
-    let mut loaded = Task { train: Vec::new(), test: Vec::new() };
+    let mut loaded = Task {
+        train: Vec::new(),
+        test: Vec::new(),
+    };
     for (index, pair) in list("train", train)?.iter().enumerate() {
         let place = format!("{place}train[{index}]");
-        loaded.train.push(Pair { input: needed(pair, &place, "input")?, output: needed(pair, &place, "output")? });
+        loaded.train.push(Pair {
+            input: needed(pair, &place, "input")?,
+            output: needed(pair, &place, "output")?,
+        });
     }
     for (index, pair) in list("test", test)?.iter().enumerate() {
         let place = format!("{place}test[{index}]");
-        loaded.test.push(Test { input: needed(pair, &place, "input")?, output: part(pair, &place, "output")? });
+        loaded.test.push(Test {
+            input: needed(pair, &place, "input")?,
+            output: part(pair, &place, "output")?,
+        });
     }
     Ok(loaded)
 }
 
 fn grid(file: &str, place: &str, value: &Value) -> Result<Grid, TasksError> {
-    Grid::from_json(value, Cells::Exact).map_err(|fault| TasksError::at(file, place, fault.to_string()))
+    Grid::from_json(value, Cells::Exact)
+        .map_err(|fault| TasksError::at(file, place, fault.to_string()))
 }
 
 fn stem(name: &str) -> &str {
@@ -239,7 +353,10 @@ fn stem(name: &str) -> &str {
 
 /// The set of a task that has its own file: the folder's name.
 fn folder(name: &str) -> String {
-    let above = name.rsplit('/').nth(1).filter(|above| !above.is_empty() && *above != "." && *above != "..");
+    let above = name
+        .rsplit('/')
+        .nth(1)
+        .filter(|above| !above.is_empty() && *above != "." && *above != "..");
     plain_name(above.unwrap_or("tasks"))
 }
 

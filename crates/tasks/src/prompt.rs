@@ -28,9 +28,18 @@ use crate::task::Task;
 
 /// The names of the built-in prompts with a line about each.
 pub const PROMPTS: [(&str, &str); 4] = [
-    ("official", "the structure of the official harness: JSON grids, one test at a time"),
-    ("text-grid", "rows of digits separated by blanks, one test at a time"),
-    ("nejumi-ja", "the structure of the official harness in Japanese, with compact rows"),
+    (
+        "official",
+        "the structure of the official harness: JSON grids, one test at a time",
+    ),
+    (
+        "text-grid",
+        "rows of digits separated by blanks, one test at a time",
+    ),
+    (
+        "nejumi-ja",
+        "the structure of the official harness in Japanese, with compact rows",
+    ),
     ("whole-task", "the task as JSON, all tests in one answer"),
 ];
 
@@ -78,8 +87,12 @@ enum Place {
     AnswerForm,
 }
 
-const IN_EXAMPLES: [(&str, Place); 4] =
-    [("index", Place::Index), ("number", Place::Number), ("input", Place::Input), ("output", Place::Output)];
+const IN_EXAMPLES: [(&str, Place); 4] = [
+    ("index", Place::Index),
+    ("number", Place::Number),
+    ("input", Place::Input),
+    ("output", Place::Output),
+];
 const IN_PROMPTS: [(&str, Place); 6] = [
     ("examples", Place::Examples),
     ("test", Place::Test),
@@ -99,7 +112,10 @@ impl Prompt {
             "whole-task" => include_str!("prompt/whole-task.txt"),
             _ => {
                 let known = PROMPTS.map(|(name, _)| format!("`{name}`")).join(", ");
-                return Err(TasksError::Prompt { name: short(name), reason: format!("expected {known}, or a template file") });
+                return Err(TasksError::Prompt {
+                    name: short(name),
+                    reason: format!("expected {known}, or a template file"),
+                });
             }
         };
         Self::parse(name, text)
@@ -107,7 +123,10 @@ impl Prompt {
 
     /// The prompt of a template.
     pub fn parse(name: &str, text: &str) -> Result<Self, TasksError> {
-        let wrong = |reason: String| TasksError::Prompt { name: short(name), reason };
+        let wrong = |reason: String| TasksError::Prompt {
+            name: short(name),
+            reason,
+        };
         if text.len() > LONGEST_TEMPLATE {
             return Err(wrong(format!("it has more than {LONGEST_TEMPLATE} bytes")));
         }
@@ -118,24 +137,46 @@ impl Prompt {
             Some("json-rows") => GridForm::JsonRows,
             Some("digits") => GridForm::Digits,
             Some(other) => {
-                return Err(wrong(format!("`{}` is no form of grids: expected `json`, `json-rows` or `digits`", short(other))));
+                return Err(wrong(format!(
+                    "`{}` is no form of grids: expected `json`, `json-rows` or `digits`",
+                    short(other)
+                )));
             }
         };
-        let (_, _, body) = section("prompt").ok_or_else(|| wrong("it has no section `=== prompt`".to_owned()))?;
+        let (_, _, body) =
+            section("prompt").ok_or_else(|| wrong("it has no section `=== prompt`".to_owned()))?;
         let prompt = pieces(body, &IN_PROMPTS).map_err(wrong)?;
-        let example = section("example").map_or("Input:\n{input}\nOutput:\n{output}\n\n", |(_, _, body)| body);
+        let example = section("example")
+            .map_or("Input:\n{input}\nOutput:\n{output}\n\n", |(_, _, body)| {
+                body
+            });
         let example = pieces(example, &IN_EXAMPLES).map_err(wrong)?;
         let has = |place: Place| prompt.contains(&Piece::Place(place));
         let whole = has(Place::Task) || has(Place::Tests);
         if whole == has(Place::Test) {
-            return Err(wrong("it must contain `{test}`, or for whole tasks `{task}` or `{tests}`, and not both".to_owned()));
+            return Err(wrong(
+                "it must contain `{test}`, or for whole tasks `{task}` or `{tests}`, and not both"
+                    .to_owned(),
+            ));
         }
         if !has(Place::Examples) && !has(Place::Task) {
-            return Err(wrong("it shows no training pairs: it must contain `{examples}` or `{task}`".to_owned()));
+            return Err(wrong(
+                "it shows no training pairs: it must contain `{examples}` or `{task}`".to_owned(),
+            ));
         }
         let system = section("system").map(|(_, _, body)| (*body).to_owned());
-        let hash = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { name: name.to_owned(), hash, form, example, system, prompt })
+        let hash = Sha256::digest(text)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(Self {
+            name: name.to_owned(),
+            hash,
+            form,
+            example,
+            system,
+            prompt,
+        })
     }
 
     /// Its name.
@@ -178,7 +219,14 @@ impl Prompt {
                 Piece::Place(Place::Examples) => text.push_str(&self.examples(task)),
                 Piece::Place(Place::Test) => text.push_str(&test.map(grid).unwrap_or_default()),
                 Piece::Place(Place::Tests) => {
-                    text.push_str(&task.test.iter().map(|test| grid(&test.input)).collect::<Vec<_>>().join("\n\n"));
+                    text.push_str(
+                        &task
+                            .test
+                            .iter()
+                            .map(|test| grid(&test.input))
+                            .collect::<Vec<_>>()
+                            .join("\n\n"),
+                    );
                 }
                 Piece::Place(Place::Task) => text.push_str(&without_solutions(task).to_string()),
                 Piece::Place(Place::TestCount) => text.push_str(&task.test.len().to_string()),
@@ -209,8 +257,17 @@ impl Prompt {
 
 impl GridForm {
     fn write(self, grid: &Grid) -> String {
-        let row = |row: &[u8], between: &str| row.iter().map(u8::to_string).collect::<Vec<_>>().join(between);
-        let rows = |between: &str| grid.rows().map(|cells| row(cells, between)).collect::<Vec<_>>();
+        let row = |row: &[u8], between: &str| {
+            row.iter()
+                .map(u8::to_string)
+                .collect::<Vec<_>>()
+                .join(between)
+        };
+        let rows = |between: &str| {
+            grid.rows()
+                .map(|cells| row(cells, between))
+                .collect::<Vec<_>>()
+        };
         match self {
             Self::Json => format!("[[{}]]", rows(", ").join("], [")),
             Self::JsonRows => format!("[\n  [{}]\n]", rows(",").join("],\n  [")),
@@ -221,7 +278,10 @@ impl GridForm {
 
 /// The task without what is asked for.
 fn without_solutions(task: &Task) -> Value {
-    let pairs = task.train.iter().map(|pair| json!({"input": pair.input.to_json(), "output": pair.output.to_json()}));
+    let pairs = task
+        .train
+        .iter()
+        .map(|pair| json!({"input": pair.input.to_json(), "output": pair.output.to_json()}));
     json!({"train": pairs.collect::<Value>(), "test": task.test.iter().map(|test| json!({"input": test.input.to_json()})).collect::<Value>()})
 }
 
@@ -257,9 +317,14 @@ fn sections(text: &str) -> Result<Vec<(&str, &str, &str)>, String> {
     let mut sections: Vec<(&str, &str, &str)> = Vec::new();
     for (index, &(begin, end)) in marks.iter().enumerate() {
         let head = text[begin + 4..end].trim();
-        let (name, value) = head.split_once(':').map_or((head, ""), |(name, value)| (name.trim(), value.trim()));
+        let (name, value) = head
+            .split_once(':')
+            .map_or((head, ""), |(name, value)| (name.trim(), value.trim()));
         if !["grid", "example", "system", "prompt"].contains(&name) {
-            return Err(format!("there is no section `{}`: expected `grid`, `example`, `system` or `prompt`", short(name)));
+            return Err(format!(
+                "there is no section `{}`: expected `grid`, `example`, `system` or `prompt`",
+                short(name)
+            ));
         }
         if sections.iter().any(|(known, _, _)| *known == name) {
             return Err(format!("the section `{name}` is there twice"));
@@ -282,15 +347,35 @@ fn pieces(text: &str, places: &[(&str, Place)]) -> Result<Vec<Piece>, String> {
     let mut plain = String::new();
     while let Some((before, after)) = rest.split_once('{') {
         plain.push_str(before);
-        let is_word = |word: &&str| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+        let is_word = |word: &&str| {
+            !word.is_empty()
+                && word
+                    .chars()
+                    .all(|letter| letter.is_ascii_lowercase() || letter == '_')
+        };
         let Some((word, behind)) = after.split_once('}').filter(|(word, _)| is_word(word)) else {
             plain.push('{');
             rest = after;
             continue;
         };
-        let place = places.iter().find(|(name, _)| *name == word).map(|(_, place)| *place);
-        let known = || places.iter().map(|(name, _)| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
-        let place = place.ok_or_else(|| format!("there is no place `{{{}}}` here: expected {}", short(word), known()))?;
+        let place = places
+            .iter()
+            .find(|(name, _)| *name == word)
+            .map(|(_, place)| *place);
+        let known = || {
+            places
+                .iter()
+                .map(|(name, _)| format!("{{{name}}}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let place = place.ok_or_else(|| {
+            format!(
+                "there is no place `{{{}}}` here: expected {}",
+                short(word),
+                known()
+            )
+        })?;
         pieces.extend([Piece::Text(std::mem::take(&mut plain)), Piece::Place(place)]);
         rest = behind;
     }

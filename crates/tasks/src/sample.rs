@@ -33,7 +33,11 @@ pub struct NejumiRule {
 
 impl Default for NejumiRule {
     fn default() -> Self {
-        Self { samples: 50, seed: 42, most_cells: 2000 }
+        Self {
+            samples: 50,
+            seed: 42,
+            most_cells: 2000,
+        }
     }
 }
 
@@ -81,16 +85,34 @@ pub struct Chosen {
 }
 
 /// Draws a sample, in proportion to a reference run if there is one.
-pub fn sample(set: &TaskSet, rule: NejumiRule, reference: Option<(&str, &Score)>) -> Result<Manifest, TasksError> {
-    let small: Vec<&TaskId> =
-        set.tasks.iter().filter(|(_, task)| task.training_cells() <= rule.most_cells).map(|(id, _)| id).collect();
+pub fn sample(
+    set: &TaskSet,
+    rule: NejumiRule,
+    reference: Option<(&str, &Score)>,
+) -> Result<Manifest, TasksError> {
+    let small: Vec<&TaskId> = set
+        .tasks
+        .iter()
+        .filter(|(_, task)| task.training_cells() <= rule.most_cells)
+        .map(|(id, _)| id)
+        .collect();
     let (mut chosen, reference) = match reference {
         Some((name, score)) => {
             if score.revision != set.revision() {
-                return Err(TasksError::Revision { what: "reference", found: score.revision.clone(), expected: set.revision() });
+                return Err(TasksError::Revision {
+                    what: "reference",
+                    found: score.revision.clone(),
+                    expected: set.revision(),
+                });
             }
             let (chosen, total) = in_proportion(&small, rule, score)?;
-            (chosen, Some(Reference { name: name.to_owned(), score: total }))
+            (
+                chosen,
+                Some(Reference {
+                    name: name.to_owned(),
+                    score: total,
+                }),
+            )
         }
         None => (by_size(set, &small, rule)?, None),
     };
@@ -109,32 +131,58 @@ pub fn sample(set: &TaskSet, rule: NejumiRule, reference: Option<(&str, &Score)>
 }
 
 /// Of each task one test: a solved one where the reference solved any. As many of the solved tasks as its mean score says.
-fn in_proportion(small: &[&TaskId], rule: NejumiRule, score: &Score) -> Result<(Vec<Chosen>, f64), TasksError> {
+fn in_proportion(
+    small: &[&TaskId],
+    rule: NejumiRule,
+    score: &Score,
+) -> Result<(Vec<Chosen>, f64), TasksError> {
     let answered = |outcome: &Outcome| !matches!(outcome, Outcome::MissingTask);
     let rows: Vec<_> = score
         .results
         .iter()
-        .filter(|result| small.contains(&&result.task) && result.tests.iter().any(|test| answered(&test.outcome)))
+        .filter(|result| {
+            small.contains(&&result.task) && result.tests.iter().any(|test| answered(&test.outcome))
+        })
         .collect();
     if rows.is_empty() {
-        return Err(TasksError::Sample("the reference answers none of the tasks that are small enough".to_owned()));
+        return Err(TasksError::Sample(
+            "the reference answers none of the tasks that are small enough".to_owned(),
+        ));
     }
     let total = rows.iter().map(|result| result.score).sum::<f64>() / rows.len() as f64;
     let (mut right, mut wrong) = (Vec::new(), Vec::new());
     for result in rows {
-        let tests = |solved: bool| result.tests.iter().filter(move |test| test.outcome.is_solved() == solved).map(|test| test.test);
+        let tests = |solved: bool| {
+            result
+                .tests
+                .iter()
+                .filter(move |test| test.outcome.is_solved() == solved)
+                .map(|test| test.test)
+        };
         let correct = result.score > 0.0;
-        if let Some(test) = tests(correct).min_by_key(|test| key(rule.seed, "test", &result.task, *test)) {
+        if let Some(test) =
+            tests(correct).min_by_key(|test| key(rule.seed, "test", &result.task, *test))
+        {
             let pool = if correct { &mut right } else { &mut wrong };
-            pool.push(Chosen { task: result.task.clone(), test, reference_correct: Some(correct) });
+            pool.push(Chosen {
+                task: result.task.clone(),
+                test,
+                reference_correct: Some(correct),
+            });
         }
     }
     // Halves go to the even number, as in the rule's original.
     let solved = (rule.samples as f64 * total).round_ties_even() as usize;
     let mut chosen = Vec::new();
-    for (pool, count, what) in [(&mut right, solved, "solved"), (&mut wrong, rule.samples - solved, "did not solve")] {
+    for (pool, count, what) in [
+        (&mut right, solved, "solved"),
+        (&mut wrong, rule.samples - solved, "did not solve"),
+    ] {
         if pool.len() < count {
-            let reason = format!("{count} tasks are needed that the reference {what}, and there are {}", pool.len());
+            let reason = format!(
+                "{count} tasks are needed that the reference {what}, and there are {}",
+                pool.len()
+            );
             return Err(TasksError::Sample(reason));
         }
         pool.sort_by_cached_key(|one| key(rule.seed, "task", &one.task, one.test));
@@ -146,15 +194,28 @@ fn in_proportion(small: &[&TaskId], rule: NejumiRule, score: &Score) -> Result<(
 /// Tasks ordered by size and cut into as many parts of equal length as there are samples: one of each.
 fn by_size(set: &TaskSet, small: &[&TaskId], rule: NejumiRule) -> Result<Vec<Chosen>, TasksError> {
     if small.len() < rule.samples {
-        return Err(TasksError::Sample(format!("{} tasks are wanted, and {} are small enough", rule.samples, small.len())));
+        return Err(TasksError::Sample(format!(
+            "{} tasks are wanted, and {} are small enough",
+            rule.samples,
+            small.len()
+        )));
     }
     let mut ordered = small.to_vec();
     ordered.sort_by_key(|id| (set.tasks[*id].training_cells(), *id));
-    let part = |index: usize| &ordered[index * ordered.len() / rule.samples..(index + 1) * ordered.len() / rule.samples];
+    let part = |index: usize| {
+        &ordered[index * ordered.len() / rule.samples..(index + 1) * ordered.len() / rule.samples]
+    };
     let chosen = (0..rule.samples).filter_map(|index| {
-        let task = part(index).iter().min_by_key(|id| key(rule.seed, "task", id, 0))?;
-        let test = (0..set.tasks[*task].test.len()).min_by_key(|test| key(rule.seed, "test", task, *test))?;
-        Some(Chosen { task: (*task).clone(), test, reference_correct: None })
+        let task = part(index)
+            .iter()
+            .min_by_key(|id| key(rule.seed, "task", id, 0))?;
+        let test = (0..set.tasks[*task].test.len())
+            .min_by_key(|test| key(rule.seed, "test", task, *test))?;
+        Some(Chosen {
+            task: (*task).clone(),
+            test,
+            reference_correct: None,
+        })
     });
     Ok(chosen.collect())
 }
@@ -167,11 +228,23 @@ impl Manifest {
     /// Reads a manifest.
     pub fn parse(file: &str, text: &str) -> Result<Self, TasksError> {
         let manifest: Self = serde_json::from_str(text).map_err(|error| {
-            TasksError::at(file, format!("line {}, column {}", error.line(), error.column()), error.to_string())
+            TasksError::at(
+                file,
+                format!("line {}, column {}", error.line(), error.column()),
+                error.to_string(),
+            )
         })?;
         if manifest.format != MANIFEST_FORMAT || manifest.version != VERSION {
-            let found = format!("`{}` version {}", crate::grid::short(&manifest.format), manifest.version);
-            return Err(TasksError::at(file, "format", format!("expected `{MANIFEST_FORMAT}` version {VERSION}, found {found}")));
+            let found = format!(
+                "`{}` version {}",
+                crate::grid::short(&manifest.format),
+                manifest.version
+            );
+            return Err(TasksError::at(
+                file,
+                "format",
+                format!("expected `{MANIFEST_FORMAT}` version {VERSION}, found {found}"),
+            ));
         }
         Ok(manifest)
     }
@@ -179,11 +252,18 @@ impl Manifest {
     /// The tests, if they are of this set.
     pub fn selection(&self, set: &TaskSet) -> Result<Selection, TasksError> {
         if self.revision != set.revision() {
-            return Err(TasksError::Revision { what: "sample", found: self.revision.clone(), expected: set.revision() });
+            return Err(TasksError::Revision {
+                what: "sample",
+                found: self.revision.clone(),
+                expected: set.revision(),
+            });
         }
         let mut selection = Selection::new();
         for chosen in &self.chosen {
-            selection.entry(chosen.task.clone()).or_default().push(chosen.test);
+            selection
+                .entry(chosen.task.clone())
+                .or_default()
+                .push(chosen.test);
         }
         for tests in selection.values_mut() {
             tests.sort_unstable();

@@ -29,7 +29,10 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { attempts: 2, parser: Parser::Lenient }
+        Self {
+            attempts: 2,
+            parser: Parser::Lenient,
+        }
     }
 }
 
@@ -176,12 +179,20 @@ impl Outcome {
 
     /// Whether there was no usable answer at all, which Nejumi's hard mode stops at.
     pub const fn is_failure(&self) -> bool {
-        matches!(self, Self::Unreadable { .. } | Self::NoAnswer | Self::MissingTask | Self::Damaged)
+        matches!(
+            self,
+            Self::Unreadable { .. } | Self::NoAnswer | Self::MissingTask | Self::Damaged
+        )
     }
 }
 
 /// Scores a submission on the selected tests of a set.
-pub fn score(set: &TaskSet, selection: &Selection, submission: &Submission, rules: Rules) -> Result<Score, TasksError> {
+pub fn score(
+    set: &TaskSet,
+    selection: &Selection,
+    submission: &Submission,
+    rules: Rules,
+) -> Result<Score, TasksError> {
     let (results, warnings) = judge::judge(set, selection, submission, rules)?;
     if results.is_empty() {
         return Err(TasksError::NoTasks);
@@ -190,18 +201,34 @@ pub fn score(set: &TaskSet, selection: &Selection, submission: &Submission, rule
     let tests: usize = results.iter().map(|result| result.tests.len()).sum();
     let mean = |value: fn(&TaskScore) -> f64| {
         let value = results.iter().map(value).sum::<f64>() / tasks as f64;
-        Measure { value, count: None, of: tasks, interval: wilson_95(value, tasks as f64) }
+        Measure {
+            value,
+            count: None,
+            of: tasks,
+            interval: wilson_95(value, tasks as f64),
+        }
     };
     let solved = results.iter().filter(|result| result.solved).count();
-    let outcomes = || results.iter().flat_map(|result| &result.tests).map(|test| &test.outcome);
+    let outcomes = || {
+        results
+            .iter()
+            .flat_map(|result| &result.tests)
+            .map(|test| &test.outcome)
+    };
     let inputs = outcomes().filter(|outcome| outcome.is_solved()).count();
     let share = inputs as f64 / tests as f64;
     let mut reasons: BTreeMap<&'static str, usize> = BTreeMap::new();
     for outcome in outcomes().filter(|outcome| !outcome.is_solved()) {
         *reasons.entry(outcome.name()).or_default() += 1;
     }
-    let mut failures: Vec<FailureShare> =
-        reasons.into_iter().map(|(reason, count)| FailureShare { reason, count, share: count as f64 / tests as f64 }).collect();
+    let mut failures: Vec<FailureShare> = reasons
+        .into_iter()
+        .map(|(reason, count)| FailureShare {
+            reason,
+            count,
+            share: count as f64 / tests as f64,
+        })
+        .collect();
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
     Ok(Score {
         set: set.name.clone(),

@@ -35,17 +35,25 @@ impl TaskSet {
 
     /// How many training pairs and how many tests there are.
     pub fn counts(&self) -> (usize, usize) {
-        self.tasks.values().fold((0, 0), |(pairs, tests), task| (pairs + task.train.len(), tests + task.test.len()))
+        self.tasks.values().fold((0, 0), |(pairs, tests), task| {
+            (pairs + task.train.len(), tests + task.test.len())
+        })
     }
 
     /// A task by its id.
     pub fn task(&self, id: &TaskId) -> Result<&Task, TasksError> {
-        self.tasks.get(id).ok_or_else(|| TasksError::NoTask { task: id.to_string(), set: self.name.clone() })
+        self.tasks.get(id).ok_or_else(|| TasksError::NoTask {
+            task: id.to_string(),
+            set: self.name.clone(),
+        })
     }
 
     /// All tests of all tasks.
     pub fn everything(&self) -> Selection {
-        self.tasks.iter().map(|(id, task)| (id.clone(), (0..task.test.len()).collect())).collect()
+        self.tasks
+            .iter()
+            .map(|(id, task)| (id.clone(), (0..task.test.len()).collect()))
+            .collect()
     }
 
     /// The tasks of the harness plan's flags: those named, or all; of these the first few in order of their ids.
@@ -54,7 +62,10 @@ impl TaskSet {
             self.task(id)?;
         }
         let named: BTreeSet<&TaskId> = named.iter().collect();
-        let all = self.everything().into_iter().filter(|(id, _)| named.is_empty() || named.contains(id));
+        let all = self
+            .everything()
+            .into_iter()
+            .filter(|(id, _)| named.is_empty() || named.contains(id));
         Ok(all.take(most.unwrap_or(usize::MAX)).collect())
     }
 
@@ -63,14 +74,26 @@ impl TaskSet {
         let mut tasks = BTreeMap::new();
         for (id, tests) in selection {
             let task = self.task(id)?;
-            let missing = |test: usize| TasksError::NoTask { task: format!("{id} test {}", test + 1), set: self.name.clone() };
+            let missing = |test: usize| TasksError::NoTask {
+                task: format!("{id} test {}", test + 1),
+                set: self.name.clone(),
+            };
             let test = tests
                 .iter()
                 .map(|&index| task.test.get(index).cloned().ok_or_else(|| missing(index)))
                 .collect::<Result<Vec<_>, _>>()?;
-            tasks.insert(id.clone(), Task { train: task.train.clone(), test });
+            tasks.insert(
+                id.clone(),
+                Task {
+                    train: task.train.clone(),
+                    test,
+                },
+            );
         }
-        Ok(Self { name: self.name.clone(), tasks })
+        Ok(Self {
+            name: self.name.clone(),
+            tasks,
+        })
     }
 }
 

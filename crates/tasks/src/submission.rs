@@ -77,13 +77,23 @@ pub enum Reply {
 impl Submission {
     /// Reads one file with all tasks, or the files of a folder.
     pub fn read(files: &[SourceFile]) -> Result<Self, TasksError> {
-        let mut folder = Self { form: SubmissionForm::Official, tasks: BTreeMap::new(), doubled: Vec::new(), notes: Vec::new() };
+        let mut folder = Self {
+            form: SubmissionForm::Official,
+            tasks: BTreeMap::new(),
+            doubled: Vec::new(),
+            notes: Vec::new(),
+        };
         for file in files {
             let stem = file.name.rsplit('/').next().unwrap_or(&file.name);
             let stem = stem.strip_suffix(".json").unwrap_or(stem);
             match read(&file.name, &file.text) {
-                Ok(Top::Object(entries)) if files.len() == 1 => return one_file(&file.name, entries),
-                Ok(Top::Object(_)) => folder.notes.push(format!("`{}` is not a list of answers and was left out", file.name)),
+                Ok(Top::Object(entries)) if files.len() == 1 => {
+                    return one_file(&file.name, entries);
+                }
+                Ok(Top::Object(_)) => folder.notes.push(format!(
+                    "`{}` is not a list of answers and was left out",
+                    file.name
+                )),
                 Ok(Top::Other(value)) => folder.add(TaskId::from_problem(stem)?, answers(&value)),
                 Err(error) if files.len() == 1 => return Err(error),
                 Err(error) => match TaskId::from_problem(stem) {
@@ -93,8 +103,13 @@ impl Submission {
             }
         }
         if folder.tasks.is_empty() {
-            let file = files.first().map_or_else(String::new, |file| file.name.clone());
-            return Err(TasksError::Submission { file, reason: "there are no answers in it".to_owned() });
+            let file = files
+                .first()
+                .map_or_else(String::new, |file| file.name.clone());
+            return Err(TasksError::Submission {
+                file,
+                reason: "there are no answers in it".to_owned(),
+            });
         }
         Ok(folder)
     }
@@ -107,7 +122,10 @@ impl Submission {
 }
 
 fn one_file(name: &str, entries: Vec<(String, Value)>) -> Result<Submission, TasksError> {
-    let not = |reason: String| TasksError::Submission { file: name.to_owned(), reason };
+    let not = |reason: String| TasksError::Submission {
+        file: name.to_owned(),
+        reason,
+    };
     let like_answers = |value: &Value| value.is_array() || value.is_string() || value.is_null();
     match entries.first() {
         None => return Err(not("the object is empty".to_owned())),
@@ -120,12 +138,18 @@ fn one_file(name: &str, entries: Vec<(String, Value)>) -> Result<Submission, Tas
         }
         Some(_) => {}
     }
-    let mut submission =
-        Submission { form: SubmissionForm::Kaggle, tasks: BTreeMap::new(), doubled: Vec::new(), notes: Vec::new() };
+    let mut submission = Submission {
+        form: SubmissionForm::Kaggle,
+        tasks: BTreeMap::new(),
+        doubled: Vec::new(),
+        notes: Vec::new(),
+    };
     for (key, value) in entries {
         match TaskId::from_problem(&key) {
             Ok(id) => submission.add(id, answers(&value)),
-            Err(error) => submission.notes.push(format!("an entry was left out: {error}")),
+            Err(error) => submission
+                .notes
+                .push(format!("an entry was left out: {error}")),
         }
     }
     Ok(submission)
@@ -143,19 +167,30 @@ fn answers(value: &Value) -> Answers {
 /// One test's attempts, either as values or, as the official harness writes them, as objects with an `answer`.
 fn test_answers(value: &Value) -> TestAnswers {
     let Value::Object(fields) = value else {
-        return TestAnswers { attempts: vec![reply(value)], pair_index: None };
+        return TestAnswers {
+            attempts: vec![reply(value)],
+            pair_index: None,
+        };
     };
     let mut test = TestAnswers::default();
     for (key, value) in fields {
-        let number = key.strip_prefix("attempt_").and_then(|number| number.parse::<usize>().ok());
-        let Some(number @ 1..=HIGHEST_ATTEMPT) = number else { continue };
+        let number = key
+            .strip_prefix("attempt_")
+            .and_then(|number| number.parse::<usize>().ok());
+        let Some(number @ 1..=HIGHEST_ATTEMPT) = number else {
+            continue;
+        };
         if test.attempts.len() < number {
             test.attempts.resize(number, Reply::Nothing);
         }
         let wrapped = value.as_object().and_then(|attempt| attempt.get("answer"));
         test.attempts[number - 1] = reply(wrapped.unwrap_or(value));
-        let index = value.pointer("/metadata/pair_index").and_then(Value::as_u64);
-        test.pair_index = test.pair_index.or(index.and_then(|index| usize::try_from(index).ok()));
+        let index = value
+            .pointer("/metadata/pair_index")
+            .and_then(Value::as_u64);
+        test.pair_index = test
+            .pair_index
+            .or(index.and_then(|index| usize::try_from(index).ok()));
     }
     test
 }
@@ -163,7 +198,13 @@ fn test_answers(value: &Value) -> TestAnswers {
 fn reply(value: &Value) -> Reply {
     match value {
         Value::Null => Reply::Nothing,
-        Value::Array(rows) if rows.iter().all(|row| row.as_array().is_some_and(Vec::is_empty)) => Reply::Nothing,
+        Value::Array(rows)
+            if rows
+                .iter()
+                .all(|row| row.as_array().is_some_and(Vec::is_empty)) =>
+        {
+            Reply::Nothing
+        }
         Value::String(text) if text.trim().is_empty() => Reply::Nothing,
         Value::String(text) => Reply::Text(text.clone()),
         other => Reply::Json(other.clone()),
@@ -175,7 +216,10 @@ mod tests {
     use super::*;
 
     fn file(name: &str, text: &str) -> SourceFile {
-        SourceFile { name: name.to_owned(), text: text.to_owned() }
+        SourceFile {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        }
     }
 
     fn tests(submission: &Submission, id: &str) -> Vec<TestAnswers> {
@@ -198,8 +242,13 @@ mod tests {
 
     #[test]
     fn a_folder_keeps_damaged_files_and_leaves_others_out() {
-        let good = r#"[{"attempt_1":{"answer":[[1]],"metadata":{"pair_index":0}},"attempt_2":null}]"#;
-        let files = [file("d/aa.json", good), file("d/bb.json", "[{"), file("d/results.json", r#"{"score":1}"#)];
+        let good =
+            r#"[{"attempt_1":{"answer":[[1]],"metadata":{"pair_index":0}},"attempt_2":null}]"#;
+        let files = [
+            file("d/aa.json", good),
+            file("d/bb.json", "[{"),
+            file("d/results.json", r#"{"score":1}"#),
+        ];
         let submission = Submission::read(&files).unwrap();
         assert_eq!(submission.form, SubmissionForm::Official);
         assert_eq!(tests(&submission, "aa")[0].pair_index, Some(0));
@@ -211,13 +260,17 @@ mod tests {
 
     #[test]
     fn doubled_tasks_are_noticed_and_other_files_refused() {
-        let doubled = Submission::read(&[file("s.json", r#"{"aa":[],"aa":[{"attempt_1":[[1]]}]}"#)]).unwrap();
+        let doubled =
+            Submission::read(&[file("s.json", r#"{"aa":[],"aa":[{"attempt_1":[[1]]}]}"#)]).unwrap();
         assert_eq!(doubled.doubled.len(), 1);
         assert_eq!(tests(&doubled, "aa").len(), 1);
         for text in ["{}", r#"{"aa":{"train":[]}}"#, "[{", "{"] {
             assert!(Submission::read(&[file("s.json", text)]).is_err(), "{text}");
         }
         let whole = Submission::read(&[file("s.json", r#"{"arc-aa":"[[1]]"}"#)]).unwrap();
-        assert_eq!(whole.tasks[&"aa".parse::<TaskId>().unwrap()], Answers::Whole("[[1]]".to_owned()));
+        assert_eq!(
+            whole.tasks[&"aa".parse::<TaskId>().unwrap()],
+            Answers::Whole("[[1]]".to_owned())
+        );
     }
 }

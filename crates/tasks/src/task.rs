@@ -44,7 +44,8 @@ impl FromStr for TaskId {
 
     /// Ids become names of files, so nothing in them may lead elsewhere.
     fn from_str(text: &str) -> Result<Self, TasksError> {
-        let fine = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+        let fine =
+            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
         if (1..=64).contains(&text.len()) && text.chars().all(fine) && !text.starts_with('.') {
             Ok(Self(text.to_owned()))
         } else {
@@ -101,12 +102,18 @@ pub struct Task {
 impl Task {
     /// Cells of the training pairs, inputs and outputs together: the size that Nejumi's sampling limits.
     pub fn training_cells(&self) -> usize {
-        self.train.iter().map(|pair| pair.input.cells().len() + pair.output.cells().len()).sum()
+        self.train
+            .iter()
+            .map(|pair| pair.input.cells().len() + pair.output.cells().len())
+            .sum()
     }
 
     /// As a task file holds it.
     pub fn to_json(&self) -> Value {
-        let pairs = self.train.iter().map(|pair| json!({"input": pair.input.to_json(), "output": pair.output.to_json()}));
+        let pairs = self
+            .train
+            .iter()
+            .map(|pair| json!({"input": pair.input.to_json(), "output": pair.output.to_json()}));
         let tests = self.test.iter().map(|test| {
             let mut entry = Map::new();
             entry.insert("input".to_owned(), test.input.to_json());
@@ -125,10 +132,25 @@ mod tests {
 
     #[test]
     fn ids_cannot_lead_out_of_a_folder() {
-        for bad in ["", "..", "../x", "a/b", ".hidden", "a b", "ü", &"x".repeat(65)] {
+        for bad in [
+            "",
+            "..",
+            "../x",
+            "a/b",
+            ".hidden",
+            "a b",
+            "ü",
+            &"x".repeat(65),
+        ] {
             assert!(bad.parse::<TaskId>().is_err(), "{bad}");
         }
-        assert_eq!(TaskId::from_problem("arc-0934a4d8").unwrap(), TaskId::from_problem("0934a4d8").unwrap());
-        assert_eq!("0934a4d8".parse::<TaskId>().unwrap().problem(), "arc-0934a4d8");
+        assert_eq!(
+            TaskId::from_problem("arc-0934a4d8").unwrap(),
+            TaskId::from_problem("0934a4d8").unwrap()
+        );
+        assert_eq!(
+            "0934a4d8".parse::<TaskId>().unwrap().problem(),
+            "arc-0934a4d8"
+        );
     }
 }

@@ -23,10 +23,14 @@ impl Bell {
     /// A bell between this many threads, all of which work.
     pub fn for_threads(threads: usize) -> Self {
         /// Asked once, because the answer is read from files.
-        static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(0, usize::from));
+        static CORES: LazyLock<usize> =
+            LazyLock::new(|| available_parallelism().map_or(0, usize::from));
         // With fewer processors, whoever looks out keeps others from working.
         let patience = if *CORES >= threads { PATIENCE } else { 0 };
-        Self { patience, ..Self::default() }
+        Self {
+            patience,
+            ..Self::default()
+        }
     }
 
     /// Wakes whoever sleeps, after something happened that may be waited for.
@@ -52,7 +56,10 @@ impl Bell {
         self.asleep.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         while !happened() {
-            guard = self.rung.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            guard = self
+                .rung
+                .wait(guard)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         self.asleep.fetch_sub(1, Ordering::Relaxed);
     }
@@ -66,7 +73,10 @@ mod tests {
     fn nobody_sleeps_through_a_bell() {
         // With patience nearly nobody ever sleeps, without everybody does.
         for patience in [0, 1, PATIENCE] {
-            let bell = Bell { patience, ..Bell::default() };
+            let bell = Bell {
+                patience,
+                ..Bell::default()
+            };
             let ball = AtomicUsize::new(0);
             std::thread::scope(|scope| {
                 for player in 0..3 {

@@ -52,11 +52,20 @@ impl Team {
     /// This many threads, the caller's included.
     pub fn new(threads: usize) -> io::Result<Self> {
         let (call, done) = (Bell::for_threads(threads), Bell::for_threads(threads));
-        let desk = Arc::new(Desk { call, done, ..Desk::default() });
-        let mut team = Self { desk, helpers: Vec::new(), turn: Mutex::default() };
+        let desk = Arc::new(Desk {
+            call,
+            done,
+            ..Desk::default()
+        });
+        let mut team = Self {
+            desk,
+            helpers: Vec::new(),
+            turn: Mutex::default(),
+        };
         for _ in 1..threads {
             let desk = Arc::clone(&team.desk);
-            team.helpers.push(Builder::new().spawn(move || desk.help())?);
+            team.helpers
+                .push(Builder::new().spawn(move || desk.help())?);
         }
         Ok(team)
     }
@@ -83,7 +92,13 @@ impl Team {
         self.work(items.len(), items, work, first);
     }
 
-    fn work<I: Iterator + Send>(&self, others: usize, items: I, work: impl Fn(I::Item) + Sync, first: impl FnOnce()) {
+    fn work<I: Iterator + Send>(
+        &self,
+        others: usize,
+        items: I,
+        work: impl Fn(I::Item) + Sync,
+        first: impl FnOnce(),
+    ) {
         let items = Mutex::new(items);
         let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
         let help = || {
@@ -92,7 +107,11 @@ impl Team {
             }
         };
         // Who finds the helpers at work for another does all alone.
-        let turn = if self.helpers.is_empty() || others == 0 { None } else { self.take_turn() };
+        let turn = if self.helpers.is_empty() || others == 0 {
+            None
+        } else {
+            self.take_turn()
+        };
         let called = turn.is_some().then(|| self.desk.call(&help));
         first();
         help();
@@ -128,9 +147,14 @@ impl Team {
     /// be started the caller works alone.
     pub fn hire(threads: usize) -> Hired {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-        let fitting = idle.iter().position(|team| team.threads() == threads.max(1)).map(|at| idle.remove(at));
+        let fitting = idle
+            .iter()
+            .position(|team| team.threads() == threads.max(1))
+            .map(|at| idle.remove(at));
         drop(idle);
-        Hired(Some(fitting.unwrap_or_else(|| Self::new(threads).unwrap_or_default())))
+        Hired(Some(
+            fitting.unwrap_or_else(|| Self::new(threads).unwrap_or_default()),
+        ))
     }
 }
 
@@ -147,7 +171,11 @@ impl Drop for Hired {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         idle.extend(self.0.take().filter(|team| team.threads() > 1));
         // Those who waited longest go, and are waited for after others can hire again.
-        let surplus = if idle.len() > MOST_IDLE { Some(idle.remove(0)) } else { None };
+        let surplus = if idle.len() > MOST_IDLE {
+            Some(idle.remove(0))
+        } else {
+            None
+        };
         drop(idle);
         drop(surplus);
     }
@@ -169,7 +197,9 @@ impl Drop for Team {
 
 impl fmt::Debug for Team {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Team").field("threads", &self.threads()).finish_non_exhaustive()
+        f.debug_struct("Team")
+            .field("threads", &self.threads())
+            .finish_non_exhaustive()
     }
 }
 
@@ -200,7 +230,8 @@ impl Desk {
     fn help(&self) {
         let mut seen = 0;
         loop {
-            self.call.await_that(|| self.calls.load(Ordering::Acquire) != seen);
+            self.call
+                .await_that(|| self.calls.load(Ordering::Acquire) != seen);
             let state = self.lock();
             if state.closed {
                 return;
@@ -225,7 +256,8 @@ impl Drop for Called<'_> {
     fn drop(&mut self) {
         let Self(desk) = self;
         desk.lock().work = None;
-        desk.done.await_that(|| desk.busy.load(Ordering::Acquire) == 0);
+        desk.done
+            .await_that(|| desk.busy.load(Ordering::Acquire) == 0);
     }
 }
 
@@ -264,7 +296,9 @@ mod tests {
                 scope.spawn(|| {
                     for round in 0..5_000 {
                         let done = AtomicUsize::new(0);
-                        team.share(0..round % 7, |item| _ = done.fetch_add(item, Ordering::Relaxed));
+                        team.share(0..round % 7, |item| {
+                            _ = done.fetch_add(item, Ordering::Relaxed)
+                        });
                         assert_eq!(done.into_inner(), (0..round % 7).sum());
                         // Now and then everybody has fallen asleep.
                         if round % 1_000 == 0 {
@@ -287,14 +321,25 @@ mod tests {
 
     #[test]
     fn whoever_hires_has_a_team_for_themselves() {
-        let ids = |team: &Team| team.helpers.iter().map(|helper| helper.thread().id()).collect::<Vec<_>>();
+        let ids = |team: &Team| {
+            team.helpers
+                .iter()
+                .map(|helper| helper.thread().id())
+                .collect::<Vec<_>>()
+        };
         // Teams of a size that no other test asks for.
         let (one, other) = (Team::hire(4), Team::hire(4));
-        assert_eq!((one.threads(), other.threads(), Team::hire(0).threads()), (4, 4, 1));
+        assert_eq!(
+            (one.threads(), other.threads(), Team::hire(0).threads()),
+            (4, 4, 1)
+        );
         assert_ne!(ids(&one), ids(&other));
         let known = [ids(&one), ids(&other)];
         drop((one, other));
-        assert!(known.contains(&ids(&Team::hire(4))), "a team that waits is hired again");
+        assert!(
+            known.contains(&ids(&Team::hire(4))),
+            "a team that waits is hired again"
+        );
         // More teams than wait for others at a time.
         let many: Vec<Hired> = (0..2 * MOST_IDLE).map(|_| Team::hire(4)).collect();
         drop(many);
@@ -304,7 +349,9 @@ mod tests {
     #[test]
     fn who_is_in_the_middle_of_work_may_share_more_of_it() {
         let (team, done) = (Team::new(2).unwrap(), AtomicUsize::new(0));
-        team.share(0..10, |_| team.share(0..10, |_| _ = done.fetch_add(1, Ordering::Relaxed)));
+        team.share(0..10, |_| {
+            team.share(0..10, |_| _ = done.fetch_add(1, Ordering::Relaxed))
+        });
         assert_eq!(done.into_inner(), 100);
     }
 
@@ -313,7 +360,9 @@ mod tests {
         let team = Team::new(3).unwrap();
         let broken = AssertUnwindSafe(|| team.share(0..100, |item| assert_ne!(item, 50)));
         assert!(catch_unwind(broken).is_err());
-        let broken = AssertUnwindSafe(|| team.share_after(|| panic!("before the others are done"), 0..100, |_| {}));
+        let broken = AssertUnwindSafe(|| {
+            team.share_after(|| panic!("before the others are done"), 0..100, |_| {})
+        });
         assert!(catch_unwind(broken).is_err());
         // Each of these waits for the others, so three threads work.
         let all = Barrier::new(3);

@@ -74,9 +74,15 @@ struct Shared {
 
 impl ModelServer {
     /// Starts a server on a free port of this machine.
-    pub fn start(faults: Faults, answer: impl Fn(&Asked) -> String + Send + Sync + 'static) -> Self {
+    pub fn start(
+        faults: Faults,
+        answer: impl Fn(&Asked) -> String + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine is free");
-        let url = format!("http://{}", listener.local_addr().expect("a listener has an address"));
+        let url = format!(
+            "http://{}",
+            listener.local_addr().expect("a listener has an address")
+        );
         let shared = Arc::new(Shared {
             answer: Box::new(answer),
             faults,

@@ -9,7 +9,10 @@ use rhae_engine::{Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, SIZE};
 pub fn playthrough<G: Game>() -> String {
     let facts = &G::FACTS;
     let levels = Levels::<G>::new(0);
-    let mut text = format!("{}, seed 0: the stored solutions, action by action\n", facts.id);
+    let mut text = format!(
+        "{}, seed 0: the stored solutions, action by action\n",
+        facts.id
+    );
     let mut frames = FrameBuffer::default();
     for index in 0..levels.count() {
         let level = LevelIndex(index);
@@ -22,9 +25,20 @@ pub fn playthrough<G: Game>() -> String {
             let step = episode.act(action, &mut frames);
             let seen = frames.frames();
             let note = if step.changed { "" } else { "  unchanged" };
-            let _ = writeln!(text, "{:<8} {:>3} frames  {:016x}{note}", action.to_string(), seen.len(), Frame::hash_all(seen));
+            let _ = writeln!(
+                text,
+                "{:<8} {:>3} frames  {:016x}{note}",
+                action.to_string(),
+                seen.len(),
+                Frame::hash_all(seen)
+            );
         }
-        let _ = writeln!(text, "{} levels completed, {}", episode.completed(), episode.status().name());
+        let _ = writeln!(
+            text,
+            "{} levels completed, {}",
+            episode.completed(),
+            episode.status().name()
+        );
     }
     text
 }
@@ -32,12 +46,23 @@ pub fn playthrough<G: Game>() -> String {
 /// A picture at half its size, each two by two cells shown by their last colour; the most common one is a dot.
 fn readable(picture: &Frame) -> String {
     let mut counts = [0; 16];
-    picture.cells().iter().for_each(|&cell| counts[usize::from(cell & 15)] += 1);
-    let ground = (0..16).max_by_key(|&color| counts[usize::from(color)]).unwrap_or(0_u8);
+    picture
+        .cells()
+        .iter()
+        .for_each(|&cell| counts[usize::from(cell & 15)] += 1);
+    let ground = (0..16)
+        .max_by_key(|&color| counts[usize::from(color)])
+        .unwrap_or(0_u8);
     let mut text = String::new();
     for y in (1..SIZE).step_by(2) {
         let row = (1..SIZE).step_by(2).map(|x| picture.get(x, y));
-        text.extend(row.map(|cell| if cell == ground { '.' } else { char::from_digit(u32::from(cell), 16).unwrap_or('?') }));
+        text.extend(row.map(|cell| {
+            if cell == ground {
+                '.'
+            } else {
+                char::from_digit(u32::from(cell), 16).unwrap_or('?')
+            }
+        }));
         text.push('\n');
     }
     text

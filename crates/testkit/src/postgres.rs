@@ -41,7 +41,8 @@ impl Postgres {
         if let Some((_, id)) = &account {
             chown(folder.path(), Some(*id), None).expect("root may give a folder away");
         }
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("a folder of ours can be opened to others");
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755))
+            .expect("a folder of ours can be opened to others");
         let secret = folder.path().join("secret");
         fs::write(&secret, PASSWORD).expect("a file can be written in a temporary folder");
         let [data, path] = ["data", ""].map(|name| folder.path().join(name).display().to_string());
@@ -50,23 +51,61 @@ impl Postgres {
             let mut command = match &account {
                 Some((name, _)) => {
                     let mut command = Command::new("setpriv");
-                    command.args(["--reuid", name, "--clear-groups", "--"]).arg(program);
+                    command
+                        .args(["--reuid", name, "--clear-groups", "--"])
+                        .arg(program);
                     command
                 }
                 None => Command::new(program),
             };
-            command.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+            command
+                .current_dir(folder.path())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped());
             command
         };
         let mut initdb = command("initdb");
-        initdb.args(["-D", &data, "-U", USER, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync", "--pwfile"]);
+        initdb.args([
+            "-D",
+            &data,
+            "-U",
+            USER,
+            "-A",
+            "scram-sha-256",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+            "--pwfile",
+        ]);
         let made = initdb.arg(&secret).output().expect("initdb can be run");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
         let mut postgres = command("postgres");
-        postgres.args(["-D", &data, "-c", "listen_addresses=", "-c", &format!("unix_socket_directories={path}")]);
-        let mut server = postgres.stderr(Stdio::null()).spawn().expect("postgres can be run");
-        while !command("pg_isready").args(["-q", "-h", &path]).status().is_ok_and(|status| status.success()) {
-            assert!(server.try_wait().is_ok_and(|ended| ended.is_none()), "PostgreSQL did not start");
+        postgres.args([
+            "-D",
+            &data,
+            "-c",
+            "listen_addresses=",
+            "-c",
+            &format!("unix_socket_directories={path}"),
+        ]);
+        let mut server = postgres
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("postgres can be run");
+        while !command("pg_isready")
+            .args(["-q", "-h", &path])
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            assert!(
+                server.try_wait().is_ok_and(|ended| ended.is_none()),
+                "PostgreSQL did not start"
+            );
             std::thread::sleep(PAUSE);
         }
         Some(Self { server, folder })
@@ -94,14 +133,26 @@ impl Drop for Postgres {
 
 /// The folder with the newest version's programs.
 fn programs() -> Option<PathBuf> {
-    let versions = FOLDERS.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let versions = FOLDERS
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .flatten();
     let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
-    let mut found: Vec<(u32, PathBuf)> = versions.filter_map(|version| Some((number(&version.path())?, version.path()))).collect();
+    let mut found: Vec<(u32, PathBuf)> = versions
+        .filter_map(|version| Some((number(&version.path())?, version.path())))
+        .collect();
     found.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).collect::<Vec<_>>();
-    let candidates = found.into_iter().rev().map(|(_, version)| version.join("bin")).chain(on_path);
-    candidates.into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+    let candidates = found
+        .into_iter()
+        .rev()
+        .map(|(_, version)| version.join("bin"))
+        .chain(on_path);
+    candidates
+        .into_iter()
+        .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
 /// The account to run the server as, with its number, if we are root.
@@ -113,6 +164,8 @@ fn account() -> Option<(&'static str, u32)> {
     if !geteuid().is_root() {
         return None;
     }
-    let found = ACCOUNTS.iter().find_map(|name| Some((*name, number(name)?)));
+    let found = ACCOUNTS
+        .iter()
+        .find_map(|name| Some((*name, number(name)?)));
     Some(found.expect("there is an account besides root"))
 }

@@ -55,7 +55,13 @@ pub struct Finding {
 
 impl Finding {
     pub(crate) fn new(rule: Rule, verdict: Verdict, text: impl Into<String>) -> Self {
-        Self { rule, level: None, verdict, text: text.into(), evidence: Vec::new() }
+        Self {
+            rule,
+            level: None,
+            verdict,
+            text: text.into(),
+            evidence: Vec::new(),
+        }
     }
 
     pub(crate) fn pass(rule: Rule, text: impl Into<String>) -> Self {
@@ -75,13 +81,19 @@ impl Finding {
     }
 
     pub(crate) fn on(self, level: u8) -> Self {
-        Self { level: Some(level), ..self }
+        Self {
+            level: Some(level),
+            ..self
+        }
     }
 
     /// With a play that shows it.
     pub(crate) fn shown(mut self, shows: impl Into<String>, actions: Option<Vec<Action>>) -> Self {
         if let Some(actions) = actions {
-            self.evidence.push(Evidence { shows: shows.into(), actions });
+            self.evidence.push(Evidence {
+                shows: shows.into(),
+                actions,
+            });
         }
         self
     }
@@ -102,35 +114,72 @@ pub struct RuleReport {
 
 /// The findings of all parts, rule by rule. A rule that no part spoke about is open.
 pub fn reports(findings: &[Finding]) -> Vec<RuleReport> {
-    let levels = findings.iter().filter_map(|finding| finding.level).max().map_or(0, |last| usize::from(last) + 1);
+    let levels = findings
+        .iter()
+        .filter_map(|finding| finding.level)
+        .max()
+        .map_or(0, |last| usize::from(last) + 1);
     Rule::ALL
         .iter()
         .map(|&rule| {
-            let mut own: Vec<Finding> = findings.iter().filter(|finding| finding.rule == rule).cloned().collect();
+            let mut own: Vec<Finding> = findings
+                .iter()
+                .filter(|finding| finding.rule == rule)
+                .cloned()
+                .collect();
             own.sort_by_key(|finding| (finding.level, std::cmp::Reverse(finding.verdict)));
-            let verdict = own.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Open);
-            RuleReport { rule, verdict, summary: summary(&own, verdict, levels), findings: own }
+            let verdict = own
+                .iter()
+                .map(|finding| finding.verdict)
+                .max()
+                .unwrap_or(Verdict::Open);
+            RuleReport {
+                rule,
+                verdict,
+                summary: summary(&own, verdict, levels),
+                findings: own,
+            }
         })
         .collect()
 }
 
 fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
     let mut worst = findings.iter().filter(|finding| finding.verdict == verdict);
-    let Some(first) = worst.next() else { return "not checked".to_owned() };
+    let Some(first) = worst.next() else {
+        return "not checked".to_owned();
+    };
     let others = worst.count();
-    let mut all_open = findings.iter().filter(|finding| finding.verdict == Verdict::Open);
-    let (open, of_all) = (all_open.clone().count(), all_open.find(|finding| finding.level.is_none()));
+    let mut all_open = findings
+        .iter()
+        .filter(|finding| finding.verdict == Verdict::Open);
+    let (open, of_all) = (
+        all_open.clone().count(),
+        all_open.find(|finding| finding.level.is_none()),
+    );
     let aside = of_all.map_or_else(String::new, |finding| format!("; {}", finding.text));
-    let place = first.level.map_or_else(String::new, |level| format!("level {}: ", level + 1));
+    let place = first
+        .level
+        .map_or_else(String::new, |level| format!("level {}: ", level + 1));
     match (verdict, others) {
-        (Verdict::Pass, 1..) if first.level.is_none() => format!("{} checks hold{aside}", others + 1),
+        (Verdict::Pass, 1..) if first.level.is_none() => {
+            format!("{} checks hold{aside}", others + 1)
+        }
         (Verdict::Pass, 0) if first.level.is_none() => format!("{}{aside}", first.text),
-        (Verdict::Pass, 1..) if open > 0 => format!("holds on {} levels; on {open} it is open", others + 1),
-        (Verdict::Pass, 1..) if others + 1 < levels => format!("holds on {} of {levels} levels", others + 1),
+        (Verdict::Pass, 1..) if open > 0 => {
+            format!("holds on {} levels; on {open} it is open", others + 1)
+        }
+        (Verdict::Pass, 1..) if others + 1 < levels => {
+            format!("holds on {} of {levels} levels", others + 1)
+        }
         (Verdict::Pass, 1..) => format!("holds on all {} levels", others + 1),
-        (Verdict::Pass, 0) if open > 0 => format!("{place}{}; on {open} of {levels} levels it is open", first.text),
+        (Verdict::Pass, 0) if open > 0 => format!(
+            "{place}{}; on {open} of {levels} levels it is open",
+            first.text
+        ),
         (_, 0) => format!("{place}{}", first.text),
-        (Verdict::Open, _) if findings.iter().all(|finding| finding.text == first.text) => first.text.clone(),
+        (Verdict::Open, _) if findings.iter().all(|finding| finding.text == first.text) => {
+            first.text.clone()
+        }
         (_, 1) => format!("{place}{} (and one more)", first.text),
         _ => format!("{place}{} (and {others} more)", first.text),
     }
@@ -157,11 +206,26 @@ mod tests {
         ];
         let all = reports(&findings);
         let report = |rule: Rule| all.iter().find(|report| report.rule == rule).unwrap();
-        assert_eq!((report(Rule::Reset).verdict, report(Rule::Reset).summary.as_str()), (Verdict::Fail, "level 3: broken"));
+        assert_eq!(
+            (
+                report(Rule::Reset).verdict,
+                report(Rule::Reset).summary.as_str()
+            ),
+            (Verdict::Fail, "level 3: broken")
+        );
         assert_eq!(report(Rule::Loads).summary, "opens");
         assert_eq!(report(Rule::Frames).summary, "holds on all 3 levels");
         assert_eq!(report(Rule::AfterEnd).summary, "holds on 2 of 3 levels");
-        assert_eq!(report(Rule::Recordings).summary, "a win replays; no loss is known");
-        assert_eq!((report(Rule::Undo).verdict, report(Rule::Undo).summary.as_str()), (Verdict::Open, "not checked"));
+        assert_eq!(
+            report(Rule::Recordings).summary,
+            "a win replays; no loss is known"
+        );
+        assert_eq!(
+            (
+                report(Rule::Undo).verdict,
+                report(Rule::Undo).summary.as_str()
+            ),
+            (Verdict::Open, "not checked")
+        );
     }
 }

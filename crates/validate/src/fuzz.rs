@@ -20,29 +20,56 @@ const REPORT: u64 = 4_096;
 const CORNERS: [(u8, u8); 4] = [(0, 0), (63, 0), (0, 63), (63, 63)];
 
 /// A level's share of the regime.
-pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8, watch: &dyn Watch) -> Vec<Finding> {
+pub(crate) fn check(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+    watch: &dyn Watch,
+) -> Vec<Finding> {
     let rules = [Rule::FuzzFrames, Rule::Drift, Rule::Speed];
     let walk = match entered(subject, options, level, &rules) {
         Ok(walk) => walk,
         Err(mut findings) => {
-            if findings.iter().all(|finding| finding.rule != Rule::Failures) {
+            if findings
+                .iter()
+                .all(|finding| finding.rule != Rule::Failures)
+            {
                 findings.push(crate::levels::no_way(Rule::Failures, level));
             }
             return findings;
         }
     };
-    let mut fuzz = Fuzz { subject, options, level, frames: 0, bad_frame: None, drift: None, pictures: HashMap::default() };
+    let mut fuzz = Fuzz {
+        subject,
+        options,
+        level,
+        frames: 0,
+        bad_frame: None,
+        drift: None,
+        pictures: HashMap::default(),
+    };
     let steps = options.steps / u64::from(subject.levels().max(1));
     let begun = watch.seconds();
     match fuzz.run(walk, steps, watch) {
         Err(broken) => stopped(&rules, level, &broken),
         Ok(()) => {
-            let mut findings = vec![Finding::pass(Rule::Failures, format!("{steps} odd actions were answered")).on(level)];
-            findings
-                .push(fuzz.bad_frame.take().unwrap_or_else(|| Finding::pass(Rule::FuzzFrames, "all frames are valid")).on(level));
+            let mut findings = vec![
+                Finding::pass(Rule::Failures, format!("{steps} odd actions were answered"))
+                    .on(level),
+            ];
+            findings.push(
+                fuzz.bad_frame
+                    .take()
+                    .unwrap_or_else(|| Finding::pass(Rule::FuzzFrames, "all frames are valid"))
+                    .on(level),
+            );
             let states = fuzz.pictures.len();
-            let drift =
-                fuzz.drift.take().unwrap_or_else(|| Finding::pass(Rule::Drift, format!("{states} states look the same each time")));
+            let drift = fuzz.drift.take().unwrap_or_else(|| {
+                Finding::pass(
+                    Rule::Drift,
+                    format!("{states} states look the same each time"),
+                )
+            });
             findings.push(drift.on(level));
             let seconds = watch.seconds().zip(begun).map(|(now, begun)| now - begun);
             findings.push(speed(fuzz.frames, seconds).on(level));
@@ -58,9 +85,15 @@ fn speed(frames: u64, seconds: Option<f64>) -> Finding {
     let per_second = frames as f64 / seconds;
     // Two digits: the rest is chance, and differs from run to run.
     let rounded = 10_f64.powf(per_second.max(1.0).log10().floor() - 1.0);
-    let text = format!("about {:.0} frames a second", (per_second / rounded).round() * rounded);
+    let text = format!(
+        "about {:.0} frames a second",
+        (per_second / rounded).round() * rounded
+    );
     if per_second < SLOW {
-        Finding::warn(Rule::Speed, format!("{text}: below 1,000, a million steps take long"))
+        Finding::warn(
+            Rule::Speed,
+            format!("{text}: below 1,000, a million steps take long"),
+        )
     } else {
         Finding::pass(Rule::Speed, text)
     }
@@ -83,15 +116,24 @@ impl Fuzz<'_> {
         for step in 0..steps {
             // Some plays are long, to see what only long ones show.
             if walk.log.len() >= length {
-                length = if rng.below(8) == 0 { 6_000 } else { 30 + rng.below(900) as usize };
+                length = if rng.below(8) == 0 {
+                    6_000
+                } else {
+                    30 + rng.below(900) as usize
+                };
                 match Walk::enter(self.subject, self.options.env_seed, self.level)? {
                     Some(fresh) => walk = fresh,
                     None => return Ok(()),
                 }
             }
             let before = (walk.seen().state, walk.seen().levels_completed);
-            let corner = CORNERS.get(step as usize).filter(|_| self.subject.info().actions.contains(ActionKind::Action6));
-            let action = corner.map_or_else(|| self.odd_action(&walk, &mut burst, &mut rng), |&(x, y)| Action::Action6 { x, y });
+            let corner = CORNERS
+                .get(step as usize)
+                .filter(|_| self.subject.info().actions.contains(ActionKind::Action6));
+            let action = corner.map_or_else(
+                || self.odd_action(&walk, &mut burst, &mut rng),
+                |&(x, y)| Action::Action6 { x, y },
+            );
             walk.act(action)?;
             self.frames += walk.seen().frames.frames().len() as u64;
             self.look(&walk, before, action);
@@ -125,10 +167,17 @@ impl Fuzz<'_> {
             1..=3 => some_action(ActionKind::ALL[rng.below(8) as usize], rng),
             4 | 5 if seen.available.contains(ActionKind::Action6) => {
                 let rim = |rng: &mut Rng| [0, 1, 31, 32, 62, 63][rng.below(6) as usize];
-                Action::Action6 { x: rim(rng), y: rim(rng) }
+                Action::Action6 {
+                    x: rim(rng),
+                    y: rim(rng),
+                }
             }
             6 => {
-                let action = if rng.below(2) == 0 { Action::Action7 } else { offered };
+                let action = if rng.below(2) == 0 {
+                    Action::Action7
+                } else {
+                    offered
+                };
                 *burst = Some((action, 1 + rng.below(80)));
                 action
             }
@@ -139,36 +188,59 @@ impl Fuzz<'_> {
     fn look(&mut self, walk: &Walk, before: (PlayState, u8), action: Action) {
         let seen = walk.seen();
         if self.bad_frame.is_none() {
-            let wrong = invalid_frames(seen, self.subject.is_hosted()).or_else(|| impossible(seen, before, action));
-            self.bad_frame = wrong.map(|text| Finding::fail(Rule::FuzzFrames, text).shown("the last answer shows it", walk.line()));
+            let wrong = invalid_frames(seen, self.subject.is_hosted())
+                .or_else(|| impossible(seen, before, action));
+            self.bad_frame = wrong.map(|text| {
+                Finding::fail(Rule::FuzzFrames, text).shown("the last answer shows it", walk.line())
+            });
         }
         if self.drift.is_none() && self.pictures.len() < MOST_STATES {
             let picture = key_of(seen.settled().cells()) as u64;
             let known = *self.pictures.entry(walk.key()).or_insert(picture);
             if known != picture {
                 let text = "the same state key was seen with another picture before: key and frame drift apart";
-                let finding =
-                    if self.subject.is_hosted() { Finding::warn(Rule::Drift, text) } else { Finding::fail(Rule::Drift, text) };
-                self.drift = Some(finding.shown("the last picture differs from an earlier one of the same key", walk.line()));
+                let finding = if self.subject.is_hosted() {
+                    Finding::warn(Rule::Drift, text)
+                } else {
+                    Finding::fail(Rule::Drift, text)
+                };
+                self.drift = Some(finding.shown(
+                    "the last picture differs from an earlier one of the same key",
+                    walk.line(),
+                ));
             }
         }
     }
 }
 
 /// Counts that cannot be, in words.
-fn impossible(seen: &Observation, (state, completed): (PlayState, u8), action: Action) -> Option<String> {
+fn impossible(
+    seen: &Observation,
+    (state, completed): (PlayState, u8),
+    action: Action,
+) -> Option<String> {
     let now = seen.levels_completed;
     if now > completed + 1 {
         return Some(format!("one action completed {} levels", now - completed));
     }
     if now < completed && !seen.full_reset {
-        return Some(format!("completed levels went from {completed} to {now} without a full reset"));
+        return Some(format!(
+            "completed levels went from {completed} to {now} without a full reset"
+        ));
     }
     if (seen.state == PlayState::Win) != (now == seen.win_levels) {
-        return Some(format!("{now} of {} levels are completed and the state is {}", seen.win_levels, seen.state.name()));
+        return Some(format!(
+            "{now} of {} levels are completed and the state is {}",
+            seen.win_levels,
+            seen.state.name()
+        ));
     }
     if state != PlayState::NotFinished && action != Action::Reset && seen.state != state {
-        return Some(format!("{} became {} without a RESET", state.name(), seen.state.name()));
+        return Some(format!(
+            "{} became {} without a RESET",
+            state.name(),
+            seen.state.name()
+        ));
     }
     None
 }

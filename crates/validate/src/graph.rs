@@ -2,8 +2,9 @@
 
 use rhae_engine::{Action, Outcome, Rng};
 use rhae_explore::{
-    Chance, Components, Doubt, Explorable, Graph, Limits, Policy, Progress, Search, Stop, actions_along, check, count_shortest,
-    explore, first_win, knows_all_shortest, way_to, win_within,
+    Chance, Components, Doubt, Explorable, Graph, Limits, Policy, Progress, Search, Stop,
+    actions_along, check, count_shortest, explore, first_win, knows_all_shortest, way_to,
+    win_within,
 };
 
 /// How far a graph is searched.
@@ -23,7 +24,13 @@ pub struct GraphLimits {
 
 impl Default for GraphLimits {
     fn default() -> Self {
-        Self { nodes: 1_000_000, bytes: 256 << 20, checks: 2_000, places: 4_000_000, blind_nodes: 3_000 }
+        Self {
+            nodes: 1_000_000,
+            bytes: 256 << 20,
+            checks: 2_000,
+            places: 4_000_000,
+            blind_nodes: 3_000,
+        }
     }
 }
 
@@ -91,21 +98,38 @@ pub fn level_graph<E: Explorable>(
     rng: &mut Rng,
     go_on: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<LevelGraph, E::Error> {
-    let search =
-        Search { limits: Limits { nodes: limits.nodes, bytes: limits.bytes, ..Limits::default() }, all_clicks: false, threads: 1 };
+    let search = Search {
+        limits: Limits {
+            nodes: limits.nodes,
+            bytes: limits.bytes,
+            ..Limits::default()
+        },
+        all_clicks: false,
+        threads: 1,
+    };
     let graph = explore(level, &search, &mut *go_on)?;
     let ends = Ends::of(&graph);
     let dead = |node: u32| graph.outcome(node) == Outcome::Going && !ends.wins[node as usize];
     let lock = |node: u32| dead(node) && !ends.ends[node as usize];
     let nodes = 0..graph.nodes() as u32;
-    let first_dead_end = nodes.clone().find(|&node| lock(node)).or_else(|| nodes.clone().find(|&node| dead(node)));
+    let first_dead_end = nodes
+        .clone()
+        .find(|&node| lock(node))
+        .or_else(|| nodes.clone().find(|&node| dead(node)));
     let line = |node: u32| actions_along(level, &graph, &way_to(&graph, node));
     let win = first_win(&graph);
     let p_within = win_within(&graph, Policy::Valid, within, |_| true);
     let p_blind = if graph.knows(Policy::Blind) {
         Some(p_within)
     } else if graph.is_complete() && graph.nodes() <= limits.blind_nodes {
-        let all = explore(level, &Search { all_clicks: true, ..search }, &mut *go_on)?;
+        let all = explore(
+            level,
+            &Search {
+                all_clicks: true,
+                ..search
+            },
+            &mut *go_on,
+        )?;
         Some(win_within(&all, Policy::Blind, within, |_| true))
     } else {
         None
@@ -115,7 +139,11 @@ pub fn level_graph<E: Explorable>(
         nodes: graph.nodes(),
         edges: graph.edges(),
         stop: graph.stop(),
-        identity: if graph.is_packed() { "packed" } else { identity },
+        identity: if graph.is_packed() {
+            "packed"
+        } else {
+            identity
+        },
         depth: graph.depth(),
         win: win.map(line).transpose()?,
         shortest_lines: win.map_or(0, |win| count_shortest(&graph, win)),
@@ -141,7 +169,10 @@ struct Ends {
 impl Ends {
     fn of(graph: &Graph) -> Self {
         let components = Components::of(graph);
-        let mut found = Self { wins: vec![false; graph.nodes()], ends: vec![false; graph.nodes()] };
+        let mut found = Self {
+            wins: vec![false; graph.nodes()],
+            ends: vec![false; graph.nodes()],
+        };
         // Components come after all that they lead to.
         for members in components.iter() {
             let (mut wins, mut ends) = (false, false);

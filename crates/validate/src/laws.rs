@@ -14,7 +14,9 @@ use crate::{Finding, Options, Rule, Subject};
 /// Random steps for each law on each level.
 pub(crate) fn law_steps(subject: &dyn Subject, options: &Options) -> u32 {
     let most = if subject.is_hosted() { 300 } else { 2_000 };
-    u32::try_from(options.steps / 100).unwrap_or(most).clamp(60, most)
+    u32::try_from(options.steps / 100)
+        .unwrap_or(most)
+        .clamp(60, most)
 }
 
 /// All laws on one level.
@@ -47,10 +49,21 @@ fn law(subject: &dyn Subject, options: &Options, level: u8, rule: Rule, law: Law
 /// The situation as far as it can be told: key, picture, state, offer.
 fn situation(walk: &Walk) -> impl PartialEq + use<> {
     let seen = walk.seen();
-    (walk.key(), seen.settled().clone(), seen.state, seen.levels_completed, seen.available)
+    (
+        walk.key(),
+        seen.settled().clone(),
+        seen.state,
+        seen.levels_completed,
+        seen.available,
+    )
 }
 
-fn not_offered(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk) -> Result<Finding, Broken> {
+fn not_offered(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+    mut walk: Walk,
+) -> Result<Finding, Broken> {
     let rule = Rule::NotOffered;
     let mut rng = Rng::new(options.seed, 100 + u64::from(level));
     let mut tried = 0;
@@ -65,13 +78,20 @@ fn not_offered(subject: &dyn Subject, options: &Options, level: u8, mut walk: Wa
             continue;
         }
         let offered = walk.seen().available;
-        for kind in ActionKind::ALL.into_iter().filter(|&kind| kind != ActionKind::Reset && !offered.contains(kind)) {
+        for kind in ActionKind::ALL
+            .into_iter()
+            .filter(|&kind| kind != ActionKind::Reset && !offered.contains(kind))
+        {
             let before = situation(&walk);
             walk.act(some_action(kind, &mut rng))?;
             tried += 1;
             if situation(&walk) != before {
                 let text = format!("{kind} is not offered here, but it changes something");
-                let finding = if subject.is_hosted() { Finding::warn(rule, text) } else { Finding::fail(rule, text) };
+                let finding = if subject.is_hosted() {
+                    Finding::warn(rule, text)
+                } else {
+                    Finding::fail(rule, text)
+                };
                 return Ok(finding.shown("the last action is not offered and acts", walk.line()));
             }
         }
@@ -81,21 +101,38 @@ fn not_offered(subject: &dyn Subject, options: &Options, level: u8, mut walk: Wa
     }
     Ok(match tried {
         0 => Finding::pass(rule, "every action is offered all the time"),
-        _ => Finding::pass(rule, format!("{tried} actions that were not offered changed nothing")),
+        _ => Finding::pass(
+            rule,
+            format!("{tried} actions that were not offered changed nothing"),
+        ),
     })
 }
 
-fn after_end(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk) -> Result<Finding, Broken> {
+fn after_end(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+    mut walk: Walk,
+) -> Result<Finding, Broken> {
     let rule = Rule::AfterEnd;
     let mut rng = Rng::new(options.seed, 200 + u64::from(level));
     let mut ends = 0;
     let mut probe = |walk: &mut Walk| -> Result<Option<Finding>, Broken> {
-        for kind in ActionKind::ALL.into_iter().filter(|&kind| kind != ActionKind::Reset) {
+        for kind in ActionKind::ALL
+            .into_iter()
+            .filter(|&kind| kind != ActionKind::Reset)
+        {
             let before = situation(walk);
             let counted = walk.act(some_action(kind, &mut rng))?.counted;
             if counted || situation(walk) != before {
-                let text = format!("{kind} does something after {}: only RESET may", walk.seen().state.name());
-                return Ok(Some(Finding::fail(rule, text).shown("the last action comes after the end", walk.line())));
+                let text = format!(
+                    "{kind} does something after {}: only RESET may",
+                    walk.seen().state.name()
+                );
+                return Ok(Some(
+                    Finding::fail(rule, text)
+                        .shown("the last action comes after the end", walk.line()),
+                ));
             }
         }
         ends += 1;
@@ -133,6 +170,12 @@ fn after_end(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk
     }
     Ok(match ends {
         0 => Finding::open(rule, "random play came to no end on this level"),
-        _ => Finding::pass(rule, format!("nothing happened after {ends} {}", if ends == 1 { "end" } else { "ends" })),
+        _ => Finding::pass(
+            rule,
+            format!(
+                "nothing happened after {ends} {}",
+                if ends == 1 { "end" } else { "ends" }
+            ),
+        ),
     })
 }

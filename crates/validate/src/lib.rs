@@ -57,7 +57,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 0, env_seed: 0, steps: 1_000_000, strict: false, limits: GraphLimits::default() }
+        Self {
+            seed: 0,
+            env_seed: 0,
+            steps: 1_000_000,
+            strict: false,
+            limits: GraphLimits::default(),
+        }
     }
 }
 

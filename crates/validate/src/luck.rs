@@ -22,7 +22,11 @@ const REPORT: u64 = 4_096;
 const FEWEST_ATTEMPTS: u64 = 20;
 
 /// Regime 1: one play from the start.
-pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+pub(crate) fn from_start(
+    subject: &dyn Subject,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Vec<Finding> {
     let rule = Rule::Start;
     let mut walk = match entered(subject, options, 0, &[rule]) {
         Ok(walk) => walk,
@@ -40,10 +44,20 @@ pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn W
         }
         let now = walk.seen().levels_completed;
         if now > completed {
-            let verdict = if completed == 0 && !options.strict { Verdict::Warn } else { Verdict::Fail };
-            let known = findings.iter().any(|finding| finding.level == Some(completed));
+            let verdict = if completed == 0 && !options.strict {
+                Verdict::Warn
+            } else {
+                Verdict::Fail
+            };
+            let known = findings
+                .iter()
+                .any(|finding| finding.level == Some(completed));
             if !known {
-                let tutorial = if verdict == Verdict::Warn { "; a first level may be easy" } else { "" };
+                let tutorial = if verdict == Verdict::Warn {
+                    "; a first level may be easy"
+                } else {
+                    ""
+                };
                 let text = format!("random play won it after {} steps{tutorial}", step + 1);
                 let finding = Finding::new(rule, verdict, text).on(completed);
                 findings.push(finding.shown("random play, won by accident", walk.line()));
@@ -59,13 +73,21 @@ pub(crate) fn from_start(subject: &dyn Subject, options: &Options, watch: &dyn W
     }
     watch.steps(steps % REPORT);
     if findings.is_empty() {
-        findings.push(Finding::pass(rule, format!("no level was beaten in {steps} random steps")));
+        findings.push(Finding::pass(
+            rule,
+            format!("no level was beaten in {steps} random steps"),
+        ));
     }
     findings
 }
 
 /// Regime 2: one level, entered directly, in attempts of five times the baseline.
-pub(crate) fn on_level(subject: &dyn Subject, options: &Options, level: u8, watch: &dyn Watch) -> Vec<Finding> {
+pub(crate) fn on_level(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+    watch: &dyn Watch,
+) -> Vec<Finding> {
     let rule = Rule::Levels;
     let walk = match entered(subject, options, level, &[rule]) {
         Ok(walk) => walk,
@@ -78,9 +100,15 @@ pub(crate) fn on_level(subject: &dyn Subject, options: &Options, level: u8, watc
 }
 
 /// The lines that win the first levels in the play of the first regime, one after the other.
-pub(crate) fn wins_from_start(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Vec<Action>> {
+pub(crate) fn wins_from_start(
+    subject: &dyn Subject,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Vec<Vec<Action>> {
     let mut wins: Vec<Vec<Action>> = Vec::new();
-    let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, 0) else { return wins };
+    let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, 0) else {
+        return wins;
+    };
     let mut rng = Rng::new(options.seed, FROM_START);
     let mut line = Vec::new();
     for step in 0..options.steps.min(MOST_FROM_START) {
@@ -106,12 +134,22 @@ pub(crate) fn wins_from_start(subject: &dyn Subject, options: &Options, watch: &
 }
 
 /// A line that wins a level, if random play of that level finds one.
-pub(crate) fn first_win(subject: &dyn Subject, options: &Options, level: u8, watch: &dyn Watch) -> Option<Vec<Action>> {
+pub(crate) fn first_win(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+    watch: &dyn Watch,
+) -> Option<Vec<Action>> {
     let before = subject.prefix(level)?.len();
     let walk = Walk::enter(subject, options.env_seed, level).ok()??;
-    let line = attempts(subject, options, level, walk, 1, watch).ok()?.first_win?;
+    let line = attempts(subject, options, level, walk, 1, watch)
+        .ok()?
+        .first_win?;
     // What was tried before a RESET of the level has no part in the win.
-    line[before..].rsplit(|&action| action == Action::Reset).next().map(<[Action]>::to_vec)
+    line[before..]
+        .rsplit(|&action| action == Action::Reset)
+        .next()
+        .map(<[Action]>::to_vec)
 }
 
 struct Played {
@@ -132,7 +170,12 @@ fn attempts(
 ) -> Result<Played, Broken> {
     let mut rng = Rng::new(options.seed, 2_000 + u64::from(level));
     let length = u64::from(ATTEMPT * baseline(subject, level));
-    let mut played = Played { attempts: 0, wins: 0, length, first_win: None };
+    let mut played = Played {
+        attempts: 0,
+        wins: 0,
+        length,
+        first_win: None,
+    };
     let (mut steps, mut reported) = (0, 0);
     while steps < options.steps && played.wins < most_wins {
         played.attempts += 1;
@@ -169,22 +212,44 @@ fn attempts(
 }
 
 fn judged(options: &Options, level: u8, played: &Played) -> Finding {
-    let Played { attempts, wins, length, .. } = *played;
-    let (low, high) = (lower_bound_95(wins, attempts), upper_bound_95(wins, attempts));
+    let Played {
+        attempts,
+        wins,
+        length,
+        ..
+    } = *played;
+    let (low, high) = (
+        lower_bound_95(wins, attempts),
+        upper_bound_95(wins, attempts),
+    );
     let counts = format!("{wins} of {attempts} attempts of {length} random actions win");
     let finding = if wins == 0 && attempts < FEWEST_ATTEMPTS {
-        Finding::open(Rule::Levels, format!("{counts}, and so few tell nothing: allow more with --steps"))
+        Finding::open(
+            Rule::Levels,
+            format!("{counts}, and so few tell nothing: allow more with --steps"),
+        )
     } else if wins == 0 {
-        Finding::pass(Rule::Levels, format!("{counts}: at most 1 in {:.0} with 95 % confidence", 1.0 / high))
+        Finding::pass(
+            Rule::Levels,
+            format!(
+                "{counts}: at most 1 in {:.0} with 95 % confidence",
+                1.0 / high
+            ),
+        )
     } else if low > LUCK_LIMIT {
         Finding::fail(
             Rule::Levels,
-            format!("{counts}: at least 1 in {:.0} with 95 % confidence, and 1 in 10,000 is allowed", 1.0 / low),
+            format!(
+                "{counts}: at least 1 in {:.0} with 95 % confidence, and 1 in 10,000 is allowed",
+                1.0 / low
+            ),
         )
     } else if options.strict {
         Finding::fail(Rule::Levels, format!("{counts}, and --strict allows none"))
     } else {
         Finding::warn(Rule::Levels, format!("{counts}: few enough, but not none"))
     };
-    finding.on(level).shown("random play, won by accident", played.first_win.clone())
+    finding
+        .on(level)
+        .shown("random play, won by accident", played.first_win.clone())
 }

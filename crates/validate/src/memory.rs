@@ -21,7 +21,11 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, watch: &dyn Watch)
     let rule = Rule::Memory;
     // A level of the middle: the first may be too simple, the last too hard to come to.
     let level = subject.levels() / 2;
-    let level = if subject.prefix(level).is_some() { level } else { 0 };
+    let level = if subject.prefix(level).is_some() {
+        level
+    } else {
+        0
+    };
     let walk = match entered(subject, options, level, &[rule]) {
         Ok(walk) => walk,
         Err(findings) => return findings,
@@ -32,7 +36,13 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, watch: &dyn Watch)
     }
 }
 
-fn grown(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk, watch: &dyn Watch) -> Result<Finding, Broken> {
+fn grown(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+    mut walk: Walk,
+    watch: &dyn Watch,
+) -> Result<Finding, Broken> {
     let rule = Rule::Memory;
     let mut rng = Rng::new(options.seed, 4_000);
     let steps = steps(subject, options);
@@ -46,7 +56,10 @@ fn grown(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk, wa
             }
             let action = walk.random(&mut rng);
             walk.act(action)?;
-            if walk.log.len() >= 1 << 10 || walk.seen().levels_completed != level || step % 500 == 499 {
+            if walk.log.len() >= 1 << 10
+                || walk.seen().levels_completed != level
+                || step % 500 == 499
+            {
                 match Walk::enter(subject, options.env_seed, level)? {
                     Some(fresh) => walk = fresh,
                     None => return Ok(Finding::open(rule, "the level cannot be entered again")),
@@ -65,7 +78,9 @@ fn grown(subject: &dyn Subject, options: &Options, level: u8, mut walk: Walk, wa
     let a_step = growth(1, 3) / (steps / 2).max(1);
     let grows = growth(1, 2) > SLACK / 2 && growth(2, 3) > SLACK / 2 && a_step >= A_STEP;
     Ok(if grows {
-        let text = format!("memory grows by about {a_step} bytes a step, without end: something is kept that nobody needs");
+        let text = format!(
+            "memory grows by about {a_step} bytes a step, without end: something is kept that nobody needs"
+        );
         Finding::fail(rule, text).shown("play that takes ever more memory", walk.line())
     } else {
         Finding::pass(rule, format!("memory stays as it is over {steps} steps"))

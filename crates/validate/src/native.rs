@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use rhae_engine::{
-    Action, ActionKind, Environment, EnvironmentError, Episode, Game, GameInfo, LevelIndex, Levels, Native, NoFrames, PlayState,
-    Rng,
+    Action, ActionKind, Environment, EnvironmentError, Episode, Game, GameInfo, LevelIndex, Levels,
+    Native, NoFrames, PlayState, Rng,
 };
 use rhae_explore::{NativeLevel, Progress, random_action, shortest_win};
 
@@ -26,7 +26,12 @@ impl<G: Game> NativeSubject<G> {
     pub fn new(seed: u64, stored: Vec<Stored>) -> Self {
         let levels = Levels::new(seed);
         let found = (0..levels.count()).map(|_| OnceLock::new()).collect();
-        Self { info: GameInfo::from(&G::FACTS), levels, stored, found }
+        Self {
+            info: GameInfo::from(&G::FACTS),
+            levels,
+            stored,
+            found,
+        }
     }
 
     fn canonical(&self) -> bool {
@@ -35,7 +40,11 @@ impl<G: Game> NativeSubject<G> {
 
     /// The levels of a seed; a check asks for the subject's own but where it wants others.
     fn levels_of(&self, seed: u64) -> Levels<G> {
-        if seed == self.levels.seed() { self.levels.clone() } else { Levels::new(seed) }
+        if seed == self.levels.seed() {
+            self.levels.clone()
+        } else {
+            Levels::new(seed)
+        }
     }
 }
 
@@ -56,8 +65,15 @@ impl<G: Game> Subject for NativeSubject<G> {
         Ok(Box::new(Native::<G>::new(seed)))
     }
 
-    fn enter(&self, seed: u64, level: u8) -> Result<Option<Box<dyn Environment>>, EnvironmentError> {
-        Ok(Some(Box::new(Native::from_episode(Episode::at(self.levels_of(seed), LevelIndex(level))))))
+    fn enter(
+        &self,
+        seed: u64,
+        level: u8,
+    ) -> Result<Option<Box<dyn Environment>>, EnvironmentError> {
+        Ok(Some(Box::new(Native::from_episode(Episode::at(
+            self.levels_of(seed),
+            LevelIndex(level),
+        )))))
     }
 
     fn prefix(&self, level: u8) -> Option<Vec<Action>> {
@@ -70,7 +86,13 @@ impl<G: Game> Subject for NativeSubject<G> {
         if self.canonical() {
             return Some(G::FACTS.solution(index)).filter(|solution| !solution.is_empty());
         }
-        let search = || shortest_win(&NativeLevel::<G>::new(self.levels.seed(), index), MOST_PLACES).win;
+        let search = || {
+            shortest_win(
+                &NativeLevel::<G>::new(self.levels.seed(), index),
+                MOST_PLACES,
+            )
+            .win
+        };
         self.found.get(index.get())?.get_or_init(search).clone()
     }
 
@@ -110,12 +132,14 @@ impl<G: Game> Subject for NativeSubject<G> {
             let before = episode.clone();
             episode.act(action, &mut NoFrames);
             line.push(action);
-            let in_level = episode.level() == LevelIndex(level) && episode.status() == PlayState::NotFinished;
+            let in_level =
+                episode.level() == LevelIndex(level) && episode.status() == PlayState::NotFinished;
             if !in_level {
                 (episode, line) = (fresh.clone(), Vec::new());
                 continue;
             }
-            let takes_back = episode.offered().contains(ActionKind::Action7) && !matches!(action, Action::Action7 | Action::Reset);
+            let takes_back = episode.offered().contains(ActionKind::Action7)
+                && !matches!(action, Action::Action7 | Action::Reset);
             if takes_back && episode.state().board != before.state().board {
                 let mut undone = episode.clone();
                 undone.act(Action::Action7, &mut NoFrames);

@@ -41,15 +41,18 @@ impl Alike {
     pub fn of(one: &Traits, other: &Traits) -> Self {
         let both = |is_there: fn(&Traits) -> bool| is_there(one) && is_there(other);
         Self {
-            source: both(|traits| !traits.source.is_empty()).then(|| shared(&one.source, &other.source)),
+            source: both(|traits| !traits.source.is_empty())
+                .then(|| shared(&one.source, &other.source)),
             frames: cosine(&patterns(&one.frames), &patterns(&other.frames)),
-            graphs: both(|traits| !traits.graphs.is_empty()).then(|| 1.0 - distance(&mean(&one.graphs), &mean(&other.graphs))),
+            graphs: both(|traits| !traits.graphs.is_empty())
+                .then(|| 1.0 - distance(&mean(&one.graphs), &mean(&other.graphs))),
         }
     }
 
     /// Whether they have more in common than they should.
     pub fn is_too_much(&self) -> bool {
-        self.source.is_some_and(|source| source > TOO_MUCH_IN_COMMON)
+        self.source
+            .is_some_and(|source| source > TOO_MUCH_IN_COMMON)
     }
 }
 
@@ -57,7 +60,13 @@ impl Alike {
 pub fn graph_shape(graph: &LevelGraph) -> [f64; 5] {
     let edges = graph.shape.iter().sum::<u64>().max(1) as f64;
     let [deeper, level, back, nowhere] = graph.shape.map(|count| count as f64 / edges);
-    [deeper, level, back, nowhere, graph.dead_ends as f64 / graph.nodes.max(1) as f64]
+    [
+        deeper,
+        level,
+        back,
+        nowhere,
+        graph.dead_ends as f64 / graph.nodes.max(1) as f64,
+    ]
 }
 
 /// What compressing two sources together saves, as a share of the smaller one.
@@ -80,10 +89,13 @@ fn patterns(frames: &[Frame]) -> BTreeMap<u64, f64> {
                 let (mut names, mut pattern) = (Vec::new(), 0_u64);
                 for (y, x) in (0..BLOCK).flat_map(|y| (0..BLOCK).map(move |x| (y, x))) {
                     let color = frame.get(left + x, top + y);
-                    let name = names.iter().position(|&known| known == color).unwrap_or_else(|| {
-                        names.push(color);
-                        names.len() - 1
-                    });
+                    let name = names
+                        .iter()
+                        .position(|&known| known == color)
+                        .unwrap_or_else(|| {
+                            names.push(color);
+                            names.len() - 1
+                        });
                     pattern = pattern << 4 | (name as u64 & 15);
                 }
                 if pattern != 0 {
@@ -97,19 +109,33 @@ fn patterns(frames: &[Frame]) -> BTreeMap<u64, f64> {
 
 /// The cosine of two counts; there is none of nothing.
 fn cosine(one: &BTreeMap<u64, f64>, other: &BTreeMap<u64, f64>) -> Option<f64> {
-    let length = |counts: &BTreeMap<u64, f64>| counts.values().map(|count| count * count).sum::<f64>().sqrt();
-    let product: f64 = one.iter().filter_map(|(pattern, count)| other.get(pattern).map(|others| count * others)).sum();
+    let length = |counts: &BTreeMap<u64, f64>| {
+        counts
+            .values()
+            .map(|count| count * count)
+            .sum::<f64>()
+            .sqrt()
+    };
+    let product: f64 = one
+        .iter()
+        .filter_map(|(pattern, count)| other.get(pattern).map(|others| count * others))
+        .sum();
     let lengths = length(one) * length(other);
     (lengths > 0.0).then(|| (product / lengths).clamp(0.0, 1.0))
 }
 
 fn mean(shapes: &[[f64; 5]]) -> [f64; 5] {
-    std::array::from_fn(|index| shapes.iter().map(|shape| shape[index]).sum::<f64>() / shapes.len().max(1) as f64)
+    std::array::from_fn(|index| {
+        shapes.iter().map(|shape| shape[index]).sum::<f64>() / shapes.len().max(1) as f64
+    })
 }
 
 /// Half the sum of differences, at most 1: the four shares make up one whole, and dead ends another.
 fn distance(one: &[f64; 5], other: &[f64; 5]) -> f64 {
-    let shares: f64 = (0..4).map(|index| (one[index] - other[index]).abs()).sum::<f64>() / 2.0;
+    let shares: f64 = (0..4)
+        .map(|index| (one[index] - other[index]).abs())
+        .sum::<f64>()
+        / 2.0;
     ((shares + (one[4] - other[4]).abs()) / 2.0).clamp(0.0, 1.0)
 }
 
@@ -139,7 +165,10 @@ mod tests {
         one.rect(10, 10, 3, 9, 4);
         let mut other = Frame::filled(7);
         other.rect(10, 10, 3, 9, 9);
-        let traits = |frame: &Frame| Traits { frames: vec![frame.clone()], ..Traits::default() };
+        let traits = |frame: &Frame| Traits {
+            frames: vec![frame.clone()],
+            ..Traits::default()
+        };
         assert!(Alike::of(&traits(&one), &traits(&other)).frames.unwrap() > 0.999);
         let mut third = Frame::filled(0);
         third.rect(21, 33, 1, 1, 4);

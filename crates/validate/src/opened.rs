@@ -72,7 +72,10 @@ impl<'a> OpenedSubject<'a> {
 
     /// With a line that wins each level, in order, as far as they are known.
     #[must_use]
-    pub fn with_solutions(mut self, solutions: impl IntoIterator<Item = Option<Vec<Action>>>) -> Self {
+    pub fn with_solutions(
+        mut self,
+        solutions: impl IntoIterator<Item = Option<Vec<Action>>>,
+    ) -> Self {
         for (own, given) in self.solutions.iter_mut().zip(solutions) {
             *own = given.filter(|line| !line.is_empty());
         }
@@ -88,13 +91,19 @@ impl<'a> OpenedSubject<'a> {
     /// With so many steps of random play on a level whose win is not stored and not found by search.
     #[must_use]
     pub fn with_luck(self, seed: u64, steps: u64) -> Self {
-        Self { luck: Some((seed, steps)), ..self }
+        Self {
+            luck: Some((seed, steps)),
+            ..self
+        }
     }
 
     /// With somebody who says when it was looked for wins for long enough.
     #[must_use]
     pub fn as_long_as(self, goes_on: impl Fn() -> bool + Send + Sync + 'a) -> Self {
-        Self { goes_on: Box::new(goes_on), ..self }
+        Self {
+            goes_on: Box::new(goes_on),
+            ..self
+        }
     }
 
     /// What tells its states apart.
@@ -106,15 +115,27 @@ impl<'a> OpenedSubject<'a> {
     /// Held to what native games promise.
     #[must_use]
     pub fn held_as_native(self) -> Self {
-        Self { hosted: false, ..self }
+        Self {
+            hosted: false,
+            ..self
+        }
     }
 
     fn level_at(&self, seed: u64, level: u8) -> Result<EnvironmentLevel, NoGraph> {
         let unsearchable = |reason: &str| NoGraph::Unsearchable(reason.to_owned());
-        let play = self.enter(seed, level).map_err(|error| NoGraph::Failed(error.to_string()))?;
+        let play = self
+            .enter(seed, level)
+            .map_err(|error| NoGraph::Failed(error.to_string()))?;
         let play = play.ok_or_else(|| unsearchable("no way to the level is known"))?;
-        let level = EnvironmentLevel::new(play, self.identity).map_err(|error| unsearchable(&error.to_string()))?;
-        if level.lists_clicks() { Ok(level) } else { Err(unsearchable("the environment does not list which clicks may matter")) }
+        let level = EnvironmentLevel::new(play, self.identity)
+            .map_err(|error| unsearchable(&error.to_string()))?;
+        if level.lists_clicks() {
+            Ok(level)
+        } else {
+            Err(unsearchable(
+                "the environment does not list which clicks may matter",
+            ))
+        }
     }
 }
 
@@ -139,8 +160,14 @@ impl Subject for OpenedSubject<'_> {
         (self.open)(seed)
     }
 
-    fn enter(&self, seed: u64, level: u8) -> Result<Option<Box<dyn Environment>>, EnvironmentError> {
-        let Some(prefix) = self.prefix(level) else { return Ok(None) };
+    fn enter(
+        &self,
+        seed: u64,
+        level: u8,
+    ) -> Result<Option<Box<dyn Environment>>, EnvironmentError> {
+        let Some(prefix) = self.prefix(level) else {
+            return Ok(None);
+        };
         let mut play = self.open(seed)?;
         for action in prefix {
             play.act(action)?;
@@ -160,21 +187,43 @@ impl Subject for OpenedSubject<'_> {
         }
         let search = || {
             let level = self.level_at(self.seed, level).ok()?;
-            let limits = GraphLimits { checks: 0, blind_nodes: 0, ..self.search };
-            level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| (self.goes_on)()).ok()?.win
+            let limits = GraphLimits {
+                checks: 0,
+                blind_nodes: 0,
+                ..self.search
+            };
+            level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| {
+                (self.goes_on)()
+            })
+            .ok()?
+            .win
         };
         let luck = || {
             let (seed, steps) = self.luck?;
-            let options = Options { seed, env_seed: self.seed, steps, ..Options::default() };
+            let options = Options {
+                seed,
+                env_seed: self.seed,
+                steps,
+                ..Options::default()
+            };
             let watch = Limited(&self.goes_on);
-            let from_start = || self.by_luck.get_or_init(|| wins_from_start(self, &options, &watch)).get(index).cloned();
+            let from_start = || {
+                self.by_luck
+                    .get_or_init(|| wins_from_start(self, &options, &watch))
+                    .get(index)
+                    .cloned()
+            };
             first_win(self, &options, level, &watch).or_else(from_start)
         };
-        self.found[index].get_or_init(|| search().or_else(luck)).clone()
+        self.found[index]
+            .get_or_init(|| search().or_else(luck))
+            .clone()
     }
 
     fn has_stored_solution(&self, level: u8) -> bool {
-        self.solutions.get(usize::from(level)).is_some_and(Option::is_some)
+        self.solutions
+            .get(usize::from(level))
+            .is_some_and(Option::is_some)
     }
 
     fn stored(&self) -> Vec<Stored> {
@@ -197,6 +246,7 @@ impl Subject for OpenedSubject<'_> {
             ..*limits
         };
         let mut rng = Rng::new(0, u64::from(level));
-        level_graph(&at, at.identity_name(), within, &limits, &mut rng, go_on).map_err(|error| NoGraph::Failed(error.to_string()))
+        level_graph(&at, at.identity_name(), within, &limits, &mut rng, go_on)
+            .map_err(|error| NoGraph::Failed(error.to_string()))
     }
 }

@@ -1,6 +1,9 @@
 //! The pieces of work that a check consists of.
 
-use crate::{Finding, Options, Rule, Subject, Verdict, Watch, design, fuzz, laws, luck, memory, solvable, structure};
+use crate::{
+    Finding, Options, Rule, Subject, Verdict, Watch, design, fuzz, laws, luck, memory, solvable,
+    structure,
+};
 
 /// A piece of work on one environment. Pieces do not depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,9 @@ impl Part {
     /// The level it is about.
     const fn level(self) -> Option<u8> {
         match self {
-            Self::Laws(level) | Self::Luck(level) | Self::Fuzz(level) | Self::Graph(level) => Some(level),
+            Self::Laws(level) | Self::Luck(level) | Self::Fuzz(level) | Self::Graph(level) => {
+                Some(level)
+            }
             Self::Memory | Self::Structure | Self::Start | Self::Design => None,
         }
     }
@@ -55,14 +60,26 @@ impl Part {
                 Rule::Solutions,
                 Rule::Recordings,
             ],
-            Self::Laws(_) => {
-                &[Rule::SameTwice, Rule::Copies, Rule::Keys, Rule::Reset, Rule::Undo, Rule::NotOffered, Rule::AfterEnd]
-            }
+            Self::Laws(_) => &[
+                Rule::SameTwice,
+                Rule::Copies,
+                Rule::Keys,
+                Rule::Reset,
+                Rule::Undo,
+                Rule::NotOffered,
+                Rule::AfterEnd,
+            ],
             Self::Start => &[Rule::Start],
             Self::Luck(_) => &[Rule::Levels],
             Self::Fuzz(_) => &[Rule::Failures, Rule::FuzzFrames, Rule::Drift, Rule::Speed],
             Self::Graph(_) => &solvable::RULES,
-            Self::Design => &[Rule::ActionsUsed, Rule::Idle, Rule::Still, Rule::Alike, Rule::Shortcuts],
+            Self::Design => &[
+                Rule::ActionsUsed,
+                Rule::Idle,
+                Rule::Still,
+                Rule::Alike,
+                Rule::Shortcuts,
+            ],
         }
     }
 
@@ -73,8 +90,10 @@ impl Part {
             Verdict::Warn => !finding.evidence.is_empty(),
             Verdict::Pass | Verdict::Open => false,
         };
-        let open =
-            self.rules().iter().map(|&rule| Finding { level: self.level(), ..Finding::open(rule, "not checked: interrupted") });
+        let open = self.rules().iter().map(|&rule| Finding {
+            level: self.level(),
+            ..Finding::open(rule, "not checked: interrupted")
+        });
         found.into_iter().filter(holds).chain(open).collect()
     }
 
@@ -96,26 +115,51 @@ impl Part {
 /// The parts of a whole check. Those that others may not run beside come first, then the longest.
 pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     let levels = subject.levels();
-    let mut parts = vec![(Part::Memory, Weight(memory::steps(subject, options))), (Part::Structure, Weight(0))];
+    let mut parts = vec![
+        (Part::Memory, Weight(memory::steps(subject, options))),
+        (Part::Structure, Weight(0)),
+    ];
     let add = |parts: &mut Vec<(Part, Weight)>, part: fn(u8) -> Part, from: u8, steps: u64| {
         parts.extend((from..levels).map(|level| (part(level), Weight(steps))));
     };
     add(&mut parts, Part::Graph, 0, options.limits.nodes as u64);
     add(&mut parts, Part::Luck, 1, options.steps);
-    parts.push((Part::Start, Weight(options.steps.min(luck::MOST_FROM_START))));
-    add(&mut parts, Part::Fuzz, 0, options.steps / u64::from(levels.max(1)));
+    parts.push((
+        Part::Start,
+        Weight(options.steps.min(luck::MOST_FROM_START)),
+    ));
+    add(
+        &mut parts,
+        Part::Fuzz,
+        0,
+        options.steps / u64::from(levels.max(1)),
+    );
     add(&mut parts, Part::Laws, 0, 0);
     parts.push((Part::Design, Weight(0)));
     parts
 }
 
 /// Does a piece of work, as far as whoever watches lets it.
-pub fn check(subject: &dyn Subject, part: Part, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+pub fn check(
+    subject: &dyn Subject,
+    part: Part,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Vec<Finding> {
     let found = checked(subject, part, options, watch);
-    if watch.goes_on() { found } else { part.cut_short(found) }
+    if watch.goes_on() {
+        found
+    } else {
+        part.cut_short(found)
+    }
 }
 
-fn checked(subject: &dyn Subject, part: Part, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+fn checked(
+    subject: &dyn Subject,
+    part: Part,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Vec<Finding> {
     match part {
         Part::Memory => memory::check(subject, options, watch),
         Part::Structure => structure::check(subject, options, watch),

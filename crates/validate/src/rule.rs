@@ -103,7 +103,13 @@ mod tests {
     #[test]
     fn names_are_unique_and_groups_stay_together() {
         for (index, rule) in Rule::ALL.iter().enumerate() {
-            assert!(Rule::ALL[..index].iter().all(|other| other.name() != rule.name()), "{}", rule.name());
+            assert!(
+                Rule::ALL[..index]
+                    .iter()
+                    .all(|other| other.name() != rule.name()),
+                "{}",
+                rule.name()
+            );
         }
         assert!(Rule::ALL.is_sorted_by_key(|rule| rule.group()));
     }

@@ -1,6 +1,8 @@
 //! Whether it is all there: levels that start, frames that are frames, solutions that win, plays that can be replayed.
 
-use rhae_engine::{Action, ActionKind, Environment, Frame, MAX_FRAMES, Observation, PlayState, Rng};
+use rhae_engine::{
+    Action, ActionKind, Environment, Frame, MAX_FRAMES, Observation, PlayState, Rng,
+};
 
 use crate::levels::{baseline, no_way, stopped};
 use crate::walk::{Broken, Walk, answer, caught, random_of};
@@ -39,8 +41,16 @@ fn metadata(subject: &dyn Subject) -> Finding {
     if missing.is_empty() {
         Finding::pass(Rule::Metadata, "title, tags, actions and speed are there")
     } else {
-        let verdict = if subject.is_hosted() { Verdict::Warn } else { Verdict::Fail };
-        Finding::new(Rule::Metadata, verdict, format!("the metadata lacks {}", missing.join(", ")))
+        let verdict = if subject.is_hosted() {
+            Verdict::Warn
+        } else {
+            Verdict::Fail
+        };
+        Finding::new(
+            Rule::Metadata,
+            verdict,
+            format!("the metadata lacks {}", missing.join(", ")),
+        )
     }
 }
 
@@ -49,20 +59,38 @@ fn six_levels(subject: &dyn Subject) -> Finding {
         levels @ 6.. => Finding::pass(Rule::SixLevels, format!("{levels} levels")),
         levels => Finding::warn(
             Rule::SixLevels,
-            format!("{levels} levels: later levels are where what was learned is put together; make at least six"),
+            format!(
+                "{levels} levels: later levels are where what was learned is put together; make at least six"
+            ),
         ),
     }
 }
 
 fn baselines(subject: &dyn Subject) -> Option<Finding> {
-    let (known, levels) = (subject.info().baselines.len(), usize::from(subject.levels()));
+    let (known, levels) = (
+        subject.info().baselines.len(),
+        usize::from(subject.levels()),
+    );
     if known == levels {
-        let zero = subject.info().baselines.iter().position(|baseline| baseline.actions == 0)?;
-        return Some(Finding::fail(Rule::Baselines, format!("the baseline of level {} is 0 actions", zero + 1)));
+        let zero = subject
+            .info()
+            .baselines
+            .iter()
+            .position(|baseline| baseline.actions == 0)?;
+        return Some(Finding::fail(
+            Rule::Baselines,
+            format!("the baseline of level {} is 0 actions", zero + 1),
+        ));
     }
     Some(match known {
-        0 => Finding::warn(Rule::Baselines, "no baselines: plays get no score, and attempts at random are 200 actions long"),
-        _ => Finding::fail(Rule::Baselines, format!("{known} baselines for {levels} levels")),
+        0 => Finding::warn(
+            Rule::Baselines,
+            "no baselines: plays get no score, and attempts at random are 200 actions long",
+        ),
+        _ => Finding::fail(
+            Rule::Baselines,
+            format!("{known} baselines for {levels} levels"),
+        ),
     })
 }
 
@@ -71,10 +99,20 @@ pub(crate) fn invalid_frames(seen: &Observation, hosted: bool) -> Option<String>
     let frames = seen.frames.frames();
     let most = if hosted { MAX_FRAMES + 1 } else { MAX_FRAMES };
     if !(1..=most).contains(&frames.len()) {
-        return Some(format!("{} frames in one answer: expected 1 to {MAX_FRAMES}", frames.len()));
+        return Some(format!(
+            "{} frames in one answer: expected 1 to {MAX_FRAMES}",
+            frames.len()
+        ));
     }
-    let (number, frame) = frames.iter().enumerate().find(|(_, frame)| !frame.is_valid())?;
-    let cell = frame.cells().iter().position(|&cell| cell > 15).unwrap_or_default();
+    let (number, frame) = frames
+        .iter()
+        .enumerate()
+        .find(|(_, frame)| !frame.is_valid())?;
+    let cell = frame
+        .cells()
+        .iter()
+        .position(|&cell| cell > 15)
+        .unwrap_or_default();
     Some(format!(
         "colour {} at column {}, row {} of frame {}: expected 0 to 15",
         frame.cells()[cell] as i8,
@@ -88,21 +126,35 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
     let walk = match Walk::enter(subject, options.env_seed, level) {
         Ok(Some(walk)) => walk,
         Ok(None) => {
-            return [Rule::Loads, Rule::Frames, Rule::Actions].map(|rule| no_way(rule, level)).to_vec();
+            return [Rule::Loads, Rule::Frames, Rule::Actions]
+                .map(|rule| no_way(rule, level))
+                .to_vec();
         }
         Err(broken) => {
             let mut findings = stopped(&[Rule::Frames, Rule::Actions], level, &broken);
-            findings.push(Finding::fail(Rule::Loads, format!("the level does not start: {}", broken.reason)).on(level));
+            findings.push(
+                Finding::fail(
+                    Rule::Loads,
+                    format!("the level does not start: {}", broken.reason),
+                )
+                .on(level),
+            );
             return findings;
         }
     };
     let seen = walk.seen();
-    let starts = if seen.state == PlayState::NotFinished && seen.levels_completed == level && seen.win_levels == subject.levels() {
+    let starts = if seen.state == PlayState::NotFinished
+        && seen.levels_completed == level
+        && seen.win_levels == subject.levels()
+    {
         Finding::pass(Rule::Loads, "starts")
     } else {
         let (state, completed, all) = (seen.state.name(), seen.levels_completed, seen.win_levels);
-        Finding::fail(Rule::Loads, format!("the level starts as {state} with {completed} of {all} levels completed"))
-            .shown("the beginning of the level", walk.line())
+        Finding::fail(
+            Rule::Loads,
+            format!("the level starts as {state} with {completed} of {all} levels completed"),
+        )
+        .shown("the beginning of the level", walk.line())
     };
     let (mut bad_frame, mut bad_offer) = (None, None);
     let mut along = Ok(());
@@ -115,9 +167,13 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
         }
         let seen = walk.seen();
         if bad_frame.is_none() {
-            bad_frame = invalid_frames(seen, subject.is_hosted()).map(|problem| (problem, walk.line()));
+            bad_frame =
+                invalid_frames(seen, subject.is_hosted()).map(|problem| (problem, walk.line()));
         }
-        let foreign = seen.available.iter().find(|&kind| kind != ActionKind::Reset && !subject.info().actions.contains(kind));
+        let foreign = seen
+            .available
+            .iter()
+            .find(|&kind| kind != ActionKind::Reset && !subject.info().actions.contains(kind));
         if bad_offer.is_none() {
             bad_offer = foreign.map(|kind| (kind, walk.line()));
         }
@@ -126,7 +182,11 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
     match bad_frame {
         None => findings.push(Finding::pass(Rule::Frames, "draws valid frames").on(level)),
         Some((problem, line)) => {
-            findings.push(Finding::fail(Rule::Frames, problem).on(level).shown("the last answer shows it", line));
+            findings.push(
+                Finding::fail(Rule::Frames, problem)
+                    .on(level)
+                    .shown("the last answer shows it", line),
+            );
         }
     }
     match bad_offer {
@@ -134,7 +194,11 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
         // What a hosted game offers is known only once it runs; its metadata can but guess.
         Some((kind, line)) => {
             let text = format!("{kind} is offered but not listed among the environment's actions");
-            let finding = if subject.is_hosted() { Finding::warn(Rule::Actions, text) } else { Finding::fail(Rule::Actions, text) };
+            let finding = if subject.is_hosted() {
+                Finding::warn(Rule::Actions, text)
+            } else {
+                Finding::fail(Rule::Actions, text)
+            };
             findings.push(finding.on(level).shown("the last answer offers it", line));
         }
     }
@@ -146,9 +210,13 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
 
 /// Plays all solutions one after the other, as one play.
 fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
-    let stored = (0..subject.levels()).filter(|&level| subject.has_stored_solution(level)).count();
+    let stored = (0..subject.levels())
+        .filter(|&level| subject.has_stored_solution(level))
+        .count();
     let whose = if stored > 0 { "stored" } else { "found" };
-    let mut play = match caught(|| subject.open(options.env_seed)).and_then(|opened| opened.map_err(|error| error.to_string())) {
+    let mut play = match caught(|| subject.open(options.env_seed))
+        .and_then(|opened| opened.map_err(|error| error.to_string()))
+    {
         Ok(play) => play,
         Err(reason) => return Finding::open(Rule::Solutions, reason),
     };
@@ -158,33 +226,68 @@ fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
             let missing = format!("no solution of level {} is stored or was found", level + 1);
             return if subject.is_hosted() {
                 let advice = "put a recording of a win, as `rhae play --record` makes one, into the game's folder";
-                let later = if level + 1 < subject.levels() { ", so no later level is checked" } else { "" };
+                let later = if level + 1 < subject.levels() {
+                    ", so no later level is checked"
+                } else {
+                    ""
+                };
                 Finding::warn(Rule::Solutions, format!("{missing}{later}: {advice}"))
             } else {
-                Finding::fail(Rule::Solutions, format!("{missing}; store one for each level"))
+                Finding::fail(
+                    Rule::Solutions,
+                    format!("{missing}; store one for each level"),
+                )
             };
         };
         for (step, &action) in solution.iter().enumerate() {
             if play.observation().levels_completed != level {
-                let text = format!("level {} is won after {step} of the solution's {} actions", level + 1, solution.len());
-                return Finding::fail(Rule::Solutions, text).on(level).shown("the solutions up to there", Some(line));
+                let text = format!(
+                    "level {} is won after {step} of the solution's {} actions",
+                    level + 1,
+                    solution.len()
+                );
+                return Finding::fail(Rule::Solutions, text)
+                    .on(level)
+                    .shown("the solutions up to there", Some(line));
             }
             line.push(action);
-            if let Err(reason) = caught(|| play.act(action).map(|_| ()).map_err(|error| error.to_string())).flatten() {
-                return Finding::fail(Rule::Solutions, reason).on(level).shown("the last action is not survived", Some(line));
+            if let Err(reason) = caught(|| {
+                play.act(action)
+                    .map(|_| ())
+                    .map_err(|error| error.to_string())
+            })
+            .flatten()
+            {
+                return Finding::fail(Rule::Solutions, reason)
+                    .on(level)
+                    .shown("the last action is not survived", Some(line));
             }
         }
         if play.observation().levels_completed != level + 1 {
-            let text = format!("the {whose} solution does not win: {} actions leave the level as it is", solution.len());
-            return Finding::fail(Rule::Solutions, text).on(level).shown("the solutions up to there", Some(line));
+            let text = format!(
+                "the {whose} solution does not win: {} actions leave the level as it is",
+                solution.len()
+            );
+            return Finding::fail(Rule::Solutions, text)
+                .on(level)
+                .shown("the solutions up to there", Some(line));
         }
     }
     if play.observation().state != PlayState::Win {
-        return Finding::fail(Rule::Solutions, "all levels are completed, and the game is not won")
-            .shown("all solutions", Some(line));
+        return Finding::fail(
+            Rule::Solutions,
+            "all levels are completed, and the game is not won",
+        )
+        .shown("all solutions", Some(line));
     }
-    Finding::pass(Rule::Solutions, format!("the {whose} solutions win all levels in {} actions", line.len()))
-        .shown("all solutions", Some(line))
+    Finding::pass(
+        Rule::Solutions,
+        format!(
+            "the {whose} solutions win all levels in {} actions",
+            line.len()
+        ),
+    )
+    .shown("all solutions", Some(line))
 }
 
 /// A win and a loss are played, replayed here, and replayed in a fresh process; so is what is stored.
@@ -192,20 +295,42 @@ fn recordings(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Ve
     let mut findings = Vec::new();
     for stored in subject.stored() {
         findings.push(match stored.replayed {
-            Ok(result) => Finding::pass(Rule::Recordings, format!("`{}` replays: {result}", stored.name)),
-            Err(difference) => Finding::fail(Rule::Recordings, format!("`{}` does not replay: {difference}", stored.name)),
+            Ok(result) => Finding::pass(
+                Rule::Recordings,
+                format!("`{}` replays: {result}", stored.name),
+            ),
+            Err(difference) => Finding::fail(
+                Rule::Recordings,
+                format!("`{}` does not replay: {difference}", stored.name),
+            ),
         });
     }
-    let win: Option<Vec<Vec<Action>>> = (0..subject.levels()).map(|level| subject.solution(level)).collect();
-    let plays = [("win", win.map(|lines| lines.concat())), ("loss", loss(subject, options))];
+    let win: Option<Vec<Vec<Action>>> = (0..subject.levels())
+        .map(|level| subject.solution(level))
+        .collect();
+    let plays = [
+        ("win", win.map(|lines| lines.concat())),
+        ("loss", loss(subject, options)),
+    ];
     for (what, line) in plays {
         let Some(line) = line else {
-            findings.push(Finding::open(Rule::Recordings, format!("no {what} is known to replay")));
+            findings.push(Finding::open(
+                Rule::Recordings,
+                format!("no {what} is known to replay"),
+            ));
             continue;
         };
-        let finding = match replayed(subject, options, &line).and_then(|()| watch.fresh(subject, &line).unwrap_or(Ok(()))) {
-            Ok(()) => Finding::pass(Rule::Recordings, format!("a {what} of {} actions replays", line.len())),
-            Err(difference) => Finding::fail(Rule::Recordings, format!("a {what} does not replay: {difference}")),
+        let finding = match replayed(subject, options, &line)
+            .and_then(|()| watch.fresh(subject, &line).unwrap_or(Ok(())))
+        {
+            Ok(()) => Finding::pass(
+                Rule::Recordings,
+                format!("a {what} of {} actions replays", line.len()),
+            ),
+            Err(difference) => Finding::fail(
+                Rule::Recordings,
+                format!("a {what} does not replay: {difference}"),
+            ),
         };
         findings.push(finding.shown(format!("a {what}"), Some(line)));
     }
@@ -215,17 +340,24 @@ fn recordings(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Ve
 /// Plays a line in two new plays and compares all answers.
 fn replayed(subject: &dyn Subject, options: &Options, line: &[Action]) -> Result<(), String> {
     let hashes = |subject: &dyn Subject| -> Result<Vec<u128>, String> {
-        let mut play: Box<dyn Environment> = subject.open(options.env_seed).map_err(|error| error.to_string())?;
+        let mut play: Box<dyn Environment> = subject
+            .open(options.env_seed)
+            .map_err(|error| error.to_string())?;
         let mut hashes = vec![answer(play.observation())];
         for &action in line {
             hashes.push(answer(play.act(action).map_err(|error| error.to_string())?));
         }
         Ok(hashes)
     };
-    let (one, two) = (caught(|| hashes(subject)).flatten()?, caught(|| hashes(subject)).flatten()?);
+    let (one, two) = (
+        caught(|| hashes(subject)).flatten()?,
+        caught(|| hashes(subject)).flatten()?,
+    );
     match one.iter().zip(&two).position(|(one, two)| one != two) {
         None => Ok(()),
-        Some(at) => Err(format!("two plays of the same actions differ at action {at}")),
+        Some(at) => Err(format!(
+            "two plays of the same actions differ at action {at}"
+        )),
     }
 }
 
@@ -233,7 +365,11 @@ fn replayed(subject: &dyn Subject, options: &Options, line: &[Action]) -> Result
 fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
     let mut rng = Rng::new(options.seed, 40);
     for level in 0..subject.levels() {
-        let plays = if subject.is_hosted() { 2 } else { PLAYS_FOR_A_LOSS };
+        let plays = if subject.is_hosted() {
+            2
+        } else {
+            PLAYS_FOR_A_LOSS
+        };
         for _ in 0..plays {
             let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
             for _ in 0..2 * ATTEMPT * baseline(subject, level) {

@@ -25,7 +25,8 @@ pub trait Subject: Sync {
     fn open(&self, seed: u64) -> Result<Box<dyn Environment>, EnvironmentError>;
 
     /// A new play that stands where a level begins; `None` if no way there is known.
-    fn enter(&self, seed: u64, level: u8) -> Result<Option<Box<dyn Environment>>, EnvironmentError>;
+    fn enter(&self, seed: u64, level: u8)
+    -> Result<Option<Box<dyn Environment>>, EnvironmentError>;
 
     /// The actions from the opening to where a level begins, if they are known.
     fn prefix(&self, level: u8) -> Option<Vec<Action>>;

@@ -12,13 +12,15 @@ pub enum Language {
 }
 
 const RUST: &[&str] = &[
-    "as", "break", "const", "continue", "else", "enum", "false", "fn", "for", "if", "impl", "in", "let", "loop", "match", "mod",
-    "move", "mut", "pub", "ref", "return", "self", "Self", "static", "struct", "trait", "true", "type", "use", "where", "while",
+    "as", "break", "const", "continue", "else", "enum", "false", "fn", "for", "if", "impl", "in",
+    "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "self", "Self", "static",
+    "struct", "trait", "true", "type", "use", "where", "while",
 ];
 const PYTHON: &[&str] = &[
-    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "False", "finally", "for", "from",
-    "global", "if", "import", "in", "is", "lambda", "None", "nonlocal", "not", "or", "pass", "raise", "return", "self", "True",
-    "try", "while", "with", "yield",
+    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except",
+    "False", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "None",
+    "nonlocal", "not", "or", "pass", "raise", "return", "self", "True", "try", "while", "with",
+    "yield",
 ];
 
 const NAME: u8 = b'n';
@@ -29,15 +31,23 @@ const KEYWORDS: u8 = 128;
 
 /// The tokens of a source, one byte each.
 pub fn tokens(source: &str, language: Language) -> Vec<u8> {
-    let keywords = if language == Language::Rust { RUST } else { PYTHON };
+    let keywords = if language == Language::Rust {
+        RUST
+    } else {
+        PYTHON
+    };
     let mut tokens = Vec::new();
     let mut rest = source;
     while let Some(first) = rest.chars().next() {
         let length = match (language, first) {
             (Language::Rust, '/') if rest.starts_with("//") => line_length(rest),
-            (Language::Rust, '/') if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            (Language::Rust, '/') if rest.starts_with("/*") => {
+                rest.find("*/").map_or(rest.len(), |end| end + 2)
+            }
             (Language::Python, '#') => line_length(rest),
-            (Language::Python, '\'' | '"') if rest.starts_with("'''") || rest.starts_with("\"\"\"") => {
+            (Language::Python, '\'' | '"')
+                if rest.starts_with("'''") || rest.starts_with("\"\"\"") =>
+            {
                 tokens.push(TEXT);
                 rest[3..].find(&rest[..3]).map_or(rest.len(), |end| end + 6)
             }
@@ -56,8 +66,14 @@ pub fn tokens(source: &str, language: Language) -> Vec<u8> {
             }
             (_, letter) if letter.is_alphabetic() || letter == '_' => {
                 let length = word_length(rest);
-                let known = keywords.iter().position(|&keyword| keyword == &rest[..length]);
-                tokens.push(known.and_then(|at| u8::try_from(at).ok()).map_or(NAME, |at| KEYWORDS + at));
+                let known = keywords
+                    .iter()
+                    .position(|&keyword| keyword == &rest[..length]);
+                tokens.push(
+                    known
+                        .and_then(|at| u8::try_from(at).ok())
+                        .map_or(NAME, |at| KEYWORDS + at),
+                );
                 length
             }
             (_, sign) => {
@@ -75,7 +91,8 @@ fn line_length(rest: &str) -> usize {
 }
 
 fn word_length(rest: &str) -> usize {
-    rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len())
+    rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .unwrap_or(rest.len())
 }
 
 fn quoted_length(rest: &str, quote: char) -> usize {
@@ -94,12 +111,18 @@ fn quoted_length(rest: &str, quote: char) -> usize {
 /// A character of Rust, or the name of a lifetime.
 fn character_length(rest: &str) -> usize {
     let mut letters = rest.char_indices().skip(1);
-    let Some((at, first)) = letters.next() else { return rest.len() };
+    let Some((at, first)) = letters.next() else {
+        return rest.len();
+    };
     if first == '\\' {
         return quoted_length(rest, '\'');
     }
     let after = at + first.len_utf8();
-    if rest[after..].starts_with('\'') { after + 1 } else { 1 + word_length(&rest[1..]) }
+    if rest[after..].starts_with('\'') {
+        after + 1
+    } else {
+        1 + word_length(&rest[1..])
+    }
 }
 
 #[cfg(test)]
@@ -109,20 +132,31 @@ mod tests {
     #[test]
     fn what_an_author_chose_freely_is_gone() {
         let one = tokens("fn add(a: u8) -> u8 { a + 1 } // sum", Language::Rust);
-        let other = tokens("/* no\nsum */ fn minus_minus(other: i64) -> i64 {\n other + 0xFF }", Language::Rust);
+        let other = tokens(
+            "/* no\nsum */ fn minus_minus(other: i64) -> i64 {\n other + 0xFF }",
+            Language::Rust,
+        );
         assert_eq!(one, other);
         assert_ne!(one, tokens("fn add(a: u8) -> u8 { a - 1 }", Language::Rust));
         assert_eq!(
-            tokens("let a = 'x'; let b: &'static str = \"\\\"\";", Language::Rust),
+            tokens(
+                "let a = 'x'; let b: &'static str = \"\\\"\";",
+                Language::Rust
+            ),
             tokens("let c='\\n';let d:&'a n=\"\";", Language::Rust)
         );
         let python = |text: &str| tokens(text, Language::Python);
-        assert_eq!(python("def f(x): # note\n  return 'a'"), python("def g(y):\n\treturn \"\"\"b\nc\"\"\""));
+        assert_eq!(
+            python("def f(x): # note\n  return 'a'"),
+            python("def g(y):\n\treturn \"\"\"b\nc\"\"\"")
+        );
     }
 
     #[test]
     fn no_text_makes_it_fail() {
-        for text in ["'", "\"", "\"\\", "/*", "'''", "'\\", "é'ü", "#", "_", "'ab", "''"] {
+        for text in [
+            "'", "\"", "\"\\", "/*", "'''", "'\\", "é'ü", "#", "_", "'ab", "''",
+        ] {
             let _ = (tokens(text, Language::Rust), tokens(text, Language::Python));
         }
     }

@@ -2,7 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use rhae_engine::{Action, ActionKind, ActionSet, Environment, Frame, Observation, PlayState, Rng, StateKey, key_of};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Environment, Frame, Observation, PlayState, Rng, StateKey,
+    key_of,
+};
 use rhae_explore::{Identity, key_by};
 
 use crate::Subject;
@@ -64,13 +67,26 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// A new play that stands where a level begins; `None` if it cannot be entered.
-    pub(crate) fn enter(subject: &dyn Subject, seed: u64, level: u8) -> Result<Option<Self>, Broken> {
+    pub(crate) fn enter(
+        subject: &dyn Subject,
+        seed: u64,
+        level: u8,
+    ) -> Result<Option<Self>, Broken> {
         let prefix = subject.prefix(level);
         let entered = caught(|| subject.enter(seed, level));
         let play = entered.and_then(|entered| entered.map_err(|error| error.to_string()));
         match play {
-            Ok(play) => Ok(play.map(|play| Self { play, prefix, log: Vec::new(), identity: subject.identity() })),
-            Err(reason) => Err(Broken { reason, action: None, actions: prefix }),
+            Ok(play) => Ok(play.map(|play| Self {
+                play,
+                prefix,
+                log: Vec::new(),
+                identity: subject.identity(),
+            })),
+            Err(reason) => Err(Broken {
+                reason,
+                action: None,
+                actions: prefix,
+            }),
         }
     }
 
@@ -82,21 +98,38 @@ impl Walk {
     pub(crate) fn act(&mut self, action: Action) -> Result<&Observation, Broken> {
         self.log.push(action);
         let play = &mut self.play;
-        match caught(|| play.act(action).map(|_| ()).map_err(|error| error.to_string())).flatten() {
+        match caught(|| {
+            play.act(action)
+                .map(|_| ())
+                .map_err(|error| error.to_string())
+        })
+        .flatten()
+        {
             Ok(()) => Ok(self.play.observation()),
-            Err(reason) => Err(Broken { reason, action: Some(action), actions: self.line() }),
+            Err(reason) => Err(Broken {
+                reason,
+                action: Some(action),
+                actions: self.line(),
+            }),
         }
     }
 
     /// A second play where this one stands.
     pub(crate) fn fork(&self) -> Option<Self> {
         let play = caught(|| self.play.fork()).ok().flatten()?;
-        Some(Self { play, prefix: self.prefix.clone(), log: self.log.clone(), identity: self.identity })
+        Some(Self {
+            play,
+            prefix: self.prefix.clone(),
+            log: self.log.clone(),
+            identity: self.identity,
+        })
     }
 
     /// All actions from the opening on.
     pub(crate) fn line(&self) -> Option<Vec<Action>> {
-        self.prefix.as_ref().map(|prefix| prefix.iter().chain(&self.log).copied().collect())
+        self.prefix
+            .as_ref()
+            .map(|prefix| prefix.iter().chain(&self.log).copied().collect())
     }
 
     /// Starts the level again by RESET, and forgets what was done before, which that makes irrelevant.
@@ -132,7 +165,14 @@ impl Walk {
 /// A fingerprint of an answer: all its frames, and what it says.
 pub(crate) fn answer(seen: &Observation) -> u128 {
     let frames = Frame::hash_all(seen.frames.frames());
-    key_of(&(frames, seen.state, seen.levels_completed, seen.win_levels, seen.available, seen.full_reset))
+    key_of(&(
+        frames,
+        seen.state,
+        seen.levels_completed,
+        seen.win_levels,
+        seen.available,
+        seen.full_reset,
+    ))
 }
 
 /// A random action among these kinds.
@@ -144,14 +184,22 @@ pub(crate) fn random_of(kinds: ActionSet, rng: &mut Rng) -> Option<Action> {
 
 /// The action of a kind, a click anywhere.
 pub(crate) fn some_action(kind: ActionKind, rng: &mut Rng) -> Action {
-    kind.simple().unwrap_or_else(|| Action::Action6 { x: rng.below(64) as u8, y: rng.below(64) as u8 })
+    kind.simple().unwrap_or_else(|| Action::Action6 {
+        x: rng.below(64) as u8,
+        y: rng.below(64) as u8,
+    })
 }
 
 /// Runs what may panic.
 pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        format!("it panicked: {}", text.unwrap_or_else(|| "no message".to_owned()))
+        format!(
+            "it panicked: {}",
+            text.unwrap_or_else(|| "no message".to_owned())
+        )
     })
 }

@@ -18,7 +18,13 @@ const SHARE: usize = 4;
 /// Plays with the type of their game erased. Lists are as long as there are plays.
 pub(crate) trait Batch: Send + Sync {
     fn seed(&mut self, seeds: &[u64]);
-    fn reset(&mut self, chosen: Option<&[bool]>, frames: &mut [u8], reports: &mut [Report], team: &Team);
+    fn reset(
+        &mut self,
+        chosen: Option<&[bool]>,
+        frames: &mut [u8],
+        reports: &mut [Report],
+        team: &Team,
+    );
     fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report], team: &Team);
     fn snapshot(&self, reports: &[Report]) -> Arc<dyn Any + Send + Sync>;
     fn restore(
@@ -47,8 +53,15 @@ struct Saved<G: Game> {
 impl<G: Game> Plays<G> {
     pub(crate) fn new(count: usize, rules: Rules) -> Self {
         let levels = vec![Levels::new(0); count];
-        let slots = levels.iter().map(|levels| Slot::new(levels.clone(), rules)).collect();
-        Self { slots, levels, rules }
+        let slots = levels
+            .iter()
+            .map(|levels| Slot::new(levels.clone(), rules))
+            .collect();
+        Self {
+            slots,
+            levels,
+            rules,
+        }
     }
 }
 
@@ -61,11 +74,17 @@ fn each<G: Game>(
     change: impl Fn(usize, &mut Slot<G>, &mut Report) -> bool + Sync,
 ) {
     let size = slots.len().div_ceil(team.threads() * SHARE).max(FEWEST);
-    let parts = slots.chunks_mut(size).zip(reports.chunks_mut(size)).zip(frames.chunks_mut(size * CELLS));
+    let parts = slots
+        .chunks_mut(size)
+        .zip(reports.chunks_mut(size))
+        .zip(frames.chunks_mut(size * CELLS));
     team.share(parts.enumerate(), |(part, ((slots, reports), frames))| {
         // A frame is drawn where it stays in the nearest cache, then copied once.
         let mut scratch = Frame::filled(0);
-        let plays = slots.iter_mut().zip(reports).zip(frames.chunks_exact_mut(CELLS));
+        let plays = slots
+            .iter_mut()
+            .zip(reports)
+            .zip(frames.chunks_exact_mut(CELLS));
         for (number, ((slot, report), cells)) in (part * size..).zip(plays) {
             if change(number, slot, report) {
                 slot.draw(&mut scratch);
@@ -81,12 +100,25 @@ impl<G: Game> Batch for Plays<G> {
         for (levels, &seed) in self.levels.iter_mut().zip(seeds) {
             // Where levels do not depend on the seed, all plays share one set.
             let seed = if G::FACTS.seeded { seed } else { 0 };
-            *levels = made.entry(seed).or_insert_with(|| Levels::new(seed)).clone();
+            *levels = made
+                .entry(seed)
+                .or_insert_with(|| Levels::new(seed))
+                .clone();
         }
     }
 
-    fn reset(&mut self, chosen: Option<&[bool]>, frames: &mut [u8], reports: &mut [Report], team: &Team) {
-        let Self { slots, levels, rules } = self;
+    fn reset(
+        &mut self,
+        chosen: Option<&[bool]>,
+        frames: &mut [u8],
+        reports: &mut [Report],
+        team: &Team,
+    ) {
+        let Self {
+            slots,
+            levels,
+            rules,
+        } = self;
         each(slots, reports, frames, team, |number, slot, report| {
             let is_chosen = chosen.is_none_or(|chosen| chosen[number]);
             if is_chosen {
@@ -106,7 +138,10 @@ impl<G: Game> Batch for Plays<G> {
     }
 
     fn snapshot(&self, reports: &[Report]) -> Arc<dyn Any + Send + Sync> {
-        Arc::new(Saved { slots: self.slots.clone(), reports: reports.to_vec() })
+        Arc::new(Saved {
+            slots: self.slots.clone(),
+            reports: reports.to_vec(),
+        })
     }
 
     fn restore(
@@ -117,11 +152,19 @@ impl<G: Game> Batch for Plays<G> {
         reports: &mut [Report],
         team: &Team,
     ) {
-        let saved = snapshot.downcast_ref::<Saved<G>>().expect("the caller compared the environments' ids");
-        each(&mut self.slots, reports, frames, team, |number, slot, report| {
-            *slot = saved.slots[from[number]].clone();
-            *report = saved.reports[from[number]];
-            true
-        });
+        let saved = snapshot
+            .downcast_ref::<Saved<G>>()
+            .expect("the caller compared the environments' ids");
+        each(
+            &mut self.slots,
+            reports,
+            frames,
+            team,
+            |number, slot, report| {
+                *slot = saved.slots[from[number]].clone();
+                *report = saved.reports[from[number]];
+                true
+            },
+        );
     }
 }

@@ -106,17 +106,43 @@ pub struct Vector {
 
 impl Vector {
     /// This many plays of an environment, stepped on this many threads. They begin with [`reset`](Self::reset).
-    pub fn new(name: &str, count: NonZero<usize>, threads: NonZero<usize>, rules: Rules) -> Result<Self, VectorError> {
+    pub fn new(
+        name: &str,
+        count: NonZero<usize>,
+        threads: NonZero<usize>,
+        rules: Rules,
+    ) -> Result<Self, VectorError> {
         let facts = rhae_games::find(name)?.facts;
         let levels = facts.level_count();
-        if let Some(level) = rules.level.map(LevelIndex::get).filter(|&level| level >= levels) {
-            return Err(VectorError::Level { id: facts.id.to_owned(), levels, level: level + 1 });
+        if let Some(level) = rules
+            .level
+            .map(LevelIndex::get)
+            .filter(|&level| level >= levels)
+        {
+            return Err(VectorError::Level {
+                id: facts.id.to_owned(),
+                levels,
+                level: level + 1,
+            });
         }
-        let team =
-            Team::new(threads.get()).map_err(|error| VectorError::Threads { threads: threads.get(), reason: error.to_string() })?;
-        let made = rhae_games::visit(facts.id, Make { count: count.get(), rules });
+        let team = Team::new(threads.get()).map_err(|error| VectorError::Threads {
+            threads: threads.get(),
+            reason: error.to_string(),
+        })?;
+        let made = rhae_games::visit(
+            facts.id,
+            Make {
+                count: count.get(),
+                rules,
+            },
+        );
         let plays = made.expect("what is found in the registry can be visited");
-        Ok(Self { info: GameInfo::from(facts), plays, reports: vec![Report::default(); count.get()], team })
+        Ok(Self {
+            info: GameInfo::from(facts),
+            plays,
+            reports: vec![Report::default(); count.get()],
+            team,
+        })
     }
 
     /// What is known of the environment.
@@ -147,7 +173,12 @@ impl Vector {
             self.check("choices", chosen.len())?;
         }
         self.check_frames(frames)?;
-        let Self { plays, reports, team, .. } = self;
+        let Self {
+            plays,
+            reports,
+            team,
+            ..
+        } = self;
         plays.reset(chosen, frames, reports, team);
         Ok(())
     }
@@ -157,21 +188,38 @@ impl Vector {
     pub fn step(&mut self, actions: &[Action], frames: &mut [u8]) -> Result<(), VectorError> {
         self.check("actions", actions.len())?;
         self.check_frames(frames)?;
-        let Self { plays, reports, team, .. } = self;
+        let Self {
+            plays,
+            reports,
+            team,
+            ..
+        } = self;
         plays.step(actions, frames, reports, team);
         Ok(())
     }
 
     /// The states of all plays now.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { info: self.info.clone(), plays: self.plays.snapshot(&self.reports), count: self.count() }
+        Snapshot {
+            info: self.info.clone(),
+            plays: self.plays.snapshot(&self.reports),
+            count: self.count(),
+        }
     }
 
     /// Goes to the states of a snapshot: each play to its own, or to that of the play named for it.
-    pub fn restore(&mut self, snapshot: &Snapshot, from: Option<&[usize]>, frames: &mut [u8]) -> Result<(), VectorError> {
+    pub fn restore(
+        &mut self,
+        snapshot: &Snapshot,
+        from: Option<&[usize]>,
+        frames: &mut [u8],
+    ) -> Result<(), VectorError> {
         let (theirs, ours) = (&snapshot.info.id, &self.info.id);
         if theirs != ours {
-            return Err(VectorError::Foreign { theirs: theirs.to_string(), ours: ours.to_string() });
+            return Err(VectorError::Foreign {
+                theirs: theirs.to_string(),
+                ours: ours.to_string(),
+            });
         }
         let own: Vec<usize>;
         let from = match from {
@@ -183,22 +231,41 @@ impl Vector {
         };
         self.check("indices", from.len())?;
         if let Some(&index) = from.iter().find(|&&index| index >= snapshot.count) {
-            return Err(VectorError::NoSuchPlay { plays: snapshot.count, index });
+            return Err(VectorError::NoSuchPlay {
+                plays: snapshot.count,
+                index,
+            });
         }
         self.check_frames(frames)?;
-        let Self { plays, reports, team, .. } = self;
+        let Self {
+            plays,
+            reports,
+            team,
+            ..
+        } = self;
         plays.restore(snapshot.plays.as_ref(), from, frames, reports, team);
         Ok(())
     }
 
     fn check(&self, what: &'static str, found: usize) -> Result<(), VectorError> {
         let expected = self.count();
-        if found == expected { Ok(()) } else { Err(VectorError::Length { what, expected, found }) }
+        if found == expected {
+            Ok(())
+        } else {
+            Err(VectorError::Length {
+                what,
+                expected,
+                found,
+            })
+        }
     }
 
     fn check_frames(&self, frames: &[u8]) -> Result<(), VectorError> {
         let whole = frames.len().is_multiple_of(CELLS);
-        self.check("frames of 4,096 cells", if whole { frames.len() / CELLS } else { 0 })
+        self.check(
+            "frames of 4,096 cells",
+            if whole { frames.len() / CELLS } else { 0 },
+        )
     }
 }
 

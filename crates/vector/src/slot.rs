@@ -1,6 +1,8 @@
 //! One of many plays: an episode, and when it ends.
 
-use rhae_engine::{Action, ActionKind, ActionSet, Episode, Frame, Game, LevelIndex, Levels, NoFrames, PlayState};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Episode, Frame, Game, LevelIndex, Levels, NoFrames, PlayState,
+};
 
 use crate::Rules;
 
@@ -66,14 +68,24 @@ pub(crate) struct Slot<G: Game> {
 
 impl<G: Game> Clone for Slot<G> {
     fn clone(&self) -> Self {
-        Self { episode: self.episode.clone(), acted: self.acted, actions: self.actions, ending: self.ending }
+        Self {
+            episode: self.episode.clone(),
+            acted: self.acted,
+            actions: self.actions,
+            ending: self.ending,
+        }
     }
 }
 
 impl<G: Game> Slot<G> {
     pub(crate) fn new(levels: Levels<G>, rules: Rules) -> Self {
         let episode = Episode::at(levels, rules.level.unwrap_or(LevelIndex(0)));
-        Self { episode, acted: false, actions: 0, ending: Ending::None }
+        Self {
+            episode,
+            acted: false,
+            actions: 0,
+            ending: Ending::None,
+        }
     }
 
     /// Carries out an action, or begins a new episode if this one is over.
@@ -95,7 +107,8 @@ impl<G: Game> Slot<G> {
         }
         let completed = self.episode.completed();
         let lost = self.episode.status() == PlayState::GameOver && !rules.goes_on_after_loss;
-        let won = self.episode.status() == PlayState::Win || rules.level.is_some_and(|level| completed > level.0);
+        let won = self.episode.status() == PlayState::Win
+            || rules.level.is_some_and(|level| completed > level.0);
         self.ending = if won || lost {
             Ending::Terminated
         } else if rules.most_actions.is_some_and(|most| self.actions >= most) {

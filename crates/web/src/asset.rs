@@ -32,7 +32,13 @@ const OWN: [(&str, &str); 10] = [
 ];
 
 static ALL: LazyLock<Vec<Asset>> = LazyLock::new(|| {
-    let style = |name: &str, text: &str| if name == "site.css" { format!("{text}{PLOT_STYLE}") } else { text.to_owned() };
+    let style = |name: &str, text: &str| {
+        if name == "site.css" {
+            format!("{text}{PLOT_STYLE}")
+        } else {
+            text.to_owned()
+        }
+    };
     let made = |(name, text): (&'static str, &'static str)| {
         let text = style(name, text);
         let content_type = match name.rsplit('.').next() {
@@ -40,7 +46,12 @@ static ALL: LazyLock<Vec<Asset>> = LazyLock::new(|| {
             Some("svg") => "image/svg+xml",
             _ => "text/javascript; charset=utf-8",
         };
-        Asset { name, content_type, tag: format!("\"{:016x}\"", xxh3_64(text.as_bytes())), text }
+        Asset {
+            name,
+            content_type,
+            tag: format!("\"{:016x}\"", xxh3_64(text.as_bytes())),
+            text,
+        }
     };
     OWN.into_iter().chain(PLAYER_MODULES).map(made).collect()
 });
@@ -67,7 +78,10 @@ pub(crate) fn imports(name: &str) -> Vec<&'static str> {
 
 /// The module that a line imports.
 fn imported(line: &str) -> Option<&str> {
-    line.strip_prefix("import ")?.rsplit('"').nth(1)?.strip_prefix("./")
+    line.strip_prefix("import ")?
+        .rsplit('"')
+        .nth(1)?
+        .strip_prefix("./")
 }
 
 #[cfg(test)]
@@ -82,18 +96,37 @@ mod tests {
 
     #[test]
     fn what_a_module_needs_is_known_through_others() {
-        assert_eq!(imports("watching.js"), ["reel.js", "player.js", "board.js", "look.js", "strip.js"]);
+        assert_eq!(
+            imports("watching.js"),
+            ["reel.js", "player.js", "board.js", "look.js", "strip.js"]
+        );
         assert!(imports("watch.js").is_empty());
     }
 
     #[test]
     fn scripts_import_only_what_is_there_and_nothing_is_from_elsewhere() {
         for asset in ALL.iter() {
-            for line in asset.text.lines().filter(|line| line.starts_with("import ")) {
-                assert!(imported(line).is_some_and(|name| super::asset(name).is_some()), "{}: {line}", asset.name);
+            for line in asset
+                .text
+                .lines()
+                .filter(|line| line.starts_with("import "))
+            {
+                assert!(
+                    imported(line).is_some_and(|name| super::asset(name).is_some()),
+                    "{}: {line}",
+                    asset.name
+                );
             }
             let elsewhere = asset.text.replace("http://www.w3.org/2000/svg", "");
-            for sign in ["http://", "https://", "//cdn", "@import", "eval(", "innerHTML = `${", "document.write"] {
+            for sign in [
+                "http://",
+                "https://",
+                "//cdn",
+                "@import",
+                "eval(",
+                "innerHTML = `${",
+                "document.write",
+            ] {
                 assert!(!elsewhere.contains(sign), "{} has {sign}", asset.name);
             }
         }

@@ -35,16 +35,32 @@ pub fn card_page(who: Who, view: &CardView) -> String {
             "<section><h2>{title}</h2>\n<figure class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">{svg}</figure></section>\n"
         )
     };
-    if card.environments.iter().any(|environment| environment.runs.iter().any(|run| run.actions > 0)) {
+    if card
+        .environments
+        .iter()
+        .any(|environment| environment.runs.iter().any(|run| run.actions > 0))
+    {
         body.push_str(&plot("Completion by level", completion_plot(cards)));
         body.push_str(&plot("Actions against the baseline", actions_plot(cards)));
     }
     levels(&mut body, card);
     runs(&mut body, card);
     if let Some(opaque) = &card.opaque {
-        let _ = writeln!(body, "<section><h2>Data of the author</h2>{}</section>", tree(opaque));
+        let _ = writeln!(
+            body,
+            "<section><h2>Data of the author</h2>{}</section>",
+            tree(opaque)
+        );
     }
-    Page { title: "Scorecard", place: Place::Cards, who, script: None, asks: None, body }.html()
+    Page {
+        title: "Scorecard",
+        place: Place::Cards,
+        who,
+        script: None,
+        asks: None,
+        body,
+    }
+    .html()
 }
 
 fn headline(body: &mut String, view: &CardView) {
@@ -57,23 +73,59 @@ fn headline(body: &mut String, view: &CardView) {
          <a class=\"button\" href=\"/scorecards/{id}/scorecard.csv\" download=\"{id}.csv\">CSV</a></p></div>\n<dl class=\"facts\">",
         card.score, card.score
     );
-    let tags: String = card.tags.iter().map(|tag| format!("<span class=\"tag\">{}</span>", Text(tag))).collect();
+    let tags: String = card
+        .tags
+        .iter()
+        .map(|tag| format!("<span class=\"tag\">{}</span>", Text(tag)))
+        .collect();
     let of = |done: u32, all: u32| format!("{done}<span class=\"quiet\"> / {all}</span>");
     let facts = [
-        ("Method", Some(format!("<code>{}</code>", Text(&card.method)))),
+        (
+            "Method",
+            Some(format!("<code>{}</code>", Text(&card.method))),
+        ),
         ("Baselines", Some(Text(&sources(card)).to_string())),
-        ("Environments won", Some(of(card.total_environments_completed, card.total_environments))),
-        ("Levels completed", Some(of(card.total_levels_completed, card.total_levels))),
-        ("Actions", Some(format!("<data data-show=\"actions\" value=\"{0}\">{0}</data>", card.total_actions))),
+        (
+            "Environments won",
+            Some(of(
+                card.total_environments_completed,
+                card.total_environments,
+            )),
+        ),
+        (
+            "Levels completed",
+            Some(of(card.total_levels_completed, card.total_levels)),
+        ),
+        (
+            "Actions",
+            Some(format!(
+                "<data data-show=\"actions\" value=\"{0}\">{0}</data>",
+                card.total_actions
+            )),
+        ),
         ("Tags", Some(tags).filter(|tags| !tags.is_empty())),
         ("Opened", Some(time(&view.opened_at))),
-        ("Closed", Some(view.closed_at.as_deref().map_or_else(|| "open".to_owned(), time))),
+        (
+            "Closed",
+            Some(
+                view.closed_at
+                    .as_deref()
+                    .map_or_else(|| "open".to_owned(), time),
+            ),
+        ),
         ("Software", Some(Text(&card.software).to_string())),
         ("Source", card.source_url.as_deref().map(link)),
         ("Id", Some(format!("<code>{id}</code>"))),
     ];
-    for (name, value) in facts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))) {
-        let class = if matches!(name, "Id" | "Source") { " class=\"line\"" } else { "" };
+    for (name, value) in facts
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|value| (name, value)))
+    {
+        let class = if matches!(name, "Id" | "Source") {
+            " class=\"line\""
+        } else {
+            ""
+        };
         let _ = writeln!(body, "<div{class}><dt>{name}</dt><dd>{value}</dd></div>");
     }
     body.push_str("</dl></header>\n");
@@ -83,13 +135,21 @@ fn headline(body: &mut String, view: &CardView) {
 fn link(url: &str) -> String {
     let text = Text(url);
     let web = url.starts_with("https://") || url.starts_with("http://");
-    if web { format!("<a href=\"{text}\" rel=\"nofollow noopener noreferrer\">{text}</a>") } else { text.to_string() }
+    if web {
+        format!("<a href=\"{text}\" rel=\"nofollow noopener noreferrer\">{text}</a>")
+    } else {
+        text.to_string()
+    }
 }
 
 /// Where the baselines come from, and for how many levels.
 fn sources(card: &Scorecard) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
-    for source in card.environments.iter().flat_map(|environment| &environment.baseline_source) {
+    for source in card
+        .environments
+        .iter()
+        .flat_map(|environment| &environment.baseline_source)
+    {
         match counted.iter_mut().find(|(name, _)| name == source) {
             Some((_, count)) => *count += 1,
             None => counted.push((source, 1)),
@@ -98,7 +158,11 @@ fn sources(card: &Scorecard) -> String {
     if counted.is_empty() {
         return "none".to_owned();
     }
-    counted.iter().map(|(name, count)| format!("{name} ({count} levels)")).collect::<Vec<_>>().join(", ")
+    counted
+        .iter()
+        .map(|(name, count)| format!("{name} ({count} levels)"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn notices(body: &mut String, view: &CardView) {
@@ -110,10 +174,16 @@ fn notices(body: &mut String, view: &CardView) {
     if view.card.competition_mode == Some(true) {
         body.push_str("<p class=\"notice\"><strong>Competition.</strong> Each environment was played once, and those that were not played count as 0.</p>\n");
     }
-    let provisional =
-        |environment: &EnvironmentScore| environment.baseline_source.iter().any(|source| source.starts_with("solver"));
+    let provisional = |environment: &EnvironmentScore| {
+        environment
+            .baseline_source
+            .iter()
+            .any(|source| source.starts_with("solver"))
+    };
     if view.card.environments.iter().any(provisional) {
-        let text = Text(PROVISIONAL).to_string().replace("`solver`", "<code>solver</code>");
+        let text = Text(PROVISIONAL)
+            .to_string()
+            .replace("`solver`", "<code>solver</code>");
         let _ = writeln!(body, "<p class=\"notice\">{text}</p>");
     }
 }
@@ -148,7 +218,11 @@ fn environments(body: &mut String, card: &Scorecard) {
             environment.level_count,
             environment.actions,
             environment.resets,
-            environment.runs.iter().filter(|run| !run.guid.is_empty()).count(),
+            environment
+                .runs
+                .iter()
+                .filter(|run| !run.guid.is_empty())
+                .count(),
             id = Text(&environment.id),
         );
     }
@@ -156,14 +230,23 @@ fn environments(body: &mut String, card: &Scorecard) {
         body.push_str("<p class=\"quiet\">Nothing was played on it yet.</p>\n");
         return;
     }
-    let names =
-        [("Environment", false), ("Score %", true), ("Levels", true), ("Actions", true), ("Level resets", true), ("Runs", true)];
+    let names = [
+        ("Environment", false),
+        ("Score %", true),
+        ("Levels", true),
+        ("Actions", true),
+        ("Level resets", true),
+        ("Runs", true),
+    ];
     table(body, "Environments", &head(&names), &rows);
 }
 
 /// The run that gave the environment its score: the first of the best.
 fn best(environment: &EnvironmentScore) -> Option<&RunScore> {
-    environment.runs.iter().reduce(|best, run| if run.score > best.score { run } else { best })
+    environment
+        .runs
+        .iter()
+        .reduce(|best, run| if run.score > best.score { run } else { best })
 }
 
 fn levels(body: &mut String, card: &Scorecard) {
@@ -178,17 +261,33 @@ fn levels(body: &mut String, card: &Scorecard) {
             if !completed && actions == 0 {
                 continue;
             }
-            let baseline = run.level_baseline_actions.get(level).filter(|&&baseline| baseline > 0);
-            let name = if level == 0 { format!("<code>{}</code>", Text(&environment.id)) } else { String::new() };
+            let baseline = run
+                .level_baseline_actions
+                .get(level)
+                .filter(|&&baseline| baseline > 0);
+            let name = if level == 0 {
+                format!("<code>{}</code>", Text(&environment.id))
+            } else {
+                String::new()
+            };
             let _ = writeln!(
                 rows,
                 "<tr><td>{name}</td><td class=\"num\">{}</td><td class=\"num\">{actions}</td><td class=\"num\">{}</td><td>{}</td>\
                  <td class=\"num\">{:.2}</td><td>{}</td></tr>",
                 level + 1,
                 baseline.map_or_else(|| "–".to_owned(), ToString::to_string),
-                Text(environment.baseline_source.get(level).map_or("–", String::as_str)),
+                Text(
+                    environment
+                        .baseline_source
+                        .get(level)
+                        .map_or("–", String::as_str)
+                ),
                 run.level_scores.get(level).copied().unwrap_or(0.0),
-                if completed { "completed" } else { "not completed" },
+                if completed {
+                    "completed"
+                } else {
+                    "not completed"
+                },
             );
         }
     }
@@ -202,14 +301,28 @@ fn levels(body: &mut String, card: &Scorecard) {
             ("Score %", true),
             ("", false),
         ];
-        table(body, "Levels of the best runs", &head(&names).replace("<th scope=\"col\"></th>", "<td></td>"), &rows);
+        table(
+            body,
+            "Levels of the best runs",
+            &head(&names).replace("<th scope=\"col\"></th>", "<td></td>"),
+            &rows,
+        );
     }
 }
 
 fn runs(body: &mut String, card: &Scorecard) {
     let mut rows = String::new();
-    for run in card.environments.iter().flat_map(|environment| &environment.runs).filter(|run| !run.guid.is_empty()) {
-        let note = run.ending.as_deref().or(run.message.as_deref()).unwrap_or_default();
+    for run in card
+        .environments
+        .iter()
+        .flat_map(|environment| &environment.runs)
+        .filter(|run| !run.guid.is_empty())
+    {
+        let note = run
+            .ending
+            .as_deref()
+            .or(run.message.as_deref())
+            .unwrap_or_default();
         let _ = writeln!(
             rows,
             "<tr><td><code>{}</code></td><td class=\"num\">{:.2}</td><td class=\"num\">{}<span class=\"quiet\"> / {}</span></td><td class=\"num\">{}</td>\
@@ -248,7 +361,10 @@ pub fn card_csv(card: &Scorecard) -> String {
     for environment in &card.environments {
         for run in &environment.runs {
             for level in 0..run.level_actions.len() {
-                let baseline = run.level_baseline_actions.get(level).filter(|&&baseline| baseline > 0);
+                let baseline = run
+                    .level_baseline_actions
+                    .get(level)
+                    .filter(|&&baseline| baseline > 0);
                 let _ = write!(
                     text,
                     "{},{},{},{},{},{},{},{},{},{},{}\r\n",
@@ -261,7 +377,10 @@ pub fn card_csv(card: &Scorecard) -> String {
                     level < run.levels_completed as usize,
                     run.level_actions[level],
                     baseline.map_or_else(String::new, ToString::to_string),
-                    environment.baseline_source.get(level).map_or("", String::as_str),
+                    environment
+                        .baseline_source
+                        .get(level)
+                        .map_or("", String::as_str),
                     run.level_scores.get(level).copied().unwrap_or(0.0),
                 );
             }
@@ -288,15 +407,23 @@ mod tests {
                 "level_count": 2, "resets": 1, "baseline_source": ["solver", "humans"]}]
         });
         let card = serde_json::from_value(card).unwrap();
-        CardView { card, opened_at: "2026-11-16T04:05:06Z".to_owned(), closed_at: None }
+        CardView {
+            card,
+            opened_at: "2026-11-16T04:05:06Z".to_owned(),
+            closed_at: None,
+        }
     }
 
     #[test]
     fn a_card_shows_its_numbers_and_nothing_in_it_is_markup() {
         let page = card_page(Who::Known, &view());
-        for shown in
-            ["value=\"62.5\">62.50<", "solver (1 levels), humans (1 levels)", "/replay/g1", "This scorecard is open", "62.50"]
-        {
+        for shown in [
+            "value=\"62.5\">62.50<",
+            "solver (1 levels), humans (1 levels)",
+            "/replay/g1",
+            "This scorecard is open",
+            "62.50",
+        ] {
             assert!(page.contains(shown), "{shown}");
         }
         for hostile in ["<script>", "<img src=x", "href=\"javascript", "<i>stopped"] {
@@ -310,6 +437,9 @@ mod tests {
         let text = card_csv(&view().card);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3);
-        assert_eq!(lines[1], "ab12-v1,g1,NOT_FINISHED,62.5,19,1,true,12,10,solver,81.25");
+        assert_eq!(
+            lines[1],
+            "ab12-v1,g1,NOT_FINISHED,62.5,19,1,true,12,10,solver,81.25"
+        );
     }
 }

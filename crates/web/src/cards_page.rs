@@ -38,7 +38,11 @@ pub fn cards_page(who: Who, rows: &[CardRow], more: Option<&str>) -> String {
         );
     }
     for row in rows {
-        let tags: String = row.tags.iter().map(|tag| format!("<span class=\"tag\">{}</span>", Text(tag))).collect();
+        let tags: String = row
+            .tags
+            .iter()
+            .map(|tag| format!("<span class=\"tag\">{}</span>", Text(tag)))
+            .collect();
         let numbers = row.card.as_ref().map_or_else(
             || "<td class=\"num\">–</td>".repeat(4),
             |card| {
@@ -61,7 +65,19 @@ pub fn cards_page(who: Who, rows: &[CardRow], more: Option<&str>) -> String {
         body.push_str("</tbody></table></div>\n");
     }
     if let Some(more) = more {
-        let _ = writeln!(body, "<p><a class=\"button\" href=\"/scorecards?before={}\">Older</a></p>", Text(more));
+        let _ = writeln!(
+            body,
+            "<p><a class=\"button\" href=\"/scorecards?before={}\">Older</a></p>",
+            Text(more)
+        );
     }
-    Page { title: "Scorecards", place: Place::Cards, who, script: None, asks: None, body }.html()
+    Page {
+        title: "Scorecards",
+        place: Place::Cards,
+        who,
+        script: None,
+        asks: None,
+        body,
+    }
+    .html()
 }

@@ -23,14 +23,22 @@ pub struct GalleryGame {
 pub fn gallery_page(who: Who, games: &[GalleryGame]) -> String {
     let mut body = String::from("<h1 class=\"hidden\">Environments</h1>\n<ul class=\"gallery\">\n");
     for game in games {
-        let GalleryGame { id, name, levels, completed } = game;
+        let GalleryGame {
+            id,
+            name,
+            levels,
+            completed,
+        } = game;
         let done = completed.unwrap_or(0).min(*levels);
         let progress = match completed {
             None => "<span class=\"quiet\">new</span>".to_owned(),
             Some(_) if done == *levels => "<span class=\"done\">complete</span>".to_owned(),
             Some(_) => format!("<span>{done}<span class=\"quiet\"> / {levels}</span></span>"),
         };
-        let said = completed.map_or_else(|| "not played yet".to_owned(), |_| format!("{done} completed"));
+        let said = completed.map_or_else(
+            || "not played yet".to_owned(),
+            |_| format!("{done} completed"),
+        );
         let _ = writeln!(
             body,
             "<li><a href=\"/play/{id}\" aria-label=\"{name}, {levels} levels, {said}\">\
@@ -45,7 +53,15 @@ pub fn gallery_page(who: Who, games: &[GalleryGame]) -> String {
     if games.is_empty() {
         body.push_str("<p class=\"notice\">There is no environment that you may see.</p>\n");
     }
-    Page { title: "Environments", place: Place::Gallery, who, script: None, asks: None, body }.html()
+    Page {
+        title: "Environments",
+        place: Place::Gallery,
+        who,
+        script: None,
+        asks: None,
+        body,
+    }
+    .html()
 }
 
 #[cfg(test)]
@@ -54,10 +70,18 @@ mod tests {
 
     #[test]
     fn a_game_shows_its_name_its_levels_and_the_visitors_progress() {
-        let game = |completed| GalleryGame { id: "ab12-v1".to_owned(), name: "ab12".to_owned(), levels: 5, completed };
+        let game = |completed| GalleryGame {
+            id: "ab12-v1".to_owned(),
+            name: "ab12".to_owned(),
+            levels: 5,
+            completed,
+        };
         let page = gallery_page(Who::Open, &[game(None), game(Some(2)), game(Some(5))]);
         assert_eq!(page.matches("class=\"on\"").count(), 7);
-        assert!(page.contains("ab12, 5 levels, not played yet") && page.contains("ab12, 5 levels, 2 completed"));
+        assert!(
+            page.contains("ab12, 5 levels, not played yet")
+                && page.contains("ab12, 5 levels, 2 completed")
+        );
         assert_eq!(page.matches(">complete<").count(), 1);
     }
 }

@@ -17,11 +17,41 @@ struct Button {
 }
 
 const PAD: [Button; 5] = [
-    Button { action: 1, place: "up", label: "Up", keys: "ArrowUp W", sign: "M8 13V3.5M4 7.5L8 3.5L12 7.5" },
-    Button { action: 3, place: "left", label: "Left", keys: "ArrowLeft A", sign: "M13 8H3.5M7.5 4L3.5 8L7.5 12" },
-    Button { action: 5, place: "middle", label: "Act", keys: "Space", sign: "M3 6.5V10.5H13V6.5" },
-    Button { action: 4, place: "right", label: "Right", keys: "ArrowRight D", sign: "M3 8H12.5M8.5 4L12.5 8L8.5 12" },
-    Button { action: 2, place: "down", label: "Down", keys: "ArrowDown S", sign: "M8 3V12.5M4 8.5L8 12.5L12 8.5" },
+    Button {
+        action: 1,
+        place: "up",
+        label: "Up",
+        keys: "ArrowUp W",
+        sign: "M8 13V3.5M4 7.5L8 3.5L12 7.5",
+    },
+    Button {
+        action: 3,
+        place: "left",
+        label: "Left",
+        keys: "ArrowLeft A",
+        sign: "M13 8H3.5M7.5 4L3.5 8L7.5 12",
+    },
+    Button {
+        action: 5,
+        place: "middle",
+        label: "Act",
+        keys: "Space",
+        sign: "M3 6.5V10.5H13V6.5",
+    },
+    Button {
+        action: 4,
+        place: "right",
+        label: "Right",
+        keys: "ArrowRight D",
+        sign: "M3 8H12.5M8.5 4L12.5 8L8.5 12",
+    },
+    Button {
+        action: 2,
+        place: "down",
+        label: "Down",
+        keys: "ArrowDown S",
+        sign: "M8 3V12.5M4 8.5L8 12.5L12 8.5",
+    },
 ];
 
 const UNDO: &str = "M13 12.5V9A3 3 0 0 0 10 6H3.5M6.5 3L3.5 6L6.5 9";
@@ -34,9 +64,21 @@ const WON: &str = "M2.5 8.5L6.5 12.5L13.5 4";
 /// The page of an environment.
 pub fn play_page(who: Who, info: &GameInfo) -> String {
     let levels = u8::try_from(info.baselines.len()).unwrap_or(u8::MAX);
-    let actions: Vec<String> = info.actions.iter().map(ActionKind::id).map(|id| id.to_string()).collect();
+    let actions: Vec<String> = info
+        .actions
+        .iter()
+        .map(ActionKind::id)
+        .map(|id| id.to_string())
+        .collect();
     let mut pad = String::new();
-    for Button { action, place, label, keys, sign } in PAD {
+    for Button {
+        action,
+        place,
+        label,
+        keys,
+        sign,
+    } in PAD
+    {
         let _ = write!(
             pad,
             "<button type=\"button\" class=\"{place}\" data-action=\"{action}\" aria-label=\"{label}\" aria-keyshortcuts=\"{keys}\" \
@@ -45,7 +87,10 @@ pub fn play_page(who: Who, info: &GameInfo) -> String {
         );
     }
     let tool = |name: &str, data: &str, label: &str, sign: &str| {
-        format!("<button type=\"button\" {data} aria-label=\"{label}\" title=\"{label}\" class=\"{name}\">{}</button>", icon(sign))
+        format!(
+            "<button type=\"button\" {data} aria-label=\"{label}\" title=\"{label}\" class=\"{name}\">{}</button>",
+            icon(sign)
+        )
     };
     let body = format!(
         r#"<div class="play" data-game="{id}" data-name="{name}" data-levels="{levels}" data-speed="{speed}" data-actions="{actions}" data-known="{known}">
@@ -80,7 +125,12 @@ pub fn play_page(who: Who, info: &GameInfo) -> String {
         back = icon(BACK),
         dots = dots(0, levels),
         theme = theme_switch(),
-        signs = tool("tool", "data-do=\"signs\" aria-pressed=\"false\"", "Signs on colours", SIGNS),
+        signs = tool(
+            "tool",
+            "data-do=\"signs\" aria-pressed=\"false\"",
+            "Signs on colours",
+            SIGNS
+        ),
         undo = tool("tool", "data-action=\"7\" hidden", "Undo (Z)", UNDO),
         reset = tool("tool", "data-do=\"reset\"", "Reset (R)", RESET),
         won = icon(WON),
@@ -89,5 +139,13 @@ pub fn play_page(who: Who, info: &GameInfo) -> String {
         again = icon(RESET),
         film = icon("M4 2.5V13.5L13.5 8Z"),
     );
-    document(&Head { title: info.id.base(), class: "stage", script: Some("play.js"), asks: None }, &body)
+    document(
+        &Head {
+            title: info.id.base(),
+            class: "stage",
+            script: Some("play.js"),
+            asks: None,
+        },
+        &body,
+    )
 }

@@ -36,7 +36,11 @@ pub struct ReplayView {
 /// The page of a play.
 pub fn replay_page(who: Who, play: &ReplayView) -> String {
     let mut body = String::new();
-    let watch = if play.open { format!(" · <a href=\"/watch/{}\">follow live</a>", Text(&play.guid)) } else { String::new() };
+    let watch = if play.open {
+        format!(" · <a href=\"/watch/{}\">follow live</a>", Text(&play.guid))
+    } else {
+        String::new()
+    };
     let _ = write!(
         body,
         r#"<header class="head"><h1><code>{game}</code> <small>replay</small></h1>
@@ -59,7 +63,15 @@ pub fn replay_page(who: Who, play: &ReplayView) -> String {
     );
     let title = format!("{} replay", play.game_id);
     let film = format!("/replay/{}/film", play.guid);
-    Page { title: &title, place: Place::Replay, who, script: Some("replay.js"), asks: Some(&film), body }.html()
+    Page {
+        title: &title,
+        place: Place::Replay,
+        who,
+        script: Some("replay.js"),
+        asks: Some(&film),
+        body,
+    }
+    .html()
 }
 
 /// The state in words.
@@ -108,5 +120,13 @@ pub fn drop_page(who: Who, plays: &[ReplayView]) -> String {
         }
         body.push_str("</tbody></table></div></section>\n");
     }
-    Page { title: "Replay", place: Place::Replay, who, script: Some("replay.js"), asks: None, body }.html()
+    Page {
+        title: "Replay",
+        place: Place::Replay,
+        who,
+        script: Some("replay.js"),
+        asks: None,
+        body,
+    }
+    .html()
 }

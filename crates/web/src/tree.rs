@@ -12,19 +12,39 @@ pub(crate) fn tree(value: &Value) -> String {
 }
 
 fn node(name: Option<&str>, value: &Value, depth: usize) -> String {
-    let name = name.map_or_else(String::new, |name| format!("<span class=\"key\">{}</span> ", Text(name)));
+    let name = name.map_or_else(String::new, |name| {
+        format!("<span class=\"key\">{}</span> ", Text(name))
+    });
     let (count, kind, children): (usize, &str, String) = match value {
-        Value::Object(fields) => {
-            (fields.len(), "fields", fields.iter().map(|(name, value)| item(Some(name), value, depth)).collect())
-        }
+        Value::Object(fields) => (
+            fields.len(),
+            "fields",
+            fields
+                .iter()
+                .map(|(name, value)| item(Some(name), value, depth))
+                .collect(),
+        ),
         Value::Array(values) => {
             let indexed = values.iter().enumerate();
-            (values.len(), "values", indexed.map(|(at, value)| item(Some(&at.to_string()), value, depth)).collect())
+            (
+                values.len(),
+                "values",
+                indexed
+                    .map(|(at, value)| item(Some(&at.to_string()), value, depth))
+                    .collect(),
+            )
         }
-        leaf => return format!("{name}<span class=\"leaf\">{}</span>", Text(&leaf.to_string())),
+        leaf => {
+            return format!(
+                "{name}<span class=\"leaf\">{}</span>",
+                Text(&leaf.to_string())
+            );
+        }
     };
     let open = if depth < OPEN { " open" } else { "" };
-    format!("<details{open}><summary>{name}<span class=\"quiet\">{count} {kind}</span></summary><ul>{children}</ul></details>")
+    format!(
+        "<details{open}><summary>{name}<span class=\"quiet\">{count} {kind}</span></summary><ul>{children}</ul></details>"
+    )
 }
 
 fn item(name: Option<&str>, value: &Value, depth: usize) -> String {
@@ -37,9 +57,15 @@ mod tests {
 
     #[test]
     fn values_stay_text() {
-        let value = serde_json::json!({"<b>": ["</ul><script>alert(1)</script>", 1.5, null], "a": {}});
+        let value =
+            serde_json::json!({"<b>": ["</ul><script>alert(1)</script>", 1.5, null], "a": {}});
         let html = tree(&value);
         assert!(!html.contains("<script") && !html.contains("<b>"));
-        assert!(html.contains("1.5") && html.contains("null") && html.contains("3 values") && html.contains("0 fields"));
+        assert!(
+            html.contains("1.5")
+                && html.contains("null")
+                && html.contains("3 values")
+                && html.contains("0 fields")
+        );
     }
 }

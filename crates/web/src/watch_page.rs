@@ -38,8 +38,9 @@ pub struct WatchView {
 
 /// The list.
 pub fn watch_list_page(who: Who, rows: &[WatchRow]) -> String {
-    let mut body =
-        String::from("<header class=\"head\"><h1>Under way now</h1></header>\n<div data-show=\"plays\" aria-live=\"polite\">\n");
+    let mut body = String::from(
+        "<header class=\"head\"><h1>Under way now</h1></header>\n<div data-show=\"plays\" aria-live=\"polite\">\n",
+    );
     if rows.is_empty() {
         body.push_str(
             "<p class=\"quiet\">Nobody plays at the moment. A play appears here with its first command and goes when nothing was done for \
@@ -64,7 +65,15 @@ pub fn watch_list_page(who: Who, rows: &[WatchRow]) -> String {
         body.push_str("</ul>\n");
     }
     body.push_str("</div>\n");
-    Page { title: "Watch", place: Place::Watch, who, script: Some("watch.js"), asks: None, body }.html()
+    Page {
+        title: "Watch",
+        place: Place::Watch,
+        who,
+        script: Some("watch.js"),
+        asks: None,
+        body,
+    }
+    .html()
 }
 
 fn since(seconds: u64) -> String {
@@ -90,5 +99,13 @@ pub fn watch_page(who: Who, play: &WatchView) -> String {
     );
     let title = format!("{} live", play.game_id);
     let film = format!("/replay/{}/film", play.guid);
-    Page { title: &title, place: Place::Watch, who, script: Some("watching.js"), asks: Some(&film), body }.html()
+    Page {
+        title: &title,
+        place: Place::Watch,
+        who,
+        script: Some("watching.js"),
+        asks: Some(&film),
+        body,
+    }
+    .html()
 }

@@ -82,15 +82,37 @@ impl Visitor for RunTool<'_> {
 
     fn visit<G: Game>(self) -> Result<()> {
         match self.0 {
-            Tool::Solve { level, seed, places, write } => solve::<G>(*level, *seed, *places, *write),
+            Tool::Solve {
+                level,
+                seed,
+                places,
+                write,
+            } => solve::<G>(*level, *seed, *places, *write),
             Tool::Golden => {
-                let path = format!("crates/games/tests/it/playthroughs/{}.txt", G::FACTS.game_id().base());
-                fs::write(&path, rhae_testkit::playthrough::<G>()).with_context(|| format!("cannot write {path}"))?;
+                let path = format!(
+                    "crates/games/tests/it/playthroughs/{}.txt",
+                    G::FACTS.game_id().base()
+                );
+                fs::write(&path, rhae_testkit::playthrough::<G>())
+                    .with_context(|| format!("cannot write {path}"))?;
                 println!("wrote {path}");
                 Ok(())
             }
-            Tool::Random { level, seed, steps, attempt } => random::<G>(*level, *seed, *steps, *attempt),
-            Tool::Render { out, level, seed, actions, zoom, columns, settled } => {
+            Tool::Random {
+                level,
+                seed,
+                steps,
+                attempt,
+            } => random::<G>(*level, *seed, *steps, *attempt),
+            Tool::Render {
+                out,
+                level,
+                seed,
+                actions,
+                zoom,
+                columns,
+                settled,
+            } => {
                 let frames = frames_of::<G>(*level, *seed, actions.as_deref(), *settled)?;
                 let frames: Vec<&Frame> = frames.iter().collect();
                 fs::write(out, contact_sheet(&frames, *columns, *zoom)?)
@@ -118,20 +140,36 @@ fn solve<G: Game>(level: Option<u8>, seed: u64, places: usize, write: bool) -> R
     for index in chosen::<G>(level)? {
         let begun = Instant::now();
         let search = shortest_win(&NativeLevel::<G>::new(seed, index), places);
-        let line = search.win.as_deref().map(|win| win.iter().map(Action::to_string).collect::<Vec<_>>().join(" "));
+        let line = search.win.as_deref().map(|win| {
+            win.iter()
+                .map(Action::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
         let verdict = match (&search.win, search.complete) {
             (Some(win), _) => format!("optimum {}", win.len()),
             (None, true) => "IMPOSSIBLE".to_owned(),
             (None, false) => "not found within the limit".to_owned(),
         };
-        println!("level {index}: {verdict}, {} boards, {:.1} s", search.places, begun.elapsed().as_secs_f64());
+        println!(
+            "level {index}: {verdict}, {} boards, {:.1} s",
+            search.places,
+            begun.elapsed().as_secs_f64()
+        );
         println!("  {}", line.as_deref().unwrap_or("-"));
         lines.extend(line);
     }
     if write {
-        ensure!(seed == 0 && lines.len() == G::FACTS.level_count(), "only a full set of solutions under seed 0 is stored");
-        let path = format!("crates/games/src/{}/solutions.txt", G::FACTS.game_id().base());
-        fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {path}"))?;
+        ensure!(
+            seed == 0 && lines.len() == G::FACTS.level_count(),
+            "only a full set of solutions under seed 0 is stored"
+        );
+        let path = format!(
+            "crates/games/src/{}/solutions.txt",
+            G::FACTS.game_id().base()
+        );
+        fs::write(&path, lines.join("\n") + "\n")
+            .with_context(|| format!("cannot write {path}"))?;
         println!("wrote {path}");
     }
     Ok(())
@@ -141,7 +179,13 @@ fn random<G: Game>(level: Option<u8>, seed: u64, steps: u64, attempt: Option<u32
     let levels = Levels::<G>::new(seed);
     for index in chosen::<G>(level)? {
         let attempt = attempt.unwrap_or(5 * G::FACTS.baselines[index.get()].actions);
-        let play = random_play(&levels, index, attempt, steps, &mut Rng::new(seed, u64::from(index.0)));
+        let play = random_play(
+            &levels,
+            index,
+            attempt,
+            steps,
+            &mut Rng::new(seed, u64::from(index.0)),
+        );
         println!(
             "level {index}: {} wins in {} attempts of {attempt} actions; 95 % bounds {:.2e} to {:.2e}",
             play.wins,
@@ -153,7 +197,12 @@ fn random<G: Game>(level: Option<u8>, seed: u64, steps: u64, attempt: Option<u32
     Ok(())
 }
 
-fn frames_of<G: Game>(level: Option<u8>, seed: u64, actions: Option<&str>, settled: bool) -> Result<Vec<Frame>> {
+fn frames_of<G: Game>(
+    level: Option<u8>,
+    seed: u64,
+    actions: Option<&str>,
+    settled: bool,
+) -> Result<Vec<Frame>> {
     let levels = Levels::<G>::new(seed);
     let mut shown = Vec::new();
     for index in chosen::<G>(level)? {
@@ -164,17 +213,28 @@ fn frames_of<G: Game>(level: Option<u8>, seed: u64, actions: Option<&str>, settl
         let line = match actions {
             None => Vec::new(),
             Some("solution") => G::FACTS.solution(index),
-            Some(text) => text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?,
+            Some(text) => text
+                .split_whitespace()
+                .map(str::parse)
+                .collect::<Result<_, _>>()?,
         };
         let mut buffer = FrameBuffer::default();
         for action in line {
             buffer.clear();
             episode.act(action, &mut buffer);
-            let skipped = if settled { buffer.frames().len().saturating_sub(1) } else { 0 };
+            let skipped = if settled {
+                buffer.frames().len().saturating_sub(1)
+            } else {
+                0
+            };
             shown.extend_from_slice(&buffer.frames()[skipped..]);
         }
         if actions.is_some() {
-            println!("level {index}: {:?}, {} levels completed", episode.status(), episode.completed());
+            println!(
+                "level {index}: {:?}, {} levels completed",
+                episode.status(),
+                episode.completed()
+            );
         }
     }
     Ok(shown)

@@ -15,13 +15,41 @@ pub(crate) struct Need {
 
 /// Everything that the tests use.
 const NEEDS: [Need; 7] = [
-    Need { programs: &["tmux"], package: "tmux", purpose: "`rhae play` in a real terminal" },
-    Need { programs: &["python3"], package: "python3", purpose: "agents in processes of their own" },
-    Need { programs: &["chromium", "chromium-browser", "google-chrome"], package: "chromium", purpose: "pages in a real browser" },
-    Need { programs: &["node"], package: "nodejs", purpose: "the web app's pages" },
-    Need { programs: &["npm"], package: "npm", purpose: "the web app's pages" },
-    Need { programs: &["postgres"], package: "postgresql", purpose: "servers that share a database" },
-    Need { programs: &["strace"], package: "strace", purpose: "that no answer leaves before its commit is on disk" },
+    Need {
+        programs: &["tmux"],
+        package: "tmux",
+        purpose: "`rhae play` in a real terminal",
+    },
+    Need {
+        programs: &["python3"],
+        package: "python3",
+        purpose: "agents in processes of their own",
+    },
+    Need {
+        programs: &["chromium", "chromium-browser", "google-chrome"],
+        package: "chromium",
+        purpose: "pages in a real browser",
+    },
+    Need {
+        programs: &["node"],
+        package: "nodejs",
+        purpose: "the web app's pages",
+    },
+    Need {
+        programs: &["npm"],
+        package: "npm",
+        purpose: "the web app's pages",
+    },
+    Need {
+        programs: &["postgres"],
+        package: "postgresql",
+        purpose: "servers that share a database",
+    },
+    Need {
+        programs: &["strace"],
+        package: "strace",
+        purpose: "that no answer leaves before its commit is on disk",
+    },
 ];
 
 impl Need {
@@ -43,7 +71,11 @@ pub(crate) fn provide() -> Vec<String> {
             need.programs[0], need.purpose, need.package
         )
     };
-    missing.iter().filter(|need| !need.is_met()).map(line).collect()
+    missing
+        .iter()
+        .filter(|need| !need.is_met())
+        .map(line)
+        .collect()
 }
 
 /// Installs Debian packages if this is such a system and we may change it.
@@ -54,10 +86,17 @@ pub(crate) fn install(packages: &[&str]) {
     println!("installing {}", packages.join(", "));
     let quiet = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
-        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+        command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdout(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    let install: Vec<&str> = ["install", "-y", "--no-install-recommends"].iter().chain(packages).copied().collect();
+    let install: Vec<&str> = ["install", "-y", "--no-install-recommends"]
+        .iter()
+        .chain(packages)
+        .copied()
+        .collect();
     if !(quiet(&["update"]) && quiet(&install)) {
         println!("the installation failed");
     }
@@ -72,11 +111,17 @@ fn may_install() -> bool {
 /// Whether a program is found.
 pub(crate) fn on_path(program: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).chain(servers()).map(|folder| folder.join(program)).any(|path| path.is_file())
+    std::env::split_paths(&folders)
+        .chain(servers())
+        .map(|folder| folder.join(program))
+        .any(|path| path.is_file())
 }
 
 /// Where Debian puts PostgreSQL's programs, which are not on the path.
 fn servers() -> impl Iterator<Item = PathBuf> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten();
     versions.map(|version| version.path().join("bin"))
 }

@@ -12,7 +12,13 @@ use crate::test::{Context, program, succeed};
 use crate::{python, root};
 
 /// What is installed beside the package. The folder's name changes with it.
-const PACKAGES: [&str; 5] = ["arc-agi==0.9.9", "gymnasium==1.4.0", "maturin==1.16.0", "pytest==9.2.0", "hypothesis==6.170.15"];
+const PACKAGES: [&str; 5] = [
+    "arc-agi==0.9.9",
+    "gymnasium==1.4.0",
+    "maturin==1.16.0",
+    "pytest==9.2.0",
+    "hypothesis==6.170.15",
+];
 const FOLDER: &str = "target/python/package-2";
 /// What the wheel is made of.
 const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
@@ -20,7 +26,11 @@ const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
 /// Builds the wheel, installs it, and runs `python/tests`.
 pub(crate) fn run(context: &Context) -> Result<()> {
     let python = root().join(FOLDER).join("bin/python");
-    match python::venv(&root().join(FOLDER), &PACKAGES, "import arc_agi, gymnasium, maturin, pytest, hypothesis") {
+    match python::venv(
+        &root().join(FOLDER),
+        &PACKAGES,
+        "import arc_agi, gymnasium, maturin, pytest, hypothesis",
+    ) {
         Err(why) if context.skips_missing() => {
             println!("skipped: {why}");
             return Ok(());
@@ -31,14 +41,33 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     install(&python)?;
     let program = program()?;
     let mut tests = Command::new(&python);
-    tests.args(["-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]).current_dir(root().join("python"));
+    tests
+        .args([
+            "-P",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "tests",
+        ])
+        .current_dir(root().join("python"));
     context.surround(&mut tests);
     tests.env("RHAE_PROGRAM", program);
     // Tests import the installed package, not the sources beside them, which have no extension module.
-    let output = tests.stdout(Stdio::piped()).output().context("cannot run pytest")?;
+    let output = tests
+        .stdout(Stdio::piped())
+        .output()
+        .context("cannot run pytest")?;
     let text = String::from_utf8_lossy(&output.stdout);
     if output.status.success() {
-        println!("{}", text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("pytest said nothing"));
+        println!(
+            "{}",
+            text.lines()
+                .rev()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or("pytest said nothing")
+        );
         return Ok(());
     }
     print!("{text}");
@@ -55,13 +84,26 @@ fn install(python: &Path) -> Result<()> {
     }
     println!("building the Python package");
     let mut pip = Command::new(python);
-    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--force-reinstall", "./python"]);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--force-reinstall",
+        "./python",
+    ]);
     // Wheels are optimised further than other builds; apart from them, neither makes the other compile again.
-    pip.current_dir(root()).env("CARGO_TARGET_DIR", root().join("target/wheel"));
+    pip.current_dir(root())
+        .env("CARGO_TARGET_DIR", root().join("target/wheel"));
     let folder = python.parent().context("a program is in a folder")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let cargo = Path::new(env!("CARGO")).parent().map(Path::to_owned);
-    let folders = [Some(folder.to_owned()), cargo].into_iter().flatten().chain(std::env::split_paths(&path));
+    let folders = [Some(folder.to_owned()), cargo]
+        .into_iter()
+        .flatten()
+        .chain(std::env::split_paths(&path));
     pip.env("PATH", std::env::join_paths(folders)?);
     succeed(&mut pip)?;
     Ok(fs::write(stamp, now)?)
@@ -70,16 +112,31 @@ fn install(python: &Path) -> Result<()> {
 /// The names, sizes and contents of everything that goes into the wheel, as git sees it.
 fn fingerprint() -> Result<String> {
     let listed = Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard", "--"])
+        .args([
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--",
+        ])
         .args(SOURCES)
         .current_dir(root())
         .output()
         .context("cannot run git")?;
     ensure!(listed.status.success(), "git cannot list the sources");
     let names = String::from_utf8(listed.stdout)?;
-    let names = names.lines().filter(|name| !name.starts_with("python/tests"));
-    let present: Vec<PathBuf> = names.map(|name| root().join(name)).filter(|path| path.is_file()).collect();
-    let hashed = Command::new("git").arg("hash-object").args(&present).current_dir(root()).output()?;
+    let names = names
+        .lines()
+        .filter(|name| !name.starts_with("python/tests"));
+    let present: Vec<PathBuf> = names
+        .map(|name| root().join(name))
+        .filter(|path| path.is_file())
+        .collect();
+    let hashed = Command::new("git")
+        .arg("hash-object")
+        .args(&present)
+        .current_dir(root())
+        .output()?;
     ensure!(hashed.status.success(), "git cannot hash the sources");
     Ok(String::from_utf8(hashed.stdout)?)
 }

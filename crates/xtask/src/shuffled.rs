@@ -30,27 +30,50 @@ pub(crate) struct ShuffledArgs {
 }
 
 pub(crate) fn run(args: &ShuffledArgs) -> Result<()> {
-    let path = args.data.clone().unwrap_or_else(|| root().join("../shared/data/arc/arc-agi-1_training_challenges.json"));
+    let path = args
+        .data
+        .clone()
+        .unwrap_or_else(|| root().join("../shared/data/arc/arc-agi-1_training_challenges.json"));
     if args.data.is_none() && !path.is_file() {
-        println!("skipped: there are no tasks at `{}`; name some with `--data`", path.display());
+        println!(
+            "skipped: there are no tasks at `{}`; name some with `--data`",
+            path.display()
+        );
         return Ok(());
     }
     let source = |path: PathBuf| -> Result<SourceFile> {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        Ok(SourceFile { name: path.display().to_string(), text })
+        Ok(SourceFile {
+            name: path.display().to_string(),
+            text,
+        })
     };
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let solutions = path.with_file_name(name.replace("challenges", "solutions"));
     let loaded = load(&[source(path.clone())?, source(solutions)?])?;
     let set = loaded.sets.first().context("the file has no tasks")?;
     let all: Vec<&Task> = set.tasks.values().collect();
     let count = args.tasks.unwrap_or(all.len()).clamp(1, all.len());
-    let tasks: Vec<&Task> = (0..count).map(|index| all[index * all.len() / count]).collect();
-    let turned: Vec<Task> = tasks.iter().enumerate().map(|(index, task)| shuffle(task, args.seed + index as u64)).collect();
+    let tasks: Vec<&Task> = (0..count)
+        .map(|index| all[index * all.len() / count])
+        .collect();
+    let turned: Vec<Task> = tasks
+        .iter()
+        .enumerate()
+        .map(|(index, task)| shuffle(task, args.seed + index as u64))
+        .collect();
     let plain = score(&tasks);
     let shuffled = score(&turned.iter().collect::<Vec<&Task>>());
-    println!("{count} tasks: {plain} solved as they are, {shuffled} with colours permuted and grids turned");
-    ensure!(shuffled * 10 >= plain * 9, "more than a tenth is lost: colours or directions are not treated alike");
+    println!(
+        "{count} tasks: {plain} solved as they are, {shuffled} with colours permuted and grids turned"
+    );
+    ensure!(
+        shuffled * 10 >= plain * 9,
+        "more than a tenth is lost: colours or directions are not treated alike"
+    );
     Ok(())
 }
 
@@ -64,7 +87,10 @@ fn score(tasks: &[&Task]) -> usize {
                 while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let right = |(index, test): (usize, &Test)| {
                         let solution = solve_test(task, index, &Budget::default(), &|| false);
-                        solution.attempts(2).iter().any(|answer| Some(&answer.grid) == test.output.as_ref())
+                        solution
+                            .attempts(2)
+                            .iter()
+                            .any(|answer| Some(&answer.grid) == test.output.as_ref())
                     };
                     let all = task.test.iter().enumerate().all(right);
                     *solved.lock().expect("no thread panics while it counts") += usize::from(all);
@@ -72,14 +98,18 @@ fn score(tasks: &[&Task]) -> usize {
             });
         }
     });
-    solved.into_inner().expect("no thread panics while it counts")
+    solved
+        .into_inner()
+        .expect("no thread panics while it counts")
 }
 
 /// The task with other colours, the ground's too, and another orientation, both chosen by the seed.
 fn shuffle(task: &Task, seed: u64) -> Task {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut next = |below: u64| {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        state = state
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
         (state >> 33) % below
     };
     let mut colors: Vec<u8> = (0..10).collect();
@@ -89,14 +119,31 @@ fn shuffle(task: &Task, seed: u64) -> Task {
     let turn = 1 + next(7);
     let grid = |grid: &Grid| turned(grid, turn, &colors);
     Task {
-        train: task.train.iter().map(|pair| Pair { input: grid(&pair.input), output: grid(&pair.output) }).collect(),
-        test: task.test.iter().map(|test| Test { input: grid(&test.input), output: test.output.as_ref().map(grid) }).collect(),
+        train: task
+            .train
+            .iter()
+            .map(|pair| Pair {
+                input: grid(&pair.input),
+                output: grid(&pair.output),
+            })
+            .collect(),
+        test: task
+            .test
+            .iter()
+            .map(|test| Test {
+                input: grid(&test.input),
+                output: test.output.as_ref().map(grid),
+            })
+            .collect(),
     }
 }
 
 /// One of the eight symmetries of the square: bit 0 mirrors across, bit 1 down, bit 2 transposes.
 fn turned(grid: &Grid, turn: u64, colors: &[u8]) -> Grid {
-    let mut rows: Vec<Vec<u8>> = grid.rows().map(|row| row.iter().map(|&cell| colors[usize::from(cell)]).collect()).collect();
+    let mut rows: Vec<Vec<u8>> = grid
+        .rows()
+        .map(|row| row.iter().map(|&cell| colors[usize::from(cell)]).collect())
+        .collect();
     if turn & 1 != 0 {
         rows.iter_mut().for_each(|row| row.reverse());
     }
@@ -104,7 +151,9 @@ fn turned(grid: &Grid, turn: u64, colors: &[u8]) -> Grid {
         rows.reverse();
     }
     if turn & 4 != 0 {
-        rows = (0..grid.width()).map(|x| rows.iter().map(|row| row[x]).collect()).collect();
+        rows = (0..grid.width())
+            .map(|x| rows.iter().map(|row| row[x]).collect())
+            .collect();
     }
     Grid::new(&rows).expect("a turned grid is a grid")
 }
@@ -117,10 +166,18 @@ mod tests {
     fn shuffles_are_one_to_one() {
         let grid = Grid::new(&[vec![1, 2, 3], vec![4, 5, 6]]).unwrap();
         let task = Task {
-            train: vec![Pair { input: grid.clone(), output: grid.clone() }],
-            test: vec![Test { input: grid, output: None }],
+            train: vec![Pair {
+                input: grid.clone(),
+                output: grid.clone(),
+            }],
+            test: vec![Test {
+                input: grid,
+                output: None,
+            }],
         };
-        let mut seen: Vec<String> = (0..40).map(|seed| shuffle(&task, seed).test[0].input.to_string()).collect();
+        let mut seen: Vec<String> = (0..40)
+            .map(|seed| shuffle(&task, seed).test[0].input.to_string())
+            .collect();
         for text in &seen {
             let mut cells: Vec<char> = text.chars().filter(char::is_ascii_digit).collect();
             cells.sort_unstable();

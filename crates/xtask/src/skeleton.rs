@@ -19,10 +19,16 @@ pub(crate) fn run(context: &Context) -> Result<()> {
         fs::remove_dir_all(&copy)?;
     }
     copy_sources(&copy)?;
-    succeed(Command::new(program()?).args(["games", "new", ID]).current_dir(&copy))?;
+    succeed(
+        Command::new(program()?)
+            .args(["games", "new", ID])
+            .current_dir(&copy),
+    )?;
     let mut tests = context.test(&["--package", "rhae-games"]);
     // One target folder serves both, so that dependencies are not compiled twice.
-    tests.current_dir(&copy).env("CARGO_TARGET_DIR", root().join("target"));
+    tests
+        .current_dir(&copy)
+        .env("CARGO_TARGET_DIR", root().join("target"));
     succeed(&mut tests)?;
     fs::remove_dir_all(&copy)?;
     Ok(())
@@ -30,7 +36,10 @@ pub(crate) fn run(context: &Context) -> Result<()> {
 
 /// Copies every file that git knows or would add.
 fn copy_sources(to: &Path) -> Result<()> {
-    let listed = Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root()).output();
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output();
     let listed = listed.context("cannot run git")?;
     ensure!(listed.status.success(), "git cannot list the sources");
     for name in String::from_utf8(listed.stdout)?.lines() {

@@ -22,8 +22,12 @@ pub(crate) struct TestArgs {
 /// A suite: its name and how to run it.
 type Suite = (&'static str, fn(&Context) -> Result<()>);
 
-const SUITES: [Suite; 4] =
-    [("workspace", workspace), ("a new game's skeleton", skeleton::run), ("python", package::run), ("web", web::run)];
+const SUITES: [Suite; 4] = [
+    ("workspace", workspace),
+    ("a new game's skeleton", skeleton::run),
+    ("python", package::run),
+    ("web", web::run),
+];
 
 /// How suites are run.
 pub(crate) struct Context {
@@ -71,7 +75,10 @@ impl Context {
 pub(crate) fn run(args: &TestArgs) -> Result<()> {
     let wanted = |name: &str| args.suite.as_deref().is_none_or(|only| only == name);
     if !SUITES.iter().any(|(name, _)| wanted(name)) {
-        bail!("there is no such suite; there are: {}", SUITES.map(|(name, _)| name).join(", "));
+        bail!(
+            "there is no such suite; there are: {}",
+            SUITES.map(|(name, _)| name).join(", ")
+        );
     }
     let mut missing = needs::provide();
     missing.extend(python::provide());
@@ -79,7 +86,10 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
     if in_ci && !missing.is_empty() {
         bail!("in CI nothing is skipped, but:\n  {}", missing.join("\n  "));
     }
-    let context = Context { full: args.full, skip_missing: !missing.is_empty() };
+    let context = Context {
+        full: args.full,
+        skip_missing: !missing.is_empty(),
+    };
     let mut failed = Vec::new();
     let mut times = Vec::new();
     for (name, suite) in SUITES.into_iter().filter(|(name, _)| wanted(name)) {
@@ -100,7 +110,9 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
     }
     match missing.len() {
         0 => println!("all suites passed, nothing was skipped"),
-        count => println!("all suites passed, but {count} programs are missing and their tests were skipped (see above)"),
+        count => println!(
+            "all suites passed, but {count} programs are missing and their tests were skipped (see above)"
+        ),
     }
     Ok(())
 }
@@ -114,14 +126,28 @@ fn workspace(context: &Context) -> Result<()> {
 /// Naming the workspace and an example lets cargo choose the features that tests are compiled with, those of their own
 /// dependencies included: the program that the tests have built is taken, and nothing is compiled twice.
 pub(crate) fn program() -> Result<PathBuf> {
-    let build = ["build", "--release", "--quiet", "--workspace", "--bin", "rhae", "--example", "solve_set"];
+    let build = [
+        "build",
+        "--release",
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "rhae",
+        "--example",
+        "solve_set",
+    ];
     succeed(Command::new(env!("CARGO")).args(build).current_dir(root()))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(target.join("release").join("rhae"))
 }
 
 /// Runs a command that must succeed.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command.status()?;
-    if status.success() { Ok(()) } else { bail!("{command:?} ended with {status}") }
+    if status.success() {
+        Ok(())
+    } else {
+        bail!("{command:?} ended with {status}")
+    }
 }

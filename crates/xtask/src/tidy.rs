@@ -43,7 +43,9 @@ const LAYERS: [(&str, u8); 25] = [
 const DEV: u8 = 9;
 
 /// Crates without I/O, clock and ambient randomness; a `clippy.toml` in each bans them.
-const PURE: [&str; 9] = ["engine", "scoring", "tasks", "games", "explore", "solve", "session", "validate", "web"];
+const PURE: [&str; 9] = [
+    "engine", "scoring", "tasks", "games", "explore", "solve", "session", "validate", "web",
+];
 
 /// Files that may be longer than a thousand lines, with the reason.
 const LONG_FILES: [(&str, &str); 0] = [];
@@ -59,12 +61,17 @@ pub(crate) fn run() -> Result<()> {
     check_files(&mut faults)?;
     for name in PURE {
         if !root().join(format!("crates/{name}/clippy.toml")).is_file() {
-            faults.push(format!("crates/{name} is a pure crate and needs a clippy.toml that bans I/O and clocks"));
+            faults.push(format!(
+                "crates/{name} is a pure crate and needs a clippy.toml that bans I/O and clocks"
+            ));
         }
     }
-    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
+    let architecture =
+        fs::read_to_string(root().join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
     if architecture.lines().count() > MOST_LINES_OF_ARCHITECTURE {
-        faults.push(format!("ARCHITECTURE.md has more than {MOST_LINES_OF_ARCHITECTURE} lines"));
+        faults.push(format!(
+            "ARCHITECTURE.md has more than {MOST_LINES_OF_ARCHITECTURE} lines"
+        ));
     }
     ensure!(faults.is_empty(), "not tidy:\n  {}", faults.join("\n  "));
     println!("tidy");
@@ -72,25 +79,39 @@ pub(crate) fn run() -> Result<()> {
 }
 
 fn metadata() -> Result<Value> {
-    let output =
-        Command::new(env!("CARGO")).args(["metadata", "--format-version", "1", "--locked"]).current_dir(root()).output()?;
-    ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(root())
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "cargo metadata failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 fn packages(metadata: &Value) -> Result<&Vec<Value>> {
-    metadata["packages"].as_array().context("cargo metadata lists packages")
+    metadata["packages"]
+        .as_array()
+        .context("cargo metadata lists packages")
 }
 
 fn check_layers(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
     let layers: BTreeMap<&str, u8> = LAYERS.into_iter().collect();
-    for package in packages(metadata)?.iter().filter(|package| package["source"].is_null()) {
+    for package in packages(metadata)?
+        .iter()
+        .filter(|package| package["source"].is_null())
+    {
         let name = package["name"].as_str().context("a package has a name")?;
         let Some(&layer) = layers.get(name) else {
             faults.push(format!("{name} has no layer: add it to LAYERS in crates/xtask/src/tidy.rs and to ARCHITECTURE.md"));
             continue;
         };
-        for dependency in package["dependencies"].as_array().context("a package has dependencies")? {
+        for dependency in package["dependencies"]
+            .as_array()
+            .context("a package has dependencies")?
+        {
             let used = dependency["name"].as_str().unwrap_or_default();
             let in_tests = dependency["kind"] == "dev";
             if let Some(&below) = layers.get(used)
@@ -98,7 +119,9 @@ fn check_layers(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
                 && !in_tests
                 && layer != DEV
             {
-                faults.push(format!("{name} (layer {layer}) depends on {used} (layer {below})"));
+                faults.push(format!(
+                    "{name} (layer {layer}) depends on {used} (layer {below})"
+                ));
             }
         }
     }
@@ -112,11 +135,16 @@ fn check_licences(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
         let licence = package["license"].as_str().unwrap_or("none");
         let alternatives = licence.split(" OR ").flat_map(|part| part.split('/'));
         let fine = |alternative: &str| {
-            let mut parts = alternative.split(" AND ").map(|part| part.trim().trim_matches(['(', ')']));
+            let mut parts = alternative
+                .split(" AND ")
+                .map(|part| part.trim().trim_matches(['(', ')']));
             parts.all(|part| allowed.contains(&format!("\"{part}\"")))
         };
         if !alternatives.into_iter().any(fine) {
-            faults.push(format!("{} has the licence `{licence}`, which deny.toml does not allow", package["name"]));
+            faults.push(format!(
+                "{} has the licence `{licence}`, which deny.toml does not allow",
+                package["name"]
+            ));
         }
     }
     Ok(())
@@ -126,9 +154,16 @@ fn check_files(faults: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();
     collect(&root().join("crates"), &mut files)?;
     for path in files {
-        let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        let name = path
+            .strip_prefix(root())
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         let text = fs::read_to_string(&path).with_context(|| name.clone())?;
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let stem = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default();
         if text.lines().count() > MOST_LINES && !LONG_FILES.iter().any(|(file, _)| *file == name) {
             faults.push(format!("{name} has more than {MOST_LINES} lines"));
         }
@@ -140,7 +175,10 @@ fn check_files(faults: &mut Vec<String>) -> Result<()> {
         if !is_test && !text.starts_with("//!") {
             faults.push(format!("{name} does not open with `//!` and what it is"));
         }
-        if text.lines().any(|line| line.trim() == concat!("#[", "ignore]")) {
+        if text
+            .lines()
+            .any(|line| line.trim() == concat!("#[", "ignore]"))
+        {
             faults.push(format!("{name}: a test that is ignored tests nothing"));
         }
     }

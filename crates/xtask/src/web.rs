@@ -36,7 +36,12 @@ pub(crate) fn run(context: &Context) -> Result<()> {
         provided => provided?,
     }
     let compiler = root().join(FOLDER).join("node_modules/typescript/bin/tsc");
-    succeed(Command::new("node").arg(compiler).arg("--project").arg(root().join(SOURCES)))?;
+    succeed(
+        Command::new("node")
+            .arg(compiler)
+            .arg("--project")
+            .arg(root().join(SOURCES)),
+    )?;
     let mut tests = node(&["--test", "--test-concurrency=1"], &TESTS)?;
     context.surround(&mut tests);
     succeed(&mut tests)
@@ -49,13 +54,21 @@ pub(crate) fn screenshots(args: &ScreenshotsArgs) -> Result<()> {
     let (out, web) = (root().join(&args.out), root().join(&args.out).join("web"));
     fs::create_dir_all(&web)?;
     succeed(node(&[], &["screenshots.mjs"])?.arg(web))?;
-    succeed(node(&[], &["reports.mjs"])?.arg(out).arg(root()).env("VIRTUAL_ENV", engine))
+    succeed(
+        node(&[], &["reports.mjs"])?
+            .arg(out)
+            .arg(root())
+            .env("VIRTUAL_ENV", engine),
+    )
 }
 
 /// Installs the packages, unless those of the lock file are there.
 fn provide() -> Result<()> {
     for program in ["node", "npm"] {
-        ensure!(needs::on_path(program), "{program} is missing; install it, for example with `apt-get install nodejs npm`");
+        ensure!(
+            needs::on_path(program),
+            "{program} is missing; install it, for example with `apt-get install nodejs npm`"
+        );
     }
     let (folder, sources) = (root().join(FOLDER), root().join(SOURCES));
     let same = |name: &str| fs::read(folder.join(name)).ok() == fs::read(sources.join(name)).ok();
@@ -65,10 +78,19 @@ fn provide() -> Result<()> {
     println!("installing what the tests of the pages need");
     fs::create_dir_all(&folder)?;
     for name in LOCK {
-        fs::copy(sources.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
+        fs::copy(sources.join(name), folder.join(name))
+            .with_context(|| format!("cannot copy {name}"))?;
     }
     let mut npm = Command::new("npm");
-    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]).current_dir(&folder).stdout(Stdio::null());
+    npm.args([
+        "ci",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--silent",
+    ])
+    .current_dir(&folder)
+    .stdout(Stdio::null());
     if let Err(error) = succeed(&mut npm) {
         // A folder that is half there would be taken for whole the next time.
         let _ = fs::remove_file(folder.join(LOCK[1]));
@@ -81,13 +103,20 @@ fn provide() -> Result<()> {
 fn node(flags: &[&str], scripts: &[&str]) -> Result<Command> {
     let program = program()?;
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = BROWSERS.iter().flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
+    let mut places = BROWSERS
+        .iter()
+        .flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
     let Some(browser) = places.find(|path: &PathBuf| path.is_file()) else {
         bail!("chromium is missing; install it, for example with `apt-get install chromium`");
     };
     let mut node = Command::new("node");
-    node.args(flags).args(scripts.iter().map(|script| root().join(SOURCES).join(script)));
+    node.args(flags).args(
+        scripts
+            .iter()
+            .map(|script| root().join(SOURCES).join(script)),
+    );
     node.env("RHAE_BINARY", program);
-    node.env("RHAE_MODULES", root().join(FOLDER)).env("RHAE_CHROMIUM", browser);
+    node.env("RHAE_MODULES", root().join(FOLDER))
+        .env("RHAE_CHROMIUM", browser);
     Ok(node)
 }

@@ -27,26 +27,40 @@ impl Pair {
     /// How far it would be after a shift.
     pub(super) fn distance_after(self, shift: (f64, f64)) -> f64 {
         let along = |from: i16, by: f64, to: i16| (f64::from(from) + by - f64::from(to)).abs();
-        along(self.traveller.0, shift.0, self.place.0) + along(self.traveller.1, shift.1, self.place.1)
+        along(self.traveller.0, shift.0, self.place.0)
+            + along(self.traveller.1, shift.1, self.place.1)
     }
 
     /// How the traveller moved between two pictures, if it is the same one.
     pub(super) fn shift_to(self, later: Self) -> Option<(f64, f64)> {
         let by = |from: i16, to: i16| f64::from(to - from);
-        (self.color == later.color).then(|| (by(self.traveller.0, later.traveller.0), by(self.traveller.1, later.traveller.1)))
+        (self.color == later.color).then(|| {
+            (
+                by(self.traveller.0, later.traveller.0),
+                by(self.traveller.1, later.traveller.1),
+            )
+        })
     }
 }
 
 /// The nearest pair among the objects of a picture, given the cells that have ever changed on the level: what covers one of
 /// them can move.
 pub(super) fn nearest_pair(objects: &[Object], changed: &[bool; CELLS]) -> Option<Pair> {
-    let sized = objects.iter().filter(|object| SIZES.contains(&object.look.area()));
+    let sized = objects
+        .iter()
+        .filter(|object| SIZES.contains(&object.look.area()));
     let (moving, staying): (Vec<&Object>, Vec<&Object>) =
         sized.partition(|object| changed[usize::from(object.y) * SIZE + usize::from(object.x)]);
     let middle = |object: &Object| (i16::from(object.x), i16::from(object.y));
     let pairs = moving.iter().flat_map(|traveller| {
-        let alike = staying.iter().filter(|place| place.hollow && place.look.color() == traveller.look.color());
-        alike.map(|place| Pair { color: traveller.look.color(), traveller: middle(traveller), place: middle(place) })
+        let alike = staying
+            .iter()
+            .filter(|place| place.hollow && place.look.color() == traveller.look.color());
+        alike.map(|place| Pair {
+            color: traveller.look.color(),
+            traveller: middle(traveller),
+            place: middle(place),
+        })
     });
     pairs.min_by(|a, b| a.distance().total_cmp(&b.distance()))
 }

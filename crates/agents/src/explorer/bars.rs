@@ -45,7 +45,10 @@ impl Default for Bars {
 impl Bars {
     /// Begins a level. What was found to be a bar stays one: games keep their bars in place.
     pub(super) fn new_level(&mut self) {
-        *self = Self { mask: std::mem::replace(&mut self.mask, Box::new([false; CELLS])), ..Self::default() };
+        *self = Self {
+            mask: std::mem::replace(&mut self.mask, Box::new([false; CELLS])),
+            ..Self::default()
+        };
     }
 
     /// The cells to leave out.
@@ -83,9 +86,13 @@ impl Bars {
             let mut line = lines.start;
             while line < lines.end {
                 // A run of neighbouring lines that change often is one thing; it is a bar if it is thin.
-                let end = (line..lines.end).find(|&next| !self.changes_often(next)).unwrap_or(lines.end);
+                let end = (line..lines.end)
+                    .find(|&next| !self.changes_often(next))
+                    .unwrap_or(lines.end);
                 let thick = end - line;
-                if (1..=THICKEST).contains(&thick) && (line..end).all(|line| self.changes_like_a_bar(line)) {
+                if (1..=THICKEST).contains(&thick)
+                    && (line..end).all(|line| self.changes_like_a_bar(line))
+                {
                     for bar in line..end {
                         found |= self.leave_out(bar);
                     }
@@ -106,7 +113,13 @@ impl Bars {
 
     /// Leaves out a line; true if that is new.
     fn leave_out(&mut self, line: usize) -> bool {
-        let cell = |index: usize| if line < SIZE { line * SIZE + index } else { index * SIZE + line - SIZE };
+        let cell = |index: usize| {
+            if line < SIZE {
+                line * SIZE + index
+            } else {
+                index * SIZE + line - SIZE
+            }
+        };
         let new = (0..SIZE).any(|index| !self.mask[cell(index)]);
         (0..SIZE).for_each(|index| self.mask[cell(index)] = true);
         new

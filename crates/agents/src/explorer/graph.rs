@@ -39,7 +39,13 @@ pub(super) struct Graph {
 
 impl Graph {
     /// The place of a picture, which is new or known.
-    pub(super) fn enter(&mut self, picture: &Frame, mask: &Mask, offered: ActionSet, surprising: bool) -> NodeId {
+    pub(super) fn enter(
+        &mut self,
+        picture: &Frame,
+        mask: &Mask,
+        offered: ActionSet,
+        surprising: bool,
+    ) -> NodeId {
         let key = key_without(picture, mask);
         if let Some(&node) = self.by_key.get(&key) {
             return node;
@@ -70,11 +76,19 @@ impl Graph {
     /// Builds the graph anew because pictures are now compared in another way: some that were different are the same.
     pub(super) fn rebuild(&mut self, mask: &Mask) {
         let old = std::mem::take(self);
-        let places: Vec<NodeId> =
-            old.nodes.iter().map(|node| self.enter(&node.picture, mask, node.offered, node.surprising)).collect();
+        let places: Vec<NodeId> = old
+            .nodes
+            .iter()
+            .map(|node| self.enter(&node.picture, mask, node.offered, node.surprising))
+            .collect();
         for (index, node) in old.nodes.into_iter().enumerate() {
             for (action, to) in node.steps {
-                self.connect(places[index], action, to.map_or(places[index], |to| places[to]), to.is_none());
+                self.connect(
+                    places[index],
+                    action,
+                    to.map_or(places[index], |to| places[to]),
+                    to.is_none(),
+                );
             }
         }
     }
@@ -91,7 +105,11 @@ impl Graph {
 
     /// How much more everything is worth trying in a picture where something appeared for the first time.
     pub(super) fn surprise(&self, node: NodeId) -> f64 {
-        if self.nodes[node].surprising { 2.0 } else { 1.0 }
+        if self.nodes[node].surprising {
+            2.0
+        } else {
+            1.0
+        }
     }
 
     /// For every picture that can be reached by known ways: how many steps away it is, and the first of them.
@@ -101,7 +119,10 @@ impl Graph {
         let mut queue = VecDeque::from([here]);
         while let Some(node) = queue.pop_front() {
             let (length, first_step) = ways[node].expect("a node is queued with its way");
-            let steps = self.nodes[node].steps.iter().filter_map(|(&action, &to)| to.map(|to| (action, to)));
+            let steps = self.nodes[node]
+                .steps
+                .iter()
+                .filter_map(|(&action, &to)| to.map(|to| (action, to)));
             for (action, to) in steps.chain([(Action::Reset, 0)]) {
                 if ways[to].is_none() {
                     ways[to] = Some((length + 1, first_step.or(Some(action))));
@@ -115,7 +136,10 @@ impl Graph {
     /// The known actions that lead from a picture to another.
     pub(super) fn steps_away(&self, node: NodeId) -> Vec<Action> {
         let steps = self.nodes[node].steps.iter();
-        steps.filter(|(_, to)| to.is_some_and(|to| to != node)).map(|(&action, _)| action).collect()
+        steps
+            .filter(|(_, to)| to.is_some_and(|to| to != node))
+            .map(|(&action, _)| action)
+            .collect()
     }
 }
 
@@ -131,17 +155,26 @@ fn key_without(picture: &Frame, mask: &Mask) -> StateKey {
 
 fn choices(objects: &[Object], mask: &Mask, offered: ActionSet) -> Vec<Choice> {
     let keys = offered.iter().filter(|&kind| is_exploratory(kind));
-    let mut choices: Vec<Choice> =
-        keys.filter_map(|kind| kind.simple().map(|action| Choice { action, feature: Feature::Key(kind) })).collect();
+    let mut choices: Vec<Choice> = keys
+        .filter_map(|kind| {
+            kind.simple().map(|action| Choice {
+                action,
+                feature: Feature::Key(kind),
+            })
+        })
+        .collect();
     if offered.contains(ActionKind::Action6) {
         let outside_bars = |x: u8, y: u8| !mask[usize::from(y) * 64 + usize::from(x)];
-        let clicks = objects.iter().filter(|object| outside_bars(object.x, object.y));
-        choices.extend(
-            clicks.map(|object| Choice {
-                action: Action::Action6 { x: object.x, y: object.y },
-                feature: Feature::Object(object.look),
-            }),
-        );
+        let clicks = objects
+            .iter()
+            .filter(|object| outside_bars(object.x, object.y));
+        choices.extend(clicks.map(|object| Choice {
+            action: Action::Action6 {
+                x: object.x,
+                y: object.y,
+            },
+            feature: Feature::Object(object.look),
+        }));
     }
     choices
 }

@@ -64,13 +64,21 @@ impl Habits {
 
     /// Takes in what is offered: where there are keys, they come first, because there are far fewer of them than of cells.
     pub(super) fn see_offered(&mut self, offered: ActionSet) {
-        self.click_weight = if offered.iter().any(is_exploratory) { CLICK_BESIDE_KEYS } else { 1.0 };
+        self.click_weight = if offered.iter().any(is_exploratory) {
+            CLICK_BESIDE_KEYS
+        } else {
+            1.0
+        };
     }
 
     /// Whether a picture shows a colour for the first time on this level, the level's first picture aside.
     pub(super) fn looks_new(&mut self, picture: &Frame, mask: &Mask) -> bool {
-        let shown =
-            picture.cells().iter().zip(mask).filter(|(_, masked)| !**masked).fold(0_u16, |set, (&cell, _)| set | 1 << (cell & 15));
+        let shown = picture
+            .cells()
+            .iter()
+            .zip(mask)
+            .filter(|(_, masked)| !**masked)
+            .fold(0_u16, |set, (&cell, _)| set | 1 << (cell & 15));
         let first = self.colors == 0;
         let new = shown & !self.colors != 0;
         self.colors |= shown;
@@ -103,13 +111,18 @@ impl Habits {
             let shift = self.shifts.entry((action, before.color)).or_default();
             shift.seen += 1;
             let weight = 1.0 / f64::from(shift.seen);
-            shift.mean = (shift.mean.0 + weight * (by.0 - shift.mean.0), shift.mean.1 + weight * (by.1 - shift.mean.1));
+            shift.mean = (
+                shift.mean.0 + weight * (by.0 - shift.mean.0),
+                shift.mean.1 + weight * (by.1 - shift.mean.1),
+            );
         }
     }
 
     /// By how many cells an action is expected to bring a traveller nearer to its place.
     pub(super) fn expected_gain(&self, action: Action, pair: Pair) -> f64 {
-        self.shifts.get(&(action, pair.color)).map_or(0.0, |shift| pair.distance() - pair.distance_after(shift.mean))
+        self.shifts.get(&(action, pair.color)).map_or(0.0, |shift| {
+            pair.distance() - pair.distance_after(shift.mean)
+        })
     }
 
     /// How likely an untried action is to show something new, roughly: the rate at which similar ones changed the picture.

@@ -65,17 +65,31 @@ pub(super) fn look_at(picture: &Frame, x: u8, y: u8) -> Look {
 /// The object of these cells, to be clicked at the one nearest to its middle.
 fn object(color: u8, cells: &[usize]) -> Object {
     let count = cells.len();
-    let sum = cells.iter().fold((0, 0), |sum, cell| (sum.0 + cell % SIZE, sum.1 + cell / SIZE));
-    let distance = |cell: usize| (cell % SIZE * count).abs_diff(sum.0) + (cell / SIZE * count).abs_diff(sum.1);
-    let middle = cells.iter().copied().min_by_key(|&cell| distance(cell)).unwrap_or(0);
+    let sum = cells.iter().fold((0, 0), |sum, cell| {
+        (sum.0 + cell % SIZE, sum.1 + cell / SIZE)
+    });
+    let distance =
+        |cell: usize| (cell % SIZE * count).abs_diff(sum.0) + (cell / SIZE * count).abs_diff(sum.1);
+    let middle = cells
+        .iter()
+        .copied()
+        .min_by_key(|&cell| distance(cell))
+        .unwrap_or(0);
     let area = u16::try_from(count).unwrap_or(u16::MAX);
     let extent = |along: fn(usize) -> usize| {
-        let (least, most) = cells.iter().fold((SIZE, 0), |(least, most), &cell| (least.min(along(cell)), most.max(along(cell))));
+        let (least, most) = cells.iter().fold((SIZE, 0), |(least, most), &cell| {
+            (least.min(along(cell)), most.max(along(cell)))
+        });
         most + 1 - least
     };
     let (width, height) = (extent(|cell| cell % SIZE), extent(|cell| cell / SIZE));
     let hollow = width.min(height) >= 4 && count * 10 < width * height * 7;
-    Object { look: Look { color, area }, x: (middle % SIZE) as u8, y: (middle / SIZE) as u8, hollow }
+    Object {
+        look: Look { color, area },
+        x: (middle % SIZE) as u8,
+        y: (middle / SIZE) as u8,
+        hollow,
+    }
 }
 
 /// The cells of one colour connected with a cell by their sides.
@@ -116,9 +130,18 @@ mod tests {
         let found = objects(&picture);
         assert_eq!(found.len(), 4);
         for object in &found {
-            assert_eq!(picture.get(object.x.into(), object.y.into()), object.look.color);
+            assert_eq!(
+                picture.get(object.x.into(), object.y.into()),
+                object.look.color
+            );
             assert_eq!(look_at(&picture, object.x, object.y), object.look);
         }
-        assert_eq!(found.iter().map(|object| object.look.area).collect::<Vec<_>>(), [4096 - 17, 12, 4, 1]);
+        assert_eq!(
+            found
+                .iter()
+                .map(|object| object.look.area)
+                .collect::<Vec<_>>(),
+            [4096 - 17, 12, 4, 1]
+        );
     }
 }

@@ -27,16 +27,30 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn new(most_tokens: u64, keep_reasoning: bool) -> Self {
-        Self { exchanges: VecDeque::new(), most_tokens, keep_reasoning, ratio: 1.0 }
+        Self {
+            exchanges: VecDeque::new(),
+            most_tokens,
+            keep_reasoning,
+            ratio: 1.0,
+        }
     }
 
     /// Adds a question; one without an answer is replaced.
     pub(super) fn show(&mut self, text: &str) {
-        if self.exchanges.back().is_some_and(|last| last.answer.is_none()) {
+        if self
+            .exchanges
+            .back()
+            .is_some_and(|last| last.answer.is_none())
+        {
             self.exchanges.pop_back();
         }
         let estimate = estimate_tokens(text);
-        self.exchanges.push_back(Exchange { question: Turn::user(text), answer: None, estimate, reasoning_tokens: 0 });
+        self.exchanges.push_back(Exchange {
+            question: Turn::user(text),
+            answer: None,
+            estimate,
+            reasoning_tokens: 0,
+        });
     }
 
     /// Adds the answer to the last question.
@@ -46,7 +60,10 @@ impl Conversation {
             if self.keep_reasoning {
                 last.reasoning_tokens = reply.usage.map_or(0, |usage| usage.reasoning_tokens);
             }
-            last.answer = Some(Turn { kept: reply.kept.clone(), ..Turn::assistant(&reply.text) });
+            last.answer = Some(Turn {
+                kept: reply.kept.clone(),
+                ..Turn::assistant(&reply.text)
+            });
         }
     }
 
@@ -55,14 +72,27 @@ impl Conversation {
         while self.tokens(system) > self.most_tokens as f64 && self.exchanges.len() > 1 {
             self.exchanges.pop_front();
         }
-        let turns = self.exchanges.iter().flat_map(|exchange| [Some(exchange.question.clone()), exchange.answer.clone()]).flatten();
-        Request { system: Some(system.to_owned()), turns: turns.collect(), sample, keep_reasoning: self.keep_reasoning }
+        let turns = self
+            .exchanges
+            .iter()
+            .flat_map(|exchange| [Some(exchange.question.clone()), exchange.answer.clone()])
+            .flatten();
+        Request {
+            system: Some(system.to_owned()),
+            turns: turns.collect(),
+            sample,
+            keep_reasoning: self.keep_reasoning,
+        }
     }
 
     /// Learns from the provider's count of a request.
     pub(super) fn measure(&mut self, request: &Request, input_tokens: u64) {
-        let reasoning: u64 =
-            self.exchanges.iter().filter(|exchange| exchange.answer.is_some()).map(|exchange| exchange.reasoning_tokens).sum();
+        let reasoning: u64 = self
+            .exchanges
+            .iter()
+            .filter(|exchange| exchange.answer.is_some())
+            .map(|exchange| exchange.reasoning_tokens)
+            .sum();
         let estimate = request.estimated_tokens();
         if estimate > 0 && input_tokens > reasoning {
             self.ratio = (input_tokens - reasoning) as f64 / estimate as f64;
@@ -78,8 +108,17 @@ impl Conversation {
 
     /// About how many tokens the provider will count.
     fn tokens(&self, system: &str) -> f64 {
-        let estimate: u64 = estimate_tokens(system) + self.exchanges.iter().map(|exchange| exchange.estimate).sum::<u64>();
-        let reasoning: u64 = self.exchanges.iter().map(|exchange| exchange.reasoning_tokens).sum();
+        let estimate: u64 = estimate_tokens(system)
+            + self
+                .exchanges
+                .iter()
+                .map(|exchange| exchange.estimate)
+                .sum::<u64>();
+        let reasoning: u64 = self
+            .exchanges
+            .iter()
+            .map(|exchange| exchange.reasoning_tokens)
+            .sum();
         estimate as f64 * self.ratio + reasoning as f64
     }
 }
@@ -91,7 +130,10 @@ mod tests {
     use super::*;
 
     fn reply(text: &str) -> Reply {
-        Reply { text: text.to_owned(), ..Reply::default() }
+        Reply {
+            text: text.to_owned(),
+            ..Reply::default()
+        }
     }
 
     fn texts(request: &Request) -> Vec<String> {
@@ -129,7 +171,11 @@ mod tests {
         assert_eq!(conversation.request("system", 0).turns.len(), 1);
         assert!(!conversation.cut());
         conversation.show("other");
-        assert_eq!(texts(&conversation.request("system", 0)), ["other"], "a question without an answer is replaced");
+        assert_eq!(
+            texts(&conversation.request("system", 0)),
+            ["other"],
+            "a question without an answer is replaced"
+        );
     }
 
     #[test]
@@ -137,8 +183,15 @@ mod tests {
         let mut conversation = Conversation::new(100, true);
         for number in 0..3 {
             conversation.show(&format!("q{number}"));
-            let usage = Usage { reasoning_tokens: 60, ..Usage::default() };
-            conversation.answer(&Reply { usage: Some(usage), kept: vec![serde_json::json!({"sealed": number})], ..reply("a") });
+            let usage = Usage {
+                reasoning_tokens: 60,
+                ..Usage::default()
+            };
+            conversation.answer(&Reply {
+                usage: Some(usage),
+                kept: vec![serde_json::json!({"sealed": number})],
+                ..reply("a")
+            });
         }
         conversation.show("last");
         let request = conversation.request("system", 0);

@@ -56,11 +56,20 @@ impl Log {
     /// Opens a log and reads what it holds. A last line that was cut off by a crash is removed.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("`{}`: {error}", path.display());
-        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed)?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let past = calls(&bytes[..whole]).map_err(|reason| format!("`{}`: {reason}", path.display()))?;
+        let whole = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |end| end + 1);
+        let past =
+            calls(&bytes[..whole]).map_err(|reason| format!("`{}`: {reason}", path.display()))?;
         file.set_len(whole as u64).map_err(failed)?;
         Ok(Self { file, past })
     }
@@ -77,10 +86,18 @@ impl Log {
     }
 
     pub(super) fn sent(&mut self, request: &str, sending: &Sending) -> Result<(), String> {
-        self.append(&Line::Sent { request: request.to_owned(), sending: sending.clone() })
+        self.append(&Line::Sent {
+            request: request.to_owned(),
+            sending: sending.clone(),
+        })
     }
 
-    pub(super) fn ended(&mut self, request: &str, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), String> {
+    pub(super) fn ended(
+        &mut self,
+        request: &str,
+        attempt: &Attempt,
+        reply: Option<&Reply>,
+    ) -> Result<(), String> {
         self.append(&Line::Ended {
             request: request.to_owned(),
             attempt: Box::new(attempt.clone()),
@@ -91,8 +108,12 @@ impl Log {
     fn append(&mut self, line: &Line) -> Result<(), String> {
         let mut text = serde_json::to_vec(line).map_err(|error| error.to_string())?;
         text.push(b'\n');
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        written.map_err(|error| format!("the log of the model's answers cannot be written: {error}"))
+        let written = self
+            .file
+            .write_all(&text)
+            .and_then(|()| self.file.sync_data());
+        written
+            .map_err(|error| format!("the log of the model's answers cannot be written: {error}"))
     }
 }
 
@@ -104,7 +125,10 @@ pub fn spent_in(path: &Path) -> Result<Spent, String> {
 /// What a request consumed.
 pub(super) fn spent(attempt: &Attempt) -> Spent {
     let usage = attempt.usage.unwrap_or_default();
-    let unknown = attempt.failure.as_ref().map_or(attempt.usage.is_none(), rhae_llm::Failure::may_have_consumed);
+    let unknown = attempt.failure.as_ref().map_or(
+        attempt.usage.is_none(),
+        rhae_llm::Failure::may_have_consumed,
+    );
     Spent {
         calls: 1,
         input_tokens: usage.input_tokens,
@@ -121,11 +145,18 @@ fn calls(bytes: &[u8]) -> Result<VecDeque<Past>, String> {
     let mut calls: VecDeque<Past> = VecDeque::new();
     let mut open: Option<String> = None;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let line: Line = serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 1))?;
+        let line: Line =
+            serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 1))?;
         let (Line::Sent { request, .. } | Line::Ended { request, .. }) = &line;
         // A question that was answered and is asked again is another call.
-        if calls.back().is_none_or(|last| last.request != *request || last.reply.is_some()) {
-            calls.push_back(Past { request: request.clone(), ..Past::default() });
+        if calls
+            .back()
+            .is_none_or(|last| last.request != *request || last.reply.is_some())
+        {
+            calls.push_back(Past {
+                request: request.clone(),
+                ..Past::default()
+            });
         }
         let call = calls.back_mut().expect("a call was pushed above");
         match line {
@@ -148,7 +179,11 @@ fn calls(bytes: &[u8]) -> Result<VecDeque<Past>, String> {
 
 /// A request of which nobody knows what it consumed.
 fn in_flight(was: bool) -> Spent {
-    Spent { calls: u64::from(was), uncounted: u64::from(was), ..Spent::default() }
+    Spent {
+        calls: u64::from(was),
+        uncounted: u64::from(was),
+        ..Spent::default()
+    }
 }
 
 #[cfg(test)]
@@ -158,20 +193,41 @@ mod tests {
     use super::*;
 
     fn sending(id: &str) -> Sending {
-        Sending { id: id.to_owned(), number: 1 }
+        Sending {
+            id: id.to_owned(),
+            number: 1,
+        }
     }
 
     fn attempt(id: &str, tokens: u64) -> Attempt {
-        let usage = Usage { input_tokens: tokens, output_tokens: 1, ..Usage::default() };
-        Attempt { id: id.to_owned(), number: 1, ms: 5, usage: Some(usage), cost_usd: Some(0.5), failure: None }
+        let usage = Usage {
+            input_tokens: tokens,
+            output_tokens: 1,
+            ..Usage::default()
+        };
+        Attempt {
+            id: id.to_owned(),
+            number: 1,
+            ms: 5,
+            usage: Some(usage),
+            cost_usd: Some(0.5),
+            failure: None,
+        }
     }
 
     #[test]
     fn what_was_paid_for_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = log_path(&folder.path().join("1-ab12-v1.jsonl"));
-        assert!(path.ends_with("1-ab12-v1.model.jsonl"), "{}", path.display());
-        let reply = Reply { text: "ACTION1".to_owned(), ..Reply::default() };
+        assert!(
+            path.ends_with("1-ab12-v1.model.jsonl"),
+            "{}",
+            path.display()
+        );
+        let reply = Reply {
+            text: "ACTION1".to_owned(),
+            ..Reply::default()
+        };
         let mut log = Log::open(&path).unwrap();
         log.sent("one", &sending("a")).unwrap();
         log.ended("one", &attempt("a", 10), None).unwrap();
@@ -180,10 +236,22 @@ mod tests {
         log.sent("two", &sending("c")).unwrap();
         drop(log);
         // A crash in the middle of a line.
-        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"event\":\"en\xc3").unwrap();
+        OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .write_all(b"{\"event\":\"en\xc3")
+            .unwrap();
         let mut log = Log::open(&path).unwrap();
         let first = log.past("one").unwrap().unwrap();
-        assert_eq!((first.spent.calls, first.spent.input_tokens, first.spent.cost_usd), (2, 30, Some(1.0)));
+        assert_eq!(
+            (
+                first.spent.calls,
+                first.spent.input_tokens,
+                first.spent.cost_usd
+            ),
+            (2, 30, Some(1.0))
+        );
         assert_eq!(first.reply, Some(reply.clone()));
         // The second was under way; it is asked again, in the same call.
         log.sent("two", &sending("d")).unwrap();
@@ -193,7 +261,14 @@ mod tests {
         let mut log2 = Log::open(&path).unwrap();
         log2.past("one").unwrap();
         let second = log2.past("two").unwrap().unwrap();
-        assert_eq!((second.spent.calls, second.spent.uncounted, second.spent.input_tokens), (2, 1, 5));
+        assert_eq!(
+            (
+                second.spent.calls,
+                second.spent.uncounted,
+                second.spent.input_tokens
+            ),
+            (2, 1, 5)
+        );
         assert_eq!(log2.past("three").unwrap(), None);
         assert_eq!(spent_in(&path).unwrap().calls, 4);
         std::fs::write(&path, "{}\n").unwrap();

@@ -23,7 +23,11 @@ pub(super) struct Offer {
 
 /// A view as text.
 pub(super) fn observation(view: &View<'_>, new_level: bool, offer: Offer) -> String {
-    let mut text = format!("State: {}\nLevels completed: {}\n", view.state.name(), view.levels_completed);
+    let mut text = format!(
+        "State: {}\nLevels completed: {}\n",
+        view.state.name(),
+        view.levels_completed
+    );
     let shown = sampled(view.frames.len());
     for (number, &index) in shown.iter().enumerate() {
         if new_level && number + 1 == shown.len() {
@@ -40,11 +44,27 @@ pub(super) fn observation(view: &View<'_>, new_level: bool, offer: Offer) -> Str
 
 /// The actions that are offered, as the model is told.
 fn names(offer: Offer) -> Vec<&'static str> {
-    const ALL: [&str; 7] =
-        ["ACTION1", "ACTION2", "ACTION3", "ACTION4", "ACTION5", "ACTION6 x y (where x and y are integers 0-63)", "ACTION7"];
-    let is_offered = |id: u8| ActionKind::from_id(id).is_some_and(|kind| offer.actions.contains(kind));
-    let offered = (1..).zip(ALL).filter(|&(id, _)| is_offered(id)).map(|(_, name)| name);
-    offer.reset.then_some("RESET").into_iter().chain(offered).collect()
+    const ALL: [&str; 7] = [
+        "ACTION1",
+        "ACTION2",
+        "ACTION3",
+        "ACTION4",
+        "ACTION5",
+        "ACTION6 x y (where x and y are integers 0-63)",
+        "ACTION7",
+    ];
+    let is_offered =
+        |id: u8| ActionKind::from_id(id).is_some_and(|kind| offer.actions.contains(kind));
+    let offered = (1..)
+        .zip(ALL)
+        .filter(|&(id, _)| is_offered(id))
+        .map(|(_, name)| name);
+    offer
+        .reset
+        .then_some("RESET")
+        .into_iter()
+        .chain(offered)
+        .collect()
 }
 
 /// Which of so many frames are shown: frame `i` of 7 is `round(i · (n − 1) / 6)`, halves to the even neighbour.
@@ -58,12 +78,19 @@ fn sampled(frames: usize) -> Vec<usize> {
         let up = 2 * rest > gaps || (2 * rest == gaps && whole % 2 == 1);
         whole + usize::from(up)
     };
-    (0..MOST_FRAMES).map(|index| rounded(index * (frames - 1))).collect()
+    (0..MOST_FRAMES)
+        .map(|index| rounded(index * (frames - 1)))
+        .collect()
 }
 
 /// A frame as 64 lines, each a list of numbers.
 fn rows(frame: &Frame) -> String {
-    let row = |row: &[u8]| format!("  [{}]", row.iter().map(u8::to_string).collect::<Vec<_>>().join(", "));
+    let row = |row: &[u8]| {
+        format!(
+            "  [{}]",
+            row.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
+        )
+    };
     frame.rows().map(row).collect::<Vec<_>>().join("\n")
 }
 
@@ -96,8 +123,16 @@ mod tests {
     fn animations_are_thinned_to_seven_frames() {
         assert_eq!(sampled(1), [0]);
         assert_eq!(sampled(7), [0, 1, 2, 3, 4, 5, 6]);
-        assert_eq!(sampled(8), [0, 1, 2, 4, 5, 6, 7], "3.5 becomes 4, as 7/6 · 3");
-        assert_eq!(sampled(10), [0, 2, 3, 4, 6, 8, 9], "1.5 becomes 2, 4.5 becomes 4, 7.5 becomes 8");
+        assert_eq!(
+            sampled(8),
+            [0, 1, 2, 4, 5, 6, 7],
+            "3.5 becomes 4, as 7/6 · 3"
+        );
+        assert_eq!(
+            sampled(10),
+            [0, 2, 3, 4, 6, 8, 9],
+            "1.5 becomes 2, 4.5 becomes 4, 7.5 becomes 8"
+        );
         assert_eq!(sampled(1000).len(), 7);
         assert_eq!((sampled(1000)[0], sampled(1000)[6]), (0, 999));
     }
@@ -105,12 +140,41 @@ mod tests {
     #[test]
     fn the_blocks_are_as_official() {
         let frames = [Frame::filled(1), Frame::filled(2)];
-        let text = observation(&view(&frames), true, Offer { actions: ActionSet::ARROWS, reset: true });
-        assert!(text.starts_with("State: NOT_FINISHED\nLevels completed: 1\n\nFrame 0:\n  [1, 1, "), "{text}");
-        assert!(text.contains("]\n\nNew Level:\nFrame 1:\n  [2, 2, "), "{text}");
-        assert!(text.ends_with("]\n\nAvailable actions:\nRESET\nACTION1\nACTION2\nACTION3\nACTION4"), "{text}");
-        let text = observation(&view(&frames), false, Offer { actions: ActionSet::of(&ActionKind::ALL[1..]), reset: false });
-        assert!(!text.contains("New Level") && !text.contains("RESET"), "{text}");
-        assert!(text.ends_with("ACTION5\nACTION6 x y (where x and y are integers 0-63)\nACTION7"), "{text}");
+        let text = observation(
+            &view(&frames),
+            true,
+            Offer {
+                actions: ActionSet::ARROWS,
+                reset: true,
+            },
+        );
+        assert!(
+            text.starts_with("State: NOT_FINISHED\nLevels completed: 1\n\nFrame 0:\n  [1, 1, "),
+            "{text}"
+        );
+        assert!(
+            text.contains("]\n\nNew Level:\nFrame 1:\n  [2, 2, "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("]\n\nAvailable actions:\nRESET\nACTION1\nACTION2\nACTION3\nACTION4"),
+            "{text}"
+        );
+        let text = observation(
+            &view(&frames),
+            false,
+            Offer {
+                actions: ActionSet::of(&ActionKind::ALL[1..]),
+                reset: false,
+            },
+        );
+        assert!(
+            !text.contains("New Level") && !text.contains("RESET"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("ACTION5\nACTION6 x y (where x and y are integers 0-63)\nACTION7"),
+            "{text}"
+        );
     }
 }

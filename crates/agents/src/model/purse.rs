@@ -15,7 +15,10 @@ pub struct Purse {
 impl Purse {
     /// A purse with a limit, of which something may have been spent before.
     pub fn new(limit_usd: Option<f64>, spent: Spent) -> Self {
-        Self { limit_usd, spent: Mutex::new(spent) }
+        Self {
+            limit_usd,
+            spent: Mutex::new(spent),
+        }
     }
 
     /// What was spent so far.
@@ -27,7 +30,9 @@ impl Purse {
     pub(super) fn check(&self) -> Result<(), String> {
         let spent = self.lock().cost_usd.unwrap_or(0.0);
         match self.limit_usd {
-            Some(limit) if spent >= limit => Err(format!("${spent:.4} of at most ${limit} are spent")),
+            Some(limit) if spent >= limit => {
+                Err(format!("${spent:.4} of at most ${limit} are spent"))
+            }
             _ => Ok(()),
         }
     }

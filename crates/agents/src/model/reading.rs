@@ -24,7 +24,9 @@ pub(super) fn action(reply: &str, offer: Offer) -> Option<Action> {
     for (at, name) in text.match_indices("ACTION") {
         let rest = &text[at + name.len()..];
         let digit = rest.bytes().next().filter(u8::is_ascii_digit);
-        let Some(kind) = digit.and_then(|digit| ActionKind::from_id(digit - b'0')).filter(|&kind| offer.actions.contains(kind))
+        let Some(kind) = digit
+            .and_then(|digit| ActionKind::from_id(digit - b'0'))
+            .filter(|&kind| offer.actions.contains(kind))
         else {
             continue;
         };
@@ -64,7 +66,10 @@ mod tests {
     use super::*;
 
     fn everything() -> Offer {
-        Offer { actions: ActionSet::of(&ActionKind::ALL[1..]), reset: true }
+        Offer {
+            actions: ActionSet::of(&ActionKind::ALL[1..]),
+            reset: true,
+        }
     }
 
     #[test]
@@ -96,7 +101,13 @@ mod tests {
 
     #[test]
     fn what_is_not_offered_is_not_meant() {
-        let offer = Offer { actions: ActionSet::ARROWS, reset: false };
-        assert_eq!(action("ACTION2 ACTION6 1 1 RESET ACTION5", offer), Some(Action::Action2));
+        let offer = Offer {
+            actions: ActionSet::ARROWS,
+            reset: false,
+        };
+        assert_eq!(
+            action("ACTION2 ACTION6 1 1 RESET ACTION5", offer),
+            Some(Action::Action2)
+        );
     }
 }

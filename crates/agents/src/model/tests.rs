@@ -13,7 +13,11 @@ struct Scene {
 
 impl Scene {
     fn new(color: u8) -> Self {
-        Self { frames: vec![Frame::filled(color)], state: PlayState::NotFinished, levels_completed: 0 }
+        Self {
+            frames: vec![Frame::filled(color)],
+            state: PlayState::NotFinished,
+            levels_completed: 0,
+        }
     }
 
     fn view(&self) -> View<'_> {
@@ -43,18 +47,32 @@ prices = {{ date = \"2026-11-01\", input = 1, output = 1 }}",
         server.url()
     );
     let model = Arc::new(Model::open(&Models::parse(&text).unwrap(), "m").unwrap());
-    Arc::new(ModelPlayer { model, keep_reasoning, context_tokens: CONTEXT_TOKENS, purse: Purse::new(limit_usd, Spent::default()) })
+    Arc::new(ModelPlayer {
+        model,
+        keep_reasoning,
+        context_tokens: CONTEXT_TOKENS,
+        purse: Purse::new(limit_usd, Spent::default()),
+    })
 }
 
 fn billed(served: &[Served]) -> u64 {
-    served.iter().map(|entry| entry.input_tokens + entry.output_tokens).sum()
+    served
+        .iter()
+        .map(|entry| entry.input_tokens + entry.output_tokens)
+        .sum()
 }
 
 /// What decisions say, but for the cost: reading a decimal number back may change its last bit.
 fn told(decisions: &[Decision]) -> Vec<(Action, String, Spent)> {
-    let spent = |decision: &Decision| Spent { cost_usd: None, ..Spent::of(&decision.details).unwrap() };
+    let spent = |decision: &Decision| Spent {
+        cost_usd: None,
+        ..Spent::of(&decision.details).unwrap()
+    };
     let reasoning = |decision: &Decision| decision.details.reasoning.as_ref().unwrap().to_string();
-    decisions.iter().map(|decision| (decision.action, reasoning(decision), spent(decision))).collect()
+    decisions
+        .iter()
+        .map(|decision| (decision.action, reasoning(decision), spent(decision)))
+        .collect()
 }
 
 fn tokens(spent: &Spent) -> u64 {
@@ -63,57 +81,123 @@ fn tokens(spent: &Spent) -> u64 {
 
 #[test]
 fn the_conversation_is_the_official_one() {
-    let server = server(Faults::none(), &["I think ACTION1", "ACTION6 3, 4", "ACTION5"]);
+    let server = server(
+        Faults::none(),
+        &["I think ACTION1", "ACTION6 3, 4", "ACTION5"],
+    );
     let folder = tempfile::tempdir().unwrap();
-    let mut agent = ModelAgent::start(&player(&server, false, None), 0, &folder.path().join("log")).unwrap();
-    assert_eq!(agent.act(&Scene::new(1).view()).unwrap().action, Action::Action1);
-    let second = agent.act(&Scene { levels_completed: 1, ..Scene::new(2) }.view()).unwrap();
+    let mut agent =
+        ModelAgent::start(&player(&server, false, None), 0, &folder.path().join("log")).unwrap();
+    assert_eq!(
+        agent.act(&Scene::new(1).view()).unwrap().action,
+        Action::Action1
+    );
+    let second = agent
+        .act(
+            &Scene {
+                levels_completed: 1,
+                ..Scene::new(2)
+            }
+            .view(),
+        )
+        .unwrap();
     assert_eq!(second.action, Action::click(3, 4).unwrap());
-    assert_eq!(second.details.reasoning.unwrap(), json!({"output": "ACTION6 3, 4", "reasoning": "I thought about it."}));
+    assert_eq!(
+        second.details.reasoning.unwrap(),
+        json!({"output": "ACTION6 3, 4", "reasoning": "I thought about it."})
+    );
     assert!(second.details.cost_usd.unwrap() > 0.0);
     // A lost level is restarted without asking.
-    let lost = Scene { state: PlayState::GameOver, levels_completed: 1, ..Scene::new(3) };
+    let lost = Scene {
+        state: PlayState::GameOver,
+        levels_completed: 1,
+        ..Scene::new(3)
+    };
     assert_eq!(agent.act(&lost.view()).unwrap(), Action::Reset.into());
     assert_eq!(server.served().len(), 2);
-    assert_eq!(agent.act(&Scene { levels_completed: 1, ..Scene::new(4) }.view()).err(), None);
+    assert_eq!(
+        agent
+            .act(
+                &Scene {
+                    levels_completed: 1,
+                    ..Scene::new(4)
+                }
+                .view()
+            )
+            .err(),
+        None
+    );
     let served = server.served();
     let bodies: Vec<_> = served.iter().map(|entry| &entry.body).collect();
     assert!(
         bodies
             .iter()
-            .all(|body| body["instructions"] == SYSTEM_PROMPT && body.get("tools").is_none() && body.get("include").is_none())
+            .all(|body| body["instructions"] == SYSTEM_PROMPT
+                && body.get("tools").is_none()
+                && body.get("include").is_none())
     );
-    let text = |body: &serde_json::Value, turn: usize| body["input"][turn]["content"][0]["text"].as_str().unwrap().to_owned();
+    let text = |body: &serde_json::Value, turn: usize| {
+        body["input"][turn]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
     // Not as the first command, and not directly after another RESET.
     assert!(!text(bodies[0], 0).contains("RESET"));
     assert_eq!(bodies[1]["input"].as_array().unwrap().len(), 3);
-    assert_eq!((text(bodies[1], 0), text(bodies[1], 1).as_str()), (text(bodies[0], 0), "I think ACTION1"));
-    assert!(text(bodies[1], 2).contains("New Level:\nFrame 0:\n  [2, 2") && text(bodies[1], 2).contains("\nRESET\n"));
+    assert_eq!(
+        (text(bodies[1], 0), text(bodies[1], 1).as_str()),
+        (text(bodies[0], 0), "I think ACTION1")
+    );
+    assert!(
+        text(bodies[1], 2).contains("New Level:\nFrame 0:\n  [2, 2")
+            && text(bodies[1], 2).contains("\nRESET\n")
+    );
     let after_loss = text(bodies[2], 4);
     assert!(
         after_loss.contains("State: GAME_OVER\nLevels completed: 1\n\nFrame 0:\n  [3, 3")
             && after_loss.contains("Frame 0:\n  [4, 4")
     );
     assert!(
-        after_loss.trim_end().ends_with("ACTION7") && !after_loss.rsplit("Available actions:").next().unwrap().contains("RESET")
+        after_loss.trim_end().ends_with("ACTION7")
+            && !after_loss
+                .rsplit("Available actions:")
+                .next()
+                .unwrap()
+                .contains("RESET")
     );
 }
 
 #[test]
 fn what_names_no_action_is_asked_again_and_counted() {
-    let server = server(Faults::first([Fault::Empty, Fault::Refuse, Fault::Status(500, None)]), &["ACTION2"]);
+    let server = server(
+        Faults::first([Fault::Empty, Fault::Refuse, Fault::Status(500, None)]),
+        &["ACTION2"],
+    );
     let folder = tempfile::tempdir().unwrap();
-    let mut agent = ModelAgent::start(&player(&server, false, None), 0, &folder.path().join("log")).unwrap();
+    let mut agent =
+        ModelAgent::start(&player(&server, false, None), 0, &folder.path().join("log")).unwrap();
     let decision = agent.act(&Scene::new(1).view()).unwrap();
     assert_eq!(decision.action, Action::Action2);
     let spent = Spent::of(&decision.details).unwrap();
     assert_eq!((spent.calls, tokens(&spent)), (4, billed(&server.served())));
     let stubborn = self::server(Faults::none(), &["I would rather not"]);
-    let mut agent = ModelAgent::start(&player(&stubborn, false, None), 0, &folder.path().join("log2")).unwrap();
+    let mut agent = ModelAgent::start(
+        &player(&stubborn, false, None),
+        0,
+        &folder.path().join("log2"),
+    )
+    .unwrap();
     let error = agent.act(&Scene::new(1).view()).unwrap_err();
-    assert!(matches!(&error, AgentError::Failed(reason) if reason.contains("`I would rather not` (asked 4 times)")), "{error:?}");
+    assert!(
+        matches!(&error, AgentError::Failed(reason) if reason.contains("`I would rather not` (asked 4 times)")),
+        "{error:?}"
+    );
     let spent = Spent::of(&agent.leftover()).unwrap();
-    assert_eq!((spent.calls, tokens(&spent)), (4, billed(&stubborn.served())));
+    assert_eq!(
+        (spent.calls, tokens(&spent)),
+        (4, billed(&stubborn.served()))
+    );
 }
 
 #[test]
@@ -123,29 +207,47 @@ fn answers_that_were_paid_for_are_not_paid_for_again() {
     let log = folder.path().join("log");
     let scenes: Vec<Scene> = (0..12).map(Scene::new).collect();
     let play = |agent: &mut ModelAgent, number: usize| -> Vec<Decision> {
-        scenes[..number].iter().map(|scene| agent.act(&scene.view()).unwrap()).collect()
+        scenes[..number]
+            .iter()
+            .map(|scene| agent.act(&scene.view()).unwrap())
+            .collect()
     };
     let shared = player(&server, false, None);
     let first = play(&mut ModelAgent::start(&shared, 0, &log).unwrap(), 8);
     let asked = server.served().len();
     let again = play(&mut ModelAgent::start(&shared, 0, &log).unwrap(), 8);
-    assert_eq!(told(&first), told(&again), "with the same reasoning and tokens");
+    assert_eq!(
+        told(&first),
+        told(&again),
+        "with the same reasoning and tokens"
+    );
     assert_eq!(server.served().len(), asked, "nothing was sent");
     let on = play(&mut ModelAgent::start(&shared, 0, &log).unwrap(), 12);
     assert_eq!(told(&on[..8]), told(&first));
     let served = server.served();
     assert!(served.len() > asked);
     // What is counted and what is marked as uncounted is all that the server billed.
-    let spent: Spent = on.iter().filter_map(|decision| Spent::of(&decision.details)).sum();
-    let unknown: Vec<Served> =
-        served.iter().filter(|entry| matches!(entry.fault, Fault::Cut | Fault::Close | Fault::Malformed)).cloned().collect();
-    assert_eq!((spent.calls, spent.uncounted), (served.len() as u64, unknown.len() as u64));
+    let spent: Spent = on
+        .iter()
+        .filter_map(|decision| Spent::of(&decision.details))
+        .sum();
+    let unknown: Vec<Served> = served
+        .iter()
+        .filter(|entry| matches!(entry.fault, Fault::Cut | Fault::Close | Fault::Malformed))
+        .cloned()
+        .collect();
+    assert_eq!(
+        (spent.calls, spent.uncounted),
+        (served.len() as u64, unknown.len() as u64)
+    );
     assert_eq!(tokens(&spent) + billed(&unknown), billed(&served));
     let (logged, paid) = (spent_in(&log).unwrap(), shared.purse.spent());
     assert_eq!((logged.calls, tokens(&logged)), (paid.calls, tokens(&paid)));
     // Another question than the one in the log is not answered from it.
     let mut other = ModelAgent::start(&shared, 0, &log).unwrap();
-    assert!(matches!(other.act(&Scene::new(15).view()), Err(AgentError::Failed(reason)) if reason.contains("another question")));
+    assert!(
+        matches!(other.act(&Scene::new(15).view()), Err(AgentError::Failed(reason)) if reason.contains("another question"))
+    );
 }
 
 #[test]
@@ -156,10 +258,16 @@ fn the_purse_stops_before_the_next_request() {
     let mut agent = ModelAgent::start(&shared, 0, &folder.path().join("log")).unwrap();
     assert!(agent.act(&Scene::new(1).view()).is_ok());
     let error = agent.act(&Scene::new(2).view()).unwrap_err();
-    assert!(matches!(&error, AgentError::Interrupted { reason, all: true } if reason.contains("are spent")), "{error:?}");
+    assert!(
+        matches!(&error, AgentError::Interrupted { reason, all: true } if reason.contains("are spent")),
+        "{error:?}"
+    );
     assert_eq!(server.served().len(), 1);
     let mut other = ModelAgent::start(&shared, 0, &folder.path().join("other")).unwrap();
-    assert!(other.act(&Scene::new(1).view()).is_err(), "all plays have one purse");
+    assert!(
+        other.act(&Scene::new(1).view()).is_err(),
+        "all plays have one purse"
+    );
 }
 
 #[test]
@@ -167,11 +275,22 @@ fn failures_are_the_plays_own_or_not() {
     let folder = tempfile::tempdir().unwrap();
     let error = |faults: Vec<Fault>, name: &str| {
         let server = server(Faults::first(faults), &["ACTION1"]);
-        ModelAgent::start(&player(&server, false, None), 0, &folder.path().join(name)).unwrap().act(&Scene::new(1).view())
+        ModelAgent::start(&player(&server, false, None), 0, &folder.path().join(name))
+            .unwrap()
+            .act(&Scene::new(1).view())
     };
-    assert!(matches!(error(vec![Fault::Status(401, None)], "a"), Err(AgentError::Interrupted { all: true, .. })));
-    assert!(matches!(error(vec![Fault::Status(503, None); 9], "b"), Err(AgentError::Interrupted { all: false, .. })));
-    assert!(matches!(error(vec![Fault::Status(400, None)], "c"), Err(AgentError::Failed(_))));
+    assert!(matches!(
+        error(vec![Fault::Status(401, None)], "a"),
+        Err(AgentError::Interrupted { all: true, .. })
+    ));
+    assert!(matches!(
+        error(vec![Fault::Status(503, None); 9], "b"),
+        Err(AgentError::Interrupted { all: false, .. })
+    ));
+    assert!(matches!(
+        error(vec![Fault::Status(400, None)], "c"),
+        Err(AgentError::Failed(_))
+    ));
     assert!(error(vec![Fault::Status(503, None); 8], "d").is_ok());
 }
 
@@ -180,10 +299,14 @@ fn reasoning_is_sent_back_only_if_asked_for() {
     for keep in [false, true] {
         let server = server(Faults::none(), &["ACTION1"]);
         let folder = tempfile::tempdir().unwrap();
-        let mut agent = ModelAgent::start(&player(&server, keep, None), 0, &folder.path().join("log")).unwrap();
+        let mut agent =
+            ModelAgent::start(&player(&server, keep, None), 0, &folder.path().join("log")).unwrap();
         agent.act(&Scene::new(1).view()).unwrap();
         agent.act(&Scene::new(2).view()).unwrap();
-        assert_eq!(server.served()[1].body.to_string().contains("sealed-0"), keep);
+        assert_eq!(
+            server.served()[1].body.to_string().contains("sealed-0"),
+            keep
+        );
     }
 }
 
@@ -203,7 +326,14 @@ fn a_context_limit_is_kept_in_the_providers_tokens() {
     for number in 0..10 {
         agent.act(&Scene::new(number % 10).view()).unwrap();
     }
-    let sizes: Vec<u64> = server.served().iter().map(|entry| entry.input_tokens).collect();
+    let sizes: Vec<u64> = server
+        .served()
+        .iter()
+        .map(|entry| entry.input_tokens)
+        .collect();
     assert!(sizes[1..].iter().all(|&size| size <= 10_000), "{sizes:?}");
-    assert!(sizes[3..].iter().all(|&size| size > 6_000), "as much as fits is kept: {sizes:?}");
+    assert!(
+        sizes[3..].iter().all(|&size| size > 6_000),
+        "as much as fits is kept: {sizes:?}"
+    );
 }

@@ -46,8 +46,18 @@ struct Report {
 pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let set = args.data.one_set()?;
     let selection = args.select.selection(&set)?;
-    let first = score(&set, &selection, &submission(&args.first)?, args.rules.rules())?;
-    let second = score(&set, &selection, &submission(&args.second)?, args.rules.rules())?;
+    let first = score(
+        &set,
+        &selection,
+        &submission(&args.first)?,
+        args.rules.rules(),
+    )?;
+    let second = score(
+        &set,
+        &selection,
+        &submission(&args.second)?,
+        args.rules.rules(),
+    )?;
     let comparison = compare(&first, &second)?;
     if args.json {
         output::print_json(&Report {
@@ -81,7 +91,12 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     if !comparison.tasks.is_empty() {
         text.push_str("\ntask              first %  second %\n");
         for task in &comparison.tasks {
-            text += &format!("{:<16}  {:>7.2}  {:>8.2}\n", task.task.as_str(), 100.0 * task.first, 100.0 * task.second);
+            text += &format!(
+                "{:<16}  {:>7.2}  {:>8.2}\n",
+                task.task.as_str(),
+                100.0 * task.first,
+                100.0 * task.second
+            );
         }
     }
     for (name, score) in [("first", &first), ("second", &second)] {

@@ -51,22 +51,38 @@ pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode> {
     let set = args.data.one_set()?;
     let (submission, rules) = (submission(&args.submission)?, args.rules.rules());
     let files = match args.to {
-        Form::Kaggle => vec![(args.out.clone(), submission.to_kaggle(&set, rules).to_string())],
+        Form::Kaggle => vec![(
+            args.out.clone(),
+            submission.to_kaggle(&set, rules).to_string(),
+        )],
         Form::Official => {
-            fs::create_dir_all(&args.out).with_context(|| format!("cannot create `{}`", args.out.display()))?;
-            let file =
-                |(id, value): (rhae_tasks::TaskId, serde_json::Value)| (args.out.join(format!("{id}.json")), value.to_string());
-            submission.to_official(&set, rules)?.into_iter().map(file).collect()
+            fs::create_dir_all(&args.out)
+                .with_context(|| format!("cannot create `{}`", args.out.display()))?;
+            let file = |(id, value): (rhae_tasks::TaskId, serde_json::Value)| {
+                (args.out.join(format!("{id}.json")), value.to_string())
+            };
+            submission
+                .to_official(&set, rules)?
+                .into_iter()
+                .map(file)
+                .collect()
         }
     };
     for (path, text) in &files {
         fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
-    let written = Written { tasks: set.tasks.len(), files: files.into_iter().map(|(path, _)| path).collect() };
+    let written = Written {
+        tasks: set.tasks.len(),
+        files: files.into_iter().map(|(path, _)| path).collect(),
+    };
     if args.json {
         output::print_json(&written)?;
     } else {
-        output::print(&output::plain(&format!("{} tasks written to `{}`", written.tasks, args.out.display())))?;
+        output::print(&output::plain(&format!(
+            "{} tasks written to `{}`",
+            written.tasks,
+            args.out.display()
+        )))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use rhae_tasks::{Loaded, Manifest, Parser, Rules, Selection, SourceFile, Submission, TaskId, TaskSet, load};
+use rhae_tasks::{
+    Loaded, Manifest, Parser, Rules, Selection, SourceFile, Submission, TaskId, TaskSet, load,
+};
 
 /// No file of tasks or answers is nearly as large.
 const LARGEST_FILE: u64 = 256 << 20;
@@ -48,7 +50,10 @@ pub(super) struct RuleArgs {
 
 impl RuleArgs {
     pub(super) fn rules(&self) -> Rules {
-        Rules { attempts: self.attempts as usize, parser: self.parser }
+        Rules {
+            attempts: self.attempts as usize,
+            parser: self.parser,
+        }
     }
 }
 
@@ -61,11 +66,15 @@ impl DataArgs {
     /// The paths as they can be used from any folder.
     pub(super) fn absolute(&self) -> Result<Vec<String>> {
         let absolute = |path: &str| -> Result<String> {
-            let path = Path::new(path).canonicalize().with_context(|| format!("cannot read `{path}`"))?;
+            let path = Path::new(path)
+                .canonicalize()
+                .with_context(|| format!("cannot read `{path}`"))?;
             Ok(path.display().to_string())
         };
         let one = |given: &String| match given.split_once('=') {
-            Some((name, path)) if !Path::new(given).exists() => Ok(format!("{name}={}", absolute(path)?)),
+            Some((name, path)) if !Path::new(given).exists() => {
+                Ok(format!("{name}={}", absolute(path)?))
+            }
             _ => absolute(given),
         };
         self.data.iter().map(one).collect()
@@ -73,17 +82,25 @@ impl DataArgs {
 
     /// Everything that the paths hold.
     pub(super) fn load(&self) -> Result<Loaded> {
-        let mut all = Loaded { sets: Vec::new(), notes: Vec::new() };
+        let mut all = Loaded {
+            sets: Vec::new(),
+            notes: Vec::new(),
+        };
         for given in &self.data {
             let (name, path) = match given.split_once('=') {
                 Some((name, path)) if !Path::new(given).exists() => (Some(name), path),
                 _ => (None, given.as_str()),
             };
-            let mut loaded = load(&read_sources(Path::new(path))?).with_context(|| format!("cannot load `{path}`"))?;
+            let mut loaded = load(&read_sources(Path::new(path))?)
+                .with_context(|| format!("cannot load `{path}`"))?;
             if let Some(name) = name {
                 let several = loaded.sets.len() > 1;
                 for set in &mut loaded.sets {
-                    set.name = if several { format!("{name}-{}", set.name) } else { name.to_owned() };
+                    set.name = if several {
+                        format!("{name}-{}", set.name)
+                    } else {
+                        name.to_owned()
+                    };
                 }
             }
             for set in loaded.sets {
@@ -104,14 +121,26 @@ impl DataArgs {
         let mut loaded = self.load()?;
         let names: Vec<String> = loaded.sets.iter().map(|set| set.name.clone()).collect();
         if self.set.is_empty() {
-            ensure!(names.len() == 1, "the data have {} sets; choose one with `--set`: {}", names.len(), names.join(", "));
+            ensure!(
+                names.len() == 1,
+                "the data have {} sets; choose one with `--set`: {}",
+                names.len(),
+                names.join(", ")
+            );
             return Ok(loaded.sets);
         }
         let mut chosen = Vec::new();
         for wanted in &self.set {
             let wanted = wanted.to_lowercase().replace(['_', ' '], "-");
-            let Some(index) = loaded.sets.iter().position(|set| set.name.to_lowercase().replace('_', "-") == wanted) else {
-                bail!("there is no set `{wanted}`; the data have: {}", names.join(", "));
+            let Some(index) = loaded
+                .sets
+                .iter()
+                .position(|set| set.name.to_lowercase().replace('_', "-") == wanted)
+            else {
+                bail!(
+                    "there is no set `{wanted}`; the data have: {}",
+                    names.join(", ")
+                );
             };
             chosen.push(loaded.sets.remove(index));
         }
@@ -121,7 +150,11 @@ impl DataArgs {
     /// The one set that a command works with.
     pub(super) fn one_set(&self) -> Result<TaskSet> {
         let mut sets = self.sets()?;
-        ensure!(sets.len() == 1, "this takes one `--set`, and {} were given", sets.len());
+        ensure!(
+            sets.len() == 1,
+            "this takes one `--set`, and {} were given",
+            sets.len()
+        );
         Ok(sets.remove(0))
     }
 }
@@ -129,14 +162,22 @@ impl DataArgs {
 impl SelectArgs {
     pub(super) fn selection(&self, set: &TaskSet) -> Result<Selection> {
         if !self.manifest.is_empty() {
-            let read = |path: &PathBuf| -> Result<Manifest> { Ok(Manifest::parse(&path.display().to_string(), &read(path)?)?) };
+            let read = |path: &PathBuf| -> Result<Manifest> {
+                Ok(Manifest::parse(&path.display().to_string(), &read(path)?)?)
+            };
             let mut manifests = self.manifest.iter().map(read).collect::<Result<Vec<_>>>()?;
             let revision = set.revision();
-            let index = manifests.iter().position(|manifest| manifest.revision == revision).unwrap_or(0);
+            let index = manifests
+                .iter()
+                .position(|manifest| manifest.revision == revision)
+                .unwrap_or(0);
             return Ok(manifests.swap_remove(index).selection(set)?);
         }
-        let named: Vec<TaskId> =
-            self.selected_problems.iter().map(|id| TaskId::from_problem(id.trim())).collect::<Result<_, _>>()?;
+        let named: Vec<TaskId> = self
+            .selected_problems
+            .iter()
+            .map(|id| TaskId::from_problem(id.trim()))
+            .collect::<Result<_, _>>()?;
         Ok(set.problems(&named, self.max_tasks.map(|most| most as usize))?)
     }
 }
@@ -149,7 +190,11 @@ pub(super) fn submission(path: &Path) -> Result<Submission> {
         files.push(source(&of_a_run)?);
     } else if path.is_dir() {
         collect(path, 1, &mut files)?;
-        ensure!(!files.is_empty(), "there are no JSON files in `{}`", path.display());
+        ensure!(
+            !files.is_empty(),
+            "there are no JSON files in `{}`",
+            path.display()
+        );
     } else {
         files.push(source(path)?);
     }
@@ -163,7 +208,10 @@ fn read_sources(path: &Path) -> Result<Vec<SourceFile>> {
         collect(path, DEEPEST_FOLDER, &mut files)?;
     } else {
         files.push(source(path)?);
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         let solutions = path.with_file_name(name.replace("challenges", "solutions"));
         if name.contains("challenges") && solutions.is_file() {
             files.push(source(&solutions)?);
@@ -173,8 +221,11 @@ fn read_sources(path: &Path) -> Result<Vec<SourceFile>> {
 }
 
 fn collect(folder: &Path, depth: usize, files: &mut Vec<SourceFile>) -> Result<()> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
     paths.sort();
     for path in paths {
         if path.is_dir() {
@@ -189,14 +240,22 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<SourceFile>) -> Result<(
 }
 
 fn source(path: &Path) -> Result<SourceFile> {
-    Ok(SourceFile { name: path.display().to_string().replace('\\', "/"), text: read(path)? })
+    Ok(SourceFile {
+        name: path.display().to_string().replace('\\', "/"),
+        text: read(path)?,
+    })
 }
 
 /// A file's text; what is not UTF-8 is no JSON, which the reader says with the place.
 pub(super) fn read(path: &Path) -> Result<String> {
     let name = path.display();
-    let size = fs::metadata(path).with_context(|| format!("cannot read `{name}`"))?.len();
-    ensure!(size <= LARGEST_FILE, "`{name}` has {size} bytes, and files of up to {LARGEST_FILE} are read");
+    let size = fs::metadata(path)
+        .with_context(|| format!("cannot read `{name}`"))?
+        .len();
+    ensure!(
+        size <= LARGEST_FILE,
+        "`{name}` has {size} bytes, and files of up to {LARGEST_FILE} are read"
+    );
     let bytes = fs::read(path).with_context(|| format!("cannot read `{name}`"))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

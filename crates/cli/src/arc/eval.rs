@@ -11,7 +11,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rhae_eval::{EvalFolder, EvalResults, Ledger, Order, Plan, PlannedSet, assemble, csv, estimate, load_lines, markdown, report};
+use rhae_eval::{
+    EvalFolder, EvalResults, Ledger, Order, Plan, PlannedSet, assemble, csv, estimate, load_lines,
+    markdown, report,
+};
 use rhae_protocol::EvalConfig;
 use rhae_tasks::Parser;
 
@@ -94,12 +97,30 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
         return prompts::dump(args, folder);
     }
     let prepared = order::prepare(args)?;
-    let order::Prepared { folder, config, sets, solver, limits } = &prepared;
-    let parser: Parser = config.parser.parse().context("the folder's configuration names a parser")?;
+    let order::Prepared {
+        folder,
+        config,
+        sets,
+        solver,
+        limits,
+    } = &prepared;
+    let parser: Parser = config
+        .parser
+        .parse()
+        .context("the folder's configuration names a parser")?;
     let plan = Plan::new(sets.clone(), config.attempts, solver.unit());
-    let before = if args.resume.is_some() { load_lines(folder.path()).unwrap_or_default() } else { Vec::new() };
+    let before = if args.resume.is_some() {
+        load_lines(folder.path()).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     let ledger = Ledger::of_lines(&before);
-    show::announce(&plan, &ledger, &estimate(&plan, solver.as_ref(), &ledger, args.retry_failed), folder);
+    show::announce(
+        &plan,
+        &ledger,
+        &estimate(&plan, solver.as_ref(), &ledger, args.retry_failed),
+        folder,
+    );
     let order = Order {
         folder,
         plan: &plan,
@@ -120,7 +141,12 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
 }
 
 /// Writes everything that is made from the journal.
-fn write(folder: &EvalFolder, config: &EvalConfig, sets: &[PlannedSet], results: &EvalResults) -> Result<()> {
+fn write(
+    folder: &EvalFolder,
+    config: &EvalConfig,
+    sets: &[PlannedSet],
+    results: &EvalResults,
+) -> Result<()> {
     folder.write_json("results.json", &show::value(config, results)?)?;
     folder.write("results.csv", csv(results).as_bytes())?;
     folder.write("results.md", markdown(results).as_bytes())?;

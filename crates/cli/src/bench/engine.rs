@@ -59,8 +59,13 @@ pub(crate) fn run(args: &EngineArgs) -> Result<ExitCode> {
     if args.json {
         output::print_json(&bench)?;
     } else {
-        output::print(&format!("copying a frame: {:.1} million a second\n", bench.memcpy_per_s / 1e6))?;
-        output::print("environment   actions/s    frames/s   ns/frame   share of copying   ns/clone")?;
+        output::print(&format!(
+            "copying a frame: {:.1} million a second\n",
+            bench.memcpy_per_s / 1e6
+        ))?;
+        output::print(
+            "environment   actions/s    frames/s   ns/frame   share of copying   ns/clone",
+        )?;
         for one in &bench.environments {
             output::print(&format!(
                 "{:<11} {:>11.0} {:>11.0} {:>10.0} {:>16.1} % {:>10.1}",
@@ -73,7 +78,10 @@ pub(crate) fn run(args: &EngineArgs) -> Result<ExitCode> {
             ))?;
         }
         let (middle, least) = (100.0 * bench.median_ratio, 100.0 * bench.min_ratio);
-        output::print(&format!("\nmedian {middle:.1} %, slowest {least:.1} %, median clone {:.1} ns", bench.median_clone_ns))?;
+        output::print(&format!(
+            "\nmedian {middle:.1} %, slowest {least:.1} %, median clone {:.1} ns",
+            bench.median_clone_ns
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,7 +89,8 @@ pub(crate) fn run(args: &EngineArgs) -> Result<ExitCode> {
 fn measure(slices: u32) -> Result<EngineBench> {
     let mut runners: Vec<Box<dyn Runner>> = Vec::new();
     for entry in rhae_games::ALL {
-        runners.push(rhae_games::visit(entry.facts.id, MakeRunner).context("the registry lists it")?);
+        runners
+            .push(rhae_games::visit(entry.facts.id, MakeRunner).context("the registry lists it")?);
     }
     let mut totals = vec![Totals::default(); runners.len()];
     let (mut copies, mut copying) = (0_u64, Duration::ZERO);
@@ -122,7 +131,10 @@ fn measure(slices: u32) -> Result<EngineBench> {
         software: rhae_protocol::SOFTWARE,
         memcpy_per_s,
         median_ratio: median(environments.iter().map(|one| one.ratio)),
-        min_ratio: environments.iter().map(|one| one.ratio).fold(f64::INFINITY, f64::min),
+        min_ratio: environments
+            .iter()
+            .map(|one| one.ratio)
+            .fold(f64::INFINITY, f64::min),
         median_clone_ns: median(environments.iter().map(|one| one.clone_ns)),
         environments,
     })
@@ -160,7 +172,9 @@ impl Visitor for MakeRunner {
     fn visit<G: Game>(self) -> Box<dyn Runner> {
         let levels = Levels::<G>::new(0);
         Box::new(RandomRunner {
-            episodes: (0..levels.count()).map(|level| Episode::at(levels.clone(), LevelIndex(level))).collect(),
+            episodes: (0..levels.count())
+                .map(|level| Episode::at(levels.clone(), LevelIndex(level)))
+                .collect(),
             next_level: 0,
             rng: Rng::new(1, 0),
             frames: FrameBuffer::with_capacity(64),
@@ -183,7 +197,10 @@ impl<G: Game> Runner for RandomRunner<G> {
         while totals.actions < SLICE {
             let level = self.next_level;
             self.next_level = (level + 1) % self.episodes.len();
-            let fresh = Episode::at(self.episodes[level].levels().clone(), LevelIndex(level as u8));
+            let fresh = Episode::at(
+                self.episodes[level].levels().clone(),
+                LevelIndex(level as u8),
+            );
             let episode = &mut self.episodes[level];
             let begun = cpu_time();
             for _ in 0..LEVEL_SHARE {

@@ -37,20 +37,31 @@ pub(crate) struct PythonArgs {
 
 pub(crate) fn run(args: &PythonArgs) -> Result<ExitCode> {
     let mut command = Command::new(&args.python);
-    command.args(["-P", "-m", "rhae.bench", "--games"]).arg(&args.games).args(["--seconds", &args.seconds.to_string()]);
+    command
+        .args(["-P", "-m", "rhae.bench", "--games"])
+        .arg(&args.games)
+        .args(["--seconds", &args.seconds.to_string()]);
     command.arg("--pair").arg(&args.pair);
     if !args.json {
         command.arg("--table");
     }
     let python = args.python.display();
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot run `{python}`"))?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot run `{python}`"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        let last = said
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("it said nothing");
         bail!("`{python} -m rhae.bench` failed: {}", output::plain(last));
     }
     if args.json {
-        let figures: Value = serde_json::from_slice(&output.stdout).context("`rhae.bench` did not print JSON")?;
+        let figures: Value =
+            serde_json::from_slice(&output.stdout).context("`rhae.bench` did not print JSON")?;
         output::print_json(&figures)?;
     } else {
         let text = String::from_utf8_lossy(&output.stdout);

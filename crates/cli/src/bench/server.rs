@@ -78,15 +78,35 @@ struct Figures {
 
 pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
     // Found before anything is measured, so that nobody waits for an error.
-    let python = if args.peer { Some(peer::python(args.python.as_deref())?) } else { None };
+    let python = if args.peer {
+        Some(peer::python(args.python.as_deref())?)
+    } else {
+        None
+    };
     let time = Duration::from_secs(args.seconds);
-    let server = CLIENTS.iter().map(|&clients| own(clients, time)).collect::<Result<Vec<_>>>()?;
+    let server = CLIENTS
+        .iter()
+        .map(|&clients| own(clients, time))
+        .collect::<Result<Vec<_>>>()?;
     let visitors = visiting(time)?;
-    let peer = python.map(|python| CLIENTS.iter().map(|&clients| peer::measure(&python, clients, time)).collect());
+    let peer = python.map(|python| {
+        CLIENTS
+            .iter()
+            .map(|&clients| peer::measure(&python, clients, time))
+            .collect()
+    });
     let peer: Option<Vec<Figures>> = peer.transpose()?;
     let cost = |figures: &[Figures]| figures.last().and_then(|last| last.actions_per_cpu_s);
-    let ratio = peer.as_deref().and_then(|peer| Some(cost(&server)? / cost(peer)?));
-    let bench = ServerBench { software: rhae_protocol::SOFTWARE, server, visitors, peer, ratio };
+    let ratio = peer
+        .as_deref()
+        .and_then(|peer| Some(cost(&server)? / cost(peer)?));
+    let bench = ServerBench {
+        software: rhae_protocol::SOFTWARE,
+        server,
+        visitors,
+        peer,
+        ratio,
+    };
     if args.json {
         output::print_json(&bench)?;
     } else {
@@ -97,33 +117,60 @@ pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
 
 /// Measures `rhae serve` with a database of its own.
 fn own(clients: usize, time: Duration) -> Result<Figures> {
-    served(clients, &[], |process| clients_on(process, "kq19", clients, time))
+    served(clients, &[], |process| {
+        clients_on(process, "kq19", clients, time)
+    })
 }
 
 /// Measures visitors of a server with keys, who have cookies and keep to their limits.
 fn visiting(time: Duration) -> Result<Figures> {
-    served(VISITORS, &["--auth", "keys", "--visitors", "public"], |process| {
-        let people = (0..VISITORS).map(|number| visitors::Visitor::enter(process.address(), number)).collect::<Result<Vec<_>>>()?;
-        under_load(process, people, |people| visitors::play(people, time, VISITOR_ACTIONS_PER_S))
-    })
+    served(
+        VISITORS,
+        &["--auth", "keys", "--visitors", "public"],
+        |process| {
+            let people = (0..VISITORS)
+                .map(|number| visitors::Visitor::enter(process.address(), number))
+                .collect::<Result<Vec<_>>>()?;
+            under_load(process, people, |people| {
+                visitors::play(people, time, VISITOR_ACTIONS_PER_S)
+            })
+        },
+    )
 }
 
 /// Starts `rhae serve` with a database of its own for something that is measured, and ends it.
-fn served(clients: usize, flags: &[&str], measure: impl FnOnce(&Process) -> Result<(Load, Option<Duration>)>) -> Result<Figures> {
+fn served(
+    clients: usize,
+    flags: &[&str],
+    measure: impl FnOnce(&Process) -> Result<(Load, Option<Duration>)>,
+) -> Result<Figures> {
     let folder = process::scratch_folder()?;
     let process = Process::rhae(&folder, flags)?;
     let (load, cpu) = measure(&process)?;
-    let commits = process.stop().context("the server did not stop as it should")?;
-    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    let commits = process
+        .stop()
+        .context("the server did not stop as it should")?;
+    std::fs::remove_dir_all(&folder)
+        .with_context(|| format!("cannot remove `{}`", folder.display()))?;
     let mut figures = figures(clients, load, cpu);
     figures.commits_per_action = Some(commits as f64 / figures.actions.max(1) as f64);
     Ok(figures)
 }
 
 /// Lets so many clients play a game on a process, each as fast as it can.
-fn clients_on(process: &Process, game: &'static str, clients: usize, time: Duration) -> Result<(Load, Option<Duration>)> {
-    let target = Target { address: process.address().to_owned(), game };
-    under_load(process, load::enter(&target, clients)?, |players| load::play(players, time))
+fn clients_on(
+    process: &Process,
+    game: &'static str,
+    clients: usize,
+    time: Duration,
+) -> Result<(Load, Option<Duration>)> {
+    let target = Target {
+        address: process.address().to_owned(),
+        game,
+    };
+    under_load(process, load::enter(&target, clients)?, |players| {
+        load::play(players, time)
+    })
 }
 
 /// Lets players play on a process and gives what they did and the CPU time it took for that.
@@ -134,21 +181,29 @@ fn under_load<P>(
 ) -> Result<(Load, Option<Duration>)> {
     let before = process.cpu_time();
     let load = play(players)?;
-    let cpu = process.cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
+    let cpu = process
+        .cpu_time()
+        .zip(before)
+        .map(|(after, before)| after.saturating_sub(before));
     Ok((load, cpu))
 }
 
 fn figures(clients: usize, mut load: Load, cpu: Option<Duration>) -> Figures {
     load.latencies.sort_unstable();
     let at = |share: f64| {
-        let index = ((load.latencies.len() as f64 * share) as usize).min(load.latencies.len().saturating_sub(1));
-        load.latencies.get(index).map_or(f64::NAN, |latency| latency.as_secs_f64() * 1e3)
+        let index = ((load.latencies.len() as f64 * share) as usize)
+            .min(load.latencies.len().saturating_sub(1));
+        load.latencies
+            .get(index)
+            .map_or(f64::NAN, |latency| latency.as_secs_f64() * 1e3)
     };
     Figures {
         clients,
         actions: load.actions,
         actions_per_s: load.actions as f64 / load.time.as_secs_f64(),
-        actions_per_cpu_s: cpu.filter(|cpu| !cpu.is_zero()).map(|cpu| load.actions as f64 / cpu.as_secs_f64()),
+        actions_per_cpu_s: cpu
+            .filter(|cpu| !cpu.is_zero())
+            .map(|cpu| load.actions as f64 / cpu.as_secs_f64()),
         frames_per_action: (load.looked_at > 0).then(|| load.frames as f64 / load.looked_at as f64),
         commits_per_action: None,
         p50_ms: at(0.5),
@@ -164,8 +219,9 @@ fn show(bench: &ServerBench) -> Result<()> {
             "{name:<10} clients  actions/s  actions/CPU s  frames/action  commits/action   p50 ms   p90 ms   p99 ms   max ms"
         ))?;
         for row in rows {
-            let number =
-                |value: Option<f64>, digits: usize| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"));
+            let number = |value: Option<f64>, digits: usize| {
+                value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+            };
             output::print(&format!(
                 "{:<10} {:>7} {:>10.0} {:>14} {:>14} {:>15} {:>8.2} {:>8.2} {:>8.2} {:>8.2}",
                 "",
@@ -194,7 +250,10 @@ fn show(bench: &ServerBench) -> Result<()> {
         table("official", peer)?;
     }
     if let Some(ratio) = bench.ratio {
-        output::print(&format!("\nat {} clients: {ratio:.0} times the official server's actions per CPU second", CLIENTS[2]))?;
+        output::print(&format!(
+            "\nat {} clients: {ratio:.0} times the official server's actions per CPU second",
+            CLIENTS[2]
+        ))?;
     }
     Ok(())
 }

@@ -46,15 +46,32 @@ struct Row {
 }
 
 pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
-    let subjects = rhae_games::ALL.iter().map(|entry| native_subject(entry.facts.id, 0, Vec::new())).collect::<Result<Vec<_>>>()?;
-    let options = [25, 5, 1].map(|part| Options { steps: args.steps / part, ..Options::default() });
-    let work =
-        |options: &Options| subjects.iter().flat_map(|subject| parts(&**subject, options)).map(|(_, weight)| weight.0).sum::<u64>();
+    let subjects = rhae_games::ALL
+        .iter()
+        .map(|entry| native_subject(entry.facts.id, 0, Vec::new()))
+        .collect::<Result<Vec<_>>>()?;
+    let options = [25, 5, 1].map(|part| Options {
+        steps: args.steps / part,
+        ..Options::default()
+    });
+    let work = |options: &Options| {
+        subjects
+            .iter()
+            .flat_map(|subject| parts(&**subject, options))
+            .map(|(_, weight)| weight.0)
+            .sum::<u64>()
+    };
     let bar = progress_bar(args.json);
     bar.set_length(options.iter().map(work).sum());
-    let rows = options.iter().map(|options| row(&subjects, options, &bar)).collect();
+    let rows = options
+        .iter()
+        .map(|options| row(&subjects, options, &bar))
+        .collect();
     bar.finish_and_clear();
-    let bench = ValidateBench { software: SOFTWARE, rows };
+    let bench = ValidateBench {
+        software: SOFTWARE,
+        rows,
+    };
     if args.json {
         output::print_json(&bench)?;
         return Ok(ExitCode::SUCCESS);

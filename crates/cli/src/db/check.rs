@@ -30,7 +30,11 @@ pub(super) struct Finding {
 }
 
 /// Checks all plays; `progress` is told how many are done, how many there are, and how many entries were replayed.
-pub(super) async fn check(store: &dyn Store, catalog: &dyn Catalog, progress: impl Fn(u64, u64, u64)) -> Result<Report> {
+pub(super) async fn check(
+    store: &dyn Store,
+    catalog: &dyn Catalog,
+    progress: impl Fn(u64, u64, u64),
+) -> Result<Report> {
     let mut report = Report::default();
     let total = store.play_count().await?;
     let mut last = None;
@@ -43,7 +47,11 @@ pub(super) async fn check(store: &dyn Store, catalog: &dyn Catalog, progress: im
         for play in &plays {
             match check_play(store, catalog, play, &mut report).await {
                 // A value that was never written concerns this play alone.
-                Err(StoreError::Corrupt(what)) => report.note(play, None, format!("the database holds {what} in an unknown form")),
+                Err(StoreError::Corrupt(what)) => report.note(
+                    play,
+                    None,
+                    format!("the database holds {what} in an unknown form"),
+                ),
                 other => other?,
             }
             report.plays += 1;
@@ -54,12 +62,26 @@ pub(super) async fn check(store: &dyn Store, catalog: &dyn Catalog, progress: im
 
 impl Report {
     fn note(&mut self, play: &Play, entry: Option<u32>, what: String) {
-        self.findings.push(Finding { guid: play.id.to_string(), entry, what });
+        self.findings.push(Finding {
+            guid: play.id.to_string(),
+            entry,
+            what,
+        });
     }
 }
 
-async fn check_play(store: &dyn Store, catalog: &dyn Catalog, play: &Play, report: &mut Report) -> Result<(), StoreError> {
-    let origin = Origin { game_id: &play.game_id, seed: play.seed, rule: play.rule, win_levels: play.win_levels };
+async fn check_play(
+    store: &dyn Store,
+    catalog: &dyn Catalog,
+    play: &Play,
+    report: &mut Report,
+) -> Result<(), StoreError> {
+    let origin = Origin {
+        game_id: &play.game_id,
+        seed: play.seed,
+        rule: play.rule,
+        win_levels: play.win_levels,
+    };
     let mut replica = match Replica::open(catalog, origin) {
         Ok(replica) => Some(replica),
         Err(departure) => {
@@ -75,7 +97,11 @@ async fn check_play(store: &dyn Store, catalog: &dyn Catalog, play: &Play, repor
         let part = store.log_from(play.key, next, PART).await?;
         for Timed { index, entry, .. } in &part {
             if *index != next {
-                report.note(play, Some(next), format!("it is missing: the next in the log is {index}"));
+                report.note(
+                    play,
+                    Some(next),
+                    format!("it is missing: the next in the log is {index}"),
+                );
                 return Ok(());
             }
             if let Some(following) = &mut replica
@@ -115,7 +141,11 @@ async fn check_play(store: &dyn Store, catalog: &dyn Catalog, play: &Play, repor
             report.note(play, None, "its counts are not those of its log".to_owned());
         }
         for snapshot in &snapshots {
-            report.note(play, Some(snapshot.entries), "there is a snapshot after more entries than the log has".to_owned());
+            report.note(
+                play,
+                Some(snapshot.entries),
+                "there is a snapshot after more entries than the log has".to_owned(),
+            );
         }
         return Ok(());
     }
@@ -130,12 +160,18 @@ fn fits(
     replica: &Replica,
     last: &rhae_protocol::Entry,
 ) -> Result<(), String> {
-    if replica.play().snapshot().is_ok_and(|bytes| bytes.as_ref() == Some(&snapshot.bytes)) {
+    if replica
+        .play()
+        .snapshot()
+        .is_ok_and(|bytes| bytes.as_ref() == Some(&snapshot.bytes))
+    {
         return Ok(());
     }
     match Replica::restore(catalog, origin, &snapshot.bytes, snapshot.entries, last) {
         // A hosted game writes the same state in more than one way, so that only what can be seen of it is compared.
-        Ok(restored) if replica.play().waits() && looks_alike(restored.play(), replica.play()) => Ok(()),
+        Ok(restored) if replica.play().waits() && looks_alike(restored.play(), replica.play()) => {
+            Ok(())
+        }
         Ok(_) => Err("the snapshot before it is of another play".to_owned()),
         Err(departure) if departure.to_string().contains("it was made by version") => Ok(()),
         Err(departure) => Err(format!("the snapshot before it is not used: {departure}")),

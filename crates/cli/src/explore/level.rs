@@ -7,8 +7,9 @@ use anyhow::{Context, Result, ensure};
 use indicatif::{HumanCount, ProgressBar};
 use rhae_engine::{Action, Frame, Game, LevelIndex, Outcome, Rng, StateOf};
 use rhae_explore::{
-    Chances, Components, Doubt, EnvironmentLevel, Explorable, Graph, NativeLevel, Policy, Stop, actions_along, check,
-    count_shortest, explore, first_win, fraction, knows_all_shortest, way_to, win_within,
+    Chances, Components, Doubt, EnvironmentLevel, Explorable, Graph, NativeLevel, Policy, Stop,
+    actions_along, check, count_shortest, explore, first_win, fraction, knows_all_shortest, way_to,
+    win_within,
 };
 use rhae_games::Visitor;
 use rhae_pyhost::Games;
@@ -40,11 +41,27 @@ impl Visitor for ExploreLevel<'_> {
     type Output = Result<Explored>;
 
     fn visit<G: Game>(self) -> Result<Explored> {
-        let Self { plan, games, index, files } = self;
+        let Self {
+            plan,
+            games,
+            index,
+            files,
+        } = self;
         let level = NativeLevel::<G>::new(plan.seed, index);
         let subject = NativeSubject::<G>::new(plan.seed, Vec::new());
         let frames = |line: &[Action]| Ok(frames::<G>(&level, line));
-        explored(&level, &About { plan, games, index, files, subject: &subject, identity: "hash-126", frames: &frames })
+        explored(
+            &level,
+            &About {
+                plan,
+                games,
+                index,
+                files,
+                subject: &subject,
+                identity: "hash-126",
+                frames: &frames,
+            },
+        )
     }
 }
 
@@ -86,7 +103,18 @@ pub(super) fn explore_hosted(
         }
         Ok(frames)
     };
-    explored(&level, &About { plan, games, index, files, subject, identity: level.identity_name(), frames: &frames })
+    explored(
+        &level,
+        &About {
+            plan,
+            games,
+            index,
+            files,
+            subject,
+            identity: level.identity_name(),
+            frames: &frames,
+        },
+    )
 }
 
 /// What is known of a level beside its states.
@@ -102,37 +130,72 @@ struct About<'a> {
     frames: &'a dyn Fn(&[Action]) -> Result<Vec<Frame>>,
 }
 
-fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E, about: &About<'_>) -> Result<Explored> {
-    let &About { plan, games, index, files, subject, identity, frames } = about;
+fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
+    level: &E,
+    about: &About<'_>,
+) -> Result<Explored> {
+    let &About {
+        plan,
+        games,
+        index,
+        files,
+        subject,
+        identity,
+        frames,
+    } = about;
     let bar = spinner(plan);
     let begun = Instant::now();
     let graph = explore(level, &plan.search, |progress| {
-        bar.set_message(format!("level {index}: {} states, depth {}", HumanCount(progress.nodes as u64), progress.depth));
+        bar.set_message(format!(
+            "level {index}: {} states, depth {}",
+            HumanCount(progress.nodes as u64),
+            progress.depth
+        ));
         bar.tick();
         begun.elapsed() < plan.patience && !plan.is_interrupted()
     })?;
     let seconds = begun.elapsed().as_secs_f64();
-    bar.set_message(format!("level {index}: {} states, analysing", HumanCount(graph.nodes() as u64)));
+    bar.set_message(format!(
+        "level {index}: {} states, analysing",
+        HumanCount(graph.nodes() as u64)
+    ));
     bar.tick();
     let components = Components::of(&graph);
-    let baseline = subject.info().baselines.get(index.get()).map_or(UNKNOWN_BASELINE, |baseline| baseline.actions);
+    let baseline = subject
+        .info()
+        .baselines
+        .get(index.get())
+        .map_or(UNKNOWN_BASELINE, |baseline| baseline.actions);
     let within = plan.within.unwrap_or(ATTEMPT * baseline);
     let deadline = Instant::now() + plan.patience;
-    let chances = Chances::of(&graph, &components, Policy::Valid, plan.search.limits.bytes / 2);
+    let chances = Chances::of(
+        &graph,
+        &components,
+        Policy::Valid,
+        plan.search.limits.bytes / 2,
+    );
     let win = first_win(&graph);
     let way = win.map_or_else(Vec::new, |win| way_to(&graph, win));
     let line = actions_along(level, &graph, &way)?;
     let mut dead = chances.dead_ends(&graph);
-    let first_dead_end =
-        dead.next().map(|node| actions_along(level, &graph, &way_to(&graph, node)).map(|line| texts(&line))).transpose()?;
+    let first_dead_end = dead
+        .next()
+        .map(|node| actions_along(level, &graph, &way_to(&graph, node)).map(|line| texts(&line)))
+        .transpose()?;
     let dead_ends = usize::from(first_dead_end.is_some()) + dead.count();
     let (wins, losses) = graph.terminals();
     let sizes = components.sizes();
     let p_win = Probability::new(chances.at(0), fraction(&graph, &components, Policy::Valid));
     let picture = if files.wants_picture() {
         let frames = frames(&line)?;
-        let is_dead = |node: u32| chances.at(node).high == 0 && graph.outcome(node) == Outcome::Going;
-        Some(graph_picture(&DrawnGraph { graph: &graph, is_dead: &is_dead, way: &way, frames: &frames })?)
+        let is_dead =
+            |node: u32| chances.at(node).high == 0 && graph.outcome(node) == Outcome::Going;
+        Some(graph_picture(&DrawnGraph {
+            graph: &graph,
+            is_dead: &is_dead,
+            way: &way,
+            frames: &frames,
+        })?)
     } else {
         None
     };
@@ -147,12 +210,26 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         "listed"
     };
     let mut blind = (clicks == "all").then(|| {
-        let chances = Chances::of(&graph, &components, Policy::Blind, plan.search.limits.bytes / 2);
+        let chances = Chances::of(
+            &graph,
+            &components,
+            Policy::Blind,
+            plan.search.limits.bytes / 2,
+        );
         let exact = fraction(&graph, &components, Policy::Blind);
-        (Probability::new(chances.at(0), exact), chance_within(&graph, Policy::Blind, within, deadline))
+        (
+            Probability::new(chances.at(0), exact),
+            chance_within(&graph, Policy::Blind, within, deadline),
+        )
     });
     let in_time = || Instant::now() < deadline && !plan.is_interrupted();
-    let checked = check(level, &graph, plan.checks, &mut Rng::new(plan.seed, u64::from(index.0)), in_time)?;
+    let checked = check(
+        level,
+        &graph,
+        plan.checks,
+        &mut Rng::new(plan.seed, u64::from(index.0)),
+        in_time,
+    )?;
     let mut warnings: Vec<String> = checked.doubts.iter().map(warning).collect();
     if graph.stop() == Some(Stop::Depth) && plan.search.limits.depth == 0 {
         warnings.push("a depth of 0 shows the start alone".to_owned());
@@ -169,20 +246,40 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         nodes: graph.nodes(),
         edges: graph.edges(),
         complete: graph.is_complete(),
-        stopped_by: graph.stop().map(|stop| if stop == Stop::Time && plan.is_interrupted() { "interrupt" } else { stop.name() }),
-        identity: if graph.is_packed() { "packed" } else { identity },
+        stopped_by: graph.stop().map(|stop| {
+            if stop == Stop::Time && plan.is_interrupted() {
+                "interrupt"
+            } else {
+                stop.name()
+            }
+        }),
+        identity: if graph.is_packed() {
+            "packed"
+        } else {
+            identity
+        },
         clicks,
-        frontier: (graph.expanded() as u32..graph.nodes() as u32).filter(|&node| graph.is_frontier(node)).count(),
-        merge_density: if graph.edges() == 0 { 0.0 } else { 1.0 - (graph.nodes() - 1) as f64 / graph.edges() as f64 },
+        frontier: (graph.expanded() as u32..graph.nodes() as u32)
+            .filter(|&node| graph.is_frontier(node))
+            .count(),
+        merge_density: if graph.edges() == 0 {
+            0.0
+        } else {
+            1.0 - (graph.nodes() - 1) as f64 / graph.edges() as f64
+        },
         max_depth: graph.depth(),
-        layers: (0..=graph.depth()).map(|depth| graph.layer(depth).len()).collect(),
+        layers: (0..=graph.depth())
+            .map(|depth| graph.layer(depth).len())
+            .collect(),
         terminals: Terminals { wins, losses },
         sccs: report::Components {
             count: components.count(),
             cyclic: sizes.len(),
             largest: sizes.first().copied().unwrap_or(1),
             sizes: sizes.iter().take(20).copied().collect(),
-            self_loops: (0..graph.expanded() as u32).filter(|&node| graph.targets(node).contains(&node)).count(),
+            self_loops: (0..graph.expanded() as u32)
+                .filter(|&node| graph.targets(node).contains(&node))
+                .count(),
         },
         dead_ends,
         first_dead_end,
@@ -203,20 +300,34 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(level: &E,
         warnings,
     };
     bar.finish_and_clear();
-    let of = GraphOf { game_id: subject.info().id.as_str(), level: index.0 + 1, seed: plan.seed };
+    let of = GraphOf {
+        game_id: subject.info().id.as_str(),
+        level: index.0 + 1,
+        seed: plan.seed,
+    };
     let graph_written = files.write_graph(&of, level, &graph);
     let recording_written = files.write_recording(games, subject, plan.seed, index, &line);
-    Ok(Explored { report, picture, written: graph_written.and(recording_written) })
+    Ok(Explored {
+        report,
+        picture,
+        written: graph_written.and(recording_written),
+    })
 }
 
 fn spinner(plan: &Plan) -> ProgressBar {
-    if plan.quiet || !std::io::stderr().is_terminal() { ProgressBar::hidden() } else { ProgressBar::new_spinner() }
+    if plan.quiet || !std::io::stderr().is_terminal() {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new_spinner()
+    }
 }
 
 fn chance_within(graph: &Graph, policy: Policy, actions: u32, deadline: Instant) -> Within {
     Within::new(
         actions,
-        win_within(graph, policy, actions, |_| deadline.saturating_duration_since(Instant::now()) > Duration::ZERO),
+        win_within(graph, policy, actions, |_| {
+            deadline.saturating_duration_since(Instant::now()) > Duration::ZERO
+        }),
     )
 }
 
@@ -228,10 +339,16 @@ fn warning(doubt: &Doubt) -> String {
     let line = |actions: &[Action]| texts(actions).join(" ");
     match doubt {
         Doubt::SameKey { actions } => {
-            format!("two states look the same but behave differently, so the graph is wrong; shown by: {}", line(actions))
+            format!(
+                "two states look the same but behave differently, so the graph is wrong; shown by: {}",
+                line(actions)
+            )
         }
         Doubt::UnlistedClick { actions } => {
-            format!("a click that the environment does not list changes the state; use --all-clicks; shown by: {}", line(actions))
+            format!(
+                "a click that the environment does not list changes the state; use --all-clicks; shown by: {}",
+                line(actions)
+            )
         }
     }
 }

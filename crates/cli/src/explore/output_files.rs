@@ -8,7 +8,9 @@ use rhae_engine::{Action, LevelIndex};
 use rhae_explore::{Explorable, Graph, edge_actions};
 use rhae_protocol::SOFTWARE;
 use rhae_pyhost::Games;
-use rhae_report::{GraphOf, GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page, growth_plot};
+use rhae_report::{
+    GraphOf, GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page, growth_plot,
+};
 use rhae_validate::Subject;
 
 use super::report::{self, LevelReport};
@@ -35,8 +37,17 @@ enum Picture {
 
 impl Files {
     /// Refuses at once what could not be written at the end.
-    pub(super) fn new(export: Option<&Path>, picture: Option<&Path>, recording: Option<&Path>, levels: usize) -> Result<Self> {
-        let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    pub(super) fn new(
+        export: Option<&Path>,
+        picture: Option<&Path>,
+        recording: Option<&Path>,
+        levels: usize,
+    ) -> Result<Self> {
+        let ending = |path: &Path| {
+            path.extension()
+                .map(|ending| ending.to_string_lossy().to_lowercase())
+                .unwrap_or_default()
+        };
         let written = match export {
             None => None,
             Some(path) => {
@@ -44,7 +55,10 @@ impl Files {
                     "json" => graph_json,
                     "graphml" => graph_graphml,
                     "dot" => graph_dot,
-                    _ => bail!("`{}` names no format: expected .json, .graphml or .dot", path.display()),
+                    _ => bail!(
+                        "`{}` names no format: expected .json, .graphml or .dot",
+                        path.display()
+                    ),
                 };
                 Some((path.to_owned(), write))
             }
@@ -55,7 +69,10 @@ impl Files {
                 let kind = match ending(path).as_str() {
                     "svg" => Picture::Svg,
                     "html" => Picture::Html,
-                    _ => bail!("`{}` names no picture: expected .svg or .html", path.display()),
+                    _ => bail!(
+                        "`{}` names no picture: expected .svg or .html",
+                        path.display()
+                    ),
                 };
                 Some((path.to_owned(), kind))
             }
@@ -63,12 +80,17 @@ impl Files {
         for path in [export, picture, recording].into_iter().flatten() {
             ensure_writable(path)?;
         }
-        let one_level_only = export.is_some() || recording.is_some() || matches!(drawn, Some((_, Picture::Svg)));
+        let one_level_only =
+            export.is_some() || recording.is_some() || matches!(drawn, Some((_, Picture::Svg)));
         ensure!(
             levels == 1 || !one_level_only,
             "--export, --recording and a picture as .svg are of one level; name it with --level"
         );
-        Ok(Self { export: written, picture: drawn, recording: recording.map(Path::to_owned) })
+        Ok(Self {
+            export: written,
+            picture: drawn,
+            recording: recording.map(Path::to_owned),
+        })
     }
 
     pub(super) const fn wants_picture(&self) -> bool {
@@ -81,7 +103,9 @@ impl Files {
         level: &E,
         graph: &Graph,
     ) -> Result<()> {
-        let Some((path, text)) = &self.export else { return Ok(()) };
+        let Some((path, text)) = &self.export else {
+            return Ok(());
+        };
         ensure!(
             graph.nodes() <= MOST_EXPORTED,
             "the graph has {} states, and at most {MOST_EXPORTED} are written to a file; limit it with --nodes or --depth",
@@ -92,13 +116,21 @@ impl Files {
     }
 
     /// The picture of one level, or the page of all.
-    pub(super) fn write_picture(&self, id: &str, seed: u64, reports: &[LevelReport], pictures: Vec<String>) -> Result<()> {
+    pub(super) fn write_picture(
+        &self,
+        id: &str,
+        seed: u64,
+        reports: &[LevelReport],
+        pictures: Vec<String>,
+    ) -> Result<()> {
         match &self.picture {
             None => Ok(()),
             Some((path, Picture::Svg)) => write(path, &pictures.concat()),
             Some((path, Picture::Html)) => {
-                let sizes: Vec<(u32, usize, bool)> =
-                    reports.iter().map(|report| (u32::from(report.level), report.nodes, report.complete)).collect();
+                let sizes: Vec<(u32, usize, bool)> = reports
+                    .iter()
+                    .map(|report| (u32::from(report.level), report.nodes, report.complete))
+                    .collect();
                 let level = |(report, picture): (&LevelReport, String)| LevelGraph {
                     title: format!("Level {}", report.level),
                     facts: report::facts(report),
@@ -125,10 +157,24 @@ impl Files {
         index: LevelIndex,
         line: &[Action],
     ) -> Result<()> {
-        let Some(path) = &self.recording else { return Ok(()) };
-        ensure!(!line.is_empty(), "there is no win to record, so `{}` was not written", path.display());
-        let before = subject.prefix(index.0).with_context(|| format!("no win of the levels before level {index} was found"))?;
-        let bytes = recording(games, subject.info().id.as_str(), seed, "explore", &[&before, line].concat())?;
+        let Some(path) = &self.recording else {
+            return Ok(());
+        };
+        ensure!(
+            !line.is_empty(),
+            "there is no win to record, so `{}` was not written",
+            path.display()
+        );
+        let before = subject
+            .prefix(index.0)
+            .with_context(|| format!("no win of the levels before level {index} was found"))?;
+        let bytes = recording(
+            games,
+            subject.info().id.as_str(),
+            seed,
+            "explore",
+            &[&before, line].concat(),
+        )?;
         fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
     }
 }

@@ -94,16 +94,30 @@ pub(super) struct Probability {
 impl Probability {
     pub(super) fn new(chance: Chance, fraction: Option<(String, String)>) -> Self {
         // Fractions of many digits tell nobody anything.
-        let fraction = fraction.map(|(above, below)| if below == "1" { above } else { format!("{above}/{below}") });
+        let fraction = fraction.map(|(above, below)| {
+            if below == "1" {
+                above
+            } else {
+                format!("{above}/{below}")
+            }
+        });
         let fraction = fraction.filter(|text| text.len() <= 400);
         // Of bounds that are far apart, nothing between them means anything.
         let is_close = are_close(chance.lower(), chance.upper());
         let one_in = (chance.low > 0 && is_close).then(|| 1.0 / chance.middle());
-        Self { lower: chance.lower(), upper: chance.upper(), fraction, one_in }
+        Self {
+            lower: chance.lower(),
+            upper: chance.upper(),
+            fraction,
+            one_in,
+        }
     }
 
     fn text(&self) -> String {
-        let fraction = self.fraction.as_ref().filter(|text| text.len() <= 40 && text.contains('/'));
+        let fraction = self
+            .fraction
+            .as_ref()
+            .filter(|text| text.len() <= 40 && text.contains('/'));
         let exact = fraction.map_or_else(String::new, |text| format!(" = {text}"));
         match self.one_in {
             _ if self.upper == 0.0 => "0: winning is impossible".to_owned(),
@@ -124,8 +138,18 @@ pub(super) struct Within {
 
 impl Within {
     pub(super) fn new(actions: u32, chance: Chance) -> Self {
-        let Probability { lower, upper, one_in, .. } = Probability::new(chance, None);
-        Self { actions, lower, upper, one_in }
+        let Probability {
+            lower,
+            upper,
+            one_in,
+            ..
+        } = Probability::new(chance, None);
+        Self {
+            actions,
+            lower,
+            upper,
+            one_in,
+        }
     }
 
     fn text(&self) -> String {
@@ -148,62 +172,109 @@ fn share(value: f64) -> String {
 
 /// A number for people: whole where it is large.
 fn number(value: f64) -> String {
-    if value < 100.0 { format!("{value:.3}") } else { format!("{value:.0}") }
+    if value < 100.0 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.0}")
+    }
 }
 
 /// Names and values for a page and for the terminal.
 pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     let complete = match report.stopped_by {
         None => "complete".to_owned(),
-        Some(limit) => format!("not complete: stopped by {limit}, {} not looked into", counted(report.frontier as u64, "state")),
+        Some(limit) => format!(
+            "not complete: stopped by {limit}, {} not looked into",
+            counted(report.frontier as u64, "state")
+        ),
     };
     let at_least = if report.complete { "" } else { "at least " };
     let seen = if report.complete { "" } else { " seen" };
     let cycles = match report.sccs.cyclic {
         0 if report.sccs.self_loops == 0 => format!("none{seen}"),
         0 => format!("none{seen} but actions that change nothing"),
-        1 => format!("in one strongly connected component of {} states", report.sccs.largest),
-        count => format!("in {count} strongly connected components, the largest of {} states", report.sccs.largest),
+        1 => format!(
+            "in one strongly connected component of {} states",
+            report.sccs.largest
+        ),
+        count => format!(
+            "in {count} strongly connected components, the largest of {} states",
+            report.sccs.largest
+        ),
     };
     let known = match report.edges {
         0 => String::new(),
-        _ => format!(", {:.1} % of them to known states", 100.0 * report.merge_density),
+        _ => format!(
+            ", {:.1} % of them to known states",
+            100.0 * report.merge_density
+        ),
     };
     let shortest = match &report.shortest_win {
         None if report.complete => "none: the level cannot be won".to_owned(),
         None => "not found".to_owned(),
         Some(win) => {
             let at_least = if win.all_counted { "" } else { "at least " };
-            format!("{}; lines as short: {at_least}{}", counted(win.length as u64, "action"), win.count)
+            format!(
+                "{}; lines as short: {at_least}{}",
+                counted(win.length as u64, "action"),
+                win.count
+            )
         }
     };
     let mut facts = vec![
         ("states", format!("{} ({complete})", report.nodes)),
         ("edges", format!("{}{known}", report.edges)),
         ("depth", report.max_depth.to_string()),
-        ("ends", format!("wins {}, losses {}", report.terminals.wins, report.terminals.losses)),
+        (
+            "ends",
+            format!(
+                "wins {}, losses {}",
+                report.terminals.wins, report.terminals.losses
+            ),
+        ),
         ("cycles", cycles),
         ("dead ends", format!("{at_least}{}", report.dead_ends)),
         ("shortest win", shortest),
         ("chance to win", report.p_win.text()),
     ];
-    let within = format!("within {}: {}", counted(report.p_win_within.actions.into(), "action"), report.p_win_within.text());
+    let within = format!(
+        "within {}: {}",
+        counted(report.p_win_within.actions.into(), "action"),
+        report.p_win_within.text()
+    );
     facts.push(("in time", within));
     if report.clicks == "all"
         && let (Some(blind), Some(within)) = (&report.p_win_blind, &report.p_win_within_blind)
     {
-        facts.push(("blind clicks", format!("{}; within {} actions {}", blind.text(), within.actions, within.text())));
+        facts.push((
+            "blind clicks",
+            format!(
+                "{}; within {} actions {}",
+                blind.text(),
+                within.actions,
+                within.text()
+            ),
+        ));
     }
-    facts.push(("checked by", counted(report.checked_actions.into(), "random action")));
+    facts.push((
+        "checked by",
+        counted(report.checked_actions.into(), "random action"),
+    ));
     let digits = if report.states_per_s < 100.0 { 1 } else { 0 };
     let memory = HumanBytes(report.peak_bytes as u64);
-    facts.push(("speed", format!("{:.digits$} states a second, {memory}", report.states_per_s)));
+    facts.push((
+        "speed",
+        format!("{:.digits$} states a second, {memory}", report.states_per_s),
+    ));
     facts
 }
 
 /// One level for the terminal.
 pub(super) fn text(report: &LevelReport) -> String {
-    let mut text = format!("{} level {}, seed {}\n", report.game_id, report.level, report.seed);
+    let mut text = format!(
+        "{} level {}, seed {}\n",
+        report.game_id, report.level, report.seed
+    );
     for (name, value) in facts(report) {
         let _ = writeln!(text, "  {name:<14} {value}");
     }
@@ -218,7 +289,9 @@ pub(super) fn text(report: &LevelReport) -> String {
 
 /// Many levels for the terminal: how the effective state space grows.
 pub(super) fn table(reports: &[LevelReport]) -> String {
-    let mut text = reports.first().map_or_else(String::new, |first| format!("{}, seed {}\n\n", first.game_id, first.seed));
+    let mut text = reports.first().map_or_else(String::new, |first| {
+        format!("{}, seed {}\n\n", first.game_id, first.seed)
+    });
     text.push_str(
         "level      states       edges  depth  shortest  dead ends  chance to win        within the budget     complete\n",
     );
@@ -229,7 +302,11 @@ pub(super) fn table(reports: &[LevelReport]) -> String {
                 0.001.. => format!("{value:.4}"),
                 _ => format!("{value:.3e}"),
             };
-            if are_close(lower, upper) { short(lower) } else { format!("{} to {}", short(lower), short(upper)) }
+            if are_close(lower, upper) {
+                short(lower)
+            } else {
+                format!("{} to {}", short(lower), short(upper))
+            }
         };
         let _ = writeln!(
             text,
@@ -238,11 +315,20 @@ pub(super) fn table(reports: &[LevelReport]) -> String {
             report.nodes,
             report.edges,
             report.max_depth,
-            report.shortest_win.as_ref().map_or_else(|| "-".to_owned(), |win| win.length.to_string()),
-            format!("{}{}", if report.complete { "" } else { "≥ " }, report.dead_ends),
+            report
+                .shortest_win
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |win| win.length.to_string()),
+            format!(
+                "{}{}",
+                if report.complete { "" } else { "≥ " },
+                report.dead_ends
+            ),
             chance(report.p_win.lower, report.p_win.upper),
             chance(report.p_win_within.lower, report.p_win_within.upper),
-            report.stopped_by.map_or_else(|| "yes".to_owned(), |limit| format!("no: {limit}"))
+            report
+                .stopped_by
+                .map_or_else(|| "yes".to_owned(), |limit| format!("no: {limit}"))
         );
     }
     for report in reports {

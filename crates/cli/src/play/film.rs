@@ -19,7 +19,13 @@ impl Film {
     /// A still picture.
     pub(crate) fn still(frame: Frame, frames_per_second: u8) -> Self {
         let pace = Duration::from_secs(1) / u32::from(frames_per_second.max(1));
-        Self { frames: vec![frame], shown: 0, stop: 0, due: None, pace }
+        Self {
+            frames: vec![frame],
+            shown: 0,
+            stop: 0,
+            due: None,
+            pace,
+        }
     }
 
     /// Begins to show frames, of which there is at least one. If held, it stops before the last.
@@ -78,7 +84,10 @@ mod tests {
         let begin = Instant::now();
         assert_eq!((film.frame().get(0, 0), film.wait(begin)), (9, None));
         film.start(&frames, true, begin);
-        assert_eq!((film.frame().get(0, 0), film.wait(begin)), (0, Some(Duration::from_millis(100))));
+        assert_eq!(
+            (film.frame().get(0, 0), film.wait(begin)),
+            (0, Some(Duration::from_millis(100)))
+        );
         film.tick(begin + Duration::from_millis(99));
         assert_eq!(film.frame().get(0, 0), 0);
         film.tick(begin + Duration::from_millis(100));

@@ -51,7 +51,11 @@ pub(crate) fn wish(key: KeyEvent, focus: Focus) -> Wish {
         _ => None,
     };
     if key.modifiers.contains(KeyModifiers::CONTROL) {
-        return if letter == Some('c') { Wish::Quit } else { Wish::Nothing };
+        return if letter == Some('c') {
+            Wish::Quit
+        } else {
+            Wish::Nothing
+        };
     }
     if letter == Some('q') || (key.code == KeyCode::Esc && focus != Focus::Question) {
         return Wish::Quit;
@@ -81,7 +85,11 @@ fn board_wish(code: KeyCode, letter: Option<char>) -> Wish {
 }
 
 fn cursor_wish(key: KeyEvent) -> Option<Wish> {
-    let by = if key.modifiers.contains(KeyModifiers::SHIFT) { LEAP } else { 1 };
+    let by = if key.modifiers.contains(KeyModifiers::SHIFT) {
+        LEAP
+    } else {
+        1
+    };
     Some(match key.code {
         KeyCode::Up => Wish::MoveCursor(0, -by),
         KeyCode::Down => Wish::MoveCursor(0, by),
@@ -100,14 +108,25 @@ pub(crate) fn legend(offered: ActionSet, cursor: bool) -> Vec<(String, String)> 
         (ActionKind::Action3, '←', 'A'),
         (ActionKind::Action4, '→', 'D'),
     ];
-    let here: Vec<_> = arrows.into_iter().filter(|(kind, ..)| offered.contains(*kind)).collect();
+    let here: Vec<_> = arrows
+        .into_iter()
+        .filter(|(kind, ..)| offered.contains(*kind))
+        .collect();
     let mut keys = Vec::new();
     if let (Some(first), Some(last)) = (here.first(), here.last()) {
-        let symbols: String = if cursor { String::new() } else { here.iter().map(|key| key.1).chain([' ']).collect() };
+        let symbols: String = if cursor {
+            String::new()
+        } else {
+            here.iter().map(|key| key.1).chain([' ']).collect()
+        };
         let letters: String = here.iter().map(|key| key.2).collect();
         let together = usize::from(last.0.id() - first.0.id()) + 1 == here.len();
         let numbers: Vec<String> = here.iter().map(|key| key.0.id().to_string()).collect();
-        let numbers = if together && here.len() > 1 { format!("{}-{}", numbers[0], last.0.id()) } else { numbers.join(",") };
+        let numbers = if together && here.len() > 1 {
+            format!("{}-{}", numbers[0], last.0.id())
+        } else {
+            numbers.join(",")
+        };
         keys.push((symbols + &letters, format!("ACTION{numbers}")));
     }
     let mut add = |kind: Option<ActionKind>, key: &str, does: &str| {
@@ -154,30 +173,66 @@ mod tests {
 
     #[test]
     fn arrows_and_letters_are_the_same_actions() {
-        let keys = [(KeyCode::Up, 'w', 1), (KeyCode::Down, 's', 2), (KeyCode::Left, 'a', 3), (KeyCode::Right, 'D', 4)];
+        let keys = [
+            (KeyCode::Up, 'w', 1),
+            (KeyCode::Down, 's', 2),
+            (KeyCode::Left, 'a', 3),
+            (KeyCode::Right, 'D', 4),
+        ];
         for (arrow, letter, id) in keys {
-            let action = ActionKind::from_id(id).and_then(ActionKind::simple).unwrap();
+            let action = ActionKind::from_id(id)
+                .and_then(ActionKind::simple)
+                .unwrap();
             assert_eq!(press(arrow, Focus::Board), Wish::Act(action));
-            assert_eq!(press(KeyCode::Char(letter), Focus::Board), Wish::Act(action));
-            assert_eq!(press(KeyCode::Char(letter), Focus::Cursor), Wish::Act(action));
+            assert_eq!(
+                press(KeyCode::Char(letter), Focus::Board),
+                Wish::Act(action)
+            );
+            assert_eq!(
+                press(KeyCode::Char(letter), Focus::Cursor),
+                Wish::Act(action)
+            );
         }
-        assert_eq!(press(KeyCode::Char(' '), Focus::Board), Wish::Act(Action::Action5));
-        assert_eq!(press(KeyCode::Char('u'), Focus::Cursor), Wish::Act(Action::Action7));
+        assert_eq!(
+            press(KeyCode::Char(' '), Focus::Board),
+            Wish::Act(Action::Action5)
+        );
+        assert_eq!(
+            press(KeyCode::Char('u'), Focus::Cursor),
+            Wish::Act(Action::Action7)
+        );
     }
 
     #[test]
     fn the_cursor_takes_the_arrows() {
         assert_eq!(press(KeyCode::Left, Focus::Cursor), Wish::MoveCursor(-1, 0));
-        assert_eq!(wish(KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT), Focus::Cursor), Wish::MoveCursor(0, 8));
+        assert_eq!(
+            wish(
+                KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT),
+                Focus::Cursor
+            ),
+            Wish::MoveCursor(0, 8)
+        );
         assert_eq!(press(KeyCode::Enter, Focus::Cursor), Wish::ClickAtCursor);
         assert_eq!(press(KeyCode::Enter, Focus::Board), Wish::Nothing);
     }
 
     #[test]
     fn every_view_can_be_left() {
-        for focus in [Focus::Board, Focus::Cursor, Focus::LevelWon, Focus::Question] {
+        for focus in [
+            Focus::Board,
+            Focus::Cursor,
+            Focus::LevelWon,
+            Focus::Question,
+        ] {
             assert_eq!(press(KeyCode::Char('q'), focus), Wish::Quit);
-            assert_eq!(wish(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL), focus), Wish::Quit);
+            assert_eq!(
+                wish(
+                    KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
+                    focus
+                ),
+                Wish::Quit
+            );
         }
         assert_eq!(press(KeyCode::Esc, Focus::Board), Wish::Quit);
         assert_eq!(press(KeyCode::Esc, Focus::Question), Wish::Decline);
@@ -195,13 +250,33 @@ mod tests {
     #[test]
     fn the_legend_names_what_is_offered() {
         let shown = |offered: ActionSet, cursor: bool| {
-            legend(offered, cursor).iter().map(|(key, does)| format!("{key} {does}")).collect::<Vec<_>>().join(", ")
+            legend(offered, cursor)
+                .iter()
+                .map(|(key, does)| format!("{key} {does}"))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let clicks = ActionSet::of(&[ActionKind::Action6]);
-        assert_eq!(shown(ActionSet::ARROWS, false), "↑↓←→ WSAD ACTION1-4, r reset, q quit");
-        assert_eq!(shown(clicks, false), "mouse click, c cursor, r reset, q quit");
-        assert_eq!(shown(clicks, true), "↑↓←→ cursor, enter click, c no cursor, r reset, q quit");
-        let some = ActionSet::of(&[ActionKind::Action2, ActionKind::Action4, ActionKind::Action7]);
-        assert_eq!(shown(some, false), "↓→ SD ACTION2,4, u undo, r reset, q quit");
+        assert_eq!(
+            shown(ActionSet::ARROWS, false),
+            "↑↓←→ WSAD ACTION1-4, r reset, q quit"
+        );
+        assert_eq!(
+            shown(clicks, false),
+            "mouse click, c cursor, r reset, q quit"
+        );
+        assert_eq!(
+            shown(clicks, true),
+            "↑↓←→ cursor, enter click, c no cursor, r reset, q quit"
+        );
+        let some = ActionSet::of(&[
+            ActionKind::Action2,
+            ActionKind::Action4,
+            ActionKind::Action7,
+        ]);
+        assert_eq!(
+            shown(some, false),
+            "↓→ SD ACTION2,4, u undo, r reset, q quit"
+        );
     }
 }

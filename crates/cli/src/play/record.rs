@@ -26,9 +26,14 @@ impl Recorder {
         let file = match File::create_new(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                bail!("`{}` exists already; name another file with --record, or remove it first", path.display())
+                bail!(
+                    "`{}` exists already; name another file with --record, or remove it first",
+                    path.display()
+                )
             }
-            Err(error) => return Err(error).with_context(|| format!("cannot create `{}`", path.display())),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot create `{}`", path.display()));
+            }
         };
         let opening = play.opening();
         let header = Header {
@@ -43,7 +48,11 @@ impl Recorder {
             available: play.info().actions,
         };
         let written = RecordingWriter::new(file, &header);
-        let mut recorder = Self { path: path.to_owned(), writer: written.with_context(|| failed(path))?, begun: Instant::now() };
+        let mut recorder = Self {
+            path: path.to_owned(),
+            writer: written.with_context(|| failed(path))?,
+            begun: Instant::now(),
+        };
         recorder.add(opening.observation.action, &opening)?;
         Ok(recorder)
     }
@@ -51,13 +60,24 @@ impl Recorder {
     /// Adds an action and its answer.
     pub(crate) fn add(&mut self, action: Action, answer: &Answer<'_>) -> Result<()> {
         let t_ms = u64::try_from(self.begun.elapsed().as_millis()).ok();
-        let entry = answer.entry(action, Details { t_ms, ..Details::default() });
-        self.writer.entry(&entry).with_context(|| failed(&self.path))
+        let entry = answer.entry(
+            action,
+            Details {
+                t_ms,
+                ..Details::default()
+            },
+        );
+        self.writer
+            .entry(&entry)
+            .with_context(|| failed(&self.path))
     }
 
     /// Closes the recording and gives its path.
     pub(crate) fn end(self, ending: &Ending) -> Result<PathBuf> {
-        self.writer.end(ending).and_then(|file| file.sync_all()).with_context(|| failed(&self.path))?;
+        self.writer
+            .end(ending)
+            .and_then(|file| file.sync_all())
+            .with_context(|| failed(&self.path))?;
         Ok(self.path)
     }
 }

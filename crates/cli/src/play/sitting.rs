@@ -45,10 +45,24 @@ enum Pause {
 impl Sitting {
     /// Sits down before a play that was just opened.
     pub(crate) fn new(play: Play, recorder: Option<Recorder>) -> Self {
-        let film = Film::still(play.opening().observation.settled().clone(), play.info().frames_per_second);
+        let film = Film::still(
+            play.opening().observation.settled().clone(),
+            play.info().frames_per_second,
+        );
         let middle = SIZE as u8 / 2;
-        let cursor = Cursor { on: false, x: middle, y: middle };
-        Self { play, recorder, film, pause: Pause::None, cursor, hint: None }
+        let cursor = Cursor {
+            on: false,
+            x: middle,
+            y: middle,
+        };
+        Self {
+            play,
+            recorder,
+            film,
+            pause: Pause::None,
+            cursor,
+            hint: None,
+        }
     }
 
     /// What is known of the environment.
@@ -78,7 +92,8 @@ impl Sitting {
 
     /// The cell under the cursor, if there is one.
     pub(crate) fn cursor(&self) -> Option<(u8, u8)> {
-        (self.cursor.on && self.offered().contains(ActionKind::Action6)).then_some((self.cursor.x, self.cursor.y))
+        (self.cursor.on && self.offered().contains(ActionKind::Action6))
+            .then_some((self.cursor.x, self.cursor.y))
     }
 
     /// The actions that are offered now.
@@ -108,8 +123,15 @@ impl Sitting {
     /// Actions on the level on show and in the whole run.
     pub(crate) fn actions(&self) -> (u32, u32) {
         let (level, _) = self.level();
-        let levels = self.tally().runs().last().map_or(&[][..], |run| &run.levels);
-        (levels.get(level - 1).map_or(0, |level| level.actions), levels.iter().map(|level| level.actions).sum())
+        let levels = self
+            .tally()
+            .runs()
+            .last()
+            .map_or(&[][..], |run| &run.levels);
+        (
+            levels.get(level - 1).map_or(0, |level| level.actions),
+            levels.iter().map(|level| level.actions).sum(),
+        )
     }
 
     /// Where the play stands, in a word, as far as it has been shown.
@@ -130,19 +152,31 @@ impl Sitting {
             (Pause::Question, PlayState::Win) => {
                 "RESET starts the whole game again. y starts it, any other key does not.".to_owned()
             }
-            (Pause::Question, _) => "The level is as at its start, so RESET restarts the whole game, counted anew. \
+            (Pause::Question, _) => {
+                "The level is as at its start, so RESET restarts the whole game, counted anew. \
                  y restarts it, any other key goes on."
-                .to_owned(),
+                    .to_owned()
+            }
             _ if self.film.is_running() => return None,
             (Pause::LevelWon { level, actions }, _) => {
                 let actions = counted(actions.into(), "action");
-                format!("Level {level} completed with {actions}. Space, enter or a click leads to level {}.", level + 1)
+                format!(
+                    "Level {level} completed with {actions}. Space, enter or a click leads to level {}.",
+                    level + 1
+                )
             }
             (Pause::None, PlayState::Win) => {
-                format!("You won: all {} completed. q quits and shows the score, r starts again.", counted(levels as u64, "level"))
+                format!(
+                    "You won: all {} completed. q quits and shows the score, r starts again.",
+                    counted(levels as u64, "level")
+                )
             }
-            (Pause::None, PlayState::GameOver) => format!("Level {level} is lost. r starts it again, which counts as an action."),
-            (Pause::None, PlayState::NotFinished) => return self.hint.clone().map(|hint| (hint, false)),
+            (Pause::None, PlayState::GameOver) => {
+                format!("Level {level} is lost. r starts it again, which counts as an action.")
+            }
+            (Pause::None, PlayState::NotFinished) => {
+                return self.hint.clone().map(|hint| (hint, false));
+            }
         };
         Some((urgent, true))
     }
@@ -157,10 +191,15 @@ impl Sitting {
             Wish::ClickAtCursor => self.click(self.cursor.x, self.cursor.y, now)?,
             Wish::MoveCursor(right, down) => {
                 let moved = |place: u8, by: i8| place.saturating_add_signed(by).min(SIZE as u8 - 1);
-                (self.cursor.x, self.cursor.y) = (moved(self.cursor.x, right), moved(self.cursor.y, down));
+                (self.cursor.x, self.cursor.y) =
+                    (moved(self.cursor.x, right), moved(self.cursor.y, down));
             }
-            Wish::ToggleCursor if self.offered().contains(ActionKind::Action6) => self.cursor.on = !self.cursor.on,
-            Wish::ToggleCursor => self.hint = Some("There is no cursor: clicks are not offered here.".to_owned()),
+            Wish::ToggleCursor if self.offered().contains(ActionKind::Action6) => {
+                self.cursor.on = !self.cursor.on
+            }
+            Wish::ToggleCursor => {
+                self.hint = Some("There is no cursor: clicks are not offered here.".to_owned())
+            }
             Wish::Reset => self.reset(now)?,
             Wish::Confirm => {
                 self.pause = Pause::None;
@@ -198,7 +237,10 @@ impl Sitting {
             None => Ending::Stopped,
         };
         self.play.tally_mut().end(ending.name(), None);
-        self.recorder.take().map(|recorder| recorder.end(&ending)).transpose()
+        self.recorder
+            .take()
+            .map(|recorder| recorder.end(&ending))
+            .transpose()
     }
 
     /// How many levels there are; at least one, so that there is always one to show.
@@ -217,7 +259,10 @@ impl Sitting {
             return Ok(());
         }
         if !self.offered().contains(kind) {
-            self.hint = Some(format!("{kind} ({}) is not offered here; nothing was counted.", key_name(kind)));
+            self.hint = Some(format!(
+                "{kind} ({}) is not offered here; nothing was counted.",
+                key_name(kind)
+            ));
             return Ok(());
         }
         self.command(action, now)
@@ -253,7 +298,10 @@ impl Sitting {
         let won_level = !seen.reset && level > before && seen.state == PlayState::NotFinished;
         self.film.start(answer.frames, won_level, now);
         if won_level {
-            self.pause = Pause::LevelWon { level, actions: actions_before + u32::from(seen.counted) };
+            self.pause = Pause::LevelWon {
+                level,
+                actions: actions_before + u32::from(seen.counted),
+            };
         }
         Ok(())
     }

@@ -13,17 +13,39 @@ use crate::output::{counted, width};
 /// The summary of all runs of a play; of several, the one that counts, which is the best.
 pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOutcome]) -> String {
     let method = Method::DEFAULT;
-    let runs = runs.iter().map(|run| (String::new(), run.clone())).collect();
-    let card = scorecard(CardFacts::default(), method, &[EnvironmentRuns { info: info.clone(), runs }]);
-    let environment = card.environments.first().expect("the card has the environment it was made from");
-    let best =
-        environment.runs.iter().rev().max_by(|a, b| a.score.total_cmp(&b.score).then(a.levels_completed.cmp(&b.levels_completed)));
+    let runs = runs
+        .iter()
+        .map(|run| (String::new(), run.clone()))
+        .collect();
+    let card = scorecard(
+        CardFacts::default(),
+        method,
+        &[EnvironmentRuns {
+            info: info.clone(),
+            runs,
+        }],
+    );
+    let environment = card
+        .environments
+        .first()
+        .expect("the card has the environment it was made from");
+    let best = environment.runs.iter().rev().max_by(|a, b| {
+        a.score
+            .total_cmp(&b.score)
+            .then(a.levels_completed.cmp(&b.levels_completed))
+    });
     let best = best.expect("an environment on a card has at least one run");
 
     let actions = counted(best.actions, "action");
-    let mut text = format!("{}: {} of {levels} levels completed with {actions}", info.id, best.levels_completed);
+    let mut text = format!(
+        "{}: {} of {levels} levels completed with {actions}",
+        info.id, best.levels_completed
+    );
     if environment.runs.len() > 1 {
-        line(&mut text, format_args!(" in the best of {} runs", environment.runs.len()));
+        line(
+            &mut text,
+            format_args!(" in the best of {} runs", environment.runs.len()),
+        );
     }
     text.push('\n');
     table(&mut text, best);
@@ -41,45 +63,79 @@ pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOut
         }
         Some(problem) => line(&mut text, format_args!("no score: {problem}\n")),
     }
-    if info.baselines.iter().any(|baseline| baseline.source.is_provisional()) {
-        line(&mut text, format_args!("{}\n", wrapped(PROVISIONAL, width()).join("\n")));
+    if info
+        .baselines
+        .iter()
+        .any(|baseline| baseline.source.is_provisional())
+    {
+        line(
+            &mut text,
+            format_args!("{}\n", wrapped(PROVISIONAL, width()).join("\n")),
+        );
     }
     if info.seeded && seed != 0 {
-        line(&mut text, format_args!("The baselines are for seed 0; this was seed {seed}, whose levels differ.\n"));
+        line(
+            &mut text,
+            format_args!(
+                "The baselines are for seed 0; this was seed {seed}, whose levels differ.\n"
+            ),
+        );
     }
     text
 }
 
 /// The most that completing the first levels can give.
 fn most_for(method: Method, info: &GameInfo, completed: usize) -> f64 {
-    let baselines: Vec<u32> = info.baselines.iter().map(|baseline| baseline.actions).collect();
+    let baselines: Vec<u32> = info
+        .baselines
+        .iter()
+        .map(|baseline| baseline.actions)
+        .collect();
     let done = vec![LevelResult::Completed(LevelCount::all(1)); completed];
     score_game(method, &baselines, &done).map_or(0.0, |game| game.cap)
 }
 
 /// The levels that were played, one a line.
 fn table(text: &mut String, run: &RunScore) {
-    let played = run.level_actions.iter().rposition(|&actions| actions > 0).map_or(0, |last| last + 1);
+    let played = run
+        .level_actions
+        .iter()
+        .rposition(|&actions| actions > 0)
+        .map_or(0, |last| last + 1);
     if played == 0 {
         return;
     }
     text.push_str("level  actions  baseline  level score\n");
     for index in 0..played {
-        let baseline = run.level_baseline_actions.get(index).filter(|&&count| count >= 0);
+        let baseline = run
+            .level_baseline_actions
+            .get(index)
+            .filter(|&&count| count >= 0);
         let baseline = baseline.map_or_else(|| "unknown".to_owned(), i64::to_string);
         let completed = u32::try_from(index).is_ok_and(|index| index < run.levels_completed);
-        let score = run.level_scores.get(index).filter(|_| completed && run.message.is_none());
+        let score = run
+            .level_scores
+            .get(index)
+            .filter(|_| completed && run.message.is_none());
         let score = match (completed, score) {
             (true, Some(score)) => format!("{score:>11.1} %"),
             (true, None) => "  completed".to_owned(),
             (false, _) => "  not completed".to_owned(),
         };
-        line(text, format_args!("{:>5}  {:>7}  {baseline:>8}{score}\n", index + 1, run.level_actions[index]));
+        line(
+            text,
+            format_args!(
+                "{:>5}  {:>7}  {baseline:>8}{score}\n",
+                index + 1,
+                run.level_actions[index]
+            ),
+        );
     }
 }
 
 fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
-    text.write_fmt(content).expect("a string takes what is written to it");
+    text.write_fmt(content)
+        .expect("a string takes what is written to it");
 }
 
 #[cfg(test)]
@@ -90,8 +146,16 @@ mod tests {
     use super::*;
 
     fn run(levels: &[(u32, bool)]) -> PlayOutcome {
-        let level = |&(actions, completed): &(u32, bool)| LevelOutcome { actions, effective: actions, completed };
-        PlayOutcome { levels: levels.iter().map(level).collect(), state: "NOT_FINISHED".to_owned(), ..PlayOutcome::default() }
+        let level = |&(actions, completed): &(u32, bool)| LevelOutcome {
+            actions,
+            effective: actions,
+            completed,
+        };
+        PlayOutcome {
+            levels: levels.iter().map(level).collect(),
+            state: "NOT_FINISHED".to_owned(),
+            ..PlayOutcome::default()
+        }
     }
 
     #[test]
@@ -113,7 +177,12 @@ mod tests {
     fn of_several_runs_the_best_is_shown() {
         let info = Builtin.find("hk26").unwrap();
         let text = summary(&info, 0, 8, &[run(&[(14, true)]), run(&[(1, false)])]);
-        assert!(text.starts_with("hk26-v1: 1 of 8 levels completed with 14 actions in the best of 2 runs\n"), "{text}");
+        assert!(
+            text.starts_with(
+                "hk26-v1: 1 of 8 levels completed with 14 actions in the best of 2 runs\n"
+            ),
+            "{text}"
+        );
     }
 
     #[test]
@@ -121,7 +190,12 @@ mod tests {
         let mut info = Builtin.find("hk26").unwrap();
         info.baselines.clear();
         let text = summary(&info, 0, 8, &[run(&[(14, true), (2, false)])]);
-        assert!(text.contains("no score: ") && text.contains("unknown  completed") && !text.contains("provisional"), "{text}");
+        assert!(
+            text.contains("no score: ")
+                && text.contains("unknown  completed")
+                && !text.contains("provisional"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -130,7 +204,8 @@ mod tests {
         info.seeded = true;
         let text = summary(&info, 3, 8, &[run(&[])]);
         assert!(
-            text.starts_with("hk26-v1: 0 of 8 levels completed with 0 actions\nscore 0.0 %") && text.contains("seed 3"),
+            text.starts_with("hk26-v1: 0 of 8 levels completed with 0 actions\nscore 0.0 %")
+                && text.contains("seed 3"),
             "{text}"
         );
     }

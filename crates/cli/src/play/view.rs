@@ -8,7 +8,9 @@ use crate::terminal::layout::Layout;
 
 /// The whole screen.
 pub(crate) fn view(sitting: &Sitting, columns: u16, rows: u16) -> Canvas {
-    let Some(layout) = Layout::fit(columns, rows) else { return board::too_small(columns, rows) };
+    let Some(layout) = Layout::fit(columns, rows) else {
+        return board::too_small(columns, rows);
+    };
     let mut canvas = Canvas::new(columns, rows);
     board::draw(&mut canvas, &layout, sitting.frame(), sitting.cursor());
     status(&mut canvas, &layout, sitting);
@@ -27,9 +29,27 @@ fn status(canvas: &mut Canvas, layout: &Layout, sitting: &Sitting) {
     let (here, all) = sitting.actions();
     let mut pen = Pen::new(canvas, layout.status);
     pen.group(0, &[(sitting.info().id.as_str(), true)]);
-    pen.group(3, &[("level ", false), (&level.to_string(), true), (&format!(" of {levels}"), false)]);
-    let total = if level > 1 { format!(" ({all} in all)") } else { String::new() };
-    pen.group(3, &[("actions ", false), (&here.to_string(), true), (&total, false)]);
+    pen.group(
+        3,
+        &[
+            ("level ", false),
+            (&level.to_string(), true),
+            (&format!(" of {levels}"), false),
+        ],
+    );
+    let total = if level > 1 {
+        format!(" ({all} in all)")
+    } else {
+        String::new()
+    };
+    pen.group(
+        3,
+        &[
+            ("actions ", false),
+            (&here.to_string(), true),
+            (&total, false),
+        ],
+    );
     pen.group(3, &[(sitting.state_word(), true)]);
     if let Some((x, y)) = sitting.cursor() {
         pen.group(3, &[(&format!("x {x} y {y}"), false)]);
@@ -47,11 +67,19 @@ mod tests {
     use crate::play::keys::Wish;
 
     fn sitting() -> Sitting {
-        Sitting::new(Play::new(Builtin.open("hk26", 0).unwrap(), ResetRule::Official), None)
+        Sitting::new(
+            Play::new(Builtin.open("hk26", 0).unwrap(), ResetRule::Official),
+            None,
+        )
     }
 
     fn texts(sitting: &Sitting, columns: u16, rows: u16, row: usize) -> String {
-        view(sitting, columns, rows).text().lines().skip(row).collect::<Vec<_>>().join("\n")
+        view(sitting, columns, rows)
+            .text()
+            .lines()
+            .skip(row)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     #[test]
@@ -69,7 +97,11 @@ mod tests {
     fn the_rim_stands_where_there_is_room() {
         let text = view(&sitting(), 80, 40).text();
         let line = |row: usize| text.lines().nth(row).unwrap().trim().to_owned();
-        assert_eq!([line(0), line(33)], [("┌", "┐"), ("└", "┘")].map(|(left, right)| format!("{left}{}{right}", "─".repeat(64))));
+        assert_eq!(
+            [line(0), line(33)],
+            [("┌", "┐"), ("└", "┘")]
+                .map(|(left, right)| format!("{left}{}{right}", "─".repeat(64)))
+        );
         let tight = view(&sitting(), 64, 38).text();
         assert!(!tight.contains('│') && tight.lines().nth(32).unwrap().starts_with('─'));
     }

@@ -41,15 +41,23 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn run(games: &Games, args: &ShowArgs) -> Result<ExitCode> {
     let (film, ending) = film_and_ending(games, &args.file)?;
-    let first = args.level.map_or(Ok(0), |level| first_of_level(&film, level))?;
-    require_terminal("rhae replay show", "draw the recording with `rhae replay render`")?;
+    let first = args
+        .level
+        .map_or(Ok(0), |level| first_of_level(&film, level))?;
+    require_terminal(
+        "rhae replay show",
+        "draw the recording with `rhae replay render`",
+    )?;
     let mut player = Player::new(film, args.speed, first, Instant::now())?.ending(ending);
     let left = Screen::enter(Mouse::Free).and_then(|screen| scene::run(&mut player, &screen))?;
     Ok(left.code())
 }
 
 fn speed(text: &str) -> Result<f64, String> {
-    let speed = text.parse().ok().filter(|speed| (SLOWEST..=FASTEST).contains(speed));
+    let speed = text
+        .parse()
+        .ok()
+        .filter(|speed| (SLOWEST..=FASTEST).contains(speed));
     speed.ok_or_else(|| format!("a number from {SLOWEST} to {FASTEST} is needed"))
 }
 
@@ -68,7 +76,9 @@ impl Scene for Player {
 
     /// Where no board is shown, nothing can be done but leave.
     fn take(&mut self, event: &Event, columns: u16, rows: u16) -> Result<bool> {
-        let Event::Key(key) = event else { return Ok(false) };
+        let Event::Key(key) = event else {
+            return Ok(false);
+        };
         if key.kind == KeyEventKind::Release {
             return Ok(false);
         }

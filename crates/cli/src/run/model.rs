@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use rhae_agents::{AgentSpec, CONTEXT_TOKENS, LOG_ENDING, ModelPlayer, Purse, SYSTEM_PROMPT, spent_in};
+use rhae_agents::{
+    AgentSpec, CONTEXT_TOKENS, LOG_ENDING, ModelPlayer, Purse, SYSTEM_PROMPT, spent_in,
+};
 use rhae_harness::RunFolder;
 use rhae_llm::Models;
 use rhae_protocol::{ModelRun, RunConfig, Spent};
@@ -14,7 +16,9 @@ use serde_json::Value;
 use crate::models::ModelsArgs;
 
 /// What of a model's table says who answers, and how; the rest may change while a run is interrupted.
-const FIXED: [&str; 8] = ["provider", "base_url", "model", "stream", "request", "replies", "file", "of"];
+const FIXED: [&str; 8] = [
+    "provider", "base_url", "model", "stream", "request", "replies", "file", "of",
+];
 
 /// Where the help lists the flags.
 const HEADING: &str = "Models (--agent model:NAME)";
@@ -43,7 +47,10 @@ impl ModelArgs {
             config: table(&models, name)?,
             system_prompt: SYSTEM_PROMPT.to_owned(),
             keep_reasoning: self.keep_reasoning,
-            context_tokens: self.context_tokens.or(model.config().limits.context_tokens).unwrap_or(CONTEXT_TOKENS),
+            context_tokens: self
+                .context_tokens
+                .or(model.config().limits.context_tokens)
+                .unwrap_or(CONTEXT_TOKENS),
             max_cost_usd: self.max_cost,
         };
         let player = player(Arc::new(model), &run, Spent::default())?;
@@ -51,9 +58,20 @@ impl ModelArgs {
     }
 
     /// The model of a run that is gone on with. What earlier processes spent is spent.
-    pub(crate) fn resume(&self, mut config: RunConfig, folder: &RunFolder) -> Result<(AgentSpec, RunConfig)> {
-        let name = config.agent.as_deref().and_then(|agent| agent.strip_prefix("model:")).unwrap_or_default().to_owned();
-        let Some(run) = &mut config.model else { bail!("the run's configuration names no model") };
+    pub(crate) fn resume(
+        &self,
+        mut config: RunConfig,
+        folder: &RunFolder,
+    ) -> Result<(AgentSpec, RunConfig)> {
+        let name = config
+            .agent
+            .as_deref()
+            .and_then(|agent| agent.strip_prefix("model:"))
+            .unwrap_or_default()
+            .to_owned();
+        let Some(run) = &mut config.model else {
+            bail!("the run's configuration names no model")
+        };
         let now = table(&self.models.load()?, &name)?;
         for field in FIXED {
             ensure!(
@@ -79,7 +97,10 @@ impl ModelArgs {
 
 fn player(model: Arc<rhae_llm::Model>, run: &ModelRun, spent: Spent) -> Result<ModelPlayer> {
     if let Some(limit) = run.max_cost_usd {
-        ensure!(limit.is_finite() && limit > 0.0, "--max-cost must be more than 0");
+        ensure!(
+            limit.is_finite() && limit > 0.0,
+            "--max-cost must be more than 0"
+        );
         ensure!(
             model.config().prices.is_some(),
             "--max-cost needs `prices` in the table of the model `{}`: without them nobody knows what is spent",
@@ -87,7 +108,12 @@ fn player(model: Arc<rhae_llm::Model>, run: &ModelRun, spent: Spent) -> Result<M
         );
     }
     let purse = Purse::new(run.max_cost_usd, spent);
-    Ok(ModelPlayer { model, keep_reasoning: run.keep_reasoning, context_tokens: run.context_tokens, purse })
+    Ok(ModelPlayer {
+        model,
+        keep_reasoning: run.keep_reasoning,
+        context_tokens: run.context_tokens,
+        purse,
+    })
 }
 
 fn table(models: &Models, name: &str) -> Result<Value> {
@@ -97,7 +123,9 @@ fn table(models: &Models, name: &str) -> Result<Value> {
 /// What the logs of a run say that was spent.
 fn spent_before(recordings: &Path) -> Result<Spent> {
     let mut spent = Spent::default();
-    for entry in std::fs::read_dir(recordings).with_context(|| format!("`{}`", recordings.display()))? {
+    for entry in
+        std::fs::read_dir(recordings).with_context(|| format!("`{}`", recordings.display()))?
+    {
         let path = entry?.path();
         if path.to_string_lossy().ends_with(LOG_ENDING) {
             spent += spent_in(&path).map_err(anyhow::Error::msg)?;

@@ -36,11 +36,24 @@ impl RemoteArena {
     pub(crate) fn reach(url: &str, key: Option<&str>, competition: bool) -> Result<Self> {
         let server = Server::connect(url, key, Patience::default())?;
         if server.left_out() > 0 {
-            eprintln!("note: {} entries of the server's list were left out: they have no id such as ab12-v1", server.left_out());
+            eprintln!(
+                "note: {} entries of the server's list were left out: they have no id such as ab12-v1",
+                server.left_out()
+            );
         }
-        ensure!(!server.games().is_empty(), "the server at {} lists no environment", output::plain(server.address()));
+        ensure!(
+            !server.games().is_empty(),
+            "the server at {} lists no environment",
+            output::plain(server.address())
+        );
         let listed = RemoteCatalog::new(Arc::clone(&server), CardOrder::default());
-        Ok(Self { server, competition, listed, cards: Arc::default(), tags: Mutex::default() })
+        Ok(Self {
+            server,
+            competition,
+            listed,
+            cards: Arc::default(),
+            tags: Mutex::default(),
+        })
     }
 
     /// Its address.
@@ -55,7 +68,11 @@ impl RemoteArena {
 
     /// Whether a run with this configuration is possible on a server.
     pub(crate) fn check(&self, config: &RunConfig) -> Result<()> {
-        ensure!(config.env_seed == 0, "a server plays its environments under seed 0 only, not {}", config.env_seed);
+        ensure!(
+            config.env_seed == 0,
+            "a server plays its environments under seed 0 only, not {}",
+            config.env_seed
+        );
         ensure!(
             config.repeat <= MOST_CARDS,
             "on a server at most {MOST_CARDS} repeats are possible, because each has an open scorecard"
@@ -74,24 +91,45 @@ impl RemoteArena {
     }
 
     /// Runs, keeps the cards open meanwhile, closes them, and reports where the server counted otherwise than we did.
-    pub(crate) fn run(&self, order: &RunOrder, play: impl FnOnce(&dyn Arena) -> Result<Results, HarnessError>) -> Result<Results> {
-        let player = if order.config.agent_cmd.is_some() { "command".to_owned() } else { order.agent.name() };
-        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) = vec!["agent".to_owned(), "rhae".to_owned(), player];
+    pub(crate) fn run(
+        &self,
+        order: &RunOrder,
+        play: impl FnOnce(&dyn Arena) -> Result<Results, HarnessError>,
+    ) -> Result<Results> {
+        let player = if order.config.agent_cmd.is_some() {
+            "command".to_owned()
+        } else {
+            order.agent.name()
+        };
+        *self.tags.lock().unwrap_or_else(PoisonError::into_inner) =
+            vec!["agent".to_owned(), "rhae".to_owned(), player];
         let cards = Arc::clone(&self.cards);
-        let heartbeat = Heartbeat::start(HEARTBEAT, move || open_cards(&cards).into_iter().map(|(_, card)| card).collect());
+        let heartbeat = Heartbeat::start(HEARTBEAT, move || {
+            open_cards(&cards)
+                .into_iter()
+                .map(|(_, card)| card)
+                .collect()
+        });
         let played = play(self);
         // What still waits for an answer belongs to a play that was given up.
         self.server.cancel();
         if let Some(problem) = heartbeat.problem() {
-            eprintln!("note: a heartbeat failed: {}", output::plain(&problem.to_string()));
+            eprintln!(
+                "note: a heartbeat failed: {}",
+                output::plain(&problem.to_string())
+            );
         }
         drop(heartbeat);
-        let interrupted = played.as_ref().is_ok_and(|results| !results.summary.finished);
+        let interrupted = played
+            .as_ref()
+            .is_ok_and(|results| !results.summary.finished);
         if interrupted && !open_cards(&self.cards).is_empty() {
             eprintln!("closing the server's scorecard; a second Ctrl-C leaves that to the server");
         }
-        let records: Vec<CardRecord> =
-            open_cards(&self.cards).iter().map(|(repeat, card)| close(*repeat, card, played.as_ref().ok())).collect();
+        let records: Vec<CardRecord> = open_cards(&self.cards)
+            .iter()
+            .map(|(repeat, card)| close(*repeat, card, played.as_ref().ok()))
+            .collect();
         for record in &records {
             for difference in &record.differences {
                 eprintln!("server: {}", output::plain(difference));
@@ -105,10 +143,16 @@ impl RemoteArena {
     /// Adds to what earlier processes of the run did.
     fn record(&self, order: &RunOrder, cards: Vec<CardRecord>) -> Result<()> {
         let before: Option<ServerRecord> = match std::fs::read(order.folder.file(RECORD)) {
-            Ok(bytes) => Some(serde_json::from_slice(&bytes).with_context(|| format!("cannot understand the run's {RECORD}"))?),
+            Ok(bytes) => Some(
+                serde_json::from_slice(&bytes)
+                    .with_context(|| format!("cannot understand the run's {RECORD}"))?,
+            ),
             Err(_) => None,
         };
-        let mut record = before.unwrap_or_else(|| ServerRecord { server: self.address().to_owned(), cards: Vec::new() });
+        let mut record = before.unwrap_or_else(|| ServerRecord {
+            server: self.address().to_owned(),
+            cards: Vec::new(),
+        });
         record.cards.extend(cards);
         Ok(order.folder.write_json(RECORD, &record)?)
     }
@@ -120,10 +164,19 @@ impl Arena for RemoteArena {
     }
 
     fn card(&self, repeat: u32) -> Arc<dyn Catalog> {
-        let tags = self.tags.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let order = CardOrder { tags, competition: self.competition };
+        let tags = self
+            .tags
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let order = CardOrder {
+            tags,
+            competition: self.competition,
+        };
         let mut cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
-        let catalog = cards.entry(repeat).or_insert_with(|| Arc::new(RemoteCatalog::new(Arc::clone(&self.server), order)));
+        let catalog = cards
+            .entry(repeat)
+            .or_insert_with(|| Arc::new(RemoteCatalog::new(Arc::clone(&self.server), order)));
         Arc::clone(catalog) as _
     }
 
@@ -137,23 +190,45 @@ impl Arena for RemoteArena {
 fn open_cards(cards: &Mutex<BTreeMap<u32, Arc<RemoteCatalog>>>) -> Vec<(u32, Arc<Card>)> {
     let catalogs: Vec<(u32, Arc<RemoteCatalog>)> = {
         let cards = cards.lock().unwrap_or_else(PoisonError::into_inner);
-        cards.iter().map(|(&repeat, catalog)| (repeat, Arc::clone(catalog))).collect()
+        cards
+            .iter()
+            .map(|(&repeat, catalog)| (repeat, Arc::clone(catalog)))
+            .collect()
     };
-    catalogs.into_iter().filter_map(|(repeat, catalog)| Some((repeat, catalog.card()?))).collect()
+    catalogs
+        .into_iter()
+        .filter_map(|(repeat, catalog)| Some((repeat, catalog.card()?)))
+        .collect()
 }
 
 /// Closes a card and compares it with what we counted.
 fn close(repeat: u32, card: &Card, results: Option<&Results>) -> CardRecord {
-    let plays: Vec<PlayRecord> = card.plays().into_iter().map(|(id, guid)| PlayRecord { game_id: id.to_string(), guid }).collect();
+    let plays: Vec<PlayRecord> = card
+        .plays()
+        .into_iter()
+        .map(|(id, guid)| PlayRecord {
+            game_id: id.to_string(),
+            guid,
+        })
+        .collect();
     let ours = results.and_then(|results| results.cards.get(repeat as usize - 1));
-    let mut record = CardRecord { repeat, card_id: card.id().to_owned(), plays, ..CardRecord::default() };
+    let mut record = CardRecord {
+        repeat,
+        card_id: card.id().to_owned(),
+        plays,
+        ..CardRecord::default()
+    };
     match card.close() {
         Ok(theirs) => {
             record.closed = true;
             record.score = theirs.score;
-            record.differences = ours.map_or_else(Vec::new, |ours| differences(&theirs, ours, &record.plays));
+            record.differences =
+                ours.map_or_else(Vec::new, |ours| differences(&theirs, ours, &record.plays));
         }
-        Err(error) => record.differences.push(format!("the scorecard {} could not be closed: {error}", card.id())),
+        Err(error) => record.differences.push(format!(
+            "the scorecard {} could not be closed: {error}",
+            card.id()
+        )),
     }
     record
 }
@@ -162,13 +237,19 @@ fn close(repeat: u32, card: &Card, results: Option<&Results>) -> CardRecord {
 fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> Vec<String> {
     let mut found = Vec::new();
     for PlayRecord { game_id, guid } in plays {
-        let run = ours.environments.iter().find(|environment| environment.id == *game_id).and_then(|one| one.runs.last());
+        let run = ours
+            .environments
+            .iter()
+            .find(|environment| environment.id == *game_id)
+            .and_then(|one| one.runs.last());
         let Some(run) = run.filter(|run| run.ending.as_deref() != Some("interrupted")) else {
             continue;
         };
         let mut differ = |what: &str, there: String, here: String| {
             if there != here {
-                found.push(format!("`{game_id}`: the server counted {there} {what}, we counted {here}"));
+                found.push(format!(
+                    "`{game_id}`: the server counted {there} {what}, we counted {here}"
+                ));
             }
         };
         let runs = theirs.runs(guid);
@@ -176,8 +257,16 @@ fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> V
             differ("runs of the play", runs.len().to_string(), "1".to_owned());
             continue;
         };
-        differ("actions", there.actions.to_string(), run.actions.to_string());
-        differ("levels", there.levels_completed.to_string(), run.levels_completed.to_string());
+        differ(
+            "actions",
+            there.actions.to_string(),
+            run.actions.to_string(),
+        );
+        differ(
+            "levels",
+            there.levels_completed.to_string(),
+            run.levels_completed.to_string(),
+        );
         if let Some(levels) = &there.level_actions {
             differ(
                 "actions by level",
@@ -188,7 +277,11 @@ fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> V
         if theirs.method.as_deref() == Some(&ours.method)
             && let Some(score) = there.score
         {
-            differ("percent", format!("{score:.6}"), format!("{:.6}", run.score));
+            differ(
+                "percent",
+                format!("{score:.6}"),
+                format!("{:.6}", run.score),
+            );
         }
     }
     found
@@ -197,6 +290,9 @@ fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> V
 /// Counts without the levels at the end that took no action, because servers list different numbers of them.
 fn by_level(counts: impl Iterator<Item = i64>) -> String {
     let counts: Vec<i64> = counts.collect();
-    let used = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    let used = counts
+        .iter()
+        .rposition(|&count| count > 0)
+        .map_or(0, |last| last + 1);
     format!("{:?}", &counts[..used])
 }

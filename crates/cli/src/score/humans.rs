@@ -45,14 +45,19 @@ type LevelTable = BTreeMap<(String, u32), Vec<Option<u32>>>;
 
 pub(super) fn run(args: &HumansArgs) -> Result<()> {
     let name = args.table.display();
-    let text = std::fs::read_to_string(&args.table).with_context(|| format!("cannot read `{name}`"))?;
+    let text =
+        std::fs::read_to_string(&args.table).with_context(|| format!("cannot read `{name}`"))?;
     let (levels, repeated) = read(&text).with_context(|| format!("cannot use `{name}`"))?;
-    let baselines: Vec<Baselines> =
-        levels.into_iter().map(|((environment, level), plays)| of_level(environment, level, &plays)).collect();
+    let baselines: Vec<Baselines> = levels
+        .into_iter()
+        .map(|((environment, level), plays)| of_level(environment, level, &plays))
+        .collect();
     if args.json {
         output::print_json(&baselines)?;
     } else {
-        output::print("environment  level  players  completed  draft-2025  paper-2026-03  docs-2026-04")?;
+        output::print(
+            "environment  level  players  completed  draft-2025  paper-2026-03  docs-2026-04",
+        )?;
         for one in &baselines {
             let shown: Vec<String> = Method::ALL
                 .iter()
@@ -63,21 +68,40 @@ pub(super) fn run(args: &HumansArgs) -> Result<()> {
                 .collect();
             output::print(&format!(
                 "{:<11}  {:>5}  {:>7}  {:>9}  {:>10}  {:>13}  {:>12}",
-                one.environment, one.level, one.players, one.completed, shown[0], shown[1], shown[2]
+                one.environment,
+                one.level,
+                one.players,
+                one.completed,
+                shown[0],
+                shown[1],
+                shown[2]
             ))?;
         }
         if repeated > 0 {
-            output::print(&format!("\n{repeated} rows are not of a first time and were left out"))?;
+            output::print(&format!(
+                "\n{repeated} rows are not of a first time and were left out"
+            ))?;
         }
     }
-    let missing = baselines.iter().flat_map(|one| one.methods.iter().map(move |(method, baseline)| (one, method, baseline)));
+    let missing = baselines.iter().flat_map(|one| {
+        one.methods
+            .iter()
+            .map(move |(method, baseline)| (one, method, baseline))
+    });
     let errors: Vec<String> = missing
         .filter_map(|(one, method, baseline)| match baseline {
-            Baseline::Missing { error } => Some(format!("{} level {}, {method}: {error}", one.environment, one.level)),
+            Baseline::Missing { error } => Some(format!(
+                "{} level {}, {method}: {error}",
+                one.environment, one.level
+            )),
             Baseline::Count(_) => None,
         })
         .collect();
-    ensure!(errors.is_empty(), "some baselines cannot be given:\n  {}", errors.join("\n  "));
+    ensure!(
+        errors.is_empty(),
+        "some baselines cannot be given:\n  {}",
+        errors.join("\n  ")
+    );
     Ok(())
 }
 
@@ -85,32 +109,69 @@ fn of_level(environment: String, level: u32, plays: &[Option<u32>]) -> Baselines
     let counts: Vec<u32> = plays.iter().flatten().copied().collect();
     let baseline = |method: Method| match human_baseline(method.baseline_rule(), &counts) {
         Ok(count) => Baseline::Count(count),
-        Err(error) => Baseline::Missing { error: error.to_string() },
+        Err(error) => Baseline::Missing {
+            error: error.to_string(),
+        },
     };
-    let methods = Method::ALL.into_iter().map(|method| (method.name(), baseline(method))).collect();
-    Baselines { environment, level, players: plays.len(), completed: counts.len(), methods }
+    let methods = Method::ALL
+        .into_iter()
+        .map(|method| (method.name(), baseline(method)))
+        .collect();
+    Baselines {
+        environment,
+        level,
+        players: plays.len(),
+        completed: counts.len(),
+        methods,
+    }
 }
 
-const COLUMNS: [&str; 5] = ["participant", "environment", "level", "actions", "completed"];
+const COLUMNS: [&str; 5] = [
+    "participant",
+    "environment",
+    "level",
+    "actions",
+    "completed",
+];
 
 /// The plays of each level, and how many rows were of a second time.
 fn read(text: &str) -> Result<(LevelTable, usize)> {
-    let mut rows = text.lines().map(str::trim_end).enumerate().filter(|(_, row)| !row.is_empty());
+    let mut rows = text
+        .lines()
+        .map(str::trim_end)
+        .enumerate()
+        .filter(|(_, row)| !row.is_empty());
     let (_, header) = rows.next().context("the table is empty")?;
-    let header: Vec<String> =
-        header.trim_start_matches('\u{feff}').split(',').map(|name| unquoted(name).to_ascii_lowercase()).collect();
+    let header: Vec<String> = header
+        .trim_start_matches('\u{feff}')
+        .split(',')
+        .map(|name| unquoted(name).to_ascii_lowercase())
+        .collect();
     let place = |wanted: &str| {
         header
             .iter()
             .position(|name| name == wanted)
-            .with_context(|| format!("line 1: there is no column `{wanted}` among `{}`", header.join(",")))
+            .with_context(|| {
+                format!(
+                    "line 1: there is no column `{wanted}` among `{}`",
+                    header.join(",")
+                )
+            })
     };
-    let places: Vec<usize> = COLUMNS.iter().map(|column| place(column)).collect::<Result<_>>()?;
+    let places: Vec<usize> = COLUMNS
+        .iter()
+        .map(|column| place(column))
+        .collect::<Result<_>>()?;
     let (mut levels, mut seen, mut repeated) = (LevelTable::new(), BTreeSet::new(), 0);
     for (index, row) in rows {
         let line = index + 1;
         let fields: Vec<&str> = row.split(',').map(unquoted).collect();
-        ensure!(fields.len() == header.len(), "line {line}: {} fields, but the header has {}", fields.len(), header.len());
+        ensure!(
+            fields.len() == header.len(),
+            "line {line}: {} fields, but the header has {}",
+            fields.len(),
+            header.len()
+        );
         let field = |column: usize| fields[places[column]];
         let number = |column: usize| match field(column).parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
@@ -121,17 +182,25 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
             ),
         };
         let (participant, environment) = (field(0).to_owned(), field(1).to_owned());
-        ensure!(!participant.is_empty() && !environment.is_empty(), "line {line}: participant and environment must not be empty");
+        ensure!(
+            !participant.is_empty() && !environment.is_empty(),
+            "line {line}: participant and environment must not be empty"
+        );
         let level = number(2)?;
         let completed = match field(4).to_ascii_lowercase().as_str() {
             "true" | "yes" | "1" => true,
             "false" | "no" | "0" => false,
-            other => bail!("line {line}: `{other}` is not a value of `completed`: expected true or false"),
+            other => bail!(
+                "line {line}: `{other}` is not a value of `completed`: expected true or false"
+            ),
         };
         // Who gave up may have done so before the first action.
         let actions = if completed { Some(number(3)?) } else { None };
         if seen.insert((participant, environment.clone(), level)) {
-            levels.entry((environment, level)).or_default().push(actions);
+            levels
+                .entry((environment, level))
+                .or_default()
+                .push(actions);
         } else {
             repeated += 1;
         }
@@ -143,7 +212,10 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
 /// A field without white space and quotation marks around it.
 fn unquoted(field: &str) -> &str {
     let field = field.trim();
-    field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field)
+    field
+        .strip_prefix('"')
+        .and_then(|field| field.strip_suffix('"'))
+        .unwrap_or(field)
 }
 
 #[cfg(test)]
@@ -154,7 +226,10 @@ mod tests {
     fn only_first_times_count() {
         let table = "participant,environment,level,actions,completed\na,ab12-v1,1,10,true\nb,ab12-v1,1,20,yes\na,ab12-v1,1,3,true\nc,ab12-v1,1,90,no\n";
         let (levels, repeated) = read(table).unwrap();
-        assert_eq!(levels[&("ab12-v1".to_owned(), 1)], [Some(10), Some(20), None]);
+        assert_eq!(
+            levels[&("ab12-v1".to_owned(), 1)],
+            [Some(10), Some(20), None]
+        );
         assert_eq!(repeated, 1);
     }
 
@@ -162,8 +237,14 @@ mod tests {
     fn damage_is_named_by_line() {
         let header = "participant,environment,level,actions,completed\n";
         for (row, reason) in [
-            ("a,ab12-v1,1,0,true", "line 2: `0` is not a possible value of `actions`"),
-            ("a,ab12-v1,-1,5,true", "line 2: `-1` is not a possible value of `level`"),
+            (
+                "a,ab12-v1,1,0,true",
+                "line 2: `0` is not a possible value of `actions`",
+            ),
+            (
+                "a,ab12-v1,-1,5,true",
+                "line 2: `-1` is not a possible value of `level`",
+            ),
             ("a,ab12-v1,1,5", "line 2: 4 fields"),
             ("a,ab12-v1,1,5,maybe", "line 2: `maybe`"),
             ("", "no rows"),
@@ -171,6 +252,11 @@ mod tests {
             let error = read(&format!("{header}{row}\n")).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
-        assert!(read("player,environment\n").unwrap_err().to_string().contains("no column `participant`"));
+        assert!(
+            read("player,environment\n")
+                .unwrap_err()
+                .to_string()
+                .contains("no column `participant`")
+        );
     }
 }

@@ -14,10 +14,20 @@ pub(crate) struct LevelsArgs {
     #[arg(long, default_value = Method::DEFAULT.name())]
     method: Method,
     /// The levels' baselines, separated by commas
-    #[arg(long, required = true, value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        required = true,
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     baselines: Vec<String>,
     /// The levels' action counts, separated by commas; `-` for a level that was not completed
-    #[arg(long, required = true, value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        required = true,
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     actions: Vec<String>,
     /// Print the scores as JSON
     #[arg(long)]
@@ -43,11 +53,21 @@ struct Level {
 }
 
 pub(super) fn run(args: &LevelsArgs) -> Result<()> {
-    let baselines: Vec<u32> = args.baselines.iter().map(|text| count("baseline", text)).collect::<Result<_>>()?;
+    let baselines: Vec<u32> = args
+        .baselines
+        .iter()
+        .map(|text| count("baseline", text))
+        .collect::<Result<_>>()?;
     let actions: Vec<Option<u32>> = args
         .actions
         .iter()
-        .map(|text| if text.trim() == "-" { Ok(None) } else { count("action count", text).map(Some) })
+        .map(|text| {
+            if text.trim() == "-" {
+                Ok(None)
+            } else {
+                count("action count", text).map(Some)
+            }
+        })
         .collect::<Result<_>>()?;
     ensure!(
         baselines.len() == actions.len(),
@@ -57,14 +77,23 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
     );
     let results: Vec<LevelResult> = actions
         .iter()
-        .map(|count| count.map_or(LevelResult::NotCompleted, |count| LevelResult::Completed(LevelCount::all(count))))
+        .map(|count| {
+            count.map_or(LevelResult::NotCompleted, |count| {
+                LevelResult::Completed(LevelCount::all(count))
+            })
+        })
         .collect();
     let game = score_game(args.method, &baselines, &results)?;
     let levels = baselines.iter().zip(&actions).zip(&game.levels).enumerate();
     let scores = Scores {
         method: args.method.name(),
         levels: levels
-            .map(|(index, ((&baseline, &actions), score))| Level { level: index + 1, baseline, actions, score: 100.0 * score })
+            .map(|(index, ((&baseline, &actions), score))| Level {
+                level: index + 1,
+                baseline,
+                actions,
+                score: 100.0 * score,
+            })
             .collect(),
         score: 100.0 * game.score,
         cap: 100.0 * game.cap,
@@ -72,23 +101,38 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
     if args.json {
         return output::print_json(&scores);
     }
-    output::print(&format!("method {}\n\nlevel  baseline  actions  score %", scores.method))?;
+    output::print(&format!(
+        "method {}\n\nlevel  baseline  actions  score %",
+        scores.method
+    ))?;
     for level in &scores.levels {
-        let actions = level.actions.map_or_else(|| "-".to_owned(), |count| count.to_string());
-        output::print(&format!("{:>5}  {:>8}  {actions:>7}  {:>7.2}", level.level, level.baseline, level.score))?;
+        let actions = level
+            .actions
+            .map_or_else(|| "-".to_owned(), |count| count.to_string());
+        output::print(&format!(
+            "{:>5}  {:>8}  {actions:>7}  {:>7.2}",
+            level.level, level.baseline, level.score
+        ))?;
     }
-    output::print(&format!("\ngame {:.2} %, of at most {:.2} % for the completed levels", scores.score, scores.cap))
+    output::print(&format!(
+        "\ngame {:.2} %, of at most {:.2} % for the completed levels",
+        scores.score, scores.cap
+    ))
 }
 
 fn count(what: &str, text: &str) -> Result<u32> {
     match text.trim().parse::<i64>() {
-        Ok(number) if number < 1 => bail!("`{number}` is not a possible {what}: a level takes at least one action"),
+        Ok(number) if number < 1 => {
+            bail!("`{number}` is not a possible {what}: a level takes at least one action")
+        }
         Ok(number) => match u32::try_from(number) {
             Ok(count) => Ok(count),
             Err(_) => bail!("`{number}` is too large for a {what}"),
         },
         Err(_) => {
-            bail!("`{text}` is not a possible {what}: expected a whole number above 0 (or `-` for a level that was not completed)")
+            bail!(
+                "`{text}` is not a possible {what}: expected a whole number above 0 (or `-` for a level that was not completed)"
+            )
         }
     }
 }

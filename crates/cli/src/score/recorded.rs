@@ -46,20 +46,35 @@ pub(crate) struct RecordingArgs {
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
-    ensure!(!args.folder.is_file(), "`{}` is a file; a recording is scored with `rhae score recording`", args.folder.display());
+    ensure!(
+        !args.folder.is_file(),
+        "`{}` is a file; a recording is scored with `rhae score recording`",
+        args.folder.display()
+    );
     let config = load_config(&args.folder)?;
     let method = match args.method {
         Some(method) => method,
         None => config.method.parse()?,
     };
     let plays = load_plays(&args.folder)?;
-    let mut results = assemble(&config, method, &args.outside.games_of_run(&config.games_dirs)?, &plays)?;
+    let mut results = assemble(
+        &config,
+        method,
+        &args.outside.games_of_run(&config.games_dirs)?,
+        &plays,
+    )?;
     results.summary.folder = args.folder.display().to_string();
     if args.json {
-        return output::print_json(&serde_json::json!({ "summary": results.summary, "cards": results.cards }));
+        return output::print_json(
+            &serde_json::json!({ "summary": results.summary, "cards": results.cards }),
+        );
     }
     output::print(&format!("method {}\n", results.summary.method))?;
-    output::print(&card_table(&results.cards, &results.summary, output::width()))
+    output::print(&card_table(
+        &results.cards,
+        &results.summary,
+        output::width(),
+    ))
 }
 
 pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
@@ -68,22 +83,47 @@ pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
     for file in &args.files {
         let name = file.display();
         let recording = read_recording(file)?;
-        let replayed = replay(&games, &recording).with_context(|| format!("cannot replay `{name}`"))?;
+        let replayed =
+            replay(&games, &recording).with_context(|| format!("cannot replay `{name}`"))?;
         if let Some(mismatch) = replayed.mismatch {
-            bail!("`{name}` cannot be scored: at entry {} {}", mismatch.entry + 1, mismatch.what);
+            bail!(
+                "`{name}` cannot be scored: at entry {} {}",
+                mismatch.entry + 1,
+                mismatch.what
+            );
         }
         if recording.format == Format::Rhae && recording.ending.is_none() {
-            eprintln!("note: `{name}` has no closing line: it was cut off, and only what it holds is scored");
+            eprintln!(
+                "note: `{name}` has no closing line: it was cut off, and only what it holds is scored"
+            );
         }
         let info = games.find(recording.header.game_id.as_str())?;
         let guid = recording.header.guid.clone().unwrap_or_default();
-        let runs = replayed.play.tally().runs().iter().map(|run| (guid.clone(), run.clone()));
-        match environments.iter_mut().find(|environment| environment.info.id == info.id) {
+        let runs = replayed
+            .play
+            .tally()
+            .runs()
+            .iter()
+            .map(|run| (guid.clone(), run.clone()));
+        match environments
+            .iter_mut()
+            .find(|environment| environment.info.id == info.id)
+        {
             Some(environment) => environment.runs.extend(runs),
-            None => environments.push(EnvironmentRuns { info, runs: runs.collect() }),
+            None => environments.push(EnvironmentRuns {
+                info,
+                runs: runs.collect(),
+            }),
         }
     }
-    let card = scorecard(CardFacts { card_id: "recordings".to_owned(), ..CardFacts::default() }, args.method, &environments);
+    let card = scorecard(
+        CardFacts {
+            card_id: "recordings".to_owned(),
+            ..CardFacts::default()
+        },
+        args.method,
+        &environments,
+    );
     if args.json {
         return output::print_json(&card);
     }
@@ -101,8 +141,12 @@ pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
                 run.state
             ))?;
             for (index, score) in run.level_scores.iter().enumerate() {
-                let (actions, baseline) = (run.level_actions[index], run.level_baseline_actions[index]);
-                let source = environment.baseline_source.get(index).map_or("", String::as_str);
+                let (actions, baseline) =
+                    (run.level_actions[index], run.level_baseline_actions[index]);
+                let source = environment
+                    .baseline_source
+                    .get(index)
+                    .map_or("", String::as_str);
                 output::print(&format!(
                     "  level {:>2}  {actions:>5} actions  baseline {baseline:>5} ({source})  {score:>6.2} %",
                     index + 1

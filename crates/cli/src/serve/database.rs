@@ -23,17 +23,27 @@ impl Database {
 
     /// As [`Database::open`], only to read; a file must be there.
     pub(crate) async fn open_to_read(db: &Path) -> Result<Self> {
-        Self::open_with(db, SqliteOptions { read_only: true, ..SqliteOptions::default() }).await
+        Self::open_with(
+            db,
+            SqliteOptions {
+                read_only: true,
+                ..SqliteOptions::default()
+            },
+        )
+        .await
     }
 
     async fn open_with(db: &Path, options: SqliteOptions) -> Result<Self> {
         if let Some(text) = db.to_str().filter(|text| PostgresAddress::is_one(text)) {
             let address: PostgresAddress = text.parse()?;
-            let store = PostgresStore::open(&address).await.with_context(|| format!("cannot open the database {address}"))?;
+            let store = PostgresStore::open(&address)
+                .await
+                .with_context(|| format!("cannot open the database {address}"))?;
             return Ok(Self::Postgres(Box::new(address), Arc::new(store)));
         }
         let store = SqliteStore::open(db, options).await;
-        let store = store.with_context(|| format!("cannot open the database `{}`", db.display()))?;
+        let store =
+            store.with_context(|| format!("cannot open the database `{}`", db.display()))?;
         Ok(Self::Sqlite(db.to_owned(), Arc::new(store)))
     }
 

@@ -19,10 +19,18 @@ pub(crate) fn begin(form: LogForm, level: LogLevel) {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
-    let chosen = Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("rhae", level);
+    let chosen = Targets::new()
+        .with_default(level.min(LevelFilter::WARN))
+        .with_target("rhae", level);
     let log = fmt::layer().with_writer(stderr).with_target(false);
     match form {
-        LogForm::Text => registry().with(chosen).with(log.with_ansi(stderr().is_terminal())).init(),
-        LogForm::Json => registry().with(chosen).with(log.json().flatten_event(true).with_span_list(false)).init(),
+        LogForm::Text => registry()
+            .with(chosen)
+            .with(log.with_ansi(stderr().is_terminal()))
+            .init(),
+        LogForm::Json => registry()
+            .with(chosen)
+            .with(log.json().flatten_event(true).with_span_list(false))
+            .init(),
     }
 }

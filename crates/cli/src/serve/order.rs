@@ -45,30 +45,68 @@ impl Order {
     pub(crate) fn resolve(settings: Settings) -> Result<Self> {
         let auth = settings.auth.unwrap_or(Auth::Open);
         let address = address(settings.addr.as_deref().unwrap_or("127.0.0.1:8001"), auth)?;
-        let metrics = settings.metrics.as_deref().map(|text| addresses(text).map(|all| all[0])).transpose()?;
+        let metrics = settings
+            .metrics
+            .as_deref()
+            .map(|text| addresses(text).map(|all| all[0]))
+            .transpose()?;
         let catalog = outside(&settings)?.games()?;
         let games = chosen_games(&catalog, settings.games.as_deref().unwrap_or("all"))?;
-        let games = games.iter().map(|id| catalog.find(id)).collect::<Result<Vec<_>, _>>()?;
-        let sets = settings.sets.as_deref().map(|path| sets::read(path, &catalog)).transpose()?;
-        let served = |info: &&GameInfo| sets.as_ref().is_none_or(|sets| sets.contains_key(&info.id));
+        let games = games
+            .iter()
+            .map(|id| catalog.find(id))
+            .collect::<Result<Vec<_>, _>>()?;
+        let sets = settings
+            .sets
+            .as_deref()
+            .map(|path| sets::read(path, &catalog))
+            .transpose()?;
+        let served =
+            |info: &&GameInfo| sets.as_ref().is_none_or(|sets| sets.contains_key(&info.id));
         let count = games.iter().filter(served).count();
-        ensure!(count > 0, "no environment is both in --games and in the file of --sets");
+        ensure!(
+            count > 0,
+            "no environment is both in --games and in the file of --sets"
+        );
         let tls = tls(settings.tls_cert.as_deref(), settings.tls_key.as_deref())?;
         let limits = limits(&settings, auth)?;
-        let minutes = |name, value: Option<u64>, default| Ok::<_, anyhow::Error>(within(name, value, default, TIMES)? * 60_000);
+        let minutes = |name, value: Option<u64>, default| {
+            Ok::<_, anyhow::Error>(within(name, value, default, TIMES)? * 60_000)
+        };
         let visitors = visitors(&settings, auth)?;
         let config = Config {
             visitors,
             competition: settings.competition.unwrap_or(false),
             idle_ms: minutes("idle-minutes", settings.idle_minutes, 15)?,
             open_ms: minutes("open-minutes", settings.open_minutes, 24 * 60)?,
-            snapshot_every: within("snapshot-every", settings.snapshot_every, 1000, 1..=u32::MAX)?,
+            snapshot_every: within(
+                "snapshot-every",
+                settings.snapshot_every,
+                1000,
+                1..=u32::MAX,
+            )?,
             limits,
             ..Config::default()
         };
-        let (log, log_level) = (settings.log.unwrap_or(LogForm::Text), settings.log_level.unwrap_or(LogLevel::Info));
+        let (log, log_level) = (
+            settings.log.unwrap_or(LogForm::Text),
+            settings.log_level.unwrap_or(LogLevel::Info),
+        );
         let db = settings.db.unwrap_or_else(|| "rhae.db".into());
-        Ok(Self { address, db, catalog, games, sets, count, auth, tls, metrics, log, log_level, config })
+        Ok(Self {
+            address,
+            db,
+            catalog,
+            games,
+            sets,
+            count,
+            auth,
+            tls,
+            metrics,
+            log,
+            log_level,
+            config,
+        })
     }
 }
 
@@ -78,7 +116,12 @@ fn outside(settings: &Settings) -> Result<OutsideArgs> {
         games_dir: settings.games_dir.clone().unwrap_or_default(),
         python: settings.python.clone(),
         host_seconds: settings.host_seconds.unwrap_or(HOST_SECONDS),
-        host_memory: within("host-memory", settings.host_memory, HOST_MEMORY, HOST_MEMORY_RANGE)?,
+        host_memory: within(
+            "host-memory",
+            settings.host_memory,
+            HOST_MEMORY,
+            HOST_MEMORY_RANGE,
+        )?,
         unsafe_host: settings.unsafe_host.unwrap_or(false),
     })
 }
@@ -102,8 +145,12 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
         "requests-per-minute needs `--auth keys`: without keys nobody knows whose requests they are"
     );
     // With open access all requests without a key have one owner, whom a limit would hit for the sake of others.
-    let counted = |value: Option<u32>, default: u32| value.or(keys.then_some(default)).filter(|&most| most > 0);
-    let seconds = |name, value, default: Duration| within(name, value, default.as_secs(), TIMES).map(Duration::from_secs);
+    let counted = |value: Option<u32>, default: u32| {
+        value.or(keys.then_some(default)).filter(|&most| most > 0)
+    };
+    let seconds = |name, value, default: Duration| {
+        within(name, value, default.as_secs(), TIMES).map(Duration::from_secs)
+    };
     let default = Limits::default();
     Ok(Limits {
         requests_per_minute: counted(settings.requests_per_minute, 600),
@@ -111,13 +158,41 @@ fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
         visitor_requests_per_minute: counted(settings.visitor_requests_per_minute, 540),
         open_cards: counted(settings.open_cards, 100),
         plays_per_card: counted(settings.plays_per_card, 1000),
-        body_bytes: within("body-bytes", settings.body_bytes, default.body_bytes, 1024..=64 * 1024 * 1024)?,
-        json_depth: within("json-depth", settings.json_depth, default.json_depth, 1..=Limits::MOST_DEPTH)?,
-        extra_bytes: within("extra-bytes", settings.extra_bytes, default.extra_bytes, 0..=16 * 1024 * 1024)?,
-        connections: within("connections", settings.connections, default.connections, 1..=1_000_000)?,
-        header_timeout: seconds("header-seconds", settings.header_seconds, default.header_timeout)?,
+        body_bytes: within(
+            "body-bytes",
+            settings.body_bytes,
+            default.body_bytes,
+            1024..=64 * 1024 * 1024,
+        )?,
+        json_depth: within(
+            "json-depth",
+            settings.json_depth,
+            default.json_depth,
+            1..=Limits::MOST_DEPTH,
+        )?,
+        extra_bytes: within(
+            "extra-bytes",
+            settings.extra_bytes,
+            default.extra_bytes,
+            0..=16 * 1024 * 1024,
+        )?,
+        connections: within(
+            "connections",
+            settings.connections,
+            default.connections,
+            1..=1_000_000,
+        )?,
+        header_timeout: seconds(
+            "header-seconds",
+            settings.header_seconds,
+            default.header_timeout,
+        )?,
         body_timeout: seconds("body-seconds", settings.body_seconds, default.body_timeout)?,
-        answer_timeout: seconds("answer-seconds", settings.answer_seconds, default.answer_timeout)?,
+        answer_timeout: seconds(
+            "answer-seconds",
+            settings.answer_seconds,
+            default.answer_timeout,
+        )?,
         idle_timeout: seconds("idle-seconds", settings.idle_seconds, default.idle_timeout)?,
     })
 }
@@ -128,7 +203,12 @@ where
     T: PartialOrd + std::fmt::Display,
 {
     let value = value.unwrap_or(default);
-    ensure!(range.contains(&value), "{name} must be from {} to {}, and not {value}", range.start(), range.end());
+    ensure!(
+        range.contains(&value),
+        "{name} must be from {} to {}, and not {value}",
+        range.start(),
+        range.end()
+    );
     Ok(value)
 }
 
@@ -144,7 +224,9 @@ fn address(text: &str, auth: Auth) -> Result<SocketAddr> {
 
 /// All addresses that a text leads to, at least one.
 fn addresses(text: &str) -> Result<Vec<SocketAddr>> {
-    let addresses = text.to_socket_addrs().with_context(|| format!("`{text}` is not an address such as 127.0.0.1:8001"))?;
+    let addresses = text
+        .to_socket_addrs()
+        .with_context(|| format!("`{text}` is not an address such as 127.0.0.1:8001"))?;
     let addresses: Vec<SocketAddr> = addresses.collect();
     ensure!(!addresses.is_empty(), "`{text}` leads to no address");
     Ok(addresses)
@@ -156,7 +238,11 @@ fn tls(certificate: Option<&Path>, key: Option<&Path>) -> Result<Option<Tls>> {
         (None, None) => return Ok(None),
         _ => bail!("--tls-cert and --tls-key belong together: give both or neither"),
     };
-    let read = |path: &Path| std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()));
+    let read = |path: &Path| {
+        std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
+    };
     let tls = Tls::from_pem(&read(certificate)?, &read(key)?);
-    Ok(Some(tls.with_context(|| format!("`{}` and `{}`", certificate.display(), key.display()))?))
+    Ok(Some(tls.with_context(|| {
+        format!("`{}` and `{}`", certificate.display(), key.display())
+    })?))
 }

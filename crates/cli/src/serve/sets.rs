@@ -23,28 +23,39 @@ struct File {
 
 /// The set of each environment that the file names.
 pub(crate) fn read(path: &Path, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read `{}`", path.display()))?;
     parse(&text, catalog).with_context(|| format!("in `{}`", path.display()))
 }
 
 fn parse(text: &str, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> {
     let file: File = toml::from_str(text)?;
     let mut sets = HashMap::new();
-    for (set, names) in GameSet::ALL.into_iter().zip([file.public, file.semi_private, file.private]) {
+    for (set, names) in GameSet::ALL
+        .into_iter()
+        .zip([file.public, file.semi_private, file.private])
+    {
         for name in names {
             let line = text[..name.span().start].matches('\n').count() + 1;
-            let info = catalog.find(name.get_ref()).map_err(|error| anyhow!("line {line}: {error}"))?;
+            let info = catalog
+                .find(name.get_ref())
+                .map_err(|error| anyhow!("line {line}: {error}"))?;
             match sets.entry(info.id) {
                 Entry::Vacant(place) => drop(place.insert(set)),
                 // Twice in one set may be a slip of the pen, but in two sets nobody can tell which was meant.
                 Entry::Occupied(place) => {
                     let (id, set) = (place.key(), place.get().name());
-                    return Err(anyhow!("line {line}: `{id}` is in the set `{set}` already; an environment is named once"));
+                    return Err(anyhow!(
+                        "line {line}: `{id}` is in the set `{set}` already; an environment is named once"
+                    ));
                 }
             }
         }
     }
-    ensure!(!sets.is_empty(), "it names no environment: expected lists `public`, `semi-private`, `private`");
+    ensure!(
+        !sets.is_empty(),
+        "it names no environment: expected lists `public`, `semi-private`, `private`"
+    );
     Ok(sets)
 }
 
@@ -56,18 +67,40 @@ mod tests {
 
     #[test]
     fn sets_are_lists_of_environments() {
-        let sets = parse("public = ['kq19', 'ny40-v1']\nprivate = [\n  'ym39',\n]", &Builtin).unwrap();
+        let sets = parse(
+            "public = ['kq19', 'ny40-v1']\nprivate = [\n  'ym39',\n]",
+            &Builtin,
+        )
+        .unwrap();
         let set = |id: &str| sets.get(&id.parse::<GameId>().unwrap()).copied();
-        assert_eq!((set("kq19-v1"), set("ny40-v1")), (Some(GameSet::Public), Some(GameSet::Public)));
-        assert_eq!((set("ym39-v1"), set("bx20-v1"), sets.len()), (Some(GameSet::Private), None, 3));
+        assert_eq!(
+            (set("kq19-v1"), set("ny40-v1")),
+            (Some(GameSet::Public), Some(GameSet::Public))
+        );
+        assert_eq!(
+            (set("ym39-v1"), set("bx20-v1"), sets.len()),
+            (Some(GameSet::Private), None, 3)
+        );
     }
 
     #[test]
     fn mistakes_are_named_with_line_and_reason() {
         for (text, line, reason) in [
-            ("public = ['kq19']\nsecret = ['ny40']", "line 2", "unknown field `secret`"),
-            ("public = [\n  'kq19',\n  'zz99',\n]", "line 3", "there is no environment `zz99`"),
-            ("public = ['kq19']\nprivate = ['kq19-v1']", "line 2", "`kq19-v1` is in the set `public` already"),
+            (
+                "public = ['kq19']\nsecret = ['ny40']",
+                "line 2",
+                "unknown field `secret`",
+            ),
+            (
+                "public = [\n  'kq19',\n  'zz99',\n]",
+                "line 3",
+                "there is no environment `zz99`",
+            ),
+            (
+                "public = ['kq19']\nprivate = ['kq19-v1']",
+                "line 2",
+                "`kq19-v1` is in the set `public` already",
+            ),
             ("public = 'kq19'", "line 1", "expected a sequence"),
             ("public = [7]", "line 1", "expected a string"),
             ("public = ['kq19'", "line 1", "unclosed array"),

@@ -123,51 +123,117 @@ pub(crate) struct Settings {
     #[arg(long, env = "RHAE_LOG_LEVEL", help_heading = "Logs and metrics")]
     pub(crate) log_level: Option<LogLevel>,
     /// Where to serve metrics for Prometheus at /metrics, to everybody who can reach it [default: nowhere]
-    #[arg(long, env = "RHAE_METRICS", value_name = "ADDR", help_heading = "Logs and metrics")]
+    #[arg(
+        long,
+        env = "RHAE_METRICS",
+        value_name = "ADDR",
+        help_heading = "Logs and metrics"
+    )]
     pub(crate) metrics: Option<String>,
 
     /// Requests of a key in a minute, 0 for any number; needs `--auth keys` [default: 600]
-    #[arg(long, env = "RHAE_REQUESTS_PER_MINUTE", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_REQUESTS_PER_MINUTE",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) requests_per_minute: Option<u32>,
     /// Requests of a visitor in a minute, 0 for any number [default: 540]
-    #[arg(long, env = "RHAE_VISITOR_REQUESTS_PER_MINUTE", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_VISITOR_REQUESTS_PER_MINUTE",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) visitor_requests_per_minute: Option<u32>,
     /// Open scorecards of a key, 0 for any number [default: 100 with `--auth keys`, otherwise 0]
-    #[arg(long, env = "RHAE_OPEN_CARDS", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_OPEN_CARDS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) open_cards: Option<u32>,
     /// Plays on a scorecard, 0 for any number [default: 1000 with `--auth keys`, otherwise 0]
-    #[arg(long, env = "RHAE_PLAYS_PER_CARD", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_PLAYS_PER_CARD",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) plays_per_card: Option<u32>,
     /// Bytes of a request's body [default: 262144]
-    #[arg(long, env = "RHAE_BODY_BYTES", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_BODY_BYTES",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) body_bytes: Option<usize>,
     /// Levels of nesting in a body, up to 128 [default: 128]
-    #[arg(long, env = "RHAE_JSON_DEPTH", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_JSON_DEPTH",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) json_depth: Option<usize>,
     /// Bytes of `reasoning` and of `opaque` [default: 16384]
-    #[arg(long, env = "RHAE_EXTRA_BYTES", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_EXTRA_BYTES",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) extra_bytes: Option<usize>,
     /// Connections at a time; others wait until one of them ends [default: 4096]
-    #[arg(long, env = "RHAE_CONNECTIONS", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_CONNECTIONS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) connections: Option<usize>,
     /// Seconds for the head of a request, and for a TLS handshake [default: 10]
-    #[arg(long, env = "RHAE_HEADER_SECONDS", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_HEADER_SECONDS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) header_seconds: Option<u64>,
     /// Seconds for the body of a request [default: 20]
-    #[arg(long, env = "RHAE_BODY_SECONDS", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_BODY_SECONDS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) body_seconds: Option<u64>,
     /// Seconds for a client to read an answer [default: 60]
-    #[arg(long, env = "RHAE_ANSWER_SECONDS", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_ANSWER_SECONDS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) answer_seconds: Option<u64>,
     /// Seconds that a connection may be open with nothing asked [default: 120]
-    #[arg(long, env = "RHAE_IDLE_SECONDS", value_name = "N", help_heading = "Limits")]
+    #[arg(
+        long,
+        env = "RHAE_IDLE_SECONDS",
+        value_name = "N",
+        help_heading = "Limits"
+    )]
     pub(crate) idle_seconds: Option<u64>,
 }
 
 impl Settings {
     /// The settings of a file. Paths in it are relative to the folder where the server is started, as in flags.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read `{}`", path.display()))?;
         toml::from_str(&text).with_context(|| format!("in `{}`", path.display()))
     }
 
@@ -190,26 +256,46 @@ mod tests {
 
     #[test]
     fn what_was_given_first_holds() {
-        let flags = Settings { addr: Some("a".to_owned()), ..Settings::default() };
-        let file: Settings = toml::from_str("addr = 'b'\nauth = 'keys'\ncompetition = true\njson-depth = 7").unwrap();
+        let flags = Settings {
+            addr: Some("a".to_owned()),
+            ..Settings::default()
+        };
+        let file: Settings =
+            toml::from_str("addr = 'b'\nauth = 'keys'\ncompetition = true\njson-depth = 7")
+                .unwrap();
         let both = flags.over(file);
-        assert_eq!((both.addr.as_deref(), both.auth, both.json_depth), (Some("a"), Some(Auth::Keys), Some(7)));
+        assert_eq!(
+            (both.addr.as_deref(), both.auth, both.json_depth),
+            (Some("a"), Some(Auth::Keys), Some(7))
+        );
         assert_eq!((both.competition, both.db), (Some(true), None));
     }
 
     #[test]
     fn folders_are_a_list_in_a_file() {
-        let file: Settings = toml::from_str("games-dir = ['a', 'b:c']\nhost-seconds = 2.5\nunsafe-host = true").unwrap();
+        let file: Settings =
+            toml::from_str("games-dir = ['a', 'b:c']\nhost-seconds = 2.5\nunsafe-host = true")
+                .unwrap();
         assert_eq!(file.games_dir, Some(vec!["a".into(), "b:c".into()]));
-        let flags = Settings { games_dir: Some(vec!["d".into()]), ..Settings::default() };
+        let flags = Settings {
+            games_dir: Some(vec!["d".into()]),
+            ..Settings::default()
+        };
         let both = flags.over(file);
-        assert_eq!((both.games_dir, both.host_seconds, both.unsafe_host), (Some(vec!["d".into()]), Some(2.5), Some(true)));
+        assert_eq!(
+            (both.games_dir, both.host_seconds, both.unsafe_host),
+            (Some(vec!["d".into()]), Some(2.5), Some(true))
+        );
     }
 
     #[test]
     fn a_mistake_in_a_file_is_named_with_its_line() {
         for (text, line, reason) in [
-            ("addr = 'b'\nadress = 'c'", "line 2", "unknown field `adress`"),
+            (
+                "addr = 'b'\nadress = 'c'",
+                "line 2",
+                "unknown field `adress`",
+            ),
             ("\n\nauth = 'key'", "line 3", "unknown variant `key`"),
             ("json-depth = -1", "line 1", "invalid value"),
             ("addr = ", "line 1", "TOML"),

@@ -22,11 +22,25 @@ pub(crate) fn draw(canvas: &mut Canvas, layout: &Layout, frame: &Frame, marked: 
 /// Says that the board does not fit, and what would help.
 pub(crate) fn too_small(columns: u16, rows: u16) -> Canvas {
     let mut canvas = Canvas::new(columns, rows);
-    let area = Area { column: 0, row: rows / 3, columns, rows: rows - rows / 3 };
+    let area = Area {
+        column: 0,
+        row: rows / 3,
+        columns,
+        rows: rows - rows / 3,
+    };
     let mut pen = Pen::new(&mut canvas, area);
-    pen.sentence(&format!("This terminal has {columns} x {rows} characters."), true);
+    pen.sentence(
+        &format!("This terminal has {columns} x {rows} characters."),
+        true,
+    );
     pen.new_line();
-    pen.sentence(&format!("The board needs {} x {}, or {} x {}.", NEEDED.0, NEEDED.1, NEEDED_BESIDE.0, NEEDED_BESIDE.1), true);
+    pen.sentence(
+        &format!(
+            "The board needs {} x {}, or {} x {}.",
+            NEEDED.0, NEEDED.1, NEEDED_BESIDE.0, NEEDED_BESIDE.1
+        ),
+        true,
+    );
     pen.new_line();
     pen.sentence("Enlarge it or choose a smaller font; q quits.", false);
     canvas
@@ -37,7 +51,16 @@ fn rim(canvas: &mut Canvas, board: Area) {
     let (right, bottom) = (board.column + board.columns, board.row + board.rows);
     let mut line = |column: Option<u16>, row: Option<u16>, symbol: char| {
         if let (Some(column), Some(row)) = (column, row) {
-            canvas.set(column, row, Glyph { symbol, ink: Ink::Cell(DIM), ground: Ink::Plain, bold: false });
+            canvas.set(
+                column,
+                row,
+                Glyph {
+                    symbol,
+                    ink: Ink::Cell(DIM),
+                    ground: Ink::Plain,
+                    bold: false,
+                },
+            );
         }
     };
     let (left, top) = (board.column.checked_sub(1), board.row.checked_sub(1));
@@ -61,8 +84,21 @@ fn cells(canvas: &mut Canvas, layout: &Layout, frame: &Frame) {
         for column in 0..layout.board.columns {
             let (upper, lower) = layout.cells_of(column, row);
             let (upper, lower) = (color(upper), color(lower));
-            let plain = Glyph { symbol: ' ', ink: Ink::Plain, ground: Ink::Cell(lower), bold: false };
-            let glyph = if upper == lower { plain } else { Glyph { symbol: '▀', ink: Ink::Cell(upper), ..plain } };
+            let plain = Glyph {
+                symbol: ' ',
+                ink: Ink::Plain,
+                ground: Ink::Cell(lower),
+                bold: false,
+            };
+            let glyph = if upper == lower {
+                plain
+            } else {
+                Glyph {
+                    symbol: '▀',
+                    ink: Ink::Cell(upper),
+                    ..plain
+                }
+            };
             canvas.set(layout.board.column + column, layout.board.row + row, glyph);
         }
     }
@@ -73,7 +109,12 @@ fn with_cross(frame: &Frame, (x, y): (u8, u8)) -> Frame {
     let mut marked = frame.clone();
     let (x, y) = (usize::from(x), usize::from(y));
     for reach in 1..=3 {
-        for (x, y) in [(x + reach, y), (x.wrapping_sub(reach), y), (x, y + reach), (x, y.wrapping_sub(reach))] {
+        for (x, y) in [
+            (x + reach, y),
+            (x.wrapping_sub(reach), y),
+            (x, y + reach),
+            (x, y.wrapping_sub(reach)),
+        ] {
             if x < SIZE && y < SIZE {
                 let [red, green, blue] = PALETTE[usize::from(frame.get(x, y) & 15)].map(u32::from);
                 // Luma as in ITU-R BT.601.
@@ -92,7 +133,10 @@ mod tests {
     #[test]
     fn the_cross_stands_round_its_cell_and_clips() {
         let marked = with_cross(&Frame::filled(5), (0, 63));
-        assert_eq!((marked.get(0, 63), marked.get(3, 63), marked.get(0, 60)), (5, 0, 0));
+        assert_eq!(
+            (marked.get(0, 63), marked.get(3, 63), marked.get(0, 60)),
+            (5, 0, 0)
+        );
         assert_eq!(marked.cells().iter().filter(|&&cell| cell == 0).count(), 6);
         assert_eq!(with_cross(&Frame::filled(0), (9, 9)).get(10, 9), 5);
     }

@@ -23,7 +23,12 @@ pub(crate) struct Glyph {
     pub(crate) bold: bool,
 }
 
-const BLANK: Glyph = Glyph { symbol: ' ', ink: Ink::Plain, ground: Ink::Plain, bold: false };
+const BLANK: Glyph = Glyph {
+    symbol: ' ',
+    ink: Ink::Plain,
+    ground: Ink::Plain,
+    bold: false,
+};
 
 /// A whole screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +39,10 @@ pub(crate) struct Canvas {
 
 impl Canvas {
     pub(crate) fn new(columns: u16, rows: u16) -> Self {
-        Self { columns, glyphs: vec![BLANK; usize::from(columns) * usize::from(rows)] }
+        Self {
+            columns,
+            glyphs: vec![BLANK; usize::from(columns) * usize::from(rows)],
+        }
     }
 
     /// Sets a character; outside the screen nothing happens.
@@ -54,7 +62,13 @@ impl Canvas {
     /// The characters without their looks.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
-        let line = |row: &[Glyph]| row.iter().map(|glyph| glyph.symbol).collect::<String>().trim_end().to_owned();
+        let line = |row: &[Glyph]| {
+            row.iter()
+                .map(|glyph| glyph.symbol)
+                .collect::<String>()
+                .trim_end()
+                .to_owned()
+        };
         self.rows().map(line).collect::<Vec<_>>().join("\n")
     }
 }
@@ -69,7 +83,12 @@ pub(crate) struct Pen<'a> {
 
 impl<'a> Pen<'a> {
     pub(crate) const fn new(canvas: &'a mut Canvas, area: Area) -> Self {
-        Self { canvas, area, column: 0, row: 0 }
+        Self {
+            canvas,
+            area,
+            column: 0,
+            row: 0,
+        }
     }
 
     /// Writes parts that stay together on a line, some of them bold, after a gap from what came before.
@@ -86,8 +105,16 @@ impl<'a> Pen<'a> {
         for &(text, bold) in parts {
             for symbol in text.chars() {
                 if self.column < self.area.columns && self.row < self.area.rows {
-                    let glyph = Glyph { symbol, bold, ..BLANK };
-                    self.canvas.set(self.area.column + self.column, self.area.row + self.row, glyph);
+                    let glyph = Glyph {
+                        symbol,
+                        bold,
+                        ..BLANK
+                    };
+                    self.canvas.set(
+                        self.area.column + self.column,
+                        self.area.row + self.row,
+                        glyph,
+                    );
                 }
                 self.column = self.column.saturating_add(1);
             }
@@ -126,20 +153,32 @@ impl Painter {
 
     /// The bytes that make the screen show the canvas: none if it does already.
     pub(crate) fn paint(&mut self, canvas: Canvas) -> Vec<u8> {
-        let shown =
-            self.shown.as_ref().filter(|shown| shown.columns == canvas.columns && shown.glyphs.len() == canvas.glyphs.len());
+        let shown = self.shown.as_ref().filter(|shown| {
+            shown.columns == canvas.columns && shown.glyphs.len() == canvas.glyphs.len()
+        });
         let cleared = shown.is_none();
-        let blank = Canvas { columns: canvas.columns, glyphs: vec![BLANK; canvas.glyphs.len()] };
+        let blank = Canvas {
+            columns: canvas.columns,
+            glyphs: vec![BLANK; canvas.glyphs.len()],
+        };
         let mut strokes = Vec::new();
         let mut looks = None;
-        for (row, (old, new)) in shown.unwrap_or(&blank).rows().zip(canvas.rows()).enumerate() {
+        for (row, (old, new)) in shown
+            .unwrap_or(&blank)
+            .rows()
+            .zip(canvas.rows())
+            .enumerate()
+        {
             let mut pen_at = None;
             for (column, (old, new)) in old.iter().zip(new).enumerate() {
                 if old == new {
                     continue;
                 }
                 if pen_at != Some(column) {
-                    push(&mut strokes, format_args!("\x1b[{};{}H", row + 1, column + 1));
+                    push(
+                        &mut strokes,
+                        format_args!("\x1b[{};{}H", row + 1, column + 1),
+                    );
                 }
                 if looks != Some((new.ink, new.ground, new.bold)) {
                     looks = Some((new.ink, new.ground, new.bold));
@@ -155,7 +194,13 @@ impl Painter {
         }
         // The terminal shows what stands between these two marks at once, if it knows them.
         let clear: &[u8] = if cleared { b"\x1b[0m\x1b[2J" } else { b"" };
-        [b"\x1b[?2026h".as_slice(), clear, &strokes, b"\x1b[0m\x1b[?2026l"].concat()
+        [
+            b"\x1b[?2026h".as_slice(),
+            clear,
+            &strokes,
+            b"\x1b[0m\x1b[?2026l",
+        ]
+        .concat()
     }
 
     fn looks(&self, strokes: &mut Vec<u8>, glyph: Glyph) {
@@ -165,7 +210,10 @@ impl Painter {
         }
         for (ink, background) in [(glyph.ink, false), (glyph.ground, true)] {
             if let Ink::Cell(cell) = ink {
-                push(strokes, format_args!(";{}", self.depth.parameters(cell, background)));
+                push(
+                    strokes,
+                    format_args!(";{}", self.depth.parameters(cell, background)),
+                );
             }
         }
         push(strokes, format_args!("m"));
@@ -173,14 +221,21 @@ impl Painter {
 }
 
 fn push(bytes: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    bytes.write_fmt(text).expect("memory takes what is written to it");
+    bytes
+        .write_fmt(text)
+        .expect("memory takes what is written to it");
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const RED: Glyph = Glyph { symbol: '▀', ink: Ink::Cell(8), ground: Ink::Cell(5), bold: false };
+    const RED: Glyph = Glyph {
+        symbol: '▀',
+        ink: Ink::Cell(8),
+        ground: Ink::Cell(5),
+        bold: false,
+    };
 
     fn painted(painter: &mut Painter, canvas: &Canvas) -> String {
         String::from_utf8(painter.paint(canvas.clone())).unwrap()
@@ -191,11 +246,17 @@ mod tests {
         let mut painter = Painter::new(Depth::Ansi);
         let mut canvas = Canvas::new(4, 2);
         canvas.set(1, 0, RED);
-        assert_eq!(painted(&mut painter, &canvas), "\x1b[?2026h\x1b[0m\x1b[2J\x1b[1;2H\x1b[0;91;40m▀\x1b[0m\x1b[?2026l");
+        assert_eq!(
+            painted(&mut painter, &canvas),
+            "\x1b[?2026h\x1b[0m\x1b[2J\x1b[1;2H\x1b[0;91;40m▀\x1b[0m\x1b[?2026l"
+        );
         assert_eq!(painted(&mut painter, &canvas), "");
         canvas.set(2, 1, RED);
         canvas.set(3, 1, RED);
-        assert_eq!(painted(&mut painter, &canvas), "\x1b[?2026h\x1b[2;3H\x1b[0;91;40m▀▀\x1b[0m\x1b[?2026l");
+        assert_eq!(
+            painted(&mut painter, &canvas),
+            "\x1b[?2026h\x1b[2;3H\x1b[0;91;40m▀▀\x1b[0m\x1b[?2026l"
+        );
     }
 
     #[test]
@@ -210,7 +271,15 @@ mod tests {
     #[test]
     fn words_go_on_the_next_line_and_stay_in_their_area() {
         let mut canvas = Canvas::new(12, 4);
-        let mut pen = Pen::new(&mut canvas, Area { column: 1, row: 1, columns: 8, rows: 2 });
+        let mut pen = Pen::new(
+            &mut canvas,
+            Area {
+                column: 1,
+                row: 1,
+                columns: 8,
+                rows: 2,
+            },
+        );
         pen.sentence("one two three-and-more four", false);
         assert_eq!(canvas.text(), "\n one two\n three-an\n");
         canvas.set(12, 0, RED);

@@ -49,9 +49,17 @@ impl Layout {
         (1..=largest).rev().find_map(|zoom| {
             let (width, height) = (BOARD_COLUMNS * zoom, BOARD_ROWS * zoom);
             if rows >= height + BELOW_ROWS {
-                Some(Self::below(zoom, (columns - width) / 2, (rows - height - BELOW_ROWS) / 2))
+                Some(Self::below(
+                    zoom,
+                    (columns - width) / 2,
+                    (rows - height - BELOW_ROWS) / 2,
+                ))
             } else if columns >= width + GAP + BESIDE_COLUMNS {
-                Some(Self::beside(zoom, (columns - width - GAP - BESIDE_COLUMNS) / 2, (rows - height) / 2))
+                Some(Self::beside(
+                    zoom,
+                    (columns - width - GAP - BESIDE_COLUMNS) / 2,
+                    (rows - height) / 2,
+                ))
             } else {
                 None
             }
@@ -68,14 +76,34 @@ impl Layout {
             let spare = columns - fitted.board.columns - GAP - BESIDE_COLUMNS;
             let board = board(zoom, spare.min(1), fitted.board.row);
             let column = board.column + board.columns + GAP;
-            (board, Area { column, columns: (columns - column).min(READING_COLUMNS), ..board }, READING_BESIDE)
+            (
+                board,
+                Area {
+                    column,
+                    columns: (columns - column).min(READING_COLUMNS),
+                    ..board
+                },
+                READING_BESIDE,
+            )
         } else {
             let spare = rows - fitted.board.rows - BELOW_ROWS;
             let board = board(zoom, fitted.board.column, spare.min(1));
             let row = board.row + board.rows + 1;
-            (board, Area { row, rows: rows - row, ..board }, READING_BELOW)
+            (
+                board,
+                Area {
+                    row,
+                    rows: rows - row,
+                    ..board
+                },
+                READING_BELOW,
+            )
         };
-        let lines = |row: u16, rows: u16| Area { row: text.row + row, rows, ..text };
+        let lines = |row: u16, rows: u16| Area {
+            row: text.row + row,
+            rows,
+            ..text
+        };
         // Beside the board a blank row stands before and after the message.
         let gap = u16::from(is_beside);
         Some(Self {
@@ -90,20 +118,44 @@ impl Layout {
     fn below(zoom: u16, column: u16, row: u16) -> Self {
         let board = board(zoom, column, row);
         let text = board.row + board.rows;
-        let lines = |row: u16, rows: u16| Area { row: text + row, rows, ..board };
-        Self { board, zoom, status: lines(1, 1), message: lines(2, 2), keys: lines(4, 2) }
+        let lines = |row: u16, rows: u16| Area {
+            row: text + row,
+            rows,
+            ..board
+        };
+        Self {
+            board,
+            zoom,
+            status: lines(1, 1),
+            message: lines(2, 2),
+            keys: lines(4, 2),
+        }
     }
 
     fn beside(zoom: u16, column: u16, row: u16) -> Self {
         let board = board(zoom, column, row);
         let text = board.column + board.columns + GAP;
-        let lines = |row: u16, rows: u16| Area { column: text, row: board.row + row, columns: BESIDE_COLUMNS, rows };
-        Self { board, zoom, status: lines(1, 4), message: lines(6, 8), keys: lines(15, 16) }
+        let lines = |row: u16, rows: u16| Area {
+            column: text,
+            row: board.row + row,
+            columns: BESIDE_COLUMNS,
+            rows,
+        };
+        Self {
+            board,
+            zoom,
+            status: lines(1, 4),
+            message: lines(6, 8),
+            keys: lines(15, 16),
+        }
     }
 
     /// The cell, as column and row of the frame, that a character on the screen shows. Of two cells it is the upper one.
     pub(crate) fn cell_at(&self, column: u16, row: u16) -> Option<(u8, u8)> {
-        let (column, row) = (column.checked_sub(self.board.column)?, row.checked_sub(self.board.row)?);
+        let (column, row) = (
+            column.checked_sub(self.board.column)?,
+            row.checked_sub(self.board.row)?,
+        );
         let inside = column < self.board.columns && row < self.board.rows;
         inside.then(|| self.cells_of(column, row).0)
     }
@@ -111,12 +163,20 @@ impl Layout {
     /// The upper and the lower cell that a character of the board shows, counted from the board's corner.
     pub(crate) const fn cells_of(&self, column: u16, row: u16) -> ((u8, u8), (u8, u8)) {
         let x = (column / self.zoom) as u8;
-        ((x, (2 * row / self.zoom) as u8), (x, ((2 * row + 1) / self.zoom) as u8))
+        (
+            (x, (2 * row / self.zoom) as u8),
+            (x, ((2 * row + 1) / self.zoom) as u8),
+        )
     }
 }
 
 const fn board(zoom: u16, column: u16, row: u16) -> Area {
-    Area { column, row, columns: BOARD_COLUMNS * zoom, rows: BOARD_ROWS * zoom }
+    Area {
+        column,
+        row,
+        columns: BOARD_COLUMNS * zoom,
+        rows: BOARD_ROWS * zoom,
+    }
 }
 
 #[cfg(test)]
@@ -126,8 +186,24 @@ mod tests {
     #[test]
     fn a_common_terminal_shows_the_board_centred_with_texts_below() {
         let layout = Layout::fit(80, 40).unwrap();
-        assert_eq!(layout.board, Area { column: 8, row: 1, columns: 64, rows: 32 });
-        assert_eq!((layout.zoom, layout.status.row, layout.message.row, layout.keys.row), (1, 34, 35, 37));
+        assert_eq!(
+            layout.board,
+            Area {
+                column: 8,
+                row: 1,
+                columns: 64,
+                rows: 32
+            }
+        );
+        assert_eq!(
+            (
+                layout.zoom,
+                layout.status.row,
+                layout.message.row,
+                layout.keys.row
+            ),
+            (1, 34, 35, 37)
+        );
     }
 
     #[test]
@@ -144,7 +220,13 @@ mod tests {
     fn everything_lies_on_the_screen_and_apart() {
         for columns in (0..=u16::MAX).step_by(1311).chain(60..300) {
             for rows in (0..150).chain([u16::MAX]) {
-                for layout in [Layout::fit(columns, rows), Layout::fit_reading(columns, rows)].into_iter().flatten() {
+                for layout in [
+                    Layout::fit(columns, rows),
+                    Layout::fit_reading(columns, rows),
+                ]
+                .into_iter()
+                .flatten()
+                {
                     lies_on_the_screen_and_apart(&layout, columns, rows);
                 }
             }
@@ -155,20 +237,44 @@ mod tests {
         let areas = [layout.board, layout.status, layout.message, layout.keys];
         for (index, area) in areas.iter().enumerate() {
             assert!(area.columns > 0 && area.rows > 0, "{columns} x {rows}");
-            assert!(u32::from(area.column) + u32::from(area.columns) <= u32::from(columns), "{columns} x {rows}");
-            assert!(u32::from(area.row) + u32::from(area.rows) <= u32::from(rows), "{columns} x {rows}");
-            let beside = |other: &Area| area.column + area.columns <= other.column || other.column + other.columns <= area.column;
-            let above = |other: &Area| area.row + area.rows <= other.row || other.row + other.rows <= area.row;
-            assert!(areas[index + 1..].iter().all(|other| beside(other) || above(other)), "{columns} x {rows}");
+            assert!(
+                u32::from(area.column) + u32::from(area.columns) <= u32::from(columns),
+                "{columns} x {rows}"
+            );
+            assert!(
+                u32::from(area.row) + u32::from(area.rows) <= u32::from(rows),
+                "{columns} x {rows}"
+            );
+            let beside = |other: &Area| {
+                area.column + area.columns <= other.column
+                    || other.column + other.columns <= area.column
+            };
+            let above = |other: &Area| {
+                area.row + area.rows <= other.row || other.row + other.rows <= area.row
+            };
+            assert!(
+                areas[index + 1..]
+                    .iter()
+                    .all(|other| beside(other) || above(other)),
+                "{columns} x {rows}"
+            );
         }
     }
 
     #[test]
     fn what_is_read_gets_the_room_that_is_left() {
-        let rows = |columns: u16, rows: u16| Layout::fit_reading(columns, rows).unwrap().message.rows;
+        let rows =
+            |columns: u16, rows: u16| Layout::fit_reading(columns, rows).unwrap().message.rows;
         assert_eq!([rows(64, 38), rows(80, 40), rows(80, 60)], [1, 2, 22]);
         let beside = Layout::fit_reading(160, 32).unwrap();
-        assert_eq!((beside.board.column, beside.message.columns, beside.message.rows), (1, 80, 15));
+        assert_eq!(
+            (
+                beside.board.column,
+                beside.message.columns,
+                beside.message.rows
+            ),
+            (1, 80, 15)
+        );
     }
 
     #[test]
@@ -180,7 +286,10 @@ mod tests {
             assert_eq!(layout.cell_at(outside.0, outside.1), None);
         }
         let double = Layout::fit(128, 70).unwrap();
-        assert_eq!((double.zoom, double.board.column, double.board.row), (2, 0, 0));
+        assert_eq!(
+            (double.zoom, double.board.column, double.board.row),
+            (2, 0, 0)
+        );
         assert_eq!(
             [(0, 0), (1, 0), (2, 1), (127, 63)].map(|(c, r)| double.cell_at(c, r).unwrap()),
             [(0, 0), (0, 0), (1, 1), (63, 63)]

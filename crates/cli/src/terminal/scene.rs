@@ -53,7 +53,10 @@ pub(crate) fn run(scene: &mut impl Scene, screen: &Screen) -> Result<Left> {
         let wait = Layout::fit(size.0, size.1).and_then(|_| scene.wait(Instant::now()));
         let incoming = match wait {
             Some(wait) => screen.incoming().recv_timeout(wait),
-            None => screen.incoming().recv().map_err(|_| RecvTimeoutError::Disconnected),
+            None => screen
+                .incoming()
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
         };
         match incoming {
             Err(RecvTimeoutError::Timeout) => scene.tick(Instant::now()),

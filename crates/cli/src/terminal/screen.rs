@@ -68,9 +68,20 @@ impl Screen {
         ENTERED.store(true, Ordering::SeqCst);
         // From here on dropping this gives the terminal back, also if the rest of the setup fails.
         let screen = Self { incoming };
-        crossterm::execute!(io::stdout(), EnterAlternateScreen, Hide, Clear(ClearType::All))
-            .and_then(|()| if mouse == Mouse::Reported { crossterm::execute!(io::stdout(), EnableMouseCapture) } else { Ok(()) })
-            .context("cannot write to the terminal")?;
+        crossterm::execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            Hide,
+            Clear(ClearType::All)
+        )
+        .and_then(|()| {
+            if mouse == Mouse::Reported {
+                crossterm::execute!(io::stdout(), EnableMouseCapture)
+            } else {
+                Ok(())
+            }
+        })
+        .context("cannot write to the terminal")?;
         listen_for_events(sender);
         Ok(screen)
     }
@@ -88,7 +99,9 @@ impl Screen {
     /// Sends bytes to the terminal in one piece.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut out = io::stdout().lock();
-        out.write_all(bytes).and_then(|()| out.flush()).context("cannot write to the terminal")
+        out.write_all(bytes)
+            .and_then(|()| out.flush())
+            .context("cannot write to the terminal")
     }
 }
 
@@ -103,7 +116,13 @@ fn restore() {
         return;
     }
     // There is nobody to tell of a failure: the terminal may be gone.
-    let _ = crossterm::execute!(io::stdout(), DisableMouseCapture, ResetColor, Show, LeaveAlternateScreen);
+    let _ = crossterm::execute!(
+        io::stdout(),
+        DisableMouseCapture,
+        ResetColor,
+        Show,
+        LeaveAlternateScreen
+    );
     discard_input();
     let _ = terminal::disable_raw_mode();
 }
@@ -132,8 +151,8 @@ fn listen_for_events(sender: Sender<Incoming>) {
 #[cfg(unix)]
 fn listen_for_signals(sender: &Sender<Incoming>) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    let mut signals =
-        signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).context("cannot listen for signals")?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])
+        .context("cannot listen for signals")?;
     let sender = sender.clone();
     thread::spawn(move || {
         for signal in signals.forever() {

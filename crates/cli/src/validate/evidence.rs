@@ -17,7 +17,13 @@ use super::work::Validated;
 pub(super) const AGENT: &str = "validate";
 
 /// A play of these actions as a recording; one that the environment does not survive ends as failed.
-pub(crate) fn recording(games: &Games, id: &str, seed: u64, agent: &str, actions: &[Action]) -> Result<Vec<u8>> {
+pub(crate) fn recording(
+    games: &Games,
+    id: &str,
+    seed: u64,
+    agent: &str,
+    actions: &[Action],
+) -> Result<Vec<u8>> {
     let mut play = Play::new(games.open(id, seed)?, ResetRule::Official);
     let opening = play.opening();
     let header = Header {
@@ -35,12 +41,18 @@ pub(crate) fn recording(games: &Games, id: &str, seed: u64, agent: &str, actions
     let mut writer = RecordingWriter::new(Vec::new(), &header)?;
     writer.entry(&entry)?;
     for &action in actions {
-        let answered =
-            catch_unwind(AssertUnwindSafe(|| play.command(action).map(|answer| answer.entry(action, Details::default()))));
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            play.command(action)
+                .map(|answer| answer.entry(action, Details::default()))
+        }));
         match answered {
             Ok(Ok(entry)) => writer.entry(&entry)?,
             Ok(Err(error)) => return Ok(writer.end(&Ending::Failed(format!("{action}: {error}")))?),
-            Err(_) => return Ok(writer.end(&Ending::Failed(format!("{action}: the environment panicked")))?),
+            Err(_) => {
+                return Ok(writer.end(&Ending::Failed(format!(
+                    "{action}: the environment panicked"
+                )))?);
+            }
         }
     }
     let won = play.opening().observation.state == PlayState::Win;
@@ -54,16 +66,30 @@ pub(super) fn is_written(finding: &Finding) -> bool {
 
 /// Where the recording of a finding's piece of evidence lies in the folder.
 pub(super) fn name(id: &str, report: &RuleReport, finding: &Finding, number: usize) -> String {
-    let earlier = report.findings.iter().take_while(|earlier| !std::ptr::eq(*earlier, finding));
+    let earlier = report
+        .findings
+        .iter()
+        .take_while(|earlier| !std::ptr::eq(*earlier, finding));
     let beside = earlier.filter(|earlier| is_written(earlier) && earlier.level == finding.level);
     let number = number + beside.map(|earlier| earlier.evidence.len()).sum::<usize>();
-    let level = finding.level.map_or_else(String::new, |level| format!("-level{}", level + 1));
-    let number = if number == 0 { String::new() } else { format!("-{}", number + 1) };
+    let level = finding
+        .level
+        .map_or_else(String::new, |level| format!("-level{}", level + 1));
+    let number = if number == 0 {
+        String::new()
+    } else {
+        format!("-{}", number + 1)
+    };
     format!("{id}-{}{level}{number}.jsonl", report.rule.name())
 }
 
 /// Writes the evidence of everything that warns or fails.
-pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Validated]) -> Result<usize> {
+pub(super) fn write(
+    folder: &Path,
+    games: &Games,
+    seed: u64,
+    validated: &[Validated],
+) -> Result<usize> {
     let mut written = 0;
     for one in validated {
         let id = one.info.id.as_str();
@@ -72,7 +98,8 @@ pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Valida
                 for (number, Evidence { actions, .. }) in finding.evidence.iter().enumerate() {
                     let file = folder.join(name(id, report, finding, number));
                     let bytes = recording(games, id, seed, AGENT, actions)?;
-                    fs::write(&file, bytes).with_context(|| format!("cannot write `{}`", file.display()))?;
+                    fs::write(&file, bytes)
+                        .with_context(|| format!("cannot write `{}`", file.display()))?;
                     written += 1;
                 }
             }
@@ -82,11 +109,21 @@ pub(super) fn write(folder: &Path, games: &Games, seed: u64, validated: &[Valida
 }
 
 /// The last settled frames of a play, oldest first, as far as it goes.
-pub(super) fn last_frames(games: &Games, id: &str, seed: u64, actions: &[Action], most: usize) -> Vec<Frame> {
-    let Ok(mut play) = games.open(id, seed) else { return Vec::new() };
+pub(super) fn last_frames(
+    games: &Games,
+    id: &str,
+    seed: u64,
+    actions: &[Action],
+    most: usize,
+) -> Vec<Frame> {
+    let Ok(mut play) = games.open(id, seed) else {
+        return Vec::new();
+    };
     let mut frames = vec![play.observation().settled().clone()];
     for &action in actions {
-        let answered = catch_unwind(AssertUnwindSafe(|| play.act(action).map(|seen| seen.settled().clone())));
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            play.act(action).map(|seen| seen.settled().clone())
+        }));
         let Ok(Ok(frame)) = answered else { break };
         frames.push(frame);
         if frames.len() > most {
@@ -103,7 +140,8 @@ impl TemporaryFolder {
     pub(super) fn new() -> Result<Self> {
         static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("rhae-validate-{}-{number}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("rhae-validate-{}-{number}", std::process::id()));
         fs::create_dir(&path).with_context(|| format!("cannot make `{}`", path.display()))?;
         Ok(Self(path))
     }

@@ -7,7 +7,9 @@ use anyhow::Result;
 use rhae_engine::{Action, Frame};
 use rhae_protocol::SOFTWARE;
 use rhae_pyhost::Games;
-use rhae_report::{ShownEvidence, ShownFinding, ShownRule, ValidatedGame, ValidationPage, validation_page};
+use rhae_report::{
+    ShownEvidence, ShownFinding, ShownRule, ValidatedGame, ValidationPage, validation_page,
+};
 use rhae_session::Catalog;
 use rhae_validate::{Evidence, Finding, Rule, RuleReport, Verdict};
 use serde_json::{Value, json};
@@ -32,17 +34,29 @@ fn not_checked(one: &Validated) -> String {
 pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     let (mut text, mut has_evidence) = (String::new(), false);
     for one in validated {
-        let [failed, warned, passed, open] = [Verdict::Fail, Verdict::Warn, Verdict::Pass, Verdict::Open].map(|it| one.count(it));
+        let [failed, warned, passed, open] =
+            [Verdict::Fail, Verdict::Warn, Verdict::Pass, Verdict::Open].map(|it| one.count(it));
         let unchecked = not_checked(one);
-        let _ =
-            writeln!(text, "{} {}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open", one.info.id, verdict(one));
+        let _ = writeln!(
+            text,
+            "{} {}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open",
+            one.info.id,
+            verdict(one)
+        );
         for report in one.reports.iter().filter(|report| is_told(report)) {
             let first = format!("  {:<4} {:<12} ", report.verdict.name(), report.rule.name());
-            let _ = writeln!(text, "{}", output::hanging(&first, &output::plain(&report.summary)));
+            let _ = writeln!(
+                text,
+                "{}",
+                output::hanging(&first, &output::plain(&report.summary))
+            );
             if report.verdict < Verdict::Warn {
                 continue;
             }
-            let shown = report.findings.iter().find(|finding| finding.verdict == report.verdict && !finding.evidence.is_empty());
+            let shown = report
+                .findings
+                .iter()
+                .find(|finding| finding.verdict == report.verdict && !finding.evidence.is_empty());
             has_evidence |= shown.is_some();
             if let Some(command) = shown.and_then(|finding| replay(args, one, report, finding, 0)) {
                 let _ = writeln!(text, "  {:<17} {command}", "");
@@ -57,7 +71,10 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     let count = |those: fn(&Validated) -> bool| validated.iter().filter(|one| those(one)).count();
     let _ = match (count(Validated::fails), count(|one| one.unfinished > 0)) {
         (0, 0) => writeln!(text, "{all} of {all} environments pass"),
-        (0, undecided) => writeln!(text, "interrupted: {undecided} of {all} environments are not decided"),
+        (0, undecided) => writeln!(
+            text,
+            "interrupted: {undecided} of {all} environments are not decided"
+        ),
         (failed, _) => writeln!(text, "{failed} of {all} environments fail"),
     };
     text
@@ -74,18 +91,26 @@ fn verdict(one: &Validated) -> String {
 }
 
 fn not_done(one: &Validated) -> String {
-    format!("interrupted: {} of {} checks not done", one.unfinished, one.checks)
+    format!(
+        "interrupted: {} of {} checks not done",
+        one.unfinished, one.checks
+    )
 }
 
 /// Whether a rule is worth words on a terminal: it does not hold, or not everywhere, or nobody knows.
 fn is_told(report: &RuleReport) -> bool {
-    report.verdict != Verdict::Pass || report.findings.iter().any(|finding| finding.verdict == Verdict::Open)
+    report.verdict != Verdict::Pass
+        || report
+            .findings
+            .iter()
+            .any(|finding| finding.verdict == Verdict::Open)
 }
 
 pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
     let finding = |one: &Validated, report: &RuleReport, finding: &Finding| {
         let shown = |(number, evidence): (usize, &Evidence)| {
-            let recording = file(args, one, report, finding, number).map(|file| file.display().to_string());
+            let recording =
+                file(args, one, report, finding, number).map(|file| file.display().to_string());
             json!({ "shows": evidence.shows, "actions": line(&evidence.actions), "recording": recording })
         };
         json!({
@@ -130,14 +155,22 @@ pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
 }
 
 fn line(actions: &[Action]) -> String {
-    actions.iter().map(Action::to_string).collect::<Vec<_>>().join(" ")
+    actions
+        .iter()
+        .map(Action::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) -> Result<String> {
     let mut shown = Vec::new();
     for one in validated {
         let id = one.info.id.as_str();
-        let rules = one.reports.iter().map(|report| shown_rule(args, games, one, report)).collect();
+        let rules = one
+            .reports
+            .iter()
+            .map(|report| shown_rule(args, games, one, report))
+            .collect();
         shown.push(ValidatedGame {
             game_id: id.to_owned(),
             verdict: match (one.fails(), one.unfinished) {
@@ -159,23 +192,36 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
             rules,
         });
     }
-    Ok(validation_page(&ValidationPage { software: SOFTWARE.to_owned(), strict: args.strict, games: shown })?)
+    Ok(validation_page(&ValidationPage {
+        software: SOFTWARE.to_owned(),
+        strict: args.strict,
+        games: shown,
+    })?)
 }
 
-fn shown_rule(args: &ValidateArgs, games: &Games, one: &Validated, report: &RuleReport) -> ShownRule {
+fn shown_rule(
+    args: &ValidateArgs,
+    games: &Games,
+    one: &Validated,
+    report: &RuleReport,
+) -> ShownRule {
     let id = one.info.id.as_str();
     let finding = |finding: &Finding| {
-        let evidence = finding.evidence.iter().enumerate().map(|(number, evidence)| ShownEvidence {
-            shows: evidence.shows.clone(),
-            replay: replay(args, one, report, finding, number),
-            actions: evidence.actions.len(),
-            last: evidence.actions.last().map(|&action| output::named(action)),
-            frames: if is_written(finding) {
-                last_frames(games, id, args.env_seed, &evidence.actions, PICTURES)
-            } else {
-                Vec::new()
-            },
-        });
+        let evidence = finding
+            .evidence
+            .iter()
+            .enumerate()
+            .map(|(number, evidence)| ShownEvidence {
+                shows: evidence.shows.clone(),
+                replay: replay(args, one, report, finding, number),
+                actions: evidence.actions.len(),
+                last: evidence.actions.last().map(|&action| output::named(action)),
+                frames: if is_written(finding) {
+                    last_frames(games, id, args.env_seed, &evidence.actions, PICTURES)
+                } else {
+                    Vec::new()
+                },
+            });
         ShownFinding {
             level: finding.level.map(|level| level + 1),
             verdict: finding.verdict.name(),
@@ -194,16 +240,35 @@ fn shown_rule(args: &ValidateArgs, games: &Games, one: &Validated, report: &Rule
 }
 
 /// The recording of a piece of evidence, if one is written.
-fn file(args: &ValidateArgs, one: &Validated, report: &RuleReport, finding: &Finding, number: usize) -> Option<PathBuf> {
+fn file(
+    args: &ValidateArgs,
+    one: &Validated,
+    report: &RuleReport,
+    finding: &Finding,
+    number: usize,
+) -> Option<PathBuf> {
     let folder = args.evidence.as_ref().filter(|_| is_written(finding))?;
     Some(folder.join(name(one.info.id.as_str(), report, finding, number)))
 }
 
 /// The command that shows that recording.
-fn replay(args: &ValidateArgs, one: &Validated, report: &RuleReport, finding: &Finding, number: usize) -> Option<String> {
+fn replay(
+    args: &ValidateArgs,
+    one: &Validated,
+    report: &RuleReport,
+    finding: &Finding,
+    number: usize,
+) -> Option<String> {
     let file = file(args, one, report, finding, number)?;
-    let flags = if one.hosted { args.outside.as_flags() } else { Vec::new() };
-    let flags: String = flags.iter().map(|flag| format!(" {}", quoted(Path::new(flag)))).collect();
+    let flags = if one.hosted {
+        args.outside.as_flags()
+    } else {
+        Vec::new()
+    };
+    let flags: String = flags
+        .iter()
+        .map(|flag| format!(" {}", quoted(Path::new(flag))))
+        .collect();
     Some(format!("rhae replay show {}{flags}", quoted(&file)))
 }
 
@@ -211,14 +276,22 @@ fn replay(args: &ValidateArgs, one: &Validated, report: &RuleReport, finding: &F
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     let is_plain = |sign: char| sign.is_alphanumeric() || "/._-".contains(sign);
-    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+    if path.chars().all(is_plain) {
+        path
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
 }
 
 /// The first frame of each level, found along the play that wins all of them, as far as one is known.
 fn first_frames(games: &Games, id: &str, seed: u64, reports: &[RuleReport]) -> Vec<Frame> {
     let solutions = reports.iter().find(|report| report.rule == Rule::Solutions);
-    let line = solutions.and_then(|report| report.findings.first()).and_then(|finding| finding.evidence.first());
-    let Ok(mut play) = games.open(id, seed) else { return Vec::new() };
+    let line = solutions
+        .and_then(|report| report.findings.first())
+        .and_then(|finding| finding.evidence.first());
+    let Ok(mut play) = games.open(id, seed) else {
+        return Vec::new();
+    };
     let mut frames = vec![play.observation().settled().clone()];
     for &action in line.map_or(&[][..], |evidence| &evidence.actions) {
         let completed = play.observation().levels_completed;
@@ -237,6 +310,9 @@ mod tests {
     #[test]
     fn odd_paths_are_quoted() {
         assert_eq!(quoted(Path::new("ev/ab12-v1.jsonl")), "ev/ab12-v1.jsonl");
-        assert_eq!(quoted(Path::new("my games/it's $HOME")), r"'my games/it'\''s $HOME'");
+        assert_eq!(
+            quoted(Path::new("my games/it's $HOME")),
+            r"'my games/it'\''s $HOME'"
+        );
     }
 }

@@ -48,11 +48,20 @@ pub(super) fn recordings(games: &Games, folders: &[PathBuf]) -> Result<Vec<Found
 }
 
 fn read_all(folder: &Path, found: &mut Vec<Found>) -> Result<()> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .collect();
     files.sort();
-    for file in files.into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "jsonl")) {
-        found.push(Found { name: file.display().to_string(), recording: read_recording(&file)? });
+    for file in files
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|ending| ending == "jsonl"))
+    {
+        found.push(Found {
+            name: file.display().to_string(),
+            recording: read_recording(&file)?,
+        });
     }
     Ok(())
 }
@@ -65,11 +74,19 @@ impl Found {
                 Some(mismatch) => Err(format!("entry {}: {}", mismatch.entry + 1, mismatch.what)),
                 None => {
                     let seen = replayed.play.opening().observation;
-                    Ok(format!("{}, {} of {} levels", seen.state.name(), seen.levels_completed, seen.win_levels))
+                    Ok(format!(
+                        "{}, {} of {} levels",
+                        seen.state.name(),
+                        seen.levels_completed,
+                        seen.win_levels
+                    ))
                 }
             },
         };
-        Stored { name: self.name.clone(), replayed }
+        Stored {
+            name: self.name.clone(),
+            replayed,
+        }
     }
 
     /// The line that completed each level first, if the recording is of the environment's first play.
@@ -107,7 +124,11 @@ pub(super) fn subject<'a>(
     let hosted = is_hosted(games, info);
     let options = args.options(hosted);
     let subject: Result<Box<dyn Subject + 'a>, String> = if hosted {
-        let identity = if args.deep { Identity::Deep } else { Identity::FrameAndHidden };
+        let identity = if args.deep {
+            Identity::Deep
+        } else {
+            Identity::FrameAndHidden
+        };
         match opened(games, info, args.env_seed, options.limits, identity, found) {
             Ok(subject) => {
                 let interrupt = Arc::clone(interrupt);
@@ -117,10 +138,16 @@ pub(super) fn subject<'a>(
             Err(error) => Err(error.to_string()),
         }
     } else {
-        let stored = own(info, found).map(|found| found.replayed(games)).collect();
+        let stored = own(info, found)
+            .map(|found| found.replayed(games))
+            .collect();
         Ok(native_subject(info.id.as_str(), args.env_seed, stored)?)
     };
-    Ok(Checked { info: info.clone(), options, subject })
+    Ok(Checked {
+        info: info.clone(),
+        options,
+        subject,
+    })
 }
 
 /// A built-in environment with recordings that must replay.
@@ -136,12 +163,21 @@ pub(crate) fn hosted_subject<'a>(
     limits: GraphLimits,
     identity: Identity,
 ) -> Result<OpenedSubject<'a>> {
-    Ok(opened(games, info, seed, limits, identity, &recordings(games, &[])?)?)
+    Ok(opened(
+        games,
+        info,
+        seed,
+        limits,
+        identity,
+        &recordings(games, &[])?,
+    )?)
 }
 
 fn own<'f>(info: &GameInfo, found: &'f [Found]) -> impl Iterator<Item = &'f Found> {
     let id = info.id.clone();
-    found.iter().filter(move |found| found.recording.header.game_id == id)
+    found
+        .iter()
+        .filter(move |found| found.recording.header.game_id == id)
 }
 
 fn opened<'a>(
@@ -159,9 +195,17 @@ fn opened<'a>(
             other @ CatalogError::Unknown(_) => EnvironmentError::Failed(other.to_string()),
         })
     };
-    let solutions = own(info, found).map(|found| found.solutions(seed)).max_by_key(Vec::len).unwrap_or_default();
-    let stored = own(info, found).map(|found| found.replayed(games)).collect();
-    Ok(OpenedSubject::new(open, seed, limits)?.with_solutions(solutions).with_stored(stored).told_apart_by(identity))
+    let solutions = own(info, found)
+        .map(|found| found.solutions(seed))
+        .max_by_key(Vec::len)
+        .unwrap_or_default();
+    let stored = own(info, found)
+        .map(|found| found.replayed(games))
+        .collect();
+    Ok(OpenedSubject::new(open, seed, limits)?
+        .with_solutions(solutions)
+        .with_stored(stored)
+        .told_apart_by(identity))
 }
 
 struct Native {

@@ -21,7 +21,9 @@ pub(crate) fn bar(quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:24} {percent:>3} %  {elapsed} of about {duration}  {msg}");
+    let style = ProgressStyle::with_template(
+        "{bar:24} {percent:>3} %  {elapsed} of about {duration}  {msg}",
+    );
     ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
@@ -37,8 +39,21 @@ pub(super) struct CommandWatch<'a> {
 }
 
 impl<'a> CommandWatch<'a> {
-    pub(super) fn new(games: &'a Games, outside: &OutsideArgs, seed: u64, bar: ProgressBar, interrupt: Arc<AtomicBool>) -> Self {
-        Self { games, flags: outside.as_flags(), seed, bar, interrupt, begun: Instant::now() }
+    pub(super) fn new(
+        games: &'a Games,
+        outside: &OutsideArgs,
+        seed: u64,
+        bar: ProgressBar,
+        interrupt: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            games,
+            flags: outside.as_flags(),
+            seed,
+            bar,
+            interrupt,
+            begun: Instant::now(),
+        }
     }
 
     pub(super) const fn bar(&self) -> &ProgressBar {
@@ -52,13 +67,24 @@ impl<'a> CommandWatch<'a> {
         std::fs::write(&file, recording)?;
         let program = std::env::current_exe().context("cannot find the program that is running")?;
         // In a group of its own: whoever interrupts the check at a terminal does not interrupt the replay, which would look like a fault.
-        let output = Command::new(program).args(["replay", "verify"]).arg(&file).args(&self.flags).process_group(0).output()?;
+        let output = Command::new(program)
+            .args(["replay", "verify"])
+            .arg(&file)
+            .args(&self.flags)
+            .process_group(0)
+            .output()?;
         if output.status.success() {
             return Ok(Ok(()));
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no reason was given");
-        Ok(Err(format!("a fresh process disagrees: {}", last.trim_start_matches("error: "))))
+        let last = said
+            .lines()
+            .rfind(|line| !line.trim().is_empty())
+            .unwrap_or("no reason was given");
+        Ok(Err(format!(
+            "a fresh process disagrees: {}",
+            last.trim_start_matches("error: ")
+        )))
     }
 }
 
@@ -77,12 +103,20 @@ impl Watch for CommandWatch<'_> {
 
     #[cfg(target_os = "linux")]
     fn memory(&self) -> Option<u64> {
-        let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok()?;
+        let pages: u64 = std::fs::read_to_string("/proc/self/statm")
+            .ok()?
+            .split_whitespace()
+            .nth(1)?
+            .parse()
+            .ok()?;
         Some(pages * rustix::param::page_size() as u64)
     }
 
     fn fresh(&self, subject: &dyn Subject, actions: &[Action]) -> Option<Result<(), String>> {
         let replayed = self.replay_freshly(subject.info().id.as_str(), actions);
-        Some(replayed.unwrap_or_else(|error| Err(format!("no fresh process could be asked: {error:#}"))))
+        Some(
+            replayed
+                .unwrap_or_else(|error| Err(format!("no fresh process could be asked: {error:#}"))),
+        )
     }
 }

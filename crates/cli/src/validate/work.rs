@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use rhae_engine::GameInfo;
-use rhae_validate::{Finding, Options, Part, Rule, RuleReport, Verdict, Watch, check, parts, reports};
+use rhae_validate::{
+    Finding, Options, Part, Rule, RuleReport, Verdict, Watch, check, parts, reports,
+};
 
 use super::subjects::Checked;
 use super::watch::CommandWatch;
@@ -35,27 +37,50 @@ impl Validated {
 
     /// The levels that could not be come to, from 0.
     pub(super) fn unreached(&self) -> Vec<u8> {
-        let loads = self.reports.iter().filter(|report| report.rule == Rule::Loads).flat_map(|report| &report.findings);
-        loads.filter(|finding| finding.verdict == Verdict::Open).filter_map(|finding| finding.level).collect()
+        let loads = self
+            .reports
+            .iter()
+            .filter(|report| report.rule == Rule::Loads)
+            .flat_map(|report| &report.findings);
+        loads
+            .filter(|finding| finding.verdict == Verdict::Open)
+            .filter_map(|finding| finding.level)
+            .collect()
     }
 
     pub(super) fn count(&self, verdict: Verdict) -> usize {
-        self.reports.iter().filter(|report| report.verdict == verdict).count()
+        self.reports
+            .iter()
+            .filter(|report| report.verdict == verdict)
+            .count()
     }
 }
 
-pub(super) fn validate(checked: &[Checked<'_>], jobs: usize, watch: &CommandWatch<'_>) -> Result<Vec<Validated>> {
+pub(super) fn validate(
+    checked: &[Checked<'_>],
+    jobs: usize,
+    watch: &CommandWatch<'_>,
+) -> Result<Vec<Validated>> {
     let mut alone: Vec<(usize, Part, u64)> = Vec::new();
     let mut together: Vec<(usize, Part, u64)> = Vec::new();
     for (index, one) in checked.iter().enumerate() {
         let Ok(subject) = &one.subject else { continue };
         for (part, weight) in parts(&**subject, &one.options) {
-            if part.is_alone() { &mut alone } else { &mut together }.push((index, part, weight.0));
+            if part.is_alone() {
+                &mut alone
+            } else {
+                &mut together
+            }
+            .push((index, part, weight.0));
         }
     }
     // What takes no time first, so that whoever interrupts has it. Then long parts, so that no thread is left with one at the end.
     together.sort_by_key(|&(_, _, weight)| (weight > 0, std::cmp::Reverse(weight)));
-    let total: u64 = alone.iter().chain(&together).map(|&(_, _, weight)| weight).sum();
+    let total: u64 = alone
+        .iter()
+        .chain(&together)
+        .map(|&(_, _, weight)| weight)
+        .sum();
     watch.bar().set_length(total.max(1));
     let done: Mutex<Vec<Done>> = Mutex::new(Vec::new());
     let work = |&(index, part, weight): &(usize, Part, u64)| {
@@ -63,8 +88,14 @@ pub(super) fn validate(checked: &[Checked<'_>], jobs: usize, watch: &CommandWatc
         let Ok(subject) = &one.subject else { return };
         let begun = Instant::now();
         let findings = if watch.goes_on() {
-            watch.bar().set_message(format!("{} {}", one.info.id, part.name()));
-            let told = Told { watch, steps: Mutex::new(0), most: weight };
+            watch
+                .bar()
+                .set_message(format!("{} {}", one.info.id, part.name()));
+            let told = Told {
+                watch,
+                steps: Mutex::new(0),
+                most: weight,
+            };
             let findings = check(&**subject, part, &one.options, &told);
             told.finish();
             findings
@@ -72,7 +103,14 @@ pub(super) fn validate(checked: &[Checked<'_>], jobs: usize, watch: &CommandWatc
             part.cut_short(Vec::new())
         };
         let (seconds, finished) = (begun.elapsed().as_secs_f64(), watch.goes_on());
-        done.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(Done { index, seconds, findings, finished });
+        done.lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .push(Done {
+                index,
+                seconds,
+                findings,
+                finished,
+            });
     };
     alone.iter().for_each(&work);
     let next = AtomicUsize::new(0);
@@ -82,14 +120,25 @@ pub(super) fn validate(checked: &[Checked<'_>], jobs: usize, watch: &CommandWatc
                 work(item);
             }
         };
-        let threads: Vec<_> = (0..jobs.clamp(1, together.len().max(1))).map(|_| scope.spawn(run)).collect();
-        threads.into_iter().map(|thread| thread.join().is_ok()).collect::<Vec<_>>()
+        let threads: Vec<_> = (0..jobs.clamp(1, together.len().max(1)))
+            .map(|_| scope.spawn(run))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().is_ok())
+            .collect::<Vec<_>>()
     });
     if ended.contains(&false) {
         return Err(anyhow!("a thread panicked"));
     }
-    let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(checked.iter().enumerate().map(|(index, one)| together_of(one, index, &done)).collect())
+    let done = done
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(checked
+        .iter()
+        .enumerate()
+        .map(|(index, one)| together_of(one, index, &done))
+        .collect())
 }
 
 /// A part that was worked on.
@@ -103,17 +152,29 @@ struct Done {
 
 fn together_of(one: &Checked<'_>, index: usize, done: &[Done]) -> Validated {
     let own = done.iter().filter(|done| done.index == index);
-    let mut findings: Vec<Finding> = own.clone().flat_map(|done| done.findings.iter().cloned()).collect();
+    let mut findings: Vec<Finding> = own
+        .clone()
+        .flat_map(|done| done.findings.iter().cloned())
+        .collect();
     // Threads finish in any order; reports do not show it.
     findings.sort_by(|a, b| (a.rule, a.level, &a.text).cmp(&(b.rule, b.level, &b.text)));
     if let Err(reason) = &one.subject {
         let text = format!("it does not open: {reason}");
-        findings.push(Finding { rule: Rule::Loads, level: None, verdict: Verdict::Fail, text, evidence: Vec::new() });
+        findings.push(Finding {
+            rule: Rule::Loads,
+            level: None,
+            verdict: Verdict::Fail,
+            text,
+            evidence: Vec::new(),
+        });
     }
     Validated {
         info: one.info.clone(),
         options: one.options,
-        hosted: one.subject.as_ref().is_ok_and(|subject| subject.is_hosted()),
+        hosted: one
+            .subject
+            .as_ref()
+            .is_ok_and(|subject| subject.is_hosted()),
         reports: reports(&findings),
         checks: own.clone().count(),
         unfinished: own.clone().filter(|done| !done.finished).count(),
@@ -136,7 +197,10 @@ impl Told<'_> {
 
 impl Watch for Told<'_> {
     fn steps(&self, steps: u64) {
-        let mut told = self.steps.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut told = self
+            .steps
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let more = steps.min(self.most - *told);
         *told += more;
         self.watch.steps(more);
@@ -154,7 +218,11 @@ impl Watch for Told<'_> {
         self.watch.memory()
     }
 
-    fn fresh(&self, subject: &dyn rhae_validate::Subject, actions: &[rhae_engine::Action]) -> Option<Result<(), String>> {
+    fn fresh(
+        &self,
+        subject: &dyn rhae_validate::Subject,
+        actions: &[rhae_engine::Action],
+    ) -> Option<Result<(), String>> {
         self.watch.fresh(subject, actions)
     }
 }

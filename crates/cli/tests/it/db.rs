@@ -7,7 +7,10 @@ use crate::rhae::rhae;
 use crate::serve::process::Serving;
 
 fn spoil(folder: &Path, statement: &'static str) {
-    rusqlite::Connection::open(folder.join("rhae.db")).unwrap().execute_batch(statement).unwrap();
+    rusqlite::Connection::open(folder.join("rhae.db"))
+        .unwrap()
+        .execute_batch(statement)
+        .unwrap();
 }
 
 #[test]
@@ -19,41 +22,93 @@ fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
     let guids = [(); 4].map(|()| {
         let (_, guid) = remote.begin("kq19");
         for turn in 0..45 {
-            remote.act("kq19", &guid, [Action::Action1, Action::Action4, Action::Reset][turn % 3]).unwrap();
+            remote
+                .act(
+                    "kq19",
+                    &guid,
+                    [Action::Action1, Action::Action4, Action::Reset][turn % 3],
+                )
+                .unwrap();
         }
         guid
     });
     let check = || rhae(folder.path(), &["db", "check", "--json"]);
     let sound = check().succeeded().json();
-    assert_eq!((&sound["plays"], &sound["entries"], &sound["snapshots"]), (&4.into(), &(4 * 46).into(), &8.into()));
+    assert_eq!(
+        (&sound["plays"], &sound["entries"], &sound["snapshots"]),
+        (&4.into(), &(4 * 46).into(), &8.into())
+    );
     assert_eq!(sound["findings"].as_array().unwrap().len(), 0);
     assert!(serving.terminate().success());
 
     let finding = |statement: &'static str, guid: &str, entry: Option<u32>, what: &str| {
         // What is still in the write-ahead log is not in the file.
         spoil(folder.path(), "PRAGMA wal_checkpoint(TRUNCATE)");
-        std::fs::copy(folder.path().join("rhae.db"), folder.path().join("sound.db")).unwrap();
+        std::fs::copy(
+            folder.path().join("rhae.db"),
+            folder.path().join("sound.db"),
+        )
+        .unwrap();
         spoil(folder.path(), statement);
         let outcome = check();
         assert_eq!(outcome.code, Some(1), "{statement}");
         let report = outcome.json();
         let findings = report["findings"].as_array().unwrap();
-        assert_eq!((findings.len(), findings[0]["guid"].as_str()), (1, Some(guid)), "{statement}: {report}");
-        assert_eq!(findings[0]["entry"].as_u64(), entry.map(u64::from), "{statement}: {report}");
-        assert!(findings[0]["what"].as_str().unwrap().contains(what), "{statement}: {report}");
+        assert_eq!(
+            (findings.len(), findings[0]["guid"].as_str()),
+            (1, Some(guid)),
+            "{statement}: {report}"
+        );
+        assert_eq!(
+            findings[0]["entry"].as_u64(),
+            entry.map(u64::from),
+            "{statement}: {report}"
+        );
+        assert!(
+            findings[0]["what"].as_str().unwrap().contains(what),
+            "{statement}: {report}"
+        );
         let text = rhae(folder.path(), &["db", "check"]);
-        assert!(text.out.contains(guid) && text.out.ends_with("8 snapshots, 1 findings\n"), "{}", text.out);
+        assert!(
+            text.out.contains(guid) && text.out.ends_with("8 snapshots, 1 findings\n"),
+            "{}",
+            text.out
+        );
         for left in ["rhae.db-wal", "rhae.db-shm"] {
             // They are there only if a reader left them.
             let _ = std::fs::remove_file(folder.path().join(left));
         }
-        std::fs::copy(folder.path().join("sound.db"), folder.path().join("rhae.db")).unwrap();
+        std::fs::copy(
+            folder.path().join("sound.db"),
+            folder.path().join("rhae.db"),
+        )
+        .unwrap();
         check().succeeded();
     };
-    finding("UPDATE log SET hash = hash + 1 WHERE play = 2 AND entry = 43", &guids[1], Some(43), "the frames differ");
-    finding("DELETE FROM log WHERE play = 1 AND entry = 7", &guids[0], Some(7), "is missing");
-    finding("UPDATE runs SET resets = resets + 1 WHERE play = 3 AND run = 0", &guids[2], None, "counts");
-    finding("UPDATE snapshots SET bytes = substr(bytes, 2) WHERE play = 4 AND entries = 40", &guids[3], Some(40), "checksum");
+    finding(
+        "UPDATE log SET hash = hash + 1 WHERE play = 2 AND entry = 43",
+        &guids[1],
+        Some(43),
+        "the frames differ",
+    );
+    finding(
+        "DELETE FROM log WHERE play = 1 AND entry = 7",
+        &guids[0],
+        Some(7),
+        "is missing",
+    );
+    finding(
+        "UPDATE runs SET resets = resets + 1 WHERE play = 3 AND run = 0",
+        &guids[2],
+        None,
+        "counts",
+    );
+    finding(
+        "UPDATE snapshots SET bytes = substr(bytes, 2) WHERE play = 4 AND entries = 40",
+        &guids[3],
+        Some(40),
+        "checksum",
+    );
     let another = "UPDATE snapshots SET bytes = (SELECT bytes FROM snapshots WHERE play = 4 AND entries = 20) WHERE play = 4 AND entries = 40";
     finding(another, &guids[3], Some(40), "the snapshot before it");
 }
@@ -61,9 +116,18 @@ fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
 #[test]
 fn a_file_that_a_newer_version_made_is_not_judged() {
     let folder = tempfile::tempdir().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let path = folder.path().join("rhae.db");
-    runtime.block_on(async { SqliteStore::open(&path, SqliteOptions::default()).await.unwrap().close().await });
+    runtime.block_on(async {
+        SqliteStore::open(&path, SqliteOptions::default())
+            .await
+            .unwrap()
+            .close()
+            .await
+    });
     let empty = rhae(folder.path(), &["db", "check"]).succeeded();
     assert_eq!(empty.out, "0 plays, 0 entries, 0 snapshots, 0 findings\n");
     spoil(folder.path(), "PRAGMA user_version = 99");

@@ -5,7 +5,9 @@ use crate::rhae::rhae;
 
 #[test]
 fn the_list_has_what_other_programs_need() {
-    let list = rhae(Path::new("."), &["games", "list", "--json"]).succeeded().json();
+    let list = rhae(Path::new("."), &["games", "list", "--json"])
+        .succeeded()
+        .json();
     let games = list.as_array().unwrap();
     assert_eq!(games.len(), rhae_games::ALL.len());
     for game in games {
@@ -13,7 +15,10 @@ fn the_list_has_what_other_programs_need() {
         assert!(levels >= 6, "{game}");
         assert_eq!(game["baseline_actions"].as_array().unwrap().len(), levels);
         assert_eq!(game["baseline_source"].as_array().unwrap().len(), levels);
-        assert!(!game["actions"].as_array().unwrap().is_empty() && !game["tags"].as_array().unwrap().is_empty());
+        assert!(
+            !game["actions"].as_array().unwrap().is_empty()
+                && !game["tags"].as_array().unwrap().is_empty()
+        );
         assert!(game["game_id"].is_string());
     }
 }
@@ -32,25 +37,48 @@ fn a_skeleton_is_written_only_into_a_checkout_and_only_with_a_good_id() {
     rhae(folder.path(), &["games", "new", "ab12"]).failed_with("not a checkout of Rhae");
     rhae(folder.path(), &["games", "new", "AB12"]).failed_with("`AB12` is not an id");
     rhae(folder.path(), &["games", "new", "kq19"]).failed_with("already");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        0,
+        "nothing is written"
+    );
 }
 
 #[test]
 fn pairs_are_compared_by_rules_frames_and_graphs() {
     let folder = tempfile::tempdir().unwrap();
-    let found =
-        rhae(folder.path(), &["games", "novelty", "kq19", "ny40", "hk26", "--html", "map.html", "--json"]).succeeded().json();
+    let found = rhae(
+        folder.path(),
+        &[
+            "games", "novelty", "kq19", "ny40", "hk26", "--html", "map.html", "--json",
+        ],
+    )
+    .succeeded()
+    .json();
     let pairs = found["pairs"].as_array().unwrap();
     assert_eq!(pairs.len(), 3);
     for pair in pairs {
         for number in ["rules", "frames", "graphs"] {
-            assert!((0.0..=1.0).contains(&pair[number].as_f64().unwrap()), "{pair}");
+            assert!(
+                (0.0..=1.0).contains(&pair[number].as_f64().unwrap()),
+                "{pair}"
+            );
         }
         assert_eq!(pair["warning"], false);
     }
-    assert!(fs::read_to_string(folder.path().join("map.html")).unwrap().contains("hk26"));
-    let table = rhae(folder.path(), &["games", "novelty", "kq19", "ny40", "--html", "map.html"]).succeeded().out;
+    assert!(
+        fs::read_to_string(folder.path().join("map.html"))
+            .unwrap()
+            .contains("hk26")
+    );
+    let table = rhae(
+        folder.path(),
+        &["games", "novelty", "kq19", "ny40", "--html", "map.html"],
+    )
+    .succeeded()
+    .out;
     assert!(table.contains("wrote map.html"), "{table}");
-    rhae(folder.path(), &["games", "novelty", "kq19", "kq19-v1"]).failed_with("`kq19-v1` is named twice");
+    rhae(folder.path(), &["games", "novelty", "kq19", "kq19-v1"])
+        .failed_with("`kq19-v1` is named twice");
     rhae(folder.path(), &["games", "novelty", "kq19"]).failed_with("at least two environments");
 }

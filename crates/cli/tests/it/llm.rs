@@ -23,7 +23,12 @@ retries = {{ attempts = 2, first_pause_s = 0.01 }}\n{more}",
         .output()
         .unwrap()
         .into();
-    assert!(!outcome.out.contains(KEY) && !outcome.err.contains(KEY), "{}{}", outcome.out, outcome.err);
+    assert!(
+        !outcome.out.contains(KEY) && !outcome.err.contains(KEY),
+        "{}{}",
+        outcome.out,
+        outcome.err
+    );
     outcome
 }
 
@@ -33,13 +38,43 @@ fn server(faults: impl IntoIterator<Item = Fault>) -> ModelServer {
 
 #[test]
 fn a_model_that_works_says_what_it_costs() {
-    let outcome = llm(&server([]), "prices = { date = \"2026-11-01\", input = 1, output = 10 }\n", &["check", "good"]).succeeded();
-    assert!(outcome.out.starts_with("it works: `test-model` answered `ready`\n"), "{}", outcome.out);
-    assert!(outcome.out.contains("(3 cached)") && outcome.out.contains("(7 reasoning), $0.0"), "{}", outcome.out);
+    let outcome = llm(
+        &server([]),
+        "prices = { date = \"2026-11-01\", input = 1, output = 10 }\n",
+        &["check", "good"],
+    )
+    .succeeded();
+    assert!(
+        outcome
+            .out
+            .starts_with("it works: `test-model` answered `ready`\n"),
+        "{}",
+        outcome.out
+    );
+    assert!(
+        outcome.out.contains("(3 cached)") && outcome.out.contains("(7 reasoning), $0.0"),
+        "{}",
+        outcome.out
+    );
     assert!(!outcome.out.contains("note:"), "{}", outcome.out);
-    let json = llm(&server([Fault::Status(500, None)]), "", &["check", "good", "--json"]).succeeded().json();
-    assert_eq!((json["works"].as_bool(), json["attempts"].as_array().map(Vec::len)), (Some(true), Some(2)));
-    assert!(json["notes"][0].as_str().unwrap().contains("`prices`"), "{json}");
+    let json = llm(
+        &server([Fault::Status(500, None)]),
+        "",
+        &["check", "good", "--json"],
+    )
+    .succeeded()
+    .json();
+    assert_eq!(
+        (
+            json["works"].as_bool(),
+            json["attempts"].as_array().map(Vec::len)
+        ),
+        (Some(true), Some(2))
+    );
+    assert!(
+        json["notes"][0].as_str().unwrap().contains("`prices`"),
+        "{json}"
+    );
 }
 
 #[test]
@@ -52,9 +87,14 @@ fn what_is_wrong_is_said() {
     for (fault, expected) in cases {
         let outcome = llm(&server([fault]), "", &["check", "good"]);
         assert_eq!(outcome.code, Some(1));
-        assert!(outcome.out.contains("it does not work") && outcome.out.contains(expected), "{}", outcome.out);
+        assert!(
+            outcome.out.contains("it does not work") && outcome.out.contains(expected),
+            "{}",
+            outcome.out
+        );
     }
-    llm(&server([]), "", &["check", "better"]).failed_with("there is no model `better`; the file has `good`");
+    llm(&server([]), "", &["check", "better"])
+        .failed_with("there is no model `better`; the file has `good`");
     llm(&server([]), "steam = true\n", &["check", "good"]).failed_with("unknown field `steam`");
     let folder = tempfile::tempdir().unwrap();
     crate::rhae::rhae(folder.path(), &["llm", "list"]).failed_with("cannot read `models.toml`");
@@ -63,15 +103,28 @@ fn what_is_wrong_is_said() {
         "[models.m]\nprovider = \"openai-chat\"\nmodel = \"x\"\nkey_env = \"RHAE_NO_SUCH\"",
     )
     .unwrap();
-    crate::rhae::rhae(folder.path(), &["llm", "check", "m"]).failed_with("`RHAE_NO_SUCH` must hold the key");
+    crate::rhae::rhae(folder.path(), &["llm", "check", "m"])
+        .failed_with("`RHAE_NO_SUCH` must hold the key");
 }
 
 #[test]
 fn models_are_listed_without_secrets() {
     let more = "headers = { X-Token = \"hidden-value\" }\n[models.words]\nprovider = \"mock\"\nreplies = [\"hi\"]\n";
     let outcome = llm(&server([]), more, &["list"]).succeeded();
-    assert_eq!(outcome.out, "good: openai-chat test-model, key from RHAE_TEST_KEY, no prices\nwords: mock, no prices\n");
+    assert_eq!(
+        outcome.out,
+        "good: openai-chat test-model, key from RHAE_TEST_KEY, no prices\nwords: mock, no prices\n"
+    );
     let json = llm(&server([]), more, &["list", "--json"]).succeeded();
-    assert!(!json.out.contains("hidden-value") && json.out.contains("X-Token"), "{}", json.out);
-    assert!(llm(&server([]), more, &["check", "words"]).succeeded().out.contains("answered `hi`"));
+    assert!(
+        !json.out.contains("hidden-value") && json.out.contains("X-Token"),
+        "{}",
+        json.out
+    );
+    assert!(
+        llm(&server([]), more, &["check", "words"])
+            .succeeded()
+            .out
+            .contains("answered `hi`")
+    );
 }

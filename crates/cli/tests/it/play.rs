@@ -22,11 +22,23 @@ fn playing(columns: u16, rows: u16, flags: &str) -> Option<Terminal> {
 
 /// The rows of the board that hk26's beings of level 1 stand on, in a terminal of 80 x 40.
 fn beings(terminal: &Terminal) -> Vec<String> {
-    terminal.picture().lines().skip(9).take(12).map(str::to_owned).collect()
+    terminal
+        .picture()
+        .lines()
+        .skip(9)
+        .take(12)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn board(terminal: &Terminal) -> Vec<String> {
-    terminal.picture().lines().skip(1).take(32).map(str::to_owned).collect()
+    terminal
+        .picture()
+        .lines()
+        .skip(1)
+        .take(32)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The bytes of a press and a release of the left button on a character, counted from 1.
@@ -36,7 +48,9 @@ fn click(terminal: &Terminal, column: u16, row: u16) {
 
 #[test]
 fn an_arrow_key_changes_the_picture_and_counts() {
-    let Some(terminal) = playing(80, 40, "") else { return };
+    let Some(terminal) = playing(80, 40, "") else {
+        return;
+    };
     for text in ["actions 0", "space ACTION5", "u undo   r reset   q quit"] {
         terminal.wait_for(text);
     }
@@ -48,18 +62,24 @@ fn an_arrow_key_changes_the_picture_and_counts() {
 
 #[test]
 fn undo_takes_the_last_step_back_and_reset_the_level() {
-    let Some(terminal) = playing(80, 40, "") else { return };
+    let Some(terminal) = playing(80, 40, "") else {
+        return;
+    };
     let (whole, before) = (board(&terminal), beings(&terminal));
     terminal.send("d");
     terminal.wait_for("actions 1");
     terminal.wait_until("the picture changes", |terminal| beings(terminal) != before);
     terminal.send("u");
     terminal.wait_for("actions 2");
-    terminal.wait_until("the step is taken back", |terminal| beings(terminal) == before);
+    terminal.wait_until("the step is taken back", |terminal| {
+        beings(terminal) == before
+    });
     assert_ne!(board(&terminal), whole, "hk26 charges for an undo");
     terminal.send("r");
     terminal.wait_for("actions 3");
-    terminal.wait_until("the level is as at first", |terminal| board(terminal) == whole);
+    terminal.wait_until("the level is as at first", |terminal| {
+        board(terminal) == whole
+    });
     // A second RESET would be for the whole game.
     terminal.send("r");
     terminal.wait_for("y restarts it");
@@ -73,12 +93,16 @@ fn undo_takes_the_last_step_back_and_reset_the_level() {
 fn clicks_reach_the_cell_under_the_mouse_and_the_cursor() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("play.jsonl");
-    let Some(terminal) = playing(80, 40, &format!("--record {}", file.display())) else { return };
+    let Some(terminal) = playing(80, 40, &format!("--record {}", file.display())) else {
+        return;
+    };
     let before = beings(&terminal);
     click(&terminal, 1, 1);
     click(&terminal, 8 + 50 + 1, 1 + 11 + 1);
     terminal.wait_for("actions 1");
-    terminal.wait_until("another being is chosen", |terminal| beings(terminal) != before);
+    terminal.wait_until("another being is chosen", |terminal| {
+        beings(terminal) != before
+    });
     terminal.send("c");
     terminal.wait_for("x 32 y 32");
     terminal.send("Left");
@@ -88,22 +112,38 @@ fn clicks_reach_the_cell_under_the_mouse_and_the_cursor() {
     terminal.wait_for("actions 2");
     terminal.send("q");
     terminal.wait_for("code=0");
-    assert!(terminal.text().contains("recording: "), "{}", terminal.text());
+    assert!(
+        terminal.text().contains("recording: "),
+        "{}",
+        terminal.text()
+    );
 
     let recording = Recording::parse(&fs::read_to_string(&file).unwrap()).unwrap();
-    let actions: Vec<String> = recording.entries.iter().map(|entry| entry.action.to_string()).collect();
+    let actions: Vec<String> = recording
+        .entries
+        .iter()
+        .map(|entry| entry.action.to_string())
+        .collect();
     assert_eq!(actions, ["0", "6@50,22", "6@31,33"]);
-    assert_eq!((recording.header.agent.as_str(), &recording.ending), ("human", &Some(Ending::Stopped)));
+    assert_eq!(
+        (recording.header.agent.as_str(), &recording.ending),
+        ("human", &Some(Ending::Stopped))
+    );
     assert_eq!(replay(&Builtin, &recording).unwrap().mismatch, None);
 
-    terminal.type_line(&format!("clear; {RHAE} play hk26 --record {}; echo code=$?", file.display()));
+    terminal.type_line(&format!(
+        "clear; {RHAE} play hk26 --record {}; echo code=$?",
+        file.display()
+    ));
     terminal.wait_for("code=1");
     assert!(terminal.text().contains("exists already"));
 }
 
 #[test]
 fn a_completed_level_says_so_and_leads_on() {
-    let Some(terminal) = playing(80, 40, "") else { return };
+    let Some(terminal) = playing(80, 40, "") else {
+        return;
+    };
     for key in ["Right", "Right", "Right", "Space", "Down", "Down", "Left"] {
         terminal.send(key);
     }
@@ -120,16 +160,25 @@ fn a_completed_level_says_so_and_leads_on() {
     assert!(terminal.text().contains("level 2 of 8"));
     terminal.send("q");
     terminal.wait_for("code=0");
-    for part in
-        ["hk26-v1: 1 of 8 levels completed with 7 actions", "7        14      115.0 %", "score 2.8 % (docs-2026-04)", "provisional"]
-    {
-        assert!(terminal.text().contains(part), "{part} in\n{}", terminal.text());
+    for part in [
+        "hk26-v1: 1 of 8 levels completed with 7 actions",
+        "7        14      115.0 %",
+        "score 2.8 % (docs-2026-04)",
+        "provisional",
+    ] {
+        assert!(
+            terminal.text().contains(part),
+            "{part} in\n{}",
+            terminal.text()
+        );
     }
 }
 
 #[test]
 fn every_way_to_quit_gives_the_screen_back() {
-    let Some(terminal) = Terminal::open(80, 40) else { return };
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
     terminal.type_line("echo before-the-play");
     for key in ["q", "C-c", "Escape"] {
         terminal.type_line(&format!("{RHAE} play hk26; echo code=$?-{key}"));
@@ -150,13 +199,28 @@ fn every_way_to_quit_gives_the_screen_back() {
 fn signals_give_the_screen_back_and_close_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
-        let Some(terminal) = Terminal::open(80, 40) else { return };
-        let (file, id) = (folder.path().join(signal), folder.path().join(format!("{signal}.pid")));
-        let play = format!("echo $$ > {}; exec {RHAE} play hk26 --record {}", id.display(), file.display());
+        let Some(terminal) = Terminal::open(80, 40) else {
+            return;
+        };
+        let (file, id) = (
+            folder.path().join(signal),
+            folder.path().join(format!("{signal}.pid")),
+        );
+        let play = format!(
+            "echo $$ > {}; exec {RHAE} play hk26 --record {}",
+            id.display(),
+            file.display()
+        );
         terminal.type_line(&format!("sh -c '{play}'; echo code=$?"));
         terminal.wait_for("level 1 of 8");
         let id = fs::read_to_string(&id).unwrap();
-        assert!(Command::new("kill").args(["-s", signal, id.trim()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-s", signal, id.trim()])
+                .status()
+                .unwrap()
+                .success()
+        );
         terminal.wait_for(&format!("code={code}"));
         assert_eq!(terminal.modes(), "cursor 1 alternate 0 mouse 0");
         let recording = Recording::parse(&fs::read_to_string(&file).unwrap()).unwrap();
@@ -168,14 +232,25 @@ fn signals_give_the_screen_back_and_close_the_recording() {
 fn a_terminal_that_goes_away_ends_the_play() {
     let folder = tempfile::tempdir().unwrap();
     let (file, id) = (folder.path().join("play.jsonl"), folder.path().join("pid"));
-    let Some(terminal) = Terminal::open(80, 40) else { return };
-    let play = format!("echo $$ > {}; exec {RHAE} play hk26 --record {}", id.display(), file.display());
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
+    let play = format!(
+        "echo $$ > {}; exec {RHAE} play hk26 --record {}",
+        id.display(),
+        file.display()
+    );
     terminal.type_line(&format!("sh -c '{play}'"));
     terminal.wait_for("level 1 of 8");
     let id = fs::read_to_string(&id).unwrap();
     terminal.close();
     tmux::wait_until("the process ends", || {
-        !Command::new("kill").args(["-0", id.trim()]).stderr(Stdio::null()).status().unwrap().success()
+        !Command::new("kill")
+            .args(["-0", id.trim()])
+            .stderr(Stdio::null())
+            .status()
+            .unwrap()
+            .success()
     });
     let recording = Recording::parse(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(recording.ending, Some(Ending::Stopped));
@@ -183,7 +258,9 @@ fn a_terminal_that_goes_away_ends_the_play() {
 
 #[test]
 fn a_terminal_that_is_too_small_says_so_until_it_is_enlarged() {
-    let Some(terminal) = Terminal::open(60, 20) else { return };
+    let Some(terminal) = Terminal::open(60, 20) else {
+        return;
+    };
     terminal.type_line(&format!("{RHAE} play hk26; echo code=$?"));
     terminal.wait_for("This terminal has 60 x 20 characters");
     terminal.wait_for("The board needs 64 x 38");
@@ -193,7 +270,10 @@ fn a_terminal_that_is_too_small_says_so_until_it_is_enlarged() {
     terminal.wait_for("level 1 of 8   actions 0");
     terminal.resize(150, 80);
     terminal.wait_until("the board is centred anew", |terminal| {
-        terminal.text().lines().any(|line| line.starts_with("           hk26-v1   level 1 of 8"))
+        terminal
+            .text()
+            .lines()
+            .any(|line| line.starts_with("           hk26-v1   level 1 of 8"))
     });
     // The board is doubled now, and begins at column 11 and row 5.
     click(&terminal, 1 + 11 + 2 * 50, 1 + 5 + 23);
@@ -206,13 +286,22 @@ fn a_terminal_that_is_too_small_says_so_until_it_is_enlarged() {
 
 #[test]
 fn without_a_terminal_there_is_an_error_with_advice() {
-    let output = Command::new(RHAE).args(["play", "hk26"]).stdin(Stdio::null()).output().unwrap();
+    let output = Command::new(RHAE)
+        .args(["play", "hk26"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.starts_with("error: `rhae play` needs a terminal") && error.contains("without pipes"), "{error}");
+    assert!(
+        error.starts_with("error: `rhae play` needs a terminal") && error.contains("without pipes"),
+        "{error}"
+    );
     assert!(output.stdout.is_empty());
 
-    let Some(terminal) = Terminal::open(80, 40) else { return };
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
     terminal.type_line(&format!("{RHAE} play hk26 | cat"));
     terminal.wait_for("standard output is none");
     assert_eq!(terminal.modes(), "cursor 1 alternate 0 mouse 0");
@@ -220,7 +309,11 @@ fn without_a_terminal_there_is_an_error_with_advice() {
 
 #[test]
 fn an_unknown_environment_is_named() {
-    let output = Command::new(RHAE).args(["play", "zz99"]).stdin(Stdio::null()).output().unwrap();
+    let output = Command::new(RHAE)
+        .args(["play", "zz99"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("zz99"));
 }

@@ -19,8 +19,15 @@ use proxy::{Fault, Proxy};
 const KEY: &str = "k";
 
 fn play(folder: &Path, url: &str, more: &[&str]) -> Outcome {
-    let arguments: Vec<&str> = ["run", "--server", url, "--out", "out"].into_iter().chain(more.iter().copied()).collect();
-    command(folder, &arguments).env("ARC_API_KEY", KEY).output().unwrap().into()
+    let arguments: Vec<&str> = ["run", "--server", url, "--out", "out"]
+        .into_iter()
+        .chain(more.iter().copied())
+        .collect();
+    command(folder, &arguments)
+        .env("ARC_API_KEY", KEY)
+        .output()
+        .unwrap()
+        .into()
 }
 
 fn read(folder: &Path, name: &str) -> Value {
@@ -31,7 +38,13 @@ fn read(folder: &Path, name: &str) -> Value {
 fn card(folder: &Path, serving: &Serving) -> Value {
     let record = read(folder, "server.json");
     assert_eq!(record["cards"].as_array().unwrap().len(), 1);
-    serving.remote().get(&format!("/api/scorecard/{}", record["cards"][0]["card_id"].as_str().unwrap())).unwrap()
+    serving
+        .remote()
+        .get(&format!(
+            "/api/scorecard/{}",
+            record["cards"][0]["card_id"].as_str().unwrap()
+        ))
+        .unwrap()
 }
 
 #[test]
@@ -40,11 +53,34 @@ fn a_run_on_a_server_is_the_same_as_here() {
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
     let games = ["--games", "kq19,ym39,hk26", "--seed", "3", "--json"];
     let there = play(folder.path(), &serving.url, &games).succeeded();
-    let here = rhae(folder.path(), &[&["run", "--out", "here"][..], &games].concat()).succeeded();
-    assert_eq!((&there.json()["score"], &there.json()["environments"]), (&here.json()["score"], &here.json()["environments"]));
-    let verified = rhae(folder.path(), &["replay", "verify", "out/recordings/1-kq19-v1.jsonl", "out/recordings/1-hk26-v1.jsonl"]);
-    assert!(verified.succeeded().out.contains("2 of 2 recordings verified"));
-    assert_eq!(read(folder.path(), "server.json")["cards"][0]["differences"], json!([]));
+    let here = rhae(
+        folder.path(),
+        &[&["run", "--out", "here"][..], &games].concat(),
+    )
+    .succeeded();
+    assert_eq!(
+        (&there.json()["score"], &there.json()["environments"]),
+        (&here.json()["score"], &here.json()["environments"])
+    );
+    let verified = rhae(
+        folder.path(),
+        &[
+            "replay",
+            "verify",
+            "out/recordings/1-kq19-v1.jsonl",
+            "out/recordings/1-hk26-v1.jsonl",
+        ],
+    );
+    assert!(
+        verified
+            .succeeded()
+            .out
+            .contains("2 of 2 recordings verified")
+    );
+    assert_eq!(
+        read(folder.path(), "server.json")["cards"][0]["differences"],
+        json!([])
+    );
     let card = card(folder.path(), &serving);
     assert_eq!(card["score"], there.json()["score"]);
     assert_eq!(card["tags"], json!(["agent", "rhae", "explorer"]));
@@ -56,14 +92,26 @@ fn the_key_is_written_nowhere() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
     let run = |out: &str, url: &str, by_flag: bool| -> Output {
-        let mut arguments = vec!["run", "--server", url, "--games", "kq19", "--budget", "20", "--out", out];
+        let mut arguments = vec![
+            "run", "--server", url, "--games", "kq19", "--budget", "20", "--out", out,
+        ];
         if by_flag {
             arguments.extend(["--key", SECRET]);
         }
         let mut command = command(folder.path(), &arguments);
-        if by_flag { &mut command } else { command.env("ARC_API_KEY", SECRET) }.output().unwrap()
+        if by_flag {
+            &mut command
+        } else {
+            command.env("ARC_API_KEY", SECRET)
+        }
+        .output()
+        .unwrap()
     };
-    for output in [run("a", &serving.url, true), run("b", &serving.url, false), run("c", "ftp://x", true)] {
+    for output in [
+        run("a", &serving.url, true),
+        run("b", &serving.url, false),
+        run("c", "ftp://x", true),
+    ] {
         let said = [output.stdout, output.stderr].concat();
         assert!(!String::from_utf8_lossy(&said).contains(SECRET));
     }
@@ -79,7 +127,13 @@ fn the_key_is_written_nowhere() {
             }
             files += 1;
             let bytes = std::fs::read(&path).unwrap();
-            assert!(!bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes()), "{}", path.display());
+            assert!(
+                !bytes
+                    .windows(SECRET.len())
+                    .any(|window| window == SECRET.as_bytes()),
+                "{}",
+                path.display()
+            );
         }
     }
     assert!(files > 10);
@@ -97,13 +151,40 @@ fn every_action_is_played_once_whatever_the_network_does() {
         command if command % 9 == 0 => Fault::Delay(Duration::from_millis(20)),
         _ => Fault::None,
     });
-    let run =
-        play(folder.path(), &proxy.url, &["--agent", "random", "--games", "kq19,ym39", "--budget", "30", "--json"]).succeeded();
-    assert_eq!((run.json()["failed_plays"].as_u64(), run.err.as_str()), (Some(0), ""));
+    let run = play(
+        folder.path(),
+        &proxy.url,
+        &[
+            "--agent",
+            "random",
+            "--games",
+            "kq19,ym39",
+            "--budget",
+            "30",
+            "--json",
+        ],
+    )
+    .succeeded();
+    assert_eq!(
+        (run.json()["failed_plays"].as_u64(), run.err.as_str()),
+        (Some(0), "")
+    );
     let card = card(folder.path(), &serving);
-    let actions: Vec<&Value> = card["environments"].as_array().unwrap().iter().map(|one| &one["actions"]).collect();
+    let actions: Vec<&Value> = card["environments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["actions"])
+        .collect();
     assert_eq!(actions, [30, 30]);
-    assert!(proxy.seen().iter().filter(|head| head.starts_with("POST /api/cmd/ACTION")).count() >= 60);
+    assert!(
+        proxy
+            .seen()
+            .iter()
+            .filter(|head| head.starts_with("POST /api/cmd/ACTION"))
+            .count()
+            >= 60
+    );
 }
 
 #[test]
@@ -117,30 +198,90 @@ fn with_keys_an_answer_that_is_lost_is_asked_for_again() {
         40 => Fault::Gateway,
         _ => Fault::None,
     });
-    let run =
-        play(folder.path(), &proxy.url, &["--agent", "random", "--games", "kq19,ym39", "--budget", "30", "--jobs", "1", "--json"])
-            .succeeded();
-    assert_eq!((run.json()["failed_plays"].as_u64(), run.err.as_str()), (Some(0), ""));
+    let run = play(
+        folder.path(),
+        &proxy.url,
+        &[
+            "--agent",
+            "random",
+            "--games",
+            "kq19,ym39",
+            "--budget",
+            "30",
+            "--jobs",
+            "1",
+            "--json",
+        ],
+    )
+    .succeeded();
+    assert_eq!(
+        (run.json()["failed_plays"].as_u64(), run.err.as_str()),
+        (Some(0), "")
+    );
     let card = card(folder.path(), &serving);
-    let actions: Vec<&Value> = card["environments"].as_array().unwrap().iter().map(|one| &one["actions"]).collect();
+    let actions: Vec<&Value> = card["environments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["actions"])
+        .collect();
     assert_eq!(actions, [30, 30]);
-    assert_eq!(read(folder.path(), "server.json")["cards"][0]["differences"], json!([]));
+    assert_eq!(
+        read(folder.path(), "server.json")["cards"][0]["differences"],
+        json!([])
+    );
     // Two plays were opened, and six attempts came to nothing that the client could see.
-    assert_eq!(proxy.seen().iter().filter(|head| head.starts_with("POST /api/cmd/")).count(), 2 + 60 + 6);
+    assert_eq!(
+        proxy
+            .seen()
+            .iter()
+            .filter(|head| head.starts_with("POST /api/cmd/"))
+            .count(),
+        2 + 60 + 6
+    );
 }
 
 #[test]
 fn an_answer_that_is_lost_ends_its_play_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let proxy = Proxy::without_keys(serving.address(), |command| if command == 10 { Fault::CutAfter } else { Fault::None });
-    let more = ["--agent", "random", "--games", "kq19,ny40", "--budget", "30", "--jobs", "1", "--json"];
+    let proxy = Proxy::without_keys(serving.address(), |command| {
+        if command == 10 {
+            Fault::CutAfter
+        } else {
+            Fault::None
+        }
+    });
+    let more = [
+        "--agent",
+        "random",
+        "--games",
+        "kq19,ny40",
+        "--budget",
+        "30",
+        "--jobs",
+        "1",
+        "--json",
+    ];
     let run = play(folder.path(), &proxy.url, &more).succeeded();
     assert_eq!(run.json()["environments"][0]["endings"], json!(["failed"]));
     assert_eq!(run.json()["environments"][1]["endings"], json!(["budget"]));
-    assert!(run.err.contains("the server counted it, but what it showed is lost"), "{}", run.err);
-    assert!(run.err.contains("the server counted 10 actions, we counted 9"), "{}", run.err);
-    assert_eq!(card(folder.path(), &serving)["environments"][0]["actions"], 10);
+    assert!(
+        run.err
+            .contains("the server counted it, but what it showed is lost"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err
+            .contains("the server counted 10 actions, we counted 9"),
+        "{}",
+        run.err
+    );
+    assert_eq!(
+        card(folder.path(), &serving)["environments"][0]["actions"],
+        10
+    );
 }
 
 #[test]
@@ -148,8 +289,22 @@ fn a_slow_server_is_not_the_agents_fault() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
     let slow = Duration::from_millis(900);
-    let proxy = Proxy::without_keys(serving.address(), move |command| if command == 3 { Fault::Delay(slow) } else { Fault::None });
-    let more = ["--games", "kq19", "--budget", "12", "--step-timeout", "0.4", "--json"];
+    let proxy = Proxy::without_keys(serving.address(), move |command| {
+        if command == 3 {
+            Fault::Delay(slow)
+        } else {
+            Fault::None
+        }
+    });
+    let more = [
+        "--games",
+        "kq19",
+        "--budget",
+        "12",
+        "--step-timeout",
+        "0.4",
+        "--json",
+    ];
     let run = play(folder.path(), &proxy.url, &more).succeeded();
     assert_eq!(run.json()["environments"][0]["endings"], json!(["budget"]));
 }
@@ -158,25 +313,57 @@ fn a_slow_server_is_not_the_agents_fault() {
 fn an_interrupted_run_closes_its_card_and_goes_on_with_another() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let proxy = Proxy::without_keys(serving.address(), |command| if command == 20 { Fault::Hang } else { Fault::None });
-    let arguments = ["run", "--server", &proxy.url, "--games", "kq19", "--budget", "40", "--out", "out"];
-    let child = command(folder.path(), &arguments).env("ARC_API_KEY", KEY).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let proxy = Proxy::without_keys(serving.address(), |command| {
+        if command == 20 {
+            Fault::Hang
+        } else {
+            Fault::None
+        }
+    });
+    let arguments = [
+        "run", "--server", &proxy.url, "--games", "kq19", "--budget", "40", "--out", "out",
+    ];
+    let child = command(folder.path(), &arguments)
+        .env("ARC_API_KEY", KEY)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
     let child = child.unwrap();
-    while proxy.seen().iter().filter(|head| head.starts_with("POST /api/cmd/ACTION")).count() < 20 {
+    while proxy
+        .seen()
+        .iter()
+        .filter(|head| head.starts_with("POST /api/cmd/ACTION"))
+        .count()
+        < 20
+    {
         std::thread::sleep(Duration::from_millis(5));
     }
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(130),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let first = read(folder.path(), "server.json")["cards"][0].clone();
     assert_eq!(first["closed"], true);
-    let refused = serving.remote().post("/api/scorecard/close", &json!({"card_id": first["card_id"]}));
+    let refused = serving.remote().post(
+        "/api/scorecard/close",
+        &json!({"card_id": first["card_id"]}),
+    );
     assert!(matches!(refused, Err(Failure::Refused(404, _))));
-    let resumed = command(folder.path(), &["run", "--resume", "out", "--json"]).env("ARC_API_KEY", KEY).output().unwrap();
+    let resumed = command(folder.path(), &["run", "--resume", "out", "--json"])
+        .env("ARC_API_KEY", KEY)
+        .output()
+        .unwrap();
     let resumed = Outcome::from(resumed).succeeded();
     assert_eq!(resumed.json()["environments"][0]["actions"], 40.0);
     let cards = read(folder.path(), "server.json")["cards"].clone();
-    assert_eq!((cards.as_array().unwrap().len(), &cards[1]["differences"]), (2, &json!([])));
+    assert_eq!(
+        (cards.as_array().unwrap().len(), &cards[1]["differences"]),
+        (2, &json!([]))
+    );
 }
 
 #[test]
@@ -191,7 +378,11 @@ fn what_a_server_cannot_do_is_refused_before_anything_is_written() {
         play(folder.path(), &serving.url, more).failed_with(reason);
     }
     rhae(folder.path(), &["run", "--key", "x", "--out", "out"]).failed_with("give --server, too");
-    rhae(folder.path(), &["run", "--server", "127.0.0.1:8001", "--out", "out"]).failed_with("must begin with http:// or https://");
+    rhae(
+        folder.path(),
+        &["run", "--server", "127.0.0.1:8001", "--out", "out"],
+    )
+    .failed_with("must begin with http:// or https://");
     assert!(!folder.path().join("out").exists());
 }
 
@@ -203,7 +394,11 @@ struct Official {
 
 impl Official {
     fn start(python: &Path, folder: &Path) -> Self {
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("fixtures/peer");
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .nth(2)
+            .unwrap()
+            .join("fixtures/peer");
         let game = folder.join("games/pk10/v1");
         std::fs::create_dir_all(&game).unwrap();
         for file in ["pk10.py", "metadata.json"] {
@@ -211,11 +406,24 @@ impl Official {
         }
         let port = free_port();
         let mut command = Command::new(python);
-        command.arg(fixtures.join("serve.py")).args(["games", &port.to_string(), "yes"]).current_dir(folder);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mut official = Self { child, address: format!("127.0.0.1:{port}") };
+        command
+            .arg(fixtures.join("serve.py"))
+            .args(["games", &port.to_string(), "yes"])
+            .current_dir(folder);
+        let child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut official = Self {
+            child,
+            address: format!("127.0.0.1:{port}"),
+        };
         while TcpStream::connect(&official.address).is_err() {
-            assert!(official.child.try_wait().unwrap().is_none(), "the official server did not start");
+            assert!(
+                official.child.try_wait().unwrap().is_none(),
+                "the official server did not start"
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
         official
@@ -230,7 +438,11 @@ impl Drop for Official {
 }
 
 fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 #[test]
@@ -238,17 +450,47 @@ fn the_official_server_counts_as_we_do() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let official = Official::start(&python, folder.path());
-    let proxy = Proxy::without_keys(&official.address, |command| if command == 7 { Fault::CutBefore } else { Fault::None });
+    let proxy = Proxy::without_keys(&official.address, |command| {
+        if command == 7 {
+            Fault::CutBefore
+        } else {
+            Fault::None
+        }
+    });
     play(folder.path(), &proxy.url, &[]).failed_with("tells no baselines for `pk10-v1`");
     // Right and down, round the walls, to the goal of the first level, with a reset on the way.
     let plan = "4 4 0 ".to_owned() + &"4 ".repeat(12) + &"2 ".repeat(12) + "1";
     std::fs::write(folder.path().join("agent.py"), AGENT.replace("PLAN", &plan)).unwrap();
-    let run = play(folder.path(), &proxy.url, &["--agent-cmd", "python3 agent.py", "--budget", "28", "--json"]).succeeded();
+    let run = play(
+        folder.path(),
+        &proxy.url,
+        &[
+            "--agent-cmd",
+            "python3 agent.py",
+            "--budget",
+            "28",
+            "--json",
+        ],
+    )
+    .succeeded();
     let environment = &run.json()["environments"][0];
-    assert_eq!((&environment["levels_completed"], &environment["actions"]), (&1.0.into(), &28.0.into()), "{}", run.err);
+    assert_eq!(
+        (&environment["levels_completed"], &environment["actions"]),
+        (&1.0.into(), &28.0.into()),
+        "{}",
+        run.err
+    );
     assert_eq!(run.err, "");
-    assert_eq!(read(folder.path(), "server.json")["cards"][0]["differences"], json!([]));
-    assert!(proxy.seen().iter().any(|head| head.to_ascii_lowercase().contains("cookie: awsalb=pinned")));
+    assert_eq!(
+        read(folder.path(), "server.json")["cards"][0]["differences"],
+        json!([])
+    );
+    assert!(
+        proxy
+            .seen()
+            .iter()
+            .any(|head| head.to_ascii_lowercase().contains("cookie: awsalb=pinned"))
+    );
 }
 
 /// An agent that follows a plan.

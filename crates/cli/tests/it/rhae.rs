@@ -27,7 +27,8 @@ impl From<Output> for Outcome {
 impl Outcome {
     /// The JSON that was printed.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
     }
 
     /// Fails the test unless the call succeeded.
@@ -38,8 +39,16 @@ impl Outcome {
 
     /// Fails the test unless the call failed with a message that contains this.
     pub(crate) fn failed_with(self, reason: &str) -> Self {
-        assert!(self.code.is_some_and(|code| code != 0), "it succeeded: {}", self.out);
-        assert!(self.err.contains(reason), "expected `{reason}` in: {}", self.err);
+        assert!(
+            self.code.is_some_and(|code| code != 0),
+            "it succeeded: {}",
+            self.out
+        );
+        assert!(
+            self.err.contains(reason),
+            "expected `{reason}` in: {}",
+            self.err
+        );
         self
     }
 }
@@ -58,18 +67,31 @@ pub(crate) fn rhae(folder: &Path, arguments: &[&str]) -> Outcome {
 
 /// Runs the binary and interrupts it as soon as it listens for that.
 pub(crate) fn interrupted(folder: &Path, arguments: &[&str]) -> Outcome {
-    let mut child = command(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(folder, arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let listens = |process: u32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        let caught = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigCgt:"))
+            .unwrap();
         // This is listened for last.
         u64::from_str_radix(caught.trim(), 16).unwrap() >> (SIGTERM - 1) & 1 == 1
     };
     while !listens(child.id()) {
-        assert!(child.try_wait().unwrap().is_none(), "it ended before it could be interrupted");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended before it could be interrupted"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(sent.success());
     child.wait_with_output().unwrap().into()
 }

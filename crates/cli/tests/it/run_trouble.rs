@@ -9,32 +9,80 @@ use serde_json::Value;
 use crate::rhae::{Outcome, command, rhae};
 
 fn run_command(folder: &Path, agent: &str, more: &[&str]) -> Outcome {
-    rhae(folder, &[&["run", "--agent-cmd", agent, "--games", "ny40,kq19", "--out", "r", "--json"], more].concat())
+    rhae(
+        folder,
+        &[
+            &[
+                "run",
+                "--agent-cmd",
+                agent,
+                "--games",
+                "ny40,kq19",
+                "--out",
+                "r",
+                "--json",
+            ],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 /// How every play of a run by a command ended, with the reason.
 fn endings(folder: &Path) -> Vec<(String, String)> {
-    let card: Value = serde_json::from_str(&fs::read_to_string(folder.join("r/scorecard.json")).unwrap()).unwrap();
-    let runs = card["environments"].as_array().unwrap().iter().map(|environment| environment["runs"][0].clone());
+    let card: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("r/scorecard.json")).unwrap())
+            .unwrap();
+    let runs = card["environments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|environment| environment["runs"][0].clone());
     let text = |run: &Value, field: &str| run[field].as_str().unwrap_or_default().to_owned();
-    runs.map(|run| (text(&run, "ending"), text(&run, "message"))).collect()
+    runs.map(|run| (text(&run, "ending"), text(&run, "message")))
+        .collect()
 }
 
 #[test]
 fn the_documented_python_agent_plays() {
-    if !std::process::Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        assert!(std::env::var_os("RHAE_SKIP_MISSING").is_some(), "python3 is missing; `cargo xtask test` installs it");
+    if !std::process::Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        assert!(
+            std::env::var_os("RHAE_SKIP_MISSING").is_some(),
+            "python3 is missing; `cargo xtask test` installs it"
+        );
         return println!("skipped: python3 is missing");
     }
     let folder = tempfile::tempdir().unwrap();
     let agent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/agent.py");
-    assert!(fs::read_to_string(&agent).unwrap().lines().count() <= 30, "it is short enough to be read at once");
-    let summary = run_command(folder.path(), &format!("python3 {}", agent.display()), &[]).succeeded().json();
+    assert!(
+        fs::read_to_string(&agent).unwrap().lines().count() <= 30,
+        "it is short enough to be read at once"
+    );
+    let summary = run_command(folder.path(), &format!("python3 {}", agent.display()), &[])
+        .succeeded()
+        .json();
     assert_eq!(summary["failed_plays"], 0, "{summary}");
-    assert!(endings(folder.path()).iter().all(|(ending, _)| ending == "budget" || ending == "won"));
+    assert!(
+        endings(folder.path())
+            .iter()
+            .all(|(ending, _)| ending == "budget" || ending == "won")
+    );
     let recording = fs::read_to_string(folder.path().join("r/recordings/1-ny40-v1.jsonl")).unwrap();
     assert!(recording.contains("tried so far") && recording.contains("t_ms"));
-    rhae(folder.path(), &["replay", "verify", "r/recordings/1-ny40-v1.jsonl", "r/recordings/1-kq19-v1.jsonl"]).succeeded();
+    rhae(
+        folder.path(),
+        &[
+            "replay",
+            "verify",
+            "r/recordings/1-ny40-v1.jsonl",
+            "r/recordings/1-kq19-v1.jsonl",
+        ],
+    )
+    .succeeded();
 }
 
 #[test]
@@ -42,16 +90,36 @@ fn an_agent_that_fails_ends_its_plays_and_not_the_run() {
     for (agent, reason) in [
         ("exit 3", "the agent's process ended (exit status: 3)"),
         ("echo nonsense; cat > /dev/null", "is not a reply"),
-        ("echo '{\"action\":\"JUMP\"}'; cat > /dev/null", "is not an action"),
-        ("echo '{\"action\":6,\"x\":99,\"y\":0}'; cat > /dev/null", "needs `x` and `y`"),
-        ("head -c 3000000 /dev/zero | tr '\\0' x; cat > /dev/null", "more than 1 MiB"),
-        ("no-such-program-anywhere", "the agent's process ended (exit status: 127)"),
-        ("while read -r line; do echo '{\"action\":0}'; done", "commands in a row that do nothing"),
+        (
+            "echo '{\"action\":\"JUMP\"}'; cat > /dev/null",
+            "is not an action",
+        ),
+        (
+            "echo '{\"action\":6,\"x\":99,\"y\":0}'; cat > /dev/null",
+            "needs `x` and `y`",
+        ),
+        (
+            "head -c 3000000 /dev/zero | tr '\\0' x; cat > /dev/null",
+            "more than 1 MiB",
+        ),
+        (
+            "no-such-program-anywhere",
+            "the agent's process ended (exit status: 127)",
+        ),
+        (
+            "while read -r line; do echo '{\"action\":0}'; done",
+            "commands in a row that do nothing",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         // Every play failed, so what was asked for was not done.
         let outcome = run_command(folder.path(), agent, &[]).failed_with("(2 plays)");
-        assert_eq!(outcome.json()["failed_plays"], 2, "{agent}: {}", outcome.out);
+        assert_eq!(
+            outcome.json()["failed_plays"],
+            2,
+            "{agent}: {}",
+            outcome.out
+        );
         assert!(outcome.err.contains(reason), "{agent}: {}", outcome.err);
         for (ending, message) in endings(folder.path()) {
             assert_eq!(ending, "failed", "{agent}");
@@ -64,8 +132,13 @@ fn an_agent_that_fails_ends_its_plays_and_not_the_run() {
 fn a_stuck_process_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let agent = "echo $$ >> pids; sleep 1000 & echo $! >> pids; wait";
-    run_command(folder.path(), agent, &["--step-timeout", "0.5"]).failed_with("gave no action within 0.5 s (2 plays)");
-    assert!(endings(folder.path()).iter().all(|(_, message)| message == "the agent gave no action within 0.5 s"));
+    run_command(folder.path(), agent, &["--step-timeout", "0.5"])
+        .failed_with("gave no action within 0.5 s (2 plays)");
+    assert!(
+        endings(folder.path())
+            .iter()
+            .all(|(_, message)| message == "the agent gave no action within 0.5 s")
+    );
     let pids = fs::read_to_string(folder.path().join("pids")).unwrap();
     assert_eq!(pids.lines().count(), 4);
     pids.lines().for_each(assert_ended);
@@ -74,7 +147,9 @@ fn a_stuck_process_is_ended_with_all_that_it_started() {
 /// Waits until a process has ended.
 fn assert_ended(pid: &str) {
     // A process that was ended may still be waiting to be reaped.
-    let ended = || fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "));
+    let ended = || {
+        fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, |stat| stat.contains(") Z "))
+    };
     let ends = (0..200).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
         ended()
@@ -86,18 +161,32 @@ fn assert_ended(pid: &str) {
 fn an_agent_that_does_not_listen_is_ended() {
     let folder = tempfile::tempdir().unwrap();
     let agent = "echo $$ >> pids; exec 0<&-; sleep 1000";
-    let outcome = run_command(folder.path(), agent, &["--step-timeout", "2"]).failed_with("failed: the agent");
+    let outcome = run_command(folder.path(), agent, &["--step-timeout", "2"])
+        .failed_with("failed: the agent");
     assert_eq!(outcome.json()["failed_plays"], 2);
-    fs::read_to_string(folder.path().join("pids")).unwrap().lines().for_each(assert_ended);
+    fs::read_to_string(folder.path().join("pids"))
+        .unwrap()
+        .lines()
+        .for_each(assert_ended);
 }
 
 #[test]
 fn an_agent_that_takes_its_time_to_leave_has_not_failed() {
     let folder = tempfile::tempdir().unwrap();
     let agent = "while read -r line; do case $line in *'\"end\"'*) sleep 0.4; exit;; esac; case $line in *frame*) echo '{\"action\":1}';; esac; done";
-    let summary = run_command(folder.path(), agent, &["--step-timeout", "0.3", "--budget", "5"]).succeeded().json();
+    let summary = run_command(
+        folder.path(),
+        agent,
+        &["--step-timeout", "0.3", "--budget", "5"],
+    )
+    .succeeded()
+    .json();
     assert_eq!(summary["failed_plays"], 0, "{summary}");
-    assert!(endings(folder.path()).iter().all(|(ending, _)| ending == "budget"));
+    assert!(
+        endings(folder.path())
+            .iter()
+            .all(|(ending, _)| ending == "budget")
+    );
 }
 
 #[test]
@@ -105,7 +194,11 @@ fn a_request_to_end_leaves_no_agent_behind() {
     let folder = tempfile::tempdir().unwrap();
     let agent = "echo $$ >> pids; sleep 1000";
     let arguments = ["run", "--agent-cmd", agent, "--games", "ny40", "--out", "r"];
-    let child = command(folder.path(), &arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = command(folder.path(), &arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let pids = folder.path().join("pids");
     assert!((0..500).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -113,22 +206,50 @@ fn a_request_to_end_leaves_no_agent_behind() {
     }));
     // While a run goes on, no other process may go on with it.
     rhae(folder.path(), &["run", "--resume", "r"]).failed_with("another process is at work");
-    assert!(std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-TERM", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
     let outcome: Outcome = child.wait_with_output().unwrap().into();
     assert_eq!(outcome.code, Some(130), "{}", outcome.err);
-    fs::read_to_string(&pids).unwrap().lines().for_each(assert_ended);
+    fs::read_to_string(&pids)
+        .unwrap()
+        .lines()
+        .for_each(assert_ended);
 }
 
 #[test]
 fn a_long_play_is_reported_within_bounds() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["run", "--agent", "random", "--games", "kq19,ny40", "--budget", "60000", "--out", "r"];
+    let arguments = [
+        "run",
+        "--agent",
+        "random",
+        "--games",
+        "kq19,ny40",
+        "--budget",
+        "60000",
+        "--out",
+        "r",
+    ];
     rhae(folder.path(), &arguments).succeeded();
-    let report = fs::metadata(folder.path().join("r/report.html")).unwrap().len();
+    let report = fs::metadata(folder.path().join("r/report.html"))
+        .unwrap()
+        .len();
     assert!(report < 20_000_000, "{report} bytes");
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
-    assert!(page.contains("actions are shown here") && !page.contains("only the first 0 actions"), "the first play is shown");
-    rhae(folder.path(), &["replay", "verify", "r/recordings/1-kq19-v1.jsonl"]).succeeded();
+    assert!(
+        page.contains("actions are shown here") && !page.contains("only the first 0 actions"),
+        "the first play is shown"
+    );
+    rhae(
+        folder.path(),
+        &["replay", "verify", "r/recordings/1-kq19-v1.jsonl"],
+    )
+    .succeeded();
 }
 
 #[test]
@@ -136,12 +257,36 @@ fn a_reset_that_was_not_carried_out_survives_conversion() {
     let folder = tempfile::tempdir().unwrap();
     // RESET before anything was done is ignored in a run.
     let agent = "n=0; while read -r line; do case $line in *frame*) n=$((n+1)); if [ $n -le 2 ]; then echo '{\"action\":0}'; else echo '{\"action\":4}'; fi;; esac; done";
-    rhae(folder.path(), &["run", "--agent-cmd", agent, "--games", "ny40", "--budget", "6", "--out", "r"]).succeeded();
+    rhae(
+        folder.path(),
+        &[
+            "run",
+            "--agent-cmd",
+            agent,
+            "--games",
+            "ny40",
+            "--budget",
+            "6",
+            "--out",
+            "r",
+        ],
+    )
+    .succeeded();
     let recording = "r/recordings/1-ny40-v1.jsonl";
-    assert!(fs::read_to_string(folder.path().join(recording)).unwrap().contains("\"uncounted\":true"));
+    assert!(
+        fs::read_to_string(folder.path().join(recording))
+            .unwrap()
+            .contains("\"uncounted\":true")
+    );
     for format in ["toolkit", "agents", "rhae"] {
         let out = format!("{format}.jsonl");
-        rhae(folder.path(), &["replay", "convert", recording, "--to", format, "--out", &out]).succeeded();
+        rhae(
+            folder.path(),
+            &[
+                "replay", "convert", recording, "--to", format, "--out", &out,
+            ],
+        )
+        .succeeded();
         rhae(folder.path(), &["replay", "verify", &out]).succeeded();
     }
 }
@@ -149,9 +294,19 @@ fn a_reset_that_was_not_carried_out_survives_conversion() {
 #[test]
 fn what_a_file_says_cannot_steer_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    rhae(folder.path(), &["run", "--agent", "random", "--games", "ny40", "--budget", "3", "--out", "r"]).succeeded();
+    rhae(
+        folder.path(),
+        &[
+            "run", "--agent", "random", "--games", "ny40", "--budget", "3", "--out", "r",
+        ],
+    )
+    .succeeded();
     let text = fs::read_to_string(folder.path().join("r/recordings/1-ny40-v1.jsonl")).unwrap();
-    fs::write(folder.path().join("evil.jsonl"), text.replace("\"action\":\"0\"", "\"action\":\"\\u001b[31mEVIL\"")).unwrap();
+    fs::write(
+        folder.path().join("evil.jsonl"),
+        text.replace("\"action\":\"0\"", "\"action\":\"\\u001b[31mEVIL\""),
+    )
+    .unwrap();
     let outcome = rhae(folder.path(), &["replay", "verify", "evil.jsonl"]).failed_with("EVIL");
     assert!(!outcome.err.contains('\u{1b}'));
 }
@@ -159,10 +314,25 @@ fn what_a_file_says_cannot_steer_the_terminal() {
 #[test]
 fn the_replay_agent_plays_only_what_was_recorded() {
     let folder = tempfile::tempdir().unwrap();
-    rhae(folder.path(), &["run", "--agent", "random", "--games", "ny40", "--budget", "30", "--out", "r"]).succeeded();
+    rhae(
+        folder.path(),
+        &[
+            "run", "--agent", "random", "--games", "ny40", "--budget", "30", "--out", "r",
+        ],
+    )
+    .succeeded();
     let agent = "replay:r/recordings/1-ny40-v1.jsonl";
-    rhae(folder.path(), &["run", "--agent", agent, "--games", "kq19", "--out", "s"]).failed_with("the recording is of `ny40-v1`");
-    let summary = rhae(folder.path(), &["run", "--agent", agent, "--out", "s", "--json"]).succeeded().json();
+    rhae(
+        folder.path(),
+        &["run", "--agent", agent, "--games", "kq19", "--out", "s"],
+    )
+    .failed_with("the recording is of `ny40-v1`");
+    let summary = rhae(
+        folder.path(),
+        &["run", "--agent", agent, "--out", "s", "--json"],
+    )
+    .succeeded()
+    .json();
     assert_eq!(summary["environments"].as_array().unwrap().len(), 1);
     assert_eq!(summary["environments"][0]["actions"], 30.0);
 }
@@ -171,7 +341,10 @@ fn the_replay_agent_plays_only_what_was_recorded() {
 fn what_an_agent_says_on_standard_error_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     run_command(folder.path(), "echo 'it hurts' >&2; exit 1", &[]).failed_with("exit status: 1");
-    assert_eq!(fs::read_to_string(folder.path().join("r/recordings/1-kq19-v1.stderr.txt")).unwrap(), "it hurts\n");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("r/recordings/1-kq19-v1.stderr.txt")).unwrap(),
+        "it hurts\n"
+    );
 }
 
 #[test]
@@ -190,14 +363,27 @@ fn bad_input_is_named_and_nothing_is_written() {
         (&["--seed", "-1"], "invalid digit"),
         (&["--repeat", "0"], "0 is not in 1..=10000"),
         (&["--jobs", "0"], "0 is not in 1..=1024"),
-        (&["--step-timeout", "0"], "--step-timeout must be more than 0"),
-        (&["--agent", "replay:nowhere.jsonl"], "cannot read `nowhere.jsonl`"),
-        (&["--agent", "replay:cut.jsonl"], "line 1: the line is cut off"),
+        (
+            &["--step-timeout", "0"],
+            "--step-timeout must be more than 0",
+        ),
+        (
+            &["--agent", "replay:nowhere.jsonl"],
+            "cannot read `nowhere.jsonl`",
+        ),
+        (
+            &["--agent", "replay:cut.jsonl"],
+            "line 1: the line is cut off",
+        ),
         (&["--resume", "nowhere"], "`nowhere` is not a run folder"),
     ] {
         rhae(folder.path(), &[&["run"], arguments].concat()).failed_with(reason);
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is written");
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing is written"
+    );
 }
 
 #[test]
@@ -208,7 +394,8 @@ fn a_folder_that_is_in_use_is_left_alone() {
     rhae(folder.path(), &["run", "--out", "used"]).failed_with("exists and is not empty");
     assert_eq!(fs::read_dir(folder.path().join("used")).unwrap().count(), 1);
     fs::write(folder.path().join("file"), "mine").unwrap();
-    rhae(folder.path(), &["run", "--out", "file"]).failed_with("cannot use the output folder `file`");
+    rhae(folder.path(), &["run", "--out", "file"])
+        .failed_with("cannot use the output folder `file`");
 }
 
 #[test]
@@ -220,13 +407,18 @@ fn a_read_only_disk_is_named() {
         folder.path().display(),
         env!("CARGO_BIN_EXE_rhae")
     );
-    let outcome = std::process::Command::new("unshare").args(["--mount", "--map-root-user", "sh", "-c", &script]).output();
+    let outcome = std::process::Command::new("unshare")
+        .args(["--mount", "--map-root-user", "sh", "-c", &script])
+        .output();
     let outcome: Outcome = match outcome {
         Ok(output) => output.into(),
         Err(error) => return println!("skipped: unshare cannot be run here ({error})"),
     };
     if outcome.err.contains("unshare") || outcome.err.contains("mount:") {
-        return println!("skipped: this system allows no mount here ({})", outcome.err.trim());
+        return println!(
+            "skipped: this system allows no mount here ({})",
+            outcome.err.trim()
+        );
     }
     outcome.failed_with("Read-only file system");
 }
@@ -237,16 +429,30 @@ fn another_software_versions_run_is_not_gone_on_with() {
     rhae(folder.path(), &["run", "--games", "ny40", "--out", "r"]).succeeded();
     let config = folder.path().join("r/config.json");
     let text = fs::read_to_string(&config).unwrap();
-    fs::write(&config, text.replace(concat!("rhae ", env!("CARGO_PKG_VERSION")), "rhae 99.0.0")).unwrap();
+    fs::write(
+        &config,
+        text.replace(concat!("rhae ", env!("CARGO_PKG_VERSION")), "rhae 99.0.0"),
+    )
+    .unwrap();
     rhae(folder.path(), &["run", "--resume", "r"]).failed_with("begun by `rhae 99.0.0`");
 }
 
 #[test]
 fn output_into_a_closed_pipe_ends_quietly() {
     let shell = format!("{} games list | head -1", env!("CARGO_BIN_EXE_rhae"));
-    let output = std::process::Command::new("sh").args(["-c", &shell]).output().unwrap();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = std::process::Command::new("sh")
+        .args(["-c", &shell])
+        .output()
+        .unwrap();
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     // The command's own flags are documented.
-    let help: Outcome = command(Path::new("."), &["run", "--help"]).output().unwrap().into();
+    let help: Outcome = command(Path::new("."), &["run", "--help"])
+        .output()
+        .unwrap()
+        .into();
     assert!(help.succeeded().out.contains("Examples:"));
 }

@@ -12,17 +12,53 @@ fn levels(arguments: &[&str]) -> crate::rhae::Outcome {
 #[test]
 fn the_documents_examples_score_as_they_say() {
     // The draft: 10 of a human against 1,000 is 1 %, and an exploit is capped at 100 %.
-    let draft = levels(&["--method", "draft-2025", "--baselines", "10,20", "--actions", "1000,2", "--json"]).succeeded().json();
+    let draft = levels(&[
+        "--method",
+        "draft-2025",
+        "--baselines",
+        "10,20",
+        "--actions",
+        "1000,2",
+        "--json",
+    ])
+    .succeeded()
+    .json();
     assert_eq!(draft["levels"][0]["score"], json!(1.0));
     assert_eq!(draft["levels"][1]["score"], json!(100.0));
     assert_eq!(draft["score"], json!(50.5));
     // The paper: 10 against 100 is 1 %; the fifth of five levels counts a third.
-    let paper = levels(&["--method", "paper-2026-03", "--baselines", "10,10,10,10,10", "--actions", "-,-,-,-,10", "--json"]).json();
+    let paper = levels(&[
+        "--method",
+        "paper-2026-03",
+        "--baselines",
+        "10,10,10,10,10",
+        "--actions",
+        "-,-,-,-,10",
+        "--json",
+    ])
+    .json();
     assert!((paper["score"].as_f64().unwrap() - 100.0 / 3.0).abs() < 1e-9);
-    let paper = levels(&["--method", "paper-2026-03", "--baselines", "10", "--actions", "100", "--json"]).json();
+    let paper = levels(&[
+        "--method",
+        "paper-2026-03",
+        "--baselines",
+        "10",
+        "--actions",
+        "100",
+        "--json",
+    ])
+    .json();
     assert!((paper["score"].as_f64().unwrap() - 1.0).abs() < 1e-9);
     // The documentation: four of five levels give at most 66.7 %, a level at most 115 %.
-    let docs = levels(&["--baselines", "10,10,10,10,10", "--actions", "1,1,1,1,-", "--json"]).succeeded().json();
+    let docs = levels(&[
+        "--baselines",
+        "10,10,10,10,10",
+        "--actions",
+        "1,1,1,1,-",
+        "--json",
+    ])
+    .succeeded()
+    .json();
     assert_eq!(docs["method"], "docs-2026-04");
     assert!((docs["levels"][0]["score"].as_f64().unwrap() - 115.0).abs() < 1e-9);
     assert!((docs["score"].as_f64().unwrap() - 200.0 / 3.0).abs() < 1e-9);
@@ -46,12 +82,17 @@ fn the_table_is_for_people() {
 
 #[test]
 fn impossible_counts_are_refused() {
-    levels(&["--baselines", "10", "--actions", "0"]).failed_with("`0` is not a possible action count");
-    levels(&["--baselines", "-5", "--actions", "10"]).failed_with("`-5` is not a possible baseline");
+    levels(&["--baselines", "10", "--actions", "0"])
+        .failed_with("`0` is not a possible action count");
+    levels(&["--baselines", "-5", "--actions", "10"])
+        .failed_with("`-5` is not a possible baseline");
     levels(&["--baselines", "10", "--actions", "99999999999"]).failed_with("too large");
-    levels(&["--baselines", "10", "--actions", "ten"]).failed_with("`ten` is not a possible action count");
-    levels(&["--baselines", "10,20", "--actions", "10"]).failed_with("2 baselines and 1 action counts");
-    levels(&["--method", "docs", "--baselines", "10", "--actions", "10"]).failed_with("expected `draft-2025`");
+    levels(&["--baselines", "10", "--actions", "ten"])
+        .failed_with("`ten` is not a possible action count");
+    levels(&["--baselines", "10,20", "--actions", "10"])
+        .failed_with("2 baselines and 1 action counts");
+    levels(&["--method", "docs", "--baselines", "10", "--actions", "10"])
+        .failed_with("expected `draft-2025`");
 }
 
 #[test]
@@ -62,24 +103,54 @@ fn human_tables_give_baselines() {
         table += &format!("{player},ab12-v1,1,{actions},true\n");
     }
     fs::write(folder.path().join("four.csv"), &table).unwrap();
-    let four = rhae(folder.path(), &["score", "humans", "four.csv", "--json"]).succeeded().json();
-    assert_eq!(four[0]["methods"], json!({"draft-2025": 20, "paper-2026-03": 20, "docs-2026-04": 30}));
-    fs::write(folder.path().join("one.csv"), "participant,environment,level,actions,completed\na,ab12-v1,1,9,true\n").unwrap();
+    let four = rhae(folder.path(), &["score", "humans", "four.csv", "--json"])
+        .succeeded()
+        .json();
+    assert_eq!(
+        four[0]["methods"],
+        json!({"draft-2025": 20, "paper-2026-03": 20, "docs-2026-04": 30})
+    );
+    fs::write(
+        folder.path().join("one.csv"),
+        "participant,environment,level,actions,completed\na,ab12-v1,1,9,true\n",
+    )
+    .unwrap();
     let one = rhae(folder.path(), &["score", "humans", "one.csv"]);
-    one.failed_with("the second best needs 2 first-time players who completed the level, and there are 1");
+    one.failed_with(
+        "the second best needs 2 first-time players who completed the level, and there are 1",
+    );
     rhae(folder.path(), &["score", "humans", "none.csv"]).failed_with("cannot read `none.csv`");
 }
 
 #[test]
 fn runs_and_recordings_score_alike_under_every_method() {
     let folder = tempfile::tempdir().unwrap();
-    let run = rhae(folder.path(), &["run", "--games", "ym39,ny40", "--out", "r", "--json"]).succeeded().json();
-    let again = rhae(folder.path(), &["score", "run", "r", "--json"]).succeeded().json();
+    let run = rhae(
+        folder.path(),
+        &["run", "--games", "ym39,ny40", "--out", "r", "--json"],
+    )
+    .succeeded()
+    .json();
+    let again = rhae(folder.path(), &["score", "run", "r", "--json"])
+        .succeeded()
+        .json();
     assert_eq!(again["summary"]["score"], run["score"]);
     for method in ["draft-2025", "paper-2026-03", "docs-2026-04"] {
-        let of_run = rhae(folder.path(), &["score", "run", "r", "--method", method, "--json"]).succeeded().json();
-        let files = ["r/recordings/1-ym39-v1.jsonl", "r/recordings/1-ny40-v1.jsonl"];
-        let arguments = [&["score", "recording", "--method", method, "--json"], files.as_slice()].concat();
+        let of_run = rhae(
+            folder.path(),
+            &["score", "run", "r", "--method", method, "--json"],
+        )
+        .succeeded()
+        .json();
+        let files = [
+            "r/recordings/1-ym39-v1.jsonl",
+            "r/recordings/1-ny40-v1.jsonl",
+        ];
+        let arguments = [
+            &["score", "recording", "--method", method, "--json"],
+            files.as_slice(),
+        ]
+        .concat();
         let of_files = rhae(folder.path(), &arguments).succeeded().json();
         assert_eq!(of_run["summary"]["score"], of_files["score"], "{method}");
         assert_eq!(of_files["method"], method);

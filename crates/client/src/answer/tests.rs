@@ -19,8 +19,14 @@ fn read(answer: &Value) -> Result<FrameAnswer, String> {
 fn a_good_answer_is_read() {
     let read = read(&answer()).unwrap();
     assert_eq!(read.frames, [Frame::filled(255), Frame::filled(15)]);
-    assert_eq!(read.available, ActionSet::of(&[ActionKind::Action1, ActionKind::Action6]));
-    assert_eq!((read.state, read.levels_completed, read.win_levels), (PlayState::NotFinished, 1, 3));
+    assert_eq!(
+        read.available,
+        ActionSet::of(&[ActionKind::Action1, ActionKind::Action6])
+    );
+    assert_eq!(
+        (read.state, read.levels_completed, read.win_levels),
+        (PlayState::NotFinished, 1, 3)
+    );
 }
 
 #[test]
@@ -29,13 +35,37 @@ fn an_answer_that_breaks_the_contract_is_refused_with_the_reason() {
     let frame = |rows: usize, row: &Value| json!(vec![vec![row.clone(); rows]]);
     let cases = [
         ("frame", json!([]), "there is no frame"),
-        ("frame", frame(63, &row(64, 0)), "frame 1 has 63 rows, expected 64"),
-        ("frame", frame(65, &row(64, 0)), "frame 1 has more than 64 rows"),
-        ("frame", frame(64, &row(63, 0)), "row 1 of frame 1 has 63 cells, expected 64"),
-        ("frame", frame(64, &row(65, 0)), "row 1 of frame 1 has more than 64 cells"),
-        ("frame", frame(64, &row(64, 128)), "has a cell of 128, expected -128 to 127"),
+        (
+            "frame",
+            frame(63, &row(64, 0)),
+            "frame 1 has 63 rows, expected 64",
+        ),
+        (
+            "frame",
+            frame(65, &row(64, 0)),
+            "frame 1 has more than 64 rows",
+        ),
+        (
+            "frame",
+            frame(64, &row(63, 0)),
+            "row 1 of frame 1 has 63 cells, expected 64",
+        ),
+        (
+            "frame",
+            frame(64, &row(65, 0)),
+            "row 1 of frame 1 has more than 64 cells",
+        ),
+        (
+            "frame",
+            frame(64, &row(64, 128)),
+            "has a cell of 128, expected -128 to 127",
+        ),
         ("frame", frame(64, &row(64, -129)), "has a cell of -129"),
-        ("frame", json!(vec![frames_to_wire(&[Frame::filled(0)])[0].clone(); 1002]), "more than 1001 frames"),
+        (
+            "frame",
+            json!(vec![frames_to_wire(&[Frame::filled(0)])[0].clone(); 1002]),
+            "more than 1001 frames",
+        ),
         ("frame", json!(null), "expected a list of frames"),
         ("frame", json!([[["x"]]]), "expected i64"),
         ("state", json!("NOT_PLAYED"), "its `state` is `NOT_PLAYED`"),
@@ -53,7 +83,11 @@ fn an_answer_that_breaks_the_contract_is_refused_with_the_reason() {
         let found = read(&answer).unwrap_err();
         assert!(found.contains(reason), "{field}: {found}");
         answer.as_object_mut().unwrap().remove(field);
-        assert!(read(&answer).unwrap_err().contains(&format!("missing field `{field}`")));
+        assert!(
+            read(&answer)
+                .unwrap_err()
+                .contains(&format!("missing field `{field}`"))
+        );
     }
 }
 
@@ -66,12 +100,21 @@ fn a_list_is_read_and_what_cannot_be_named_left_out() {
     ]);
     let (games, left_out) = listing(list.to_string().as_bytes()).unwrap();
     assert_eq!((games.len(), left_out), (2, 4));
-    assert_eq!(games[0].baselines[0], Baseline { actions: 4, source: BaselineSource::Solver });
+    assert_eq!(
+        games[0].baselines[0],
+        Baseline {
+            actions: 4,
+            source: BaselineSource::Solver
+        }
+    );
     assert_eq!(find(&games, "ab12").unwrap().id.as_str(), "ab12-v2");
     assert_eq!(find(&games, "AB12-V1").unwrap().id.as_str(), "ab12-v1");
     assert_eq!(nearest(&games, "ab13"), Some("ab12-v1".to_owned()));
     let wrong = json!([{"game_id": "ab12-v1", "baseline_actions": [-3]}]);
-    assert_eq!(listing(wrong.to_string().as_bytes()).unwrap_err(), "the `baseline_actions` of `ab12-v1` cannot be read");
+    assert_eq!(
+        listing(wrong.to_string().as_bytes()).unwrap_err(),
+        "the `baseline_actions` of `ab12-v1` cannot be read"
+    );
     assert!(listing(b"{}").is_err());
 }
 

@@ -17,7 +17,12 @@ fn every_scene_is_as_in_the_official_engine() {
     let mut checks = 0;
     for (number, line) in (1..).zip(include_str!("official_scenes.txt").lines()) {
         let words: Vec<&str> = line.split(' ').collect();
-        checks += check(&mut scene, words[0], &words[1..], &format!("line {number}: {line}"));
+        checks += check(
+            &mut scene,
+            words[0],
+            &words[1..],
+            &format!("line {number}: {line}"),
+        );
     }
     assert!(checks > 1_000, "only {checks} answers were compared");
 }
@@ -25,27 +30,67 @@ fn every_scene_is_as_in_the_official_engine() {
 /// Follows a line of the scene and returns how many answers it compared.
 fn check(scene: &mut Scene, kind: &str, words: &[&str], place: &str) -> usize {
     match kind {
-        "camera" => *scene = Scene { camera: camera(words), sprites: Vec::new() },
+        "camera" => {
+            *scene = Scene {
+                camera: camera(words),
+                sprites: Vec::new(),
+            }
+        }
         "sprite" => scene.sprites.push(sprite(words)),
-        "bad" => assert!(Sprite::new("bad", picture(words[1])).set_scale(read(words[0])).is_err(), "{place}"),
+        "bad" => assert!(
+            Sprite::new("bad", picture(words[1]))
+                .set_scale(read(words[0]))
+                .is_err(),
+            "{place}"
+        ),
         "frame" => {
             let mut frame = Frame::filled(9);
             scene.camera.render(&scene.sprites, &mut frame);
-            assert_eq!(format!("{:016x}", fnv(frame.cells())), words[0], "{place}\n{frame:?}");
+            assert_eq!(
+                format!("{:016x}", fnv(frame.cells())),
+                words[0],
+                "{place}\n{frame:?}"
+            );
         }
-        "hits" => assert_eq!(pairs(&scene.sprites, Sprite::collides_with), words, "{place}"),
+        "hits" => assert_eq!(
+            pairs(&scene.sprites, Sprite::collides_with),
+            words,
+            "{place}"
+        ),
         "touches" => assert_eq!(pairs(&scene.sprites, Sprite::overlaps), words, "{place}"),
         "merged" => {
-            let merged = scene.sprites[0].merged(&scene.sprites[1]).expect("the official engine merged them");
-            assert_eq!([merged.x, merged.y, merged.layer], [0, 1, 2].map(|index| read(words[index])), "{place}");
-            assert_eq!((merged.blocking, merged.interaction), (blocking(words[3]), interaction(words[4])), "{place}");
+            let merged = scene.sprites[0]
+                .merged(&scene.sprites[1])
+                .expect("the official engine merged them");
+            assert_eq!(
+                [merged.x, merged.y, merged.layer],
+                [0, 1, 2].map(|index| read(words[index])),
+                "{place}"
+            );
+            assert_eq!(
+                (merged.blocking, merged.interaction),
+                (blocking(words[3]), interaction(words[4])),
+                "{place}"
+            );
             assert_eq!(merged.picture(), &picture(words[5]), "{place}");
         }
         "at" => {
-            let collidable = scene.sprites.iter().filter(|sprite| sprite.interaction.is_collidable());
+            let collidable = scene
+                .sprites
+                .iter()
+                .filter(|sprite| sprite.interaction.is_collidable());
             let found = topmost_at(collidable, read(words[0]), read(words[1]));
-            let index = found.and_then(|found| scene.sprites.iter().position(|sprite| std::ptr::eq(sprite, found)));
-            assert_eq!(index.map_or("-".to_owned(), |index| index.to_string()), words[2], "{place}");
+            let index = found.and_then(|found| {
+                scene
+                    .sprites
+                    .iter()
+                    .position(|sprite| std::ptr::eq(sprite, found))
+            });
+            assert_eq!(
+                index.map_or("-".to_owned(), |index| index.to_string()),
+                words[2],
+                "{place}"
+            );
         }
         "grid" => {
             let cell = scene.camera.display_to_grid(read(words[0]), read(words[1]));
@@ -58,8 +103,11 @@ fn check(scene: &mut Scene, kind: &str, words: &[&str], place: &str) -> usize {
 }
 
 fn camera(words: &[&str]) -> Camera {
-    let camera = Camera::new(read(words[2]), read(words[3])).expect("the official engine took the size");
-    camera.at(read(words[0]), read(words[1])).colored(read(words[4]), read(words[5]))
+    let camera =
+        Camera::new(read(words[2]), read(words[3])).expect("the official engine took the size");
+    camera
+        .at(read(words[0]), read(words[1]))
+        .colored(read(words[4]), read(words[5]))
 }
 
 fn sprite(words: &[&str]) -> Sprite {
@@ -68,20 +116,30 @@ fn sprite(words: &[&str]) -> Sprite {
         .on_layer(read(words[2]))
         .blocking(blocking(words[7]))
         .interacting(interaction(words[8]));
-    sprite.set_scale(read(words[3])).expect("the official engine drew the scale");
-    sprite.set_rotation(Rotation::from_degrees(read(words[4])).expect("the official engine took the angle"));
+    sprite
+        .set_scale(read(words[3]))
+        .expect("the official engine drew the scale");
+    sprite.set_rotation(
+        Rotation::from_degrees(read(words[4])).expect("the official engine took the angle"),
+    );
     sprite.set_mirror_ud(words[5] == "1");
     sprite.set_mirror_lr(words[6] == "1");
     sprite
 }
 
 fn pairs(sprites: &[Sprite], meet: fn(&Sprite, &Sprite) -> bool) -> Vec<String> {
-    let found = |one: usize| (0..sprites.len()).filter(move |&two| meet(&sprites[one], &sprites[two]));
-    (0..sprites.len()).flat_map(|one| found(one).map(move |two| format!("{one}-{two}"))).collect()
+    let found =
+        |one: usize| (0..sprites.len()).filter(move |&two| meet(&sprites[one], &sprites[two]));
+    (0..sprites.len())
+        .flat_map(|one| found(one).map(move |two| format!("{one}-{two}")))
+        .collect()
 }
 
 fn picture(text: &str) -> Picture {
-    let rows: Vec<Vec<i8>> = text.split('/').map(|row| row.split(',').map(read).collect()).collect();
+    let rows: Vec<Vec<i8>> = text
+        .split('/')
+        .map(|row| row.split(',').map(read).collect())
+        .collect();
     Picture::from_rows(&rows).expect("the script writes rectangles")
 }
 
@@ -105,10 +163,13 @@ fn interaction(word: &str) -> Interaction {
 }
 
 fn read<T: FromStr>(word: &str) -> T {
-    word.parse().unwrap_or_else(|_| panic!("`{word}` is not a number in range"))
+    word.parse()
+        .unwrap_or_else(|_| panic!("`{word}` is not a number in range"))
 }
 
 /// FNV-1a with 64 bits: small enough to be written again in the script.
 fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |value, &byte| (value ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |value, &byte| {
+        (value ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }

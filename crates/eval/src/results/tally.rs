@@ -26,10 +26,22 @@ impl Tally {
         let mut tasks = BTreeMap::new();
         for planned in &plan.sets {
             for (id, tests) in &planned.selection {
-                let solution = |test: usize| planned.set.tasks.get(id).and_then(|task| task.test.get(test)?.output.clone());
-                let tests: BTreeMap<_, _> = tests.iter().map(|&test| (test, (solution(test), false))).collect();
+                let solution = |test: usize| {
+                    planned
+                        .set
+                        .tasks
+                        .get(id)
+                        .and_then(|task| task.test.get(test)?.output.clone())
+                };
+                let tests: BTreeMap<_, _> = tests
+                    .iter()
+                    .map(|&test| (test, (solution(test), false)))
+                    .collect();
                 let open = tests.len() * plan.attempts;
-                tasks.insert((planned.set.name.clone(), id.to_string()), Standing { tests, open });
+                tasks.insert(
+                    (planned.set.name.clone(), id.to_string()),
+                    Standing { tests, open },
+                );
             }
         }
         let mut tally = Self { parser, tasks };
@@ -62,18 +74,30 @@ impl Tally {
     /// Tasks without open attempts, and tasks with all tests solved.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let done = self.tasks.values().filter(|task| task.open == 0).count();
-        (done, self.tasks.values().filter(|task| task.tests.values().all(|(_, solved)| *solved)).count())
+        (
+            done,
+            self.tasks
+                .values()
+                .filter(|task| task.tests.values().all(|(_, solved)| *solved))
+                .count(),
+        )
     }
 
     fn answer(&mut self, asked: &EvalAsked, answer: &EvalAnswer) -> bool {
-        let mut grids: Vec<(usize, Grid)> =
-            answer.grids.iter().filter_map(|given| Some((given.test, Grid::new(given.grid.as_ref()?).ok()?))).collect();
+        let mut grids: Vec<(usize, Grid)> = answer
+            .grids
+            .iter()
+            .filter_map(|given| Some((given.test, Grid::new(given.grid.as_ref()?).ok()?)))
+            .collect();
         if let Some(text) = &answer.text
             && let Ok(parsed) = parse_whole(self.parser, text, asked.tests.len())
         {
             grids.extend(asked.tests.iter().copied().zip(parsed.grids));
         }
-        let readable = asked.tests.iter().all(|test| grids.iter().any(|(found, _)| found == test));
+        let readable = asked
+            .tests
+            .iter()
+            .all(|test| grids.iter().any(|(found, _)| found == test));
         if let Some(task) = self.tasks.get_mut(&(asked.set.clone(), asked.task.clone())) {
             for (test, grid) in &grids {
                 if let Some((Some(solution), solved)) = task.tests.get_mut(test) {
@@ -87,7 +111,9 @@ impl Tally {
 
     fn close(&mut self, asked: &EvalAsked) {
         if let Some(task) = self.tasks.get_mut(&(asked.set.clone(), asked.task.clone())) {
-            task.open = task.open.saturating_sub(asked.tests.len() * asked.attempts.len());
+            task.open = task
+                .open
+                .saturating_sub(asked.tests.len() * asked.attempts.len());
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A language model: a prompt for each request, and every transmission in the journal.
 
 use rhae_llm::{
-    Attempt, Cancel, Failure as LlmFailure, FailureKind as LlmKind, Finish, Halt, Model, Part, Reply, Request, Sending, Usage,
+    Attempt, Cancel, Failure as LlmFailure, FailureKind as LlmKind, Finish, Halt, Model, Part,
+    Reply, Request, Sending, Usage,
 };
 use rhae_protocol::{EvalAnswer, EvalSpent};
 use rhae_tasks::{Grid, Prompt, Task};
@@ -19,21 +20,43 @@ pub struct Ask {
 impl Ask {
     /// What a question is as a request. The sample is not sent; recordings keep attempts apart by it.
     fn request(&self, question: &Question<'_>) -> Request {
-        let sample = question.attempts.first().map_or(0, |&attempt| u32::try_from(attempt - 1).unwrap_or(u32::MAX));
+        let sample = question
+            .attempts
+            .first()
+            .map_or(0, |&attempt| u32::try_from(attempt - 1).unwrap_or(u32::MAX));
         let text = if self.prompt.is_whole_task() {
             // Only the tests that count are asked for.
-            let test = question.tests.iter().filter_map(|&test| question.task.test.get(test).cloned()).collect();
-            self.prompt.whole(&Task { train: question.task.train.clone(), test })
+            let test = question
+                .tests
+                .iter()
+                .filter_map(|&test| question.task.test.get(test).cloned())
+                .collect();
+            self.prompt.whole(&Task {
+                train: question.task.train.clone(),
+                test,
+            })
         } else {
-            question.tests.first().and_then(|&test| self.prompt.test(question.task, test)).unwrap_or_default()
+            question
+                .tests
+                .first()
+                .and_then(|&test| self.prompt.test(question.task, test))
+                .unwrap_or_default()
         };
-        Request { sample, system: self.prompt.system().map(str::to_owned), ..Request::text(text) }
+        Request {
+            sample,
+            system: self.prompt.system().map(str::to_owned),
+            ..Request::text(text)
+        }
     }
 }
 
 impl Solver for Ask {
     fn unit(&self) -> Unit {
-        if self.prompt.is_whole_task() { Unit::Task } else { Unit::Attempt }
+        if self.prompt.is_whole_task() {
+            Unit::Task
+        } else {
+            Unit::Attempt
+        }
     }
 
     fn costs(&self) -> bool {
@@ -43,7 +66,12 @@ impl Solver for Ask {
     fn answer(&self, question: &Question<'_>, watch: &Watch<'_>) -> Outcome {
         let deadline = watch.deadline.map(|(deadline, _)| deadline);
         let mut book = Book(watch);
-        let outcome = self.model.ask(&self.request(question), &Cancel::default(), deadline, &mut book);
+        let outcome = self.model.ask(
+            &self.request(question),
+            &Cancel::default(),
+            deadline,
+            &mut book,
+        );
         let spent = EvalSpent {
             cost_usd: outcome.cost_usd(),
             unpriced: outcome.unpriced() as u64,
@@ -60,18 +88,41 @@ impl Solver for Ask {
     fn prompt(&self, question: &Question<'_>) -> Option<String> {
         let request = self.request(question);
         let parts = request.turns.iter().flat_map(|turn| &turn.parts);
-        let texts = parts.filter_map(|part| if let Part::Text { text } = part { Some(text.as_str()) } else { None });
-        Some(request.system.as_deref().into_iter().chain(texts).collect::<Vec<_>>().join("\n\n"))
+        let texts = parts.filter_map(|part| {
+            if let Part::Text { text } = part {
+                Some(text.as_str())
+            } else {
+                None
+            }
+        });
+        Some(
+            request
+                .system
+                .as_deref()
+                .into_iter()
+                .chain(texts)
+                .collect::<Vec<_>>()
+                .join("\n\n"),
+        )
     }
 
     fn foresee(&self, question: &Question<'_>) -> Option<Foreseen> {
         let input_tokens = self.request(question).estimated_tokens();
         let outputs = question.task.train.iter().map(|pair| &pair.output);
-        let largest =
-            outputs.max_by_key(|grid| grid.cells().len()).map_or(0, |grid| rhae_llm::estimate_tokens(&Grid::to_string(grid)));
+        let largest = outputs
+            .max_by_key(|grid| grid.cells().len())
+            .map_or(0, |grid| rhae_llm::estimate_tokens(&Grid::to_string(grid)));
         let answer_tokens = largest * question.tests.len() as u64;
-        let usd = self.model.cost_usd(&Usage { input_tokens, output_tokens: answer_tokens, ..Usage::default() });
-        Some(Foreseen { input_tokens, answer_tokens, usd })
+        let usd = self.model.cost_usd(&Usage {
+            input_tokens,
+            output_tokens: answer_tokens,
+            ..Usage::default()
+        });
+        Some(Foreseen {
+            input_tokens,
+            answer_tokens,
+            usd,
+        })
     }
 }
 
@@ -95,12 +146,19 @@ fn answer(reply: Reply) -> EvalAnswer {
         Finish::Refused(words) => Some(format!("a refusal: {words}")),
         Finish::Other(word) => Some(word),
     };
-    EvalAnswer { text: Some(reply.text), grids: Vec::new(), reasoning: reply.reasoning, finish }
+    EvalAnswer {
+        text: Some(reply.text),
+        grids: Vec::new(),
+        reasoning: reply.reasoning,
+        finish,
+    }
 }
 
 fn failed(failure: &LlmFailure, watch: &Watch<'_>) -> Failure {
     // Which of our limits it was is known here only.
-    let time = watch.deadline.map_or(FailureKind::RequestTime, |(_, kind)| kind);
+    let time = watch
+        .deadline
+        .map_or(FailureKind::RequestTime, |(_, kind)| kind);
     let kind = match failure.kind {
         LlmKind::NotSent | LlmKind::Lost => watch.over().unwrap_or(FailureKind::Lost),
         LlmKind::TimedOut => watch.over().unwrap_or(time),
@@ -109,7 +167,11 @@ fn failed(failure: &LlmFailure, watch: &Watch<'_>) -> Failure {
         LlmKind::NoAnswer => FailureKind::NotRecorded,
         LlmKind::Cancelled | LlmKind::Halted | LlmKind::CircuitOpen => FailureKind::Stopped,
     };
-    Failure { kind, message: failure.message.clone(), ends_run: failure.concerns_every_call() }
+    Failure {
+        kind,
+        message: failure.message.clone(),
+        ends_run: failure.concerns_every_call(),
+    }
 }
 
 /// Writes transmissions down. The one that leads to an answer is not written here: its line holds the answer.
@@ -128,7 +190,9 @@ impl rhae_llm::Watch for Book<'_> {
         let spent = EvalSpent {
             cost_usd: attempt.cost_usd.unwrap_or(0.0),
             unpriced: u64::from(attempt.is_unpriced()),
-            unmeasured: u64::from(attempt.usage.is_none() && failure.is_none_or(LlmFailure::may_have_consumed)),
+            unmeasured: u64::from(
+                attempt.usage.is_none() && failure.is_none_or(LlmFailure::may_have_consumed),
+            ),
             ..tokens(attempt.usage.unwrap_or_default())
         };
         let message = failure.map_or("no answer", |failure| failure.message.as_str());

@@ -23,14 +23,23 @@ impl Replay {
         let mut answers = BTreeMap::new();
         let mut whole = false;
         for ((_, task, test, attempt), slot) in &ledger.slots {
-            let Some(record) = ledger.requests.get(&slot.request) else { continue };
-            let Some(Given::Answer(answer)) = &record.given else { continue };
+            let Some(record) = ledger.requests.get(&slot.request) else {
+                continue;
+            };
+            let Some(Given::Answer(answer)) = &record.given else {
+                continue;
+            };
             whole |= answer.text.is_some() && record.asked.tests.len() > 1;
             let mut answer = answer.clone();
-            answer.grids.retain(|grid| grid.test == *test && grid.attempt == *attempt);
+            answer
+                .grids
+                .retain(|grid| grid.test == *test && grid.attempt == *attempt);
             answers.insert((task.clone(), *test, *attempt), answer);
         }
-        Self { answers, unit: if whole { Unit::Task } else { Unit::Attempt } }
+        Self {
+            answers,
+            unit: if whole { Unit::Task } else { Unit::Attempt },
+        }
     }
 
     /// Adds the answers of another recording, as of another part of the tasks. Where both have one, the first counts.
@@ -51,7 +60,10 @@ impl Replay {
             match given {
                 Answers::Whole(text) => {
                     unit = Unit::Task;
-                    let answer = EvalAnswer { text: Some(text.clone()), ..EvalAnswer::default() };
+                    let answer = EvalAnswer {
+                        text: Some(text.clone()),
+                        ..EvalAnswer::default()
+                    };
                     answers.insert((id.to_string(), 0, 1), answer);
                 }
                 Answers::Tests(tests) => {
@@ -59,7 +71,9 @@ impl Replay {
                         let index = test.pair_index.unwrap_or(position);
                         for (attempt, reply) in test.attempts.iter().enumerate() {
                             if let Some(answer) = recorded(reply, index, attempt + 1) {
-                                answers.entry((id.to_string(), index, attempt + 1)).or_insert(answer);
+                                answers
+                                    .entry((id.to_string(), index, attempt + 1))
+                                    .or_insert(answer);
                             }
                         }
                     }
@@ -74,14 +88,28 @@ impl Replay {
 fn recorded(reply: &Reply, test: usize, attempt: usize) -> Option<EvalAnswer> {
     match reply {
         Reply::Nothing | Reply::Failed(_) => None,
-        Reply::Text(text) => Some(EvalAnswer { text: Some(text.clone()), ..EvalAnswer::default() }),
+        Reply::Text(text) => Some(EvalAnswer {
+            text: Some(text.clone()),
+            ..EvalAnswer::default()
+        }),
         Reply::Json(value) => match Grid::from_json(value, Parser::Lenient.cells()) {
             Ok(grid) => {
                 let grid = Some(grid.rows().map(<[u8]>::to_vec).collect());
-                Some(EvalAnswer { grids: vec![EvalGrid { test, attempt, grid, note: None }], ..EvalAnswer::default() })
+                Some(EvalAnswer {
+                    grids: vec![EvalGrid {
+                        test,
+                        attempt,
+                        grid,
+                        note: None,
+                    }],
+                    ..EvalAnswer::default()
+                })
             }
             // What is no grid is read, and refused, as a text.
-            Err(_) => Some(EvalAnswer { text: Some(value.to_string()), ..EvalAnswer::default() }),
+            Err(_) => Some(EvalAnswer {
+                text: Some(value.to_string()),
+                ..EvalAnswer::default()
+            }),
         },
     }
 }
@@ -98,7 +126,11 @@ impl Solver for Replay {
             Some(answer) => Outcome::free(answer.clone()),
             None => Outcome::failure(
                 FailureKind::NotRecorded,
-                format!("the recording has no attempt {attempt} at test {} of `{}`", test + 1, question.id),
+                format!(
+                    "the recording has no attempt {attempt} at test {} of `{}`",
+                    test + 1,
+                    question.id
+                ),
             ),
         }
     }

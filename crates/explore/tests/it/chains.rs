@@ -81,13 +81,21 @@ pub(crate) fn lock(digits: usize, keys: usize, lives: Option<usize>) -> Table {
     let mut next = Vec::new();
     for life in 0..lives.unwrap_or(1) {
         for digit in 0..digits {
-            let right = if digit + 1 == digits { WIN } else { state(life, digit + 1) };
+            let right = if digit + 1 == digits {
+                WIN
+            } else {
+                state(life, digit + 1)
+            };
             let wrong = match lives {
                 None => 0,
                 Some(lives) if life + 1 == lives => LOSS,
                 Some(_) => state(life + 1, 0),
             };
-            next.push((0..keys).map(|key| if key == digit % keys { right } else { wrong }).collect());
+            next.push(
+                (0..keys)
+                    .map(|key| if key == digit % keys { right } else { wrong })
+                    .collect(),
+            );
         }
     }
     Table { next, packs: true }
@@ -99,7 +107,11 @@ pub(crate) fn maze(cells: usize) -> Table {
     let mut next = Vec::new();
     for life in 0..3 {
         for cell in 0..cells {
-            let ahead = if cell + 1 == cells { WIN } else { state(life, cell + 1) };
+            let ahead = if cell + 1 == cells {
+                WIN
+            } else {
+                state(life, cell + 1)
+            };
             let back = match cell {
                 0 if life == 2 => LOSS,
                 0 => state(life + 1, 0),

@@ -27,7 +27,11 @@ impl<F: Fn(u64) -> Result<(), u64> + Sync> Explorable for Tree<F> {
     fn step(&self, state: &mut u64, action: Action) -> Result<Outcome, u64> {
         (self.fails)(*state)?;
         *state = *state * 2 + u64::from(action == Action::Action2);
-        Ok(if *state < 1 << 17 { Outcome::Going } else { Outcome::GameOver })
+        Ok(if *state < 1 << 17 {
+            Outcome::Going
+        } else {
+            Outcome::GameOver
+        })
     }
 
     fn key(&self, state: &u64) -> u128 {
@@ -44,13 +48,32 @@ impl<F: Fn(u64) -> Result<(), u64> + Sync> Explorable for Tree<F> {
 }
 
 fn search(threads: usize) -> Search {
-    Search { threads, ..Search::default() }
+    Search {
+        threads,
+        ..Search::default()
+    }
 }
 
 #[test]
 fn the_first_failure_is_reported_whoever_meets_it() {
-    for (packs, threads) in [(true, 1), (true, 2), (true, 5), (false, 1), (false, 2), (false, 5)] {
-        let tree = Tree { packs, fails: |state| if state >= 3_000 && state % 7 == 0 { Err(state) } else { Ok(()) } };
+    for (packs, threads) in [
+        (true, 1),
+        (true, 2),
+        (true, 5),
+        (false, 1),
+        (false, 2),
+        (false, 5),
+    ] {
+        let tree = Tree {
+            packs,
+            fails: |state| {
+                if state >= 3_000 && state % 7 == 0 {
+                    Err(state)
+                } else {
+                    Ok(())
+                }
+            },
+        };
         let failed = explore(&tree, &search(threads), |_| true).expect_err("many states fail");
         assert_eq!(failed, 3_003, "{threads} threads");
     }
@@ -60,14 +83,37 @@ fn the_first_failure_is_reported_whoever_meets_it() {
 fn a_panic_reaches_the_caller_and_nobody_waits_forever() {
     for at in [1, 2, 40, 5_000, 100_000] {
         for threads in [1, 2, 5] {
-            let tree = Tree { packs: true, fails: |state| if state == at { panic!("state {at}") } else { Ok(()) } };
+            let tree = Tree {
+                packs: true,
+                fails: |state| {
+                    if state == at {
+                        panic!("state {at}")
+                    } else {
+                        Ok(())
+                    }
+                },
+            };
             let broken = AssertUnwindSafe(|| explore(&tree, &search(threads), |_| true).is_ok());
-            assert!(catch_unwind(broken).is_err(), "state {at}, {threads} threads");
+            assert!(
+                catch_unwind(broken).is_err(),
+                "state {at}, {threads} threads"
+            );
         }
     }
     // And a search after it works.
-    let whole = explore(&Tree { packs: true, fails: |_| Ok(()) }, &search(2), |_| true).unwrap();
-    assert_eq!((whole.nodes(), whole.edges()), ((1 << 18) - 1, (1 << 18) - 2));
+    let whole = explore(
+        &Tree {
+            packs: true,
+            fails: |_| Ok(()),
+        },
+        &search(2),
+        |_| true,
+    )
+    .unwrap();
+    assert_eq!(
+        (whole.nodes(), whole.edges()),
+        ((1 << 18) - 1, (1 << 18) - 2)
+    );
 }
 
 #[test]
@@ -85,7 +131,9 @@ fn a_panic_of_a_helper_reaches_the_caller() {
             }
             Ok(())
         };
-        let broken = AssertUnwindSafe(|| explore(&Tree { packs: true, fails }, &search(threads), |_| true).is_ok());
+        let broken = AssertUnwindSafe(|| {
+            explore(&Tree { packs: true, fails }, &search(threads), |_| true).is_ok()
+        });
         assert!(catch_unwind(broken).is_err(), "{threads} threads");
     }
 }
@@ -93,7 +141,10 @@ fn a_panic_of_a_helper_reaches_the_caller() {
 #[test]
 fn who_has_enough_is_asked_and_heard() {
     for threads in [1, 2, 5] {
-        let tree = Tree { packs: true, fails: |_| Ok(()) };
+        let tree = Tree {
+            packs: true,
+            fails: |_| Ok(()),
+        };
         let mut asked = 0;
         let go_on = |_| {
             asked += 1;
@@ -102,8 +153,18 @@ fn who_has_enough_is_asked_and_heard() {
         let cut_short = explore(&tree, &search(threads), go_on).unwrap();
         assert_eq!(asked, 3, "{threads} threads");
         assert!(!cut_short.is_complete() && cut_short.nodes() < 1 << 17);
-        let shallow = Search { limits: Limits { depth: 9, ..Limits::default() }, ..search(threads) };
+        let shallow = Search {
+            limits: Limits {
+                depth: 9,
+                ..Limits::default()
+            },
+            ..search(threads)
+        };
         let shallow = explore(&tree, &shallow, |_| true).unwrap();
-        assert_eq!((shallow.nodes(), shallow.expanded()), ((1 << 10) - 1, (1 << 9) - 1), "{threads} threads");
+        assert_eq!(
+            (shallow.nodes(), shallow.expanded()),
+            ((1 << 10) - 1, (1 << 9) - 1),
+            "{threads} threads"
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use rhae_engine::{Action, Rng};
 use rhae_explore::{
-    Chances, Check, Components, Doubt, Policy, Search, Stop, check, count_shortest, explore, first_win, fraction, way_to,
-    win_within,
+    Chances, Check, Components, Doubt, Policy, Search, Stop, check, count_shortest, explore,
+    first_win, fraction, way_to, win_within,
 };
 
 use crate::chains::{LOSS, Table, WIN, chance, lock, maze, ruin};
@@ -13,9 +13,17 @@ fn assert_chance(table: &Table, numerator: f64, denominator: f64, text: Option<(
     let found = chance(&graph);
     let expected = numerator / denominator;
     assert!(found.width() < 1e-12, "{found:?}");
-    assert!((found.lower() - expected).abs() < 1e-15 && (found.upper() - expected).abs() < 1e-15, "{found:?}, not {expected}");
+    assert!(
+        (found.lower() - expected).abs() < 1e-15 && (found.upper() - expected).abs() < 1e-15,
+        "{found:?}, not {expected}"
+    );
     let exact = fraction(&graph, &Components::of(&graph), Policy::Valid);
-    assert_eq!(exact.as_ref().map(|(above, below)| (above.as_str(), below.as_str())), text);
+    assert_eq!(
+        exact
+            .as_ref()
+            .map(|(above, below)| (above.as_str(), below.as_str())),
+        text
+    );
 }
 
 #[test]
@@ -38,7 +46,12 @@ fn a_lock_that_starts_over_opens_for_certain() {
 fn a_lock_with_lives_opens_with_one_try_in_keys_to_the_digits() {
     assert_chance(&lock(3, 4, Some(1)), 1.0, 64.0, Some(("1", "64")));
     // Of three tries: 1 - (1 - 1/64)³.
-    assert_chance(&lock(3, 4, Some(3)), 12097.0, 262_144.0, Some(("12097", "262144")));
+    assert_chance(
+        &lock(3, 4, Some(3)),
+        12097.0,
+        262_144.0,
+        Some(("12097", "262144")),
+    );
 }
 
 #[test]
@@ -46,7 +59,12 @@ fn a_maze_with_three_lives_is_three_games_of_ruin() {
     // From the first of n cells a walk reaches the goal before the pit with 1/(n + 1), and there are three lives.
     let n = 9.0_f64;
     let misses = n.powi(3);
-    assert_chance(&maze(9), (n + 1.0).powi(3) - misses, (n + 1.0).powi(3), Some(("271", "1000")));
+    assert_chance(
+        &maze(9),
+        (n + 1.0).powi(3) - misses,
+        (n + 1.0).powi(3),
+        Some(("271", "1000")),
+    );
     let graph = maze(9).graph();
     let components = Components::of(&graph);
     assert_eq!((graph.nodes(), graph.edges()), (3 * 9 + 2, 3 * 9 * 4));
@@ -61,7 +79,10 @@ fn a_chance_within_few_actions_is_counted_out() {
     let graph = lock(3, 4, None).graph();
     let within = |actions: u32| win_within(&graph, Policy::Valid, actions, |_| true);
     assert_eq!(within(2).upper(), 0.0);
-    assert_eq!((within(3).lower(), within(3).upper()), (1.0 / 64.0, 1.0 / 64.0));
+    assert_eq!(
+        (within(3).lower(), within(3).upper()),
+        (1.0 / 64.0, 1.0 / 64.0)
+    );
     // A fourth action wins only after one wrong key and three right ones: 3/4 · 1/64.
     assert_eq!(within(4).lower(), 1.0 / 64.0 + 3.0 / 256.0);
     assert!(within(5000).lower() > 1.0 - 1e-15 && within(5000).width() < 1e-12);
@@ -72,10 +93,16 @@ fn a_chance_within_few_actions_is_counted_out() {
 #[test]
 fn dead_ends_are_states_that_go_on_in_vain() {
     // 0 leads to a win, a loss, and a pair of states that lead to each other for ever.
-    let table = Table { next: vec![vec![WIN, LOSS, 1], vec![2, 2], vec![1, 2]], packs: true };
+    let table = Table {
+        next: vec![vec![WIN, LOSS, 1], vec![2, 2], vec![1, 2]],
+        packs: true,
+    };
     let graph = table.graph();
     let chances = Chances::of(&graph, &Components::of(&graph), Policy::Valid, 1 << 20);
-    let depths: Vec<usize> = chances.dead_ends(&graph).map(|node| graph.depth_of(node)).collect();
+    let depths: Vec<usize> = chances
+        .dead_ends(&graph)
+        .map(|node| graph.depth_of(node))
+        .collect();
     assert_eq!(depths, [1, 2]);
     assert_chance(&table, 1.0, 3.0, Some(("1", "3")));
 }
@@ -98,10 +125,19 @@ fn each_limit_says_that_it_stopped_the_search_and_leaves_true_bounds() {
     for (stop, graph) in graphs {
         assert_eq!(graph.stop(), Some(stop));
         let found = chance(&graph);
-        assert!(found.lower() <= 5.0 / 40.0 && 5.0 / 40.0 <= found.upper(), "{stop:?}: {found:?}");
+        assert!(
+            found.lower() <= 5.0 / 40.0 && 5.0 / 40.0 <= found.upper(),
+            "{stop:?}: {found:?}"
+        );
         assert_eq!(found.lower(), 0.0, "{stop:?}: no win was seen");
-        assert!(graph.edges().is_multiple_of(2), "{stop:?}: of a state all actions are there or none");
-        assert_eq!(fraction(&graph, &Components::of(&graph), Policy::Valid), None);
+        assert!(
+            graph.edges().is_multiple_of(2),
+            "{stop:?}: of a state all actions are there or none"
+        );
+        assert_eq!(
+            fraction(&graph, &Components::of(&graph), Policy::Valid),
+            None
+        );
     }
     let long = ruin(5, 40_000);
     let Ok(graph) = explore(&long, &Search::default(), |progress| progress.nodes < 100);
@@ -109,7 +145,10 @@ fn each_limit_says_that_it_stopped_the_search_and_leaves_true_bounds() {
     assert!(graph.nodes() < 20_000);
     // The gambler is ruined before the frontier with 1 - 5/n or so: the upper bound knows.
     let found = chance(&graph);
-    assert!(found.lower() == 0.0 && found.upper() < 0.01 && found.upper() >= 5.0 / 40_000.0, "{found:?}");
+    assert!(
+        found.lower() == 0.0 && found.upper() < 0.01 && found.upper() >= 5.0 / 40_000.0,
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -117,7 +156,10 @@ fn ways_lead_from_the_start_along_edges() {
     let graph = lock(5, 3, Some(2)).graph();
     let way = way_to(&graph, first_win(&graph).unwrap());
     assert_eq!((way[0], way.len()), (0, 6));
-    assert!(way.windows(2).all(|pair| graph.targets(pair[0]).contains(&pair[1])));
+    assert!(
+        way.windows(2)
+            .all(|pair| graph.targets(pair[0]).contains(&pair[1]))
+    );
 }
 
 #[test]
@@ -159,11 +201,19 @@ fn a_key_that_leaves_something_out_is_doubted() {
 
     let Ok(graph) = explore(&Forgetful, &Search::default(), |_| true);
     let Ok(found) = check(&Forgetful, &graph, 2000, &mut Rng::new(1, 0), || true);
-    let [Doubt::SameKey { actions }] = &found.doubts[..] else { panic!("{found:?}") };
+    let [Doubt::SameKey { actions }] = &found.doubts[..] else {
+        panic!("{found:?}")
+    };
     assert_eq!(actions.last(), Some(&Action::Action3));
     let sound = maze(4);
     let Ok(none) = check(&sound, &sound.graph(), 2000, &mut Rng::new(1, 0), || true);
-    assert_eq!(none, Check { actions: 2000, doubts: Vec::new() });
+    assert_eq!(
+        none,
+        Check {
+            actions: 2000,
+            doubts: Vec::new()
+        }
+    );
     let mut left = 10;
     let Ok(some) = check(&sound, &sound.graph(), 2000, &mut Rng::new(1, 0), || {
         left -= 1;

@@ -20,7 +20,10 @@ fn hold(bytes: isize) {
     PEAK.set(PEAK.get().max(HELD.get()));
 }
 
-#[expect(unsafe_code, reason = "an allocator cannot be written without; this one passes everything on")]
+#[expect(
+    unsafe_code,
+    reason = "an allocator cannot be written without; this one passes everything on"
+)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         hold(layout.size() as isize);
@@ -47,8 +50,24 @@ impl Visitor for Bounded {
     fn visit<G: Game>(self) -> (usize, isize) {
         let level = NativeLevel::<G>::new(0, LevelIndex(7));
         let level = if self.packed { level } else { level.hashed() };
-        let search = Search { limits: Limits { bytes: self.bytes, ..Limits::default() }, ..Search::default() };
-        let Ok(warm) = explore(&level, &Search { limits: Limits { nodes: 10, ..Limits::default() }, ..search }, |_| true);
+        let search = Search {
+            limits: Limits {
+                bytes: self.bytes,
+                ..Limits::default()
+            },
+            ..Search::default()
+        };
+        let Ok(warm) = explore(
+            &level,
+            &Search {
+                limits: Limits {
+                    nodes: 10,
+                    ..Limits::default()
+                },
+                ..search
+            },
+            |_| true,
+        );
         drop(warm);
         let before = HELD.get();
         PEAK.set(before);
@@ -65,8 +84,14 @@ fn a_search_and_its_analysis_stay_within_their_memory() {
     for (packed, bytes) in [(true, 20_000_000), (false, 20_000_000), (true, 90_000_000)] {
         let (nodes, peak) = visit("kq19-v1", Bounded { bytes, packed }).expect("it is registered");
         // Small buffers of batches come on top.
-        assert!(peak <= bytes as isize + 100_000, "{peak} bytes were held, and {bytes} allowed");
+        assert!(
+            peak <= bytes as isize + 100_000,
+            "{peak} bytes were held, and {bytes} allowed"
+        );
         // Ten million states fit into a gigabyte, so a state takes 107 bytes at most.
-        assert!(!packed || nodes >= bytes / 107, "{nodes} states in {bytes} bytes");
+        assert!(
+            !packed || nodes >= bytes / 107,
+            "{nodes} states in {bytes} bytes"
+        );
     }
 }

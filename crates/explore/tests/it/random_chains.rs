@@ -10,7 +10,8 @@ fn tables() -> impl Strategy<Value = Table> {
     (2_usize..14).prop_flat_map(|states| {
         let target = prop_oneof![8 => 0..states, 1 => Just(WIN), 1 => Just(LOSS)];
         let row = proptest::collection::vec(target, 1..=4);
-        (proptest::collection::vec(row, states), any::<bool>()).prop_map(|(next, packs)| Table { next, packs })
+        (proptest::collection::vec(row, states), any::<bool>())
+            .prop_map(|(next, packs)| Table { next, packs })
     })
 }
 
@@ -23,7 +24,10 @@ fn played(table: &Table, actions: u32, plays: u32, rng: &mut Rng) -> f64 {
         for _ in 0..actions {
             choices.clear();
             table.actions(&state, &mut choices);
-            let Ok(outcome) = table.step(&mut state, *rng.choose(&choices).expect("a state has actions"));
+            let Ok(outcome) = table.step(
+                &mut state,
+                *rng.choose(&choices).expect("a state has actions"),
+            );
             match outcome {
                 Outcome::Going => continue,
                 Outcome::LevelWon => wins += 1,

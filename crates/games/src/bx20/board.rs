@@ -45,8 +45,14 @@ pub(crate) struct Board {
 impl Board {
     /// Nothing but pots.
     pub(super) fn of(plan: &Plan) -> Self {
-        let pots = plan.pots[..plan.count].iter().fold(0, |cells, &pot| cells | bit(pot));
-        Self { plants: pots, back: [0; 2], tips: plan.pots }
+        let pots = plan.pots[..plan.count]
+            .iter()
+            .fold(0, |cells, &pot| cells | bit(pot));
+        Self {
+            plants: pots,
+            back: [0; 2],
+            tips: plan.pots,
+        }
     }
 
     /// Moves a tip into the free cell next to it.
@@ -77,8 +83,16 @@ impl Board {
         let mut cell = self.tips[plant];
         std::iter::from_fn(move || {
             let here = (cell != NOWHERE).then_some(cell)?;
-            let way = if here == pot { NOWHERE } else { self.way_back(here) };
-            cell = if here == pot { NOWHERE } else { beyond(here, way) };
+            let way = if here == pot {
+                NOWHERE
+            } else {
+                self.way_back(here)
+            };
+            cell = if here == pot {
+                NOWHERE
+            } else {
+                beyond(here, way)
+            };
             Some((here, way))
         })
     }

@@ -31,8 +31,16 @@ pub(super) struct Shades {
     glass: u8,
 }
 
-pub(super) const DAY: Shades = Shades { ground: 4, corner: 5, glass: LIGHT };
-pub(super) const NIGHT: Shades = Shades { ground: 5, corner: 4, glass: 3 };
+pub(super) const DAY: Shades = Shades {
+    ground: 4,
+    corner: 5,
+    glass: LIGHT,
+};
+pub(super) const NIGHT: Shades = Shades {
+    ground: 5,
+    corner: 4,
+    glass: 3,
+};
 
 /// The letter of each plant in the maps, and its colour.
 pub(super) const PLANT_COLORS: [(u8, u8); 4] = [(b'A', 14), (b'B', 10), (b'C', 7), (b'X', 15)];
@@ -123,7 +131,13 @@ fn bud(frame: &mut Frame, x: usize, y: usize, color: u8, shy: bool) {
 }
 
 /// Light falls in, first up to half of the way, then to what it meets; then tips that cannot grow strain once.
-pub(super) fn light(level: &Level, before: &Board, window: &Window, growth: &Growth, sink: &mut impl FrameSink) {
+pub(super) fn light(
+    level: &Level,
+    before: &Board,
+    window: &Window,
+    growth: &Growth,
+    sink: &mut impl FrameSink,
+) {
     let opaque = level.plan.rocks | before.plants;
     let lit = |frame: &mut Frame, part: usize| {
         settled(level, before, frame);
@@ -133,18 +147,26 @@ pub(super) fn light(level: &Level, before: &Board, window: &Window, growth: &Gro
     sink.frame(|frame| lit(frame, 2));
     sink.frame(|frame| {
         lit(frame, 1);
-        for (plant, _) in growth.iter().enumerate().filter(|&(_, &(direction, _))| direction != NOWHERE) {
+        for (plant, _) in growth
+            .iter()
+            .enumerate()
+            .filter(|&(_, &(direction, _))| direction != NOWHERE)
+        {
             let (x, y) = corner(before.tips[plant]);
             frame.block::<2, 2>(x + 2, y + 2, LIGHT);
         }
     });
-    if growth.iter().any(|&(direction, into)| direction != NOWHERE && into == NOWHERE) {
+    if growth
+        .iter()
+        .any(|&(direction, into)| direction != NOWHERE && into == NOWHERE)
+    {
         sink.frame(|frame| {
             lit(frame, 1);
             for (plant, &(direction, into)) in growth.iter().enumerate() {
                 if direction != NOWHERE && into == NOWHERE {
                     let (x, y) = corner(before.tips[plant]);
-                    let (x, y) = [(x, y - 1), (x + 1, y), (x, y + 1), (x - 1, y)][usize::from(direction)];
+                    let (x, y) =
+                        [(x, y - 1), (x + 1, y), (x, y + 1), (x - 1, y)][usize::from(direction)];
                     bud(frame, x, y, level.colors[plant], level.plan.shy[plant]);
                 }
             }
@@ -195,7 +217,11 @@ pub(super) fn darkness(level: &Level, before: &Board, after: &Board, sink: &mut 
 pub(super) fn idle(level: &Level, board: &Board, x: u8, y: u8, sink: &mut impl FrameSink) {
     sink.frame(|frame| {
         settled(level, board, frame);
-        frame.block::<2, 2>(usize::from(x).min(SIZE - 2), usize::from(y).min(SIZE - 2), ROCK);
+        frame.block::<2, 2>(
+            usize::from(x).min(SIZE - 2),
+            usize::from(y).min(SIZE - 2),
+            ROCK,
+        );
     });
 }
 
@@ -211,22 +237,39 @@ pub(super) fn triumph(level: &Level, board: &Board, sink: &mut impl FrameSink) {
 
 fn glass(frame: &mut Frame, window: &Window, color: u8) {
     let (x, y, width, height) = window_area(window);
-    frame.rect(usize::from(x), usize::from(y), usize::from(width), usize::from(height), color);
+    frame.rect(
+        usize::from(x),
+        usize::from(y),
+        usize::from(width),
+        usize::from(height),
+        color,
+    );
 }
 
 #[inline]
 fn corner(cell: u8) -> (usize, usize) {
-    (usize::from(WALL_WIDTH + cell % SIDE * CELL), usize::from(WALL_WIDTH + cell / SIDE * CELL))
+    (
+        usize::from(WALL_WIDTH + cell % SIDE * CELL),
+        usize::from(WALL_WIDTH + cell / SIDE * CELL),
+    )
 }
 
 const TRANSPARENT: u8 = 16;
 
 type Shape = [[u8; 6]; 6];
 
-const PLACE: Shape = [*b".1111.", *b"1....1", *b"1....1", *b"1....1", *b"1....1", *b".1111."];
-const POT_SHAPE: Shape = [*b".1111.", *b"111111", *b"112211", *b"112211", *b"111111", *b".1111."];
-const FLOWER: Shape = [*b".1111.", *b"111111", *b"112211", *b"112211", *b"111111", *b".1111."];
-const ROCK_SHAPE: Shape = [*b"222221", *b"211111", *b"211111", *b"211111", *b"211111", *b"111111"];
+const PLACE: Shape = [
+    *b".1111.", *b"1....1", *b"1....1", *b"1....1", *b"1....1", *b".1111.",
+];
+const POT_SHAPE: Shape = [
+    *b".1111.", *b"111111", *b"112211", *b"112211", *b"111111", *b".1111.",
+];
+const FLOWER: Shape = [
+    *b".1111.", *b"111111", *b"112211", *b"112211", *b"111111", *b".1111.",
+];
+const ROCK_SHAPE: Shape = [
+    *b"222221", *b"211111", *b"211111", *b"211111", *b"211111", *b"111111",
+];
 
 /// A shape with its two colours put in.
 const fn painted(shape: &Shape, one: u8, two: u8) -> Shape {

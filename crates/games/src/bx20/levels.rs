@@ -32,7 +32,11 @@ impl Window {
     /// Whether a cell lies in its rows or columns.
     #[inline]
     pub(super) fn covers(&self, cell: u8) -> bool {
-        let line = if self.side.is_multiple_of(2) { cell % SIDE } else { cell / SIDE };
+        let line = if self.side.is_multiple_of(2) {
+            cell % SIDE
+        } else {
+            cell / SIDE
+        };
         (self.first..=self.last).contains(&line)
     }
 
@@ -62,10 +66,24 @@ impl Level {
     /// Reads a map; panics on a bad one, because maps are constants of the game.
     pub(super) fn read(text: &str) -> Self {
         let map = TextMap::new(text);
-        assert!(map.width() == map.height() && map.width() == usize::from(SIDE) + 2, "a map is the room and its wall:\n{text}");
-        let inside = |(x, y): (usize, usize)| u8::try_from((y - 1) * usize::from(SIDE) + x - 1).expect("a room has few cells");
-        let rocks = map.find(b'#').map(inside).fold(0, |rocks, cell| rocks | bit(cell));
-        let mut plan = Plan { rocks, count: 0, pots: [0; PLANTS], places: [0; PLANTS], shy: [false; PLANTS] };
+        assert!(
+            map.width() == map.height() && map.width() == usize::from(SIDE) + 2,
+            "a map is the room and its wall:\n{text}"
+        );
+        let inside = |(x, y): (usize, usize)| {
+            u8::try_from((y - 1) * usize::from(SIDE) + x - 1).expect("a room has few cells")
+        };
+        let rocks = map
+            .find(b'#')
+            .map(inside)
+            .fold(0, |rocks, cell| rocks | bit(cell));
+        let mut plan = Plan {
+            rocks,
+            count: 0,
+            pots: [0; PLANTS],
+            places: [0; PLANTS],
+            shy: [false; PLANTS],
+        };
         let mut colors = [0; PLANTS];
         for (letter, color) in draw::PLANT_COLORS {
             if let Some(pot) = map.find(letter).next() {
@@ -78,7 +96,13 @@ impl Level {
             }
         }
         let windows = (0..4).flat_map(|side| windows_on(&map, side)).collect();
-        let mut level = Self { plan, colors, windows, day: Frame::filled(0), night: Frame::filled(0) };
+        let mut level = Self {
+            plan,
+            colors,
+            windows,
+            day: Frame::filled(0),
+            night: Frame::filled(0),
+        };
         level.day = draw::background(&level, draw::DAY);
         level.night = draw::background(&level, draw::NIGHT);
         level
@@ -104,8 +128,14 @@ fn windows_on(map: &TextMap, side: u8) -> Vec<Window> {
     let mut windows: Vec<Window> = Vec::new();
     for line in (0..SIDE).filter(|&line| letter(line) != b'+') {
         match windows.last_mut() {
-            Some(window) if window.last + 1 == line && letter(window.last) == letter(line) => window.last = line,
-            _ => windows.push(Window { side, first: line, last: line }),
+            Some(window) if window.last + 1 == line && letter(window.last) == letter(line) => {
+                window.last = line
+            }
+            _ => windows.push(Window {
+                side,
+                first: line,
+                last: line,
+            }),
         }
     }
     windows

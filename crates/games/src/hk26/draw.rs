@@ -114,7 +114,11 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(crate) const fn of(level: &'a Level, state: &'a StateOf<Hk26>) -> Self {
-        Self { level, board: &state.board, left: state.spent }
+        Self {
+            level,
+            board: &state.board,
+            left: state.spent,
+        }
     }
 
     /// The picture at rest.
@@ -172,7 +176,9 @@ impl<'a> View<'a> {
     /// A hand from each being in `shown` that wants something: light where the wants close a loop.
     fn hands(&self, frame: &mut Frame, wants: &Wants, shown: impl Fn(usize) -> bool) {
         for being in (0..self.level.count).filter(|&being| shown(being)) {
-            let Some(direction) = wants.reach(being) else { continue };
+            let Some(direction) = wants.reach(being) else {
+                continue;
+            };
             let (x, y) = corner(self.board.square[being]);
             let color = if wants.is_in_loop(being) { LIGHT } else { HAND };
             // Broad on its own body, narrow beyond: one sees who reaches for whom.
@@ -199,7 +205,10 @@ impl<'a> View<'a> {
 
     /// The mark round the being that walks: light corners on the lines round its square.
     fn choice(&self, frame: &mut Frame, offset: (isize, isize)) {
-        let (x, y) = moved(corner(self.board.square[usize::from(self.board.chosen)]), offset);
+        let (x, y) = moved(
+            corner(self.board.square[usize::from(self.board.chosen)]),
+            offset,
+        );
         for (dx, dy) in [(0, 0), (7, 0), (0, 9), (7, 9)] {
             frame.block::<3, 1>(x + dx - 1, y + dy - 1, LIGHT);
         }
@@ -233,16 +242,30 @@ const fn toward(direction: usize, cells: isize) -> (isize, isize) {
 }
 
 /// The chosen being goes to the next square.
-pub(crate) fn slide(level: &Level, before: &StateOf<Hk26>, after: &StateOf<Hk26>, direction: usize, sink: &mut impl FrameSink) {
+pub(crate) fn slide(
+    level: &Level,
+    before: &StateOf<Hk26>,
+    after: &StateOf<Hk26>,
+    direction: usize,
+    sink: &mut impl FrameSink,
+) {
     let chosen = usize::from(before.board.chosen);
     for cells in [3, 6] {
         sink.frame(|frame| {
             let view = View::of(level, before);
             let wants = Wants::of(level, &after.board);
             view.ground(frame);
-            view.beings(frame, |being| if being == chosen { toward(direction, cells) } else { (0, 0) });
+            view.beings(frame, |being| {
+                if being == chosen {
+                    toward(direction, cells)
+                } else {
+                    (0, 0)
+                }
+            });
             view.choice(frame, toward(direction, cells));
-            view.hands(frame, &wants, |being| being != chosen && wants.wanted(being) != chosen);
+            view.hands(frame, &wants, |being| {
+                being != chosen && wants.wanted(being) != chosen
+            });
         });
     }
     let goal = after.board.square[chosen];
@@ -256,15 +279,28 @@ pub(crate) fn slide(level: &Level, before: &StateOf<Hk26>, after: &StateOf<Hk26>
 }
 
 /// The chosen being leans against what is in its way, whose edge lights up.
-pub(crate) fn bump(level: &Level, state: &StateOf<Hk26>, direction: usize, sink: &mut impl FrameSink) {
+pub(crate) fn bump(
+    level: &Level,
+    state: &StateOf<Hk26>,
+    direction: usize,
+    sink: &mut impl FrameSink,
+) {
     sink.frame(|frame| {
         let view = View::of(level, state);
         let chosen = usize::from(state.board.chosen);
         let (x, y) = corner(state.board.square[chosen]);
         view.ground(frame);
-        view.beings(frame, |being| if being == chosen { toward(direction, 1) } else { (0, 0) });
+        view.beings(frame, |being| {
+            if being == chosen {
+                toward(direction, 1)
+            } else {
+                (0, 0)
+            }
+        });
         view.choice(frame, (0, 0));
-        view.hands(frame, &Wants::of(level, &state.board), |being| being != chosen);
+        view.hands(frame, &Wants::of(level, &state.board), |being| {
+            being != chosen
+        });
         match direction {
             0 => frame.block::<10, 1>(x - 1, y - 1, LIGHT),
             1 => frame.block::<1, 10>(x + 8, y - 1, LIGHT),
@@ -279,24 +315,47 @@ pub(crate) fn greeting(level: &Level, state: &StateOf<Hk26>, sink: &mut impl Fra
     sink.frame(|frame| {
         let view = View::of(level, state);
         view.ground(frame);
-        view.beings(frame, |being| if being == usize::from(state.board.chosen) { (0, -1) } else { (0, 0) });
+        view.beings(frame, |being| {
+            if being == usize::from(state.board.chosen) {
+                (0, -1)
+            } else {
+                (0, 0)
+            }
+        });
         view.choice(frame, (0, 0));
     });
 }
 
 /// A click that means nothing: the square, or the cells round the click, light up.
-pub(crate) fn idle_click(level: &Level, state: &StateOf<Hk26>, x: u8, y: u8, sink: &mut impl FrameSink) {
+pub(crate) fn idle_click(
+    level: &Level,
+    state: &StateOf<Hk26>,
+    x: u8,
+    y: u8,
+    sink: &mut impl FrameSink,
+) {
     sink.frame(|frame| {
         View::of(level, state).settled(frame);
         match square_at(x, y) {
             Some(square) => surround(frame, square, LIGHT),
-            None => frame.rect(usize::from(x).saturating_sub(1), usize::from(y).saturating_sub(1), 3, 3, LIGHT),
+            None => frame.rect(
+                usize::from(x).saturating_sub(1),
+                usize::from(y).saturating_sub(1),
+                3,
+                3,
+                LIGHT,
+            ),
         }
     });
 }
 
 /// Everybody hears the bell, but no wants close a loop: the hands are drawn back.
-pub(crate) fn refusal(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink: &mut impl FrameSink) {
+pub(crate) fn refusal(
+    level: &Level,
+    state: &StateOf<Hk26>,
+    wants: &Wants,
+    sink: &mut impl FrameSink,
+) {
     let view = View::of(level, state);
     for hop in [-1, 0] {
         sink.frame(|frame| {
@@ -314,7 +373,12 @@ pub(crate) fn refusal(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink:
 }
 
 /// Everybody hears the bell, and the tokens of each loop go against its hands.
-pub(crate) fn trade(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink: &mut impl FrameSink) {
+pub(crate) fn trade(
+    level: &Level,
+    state: &StateOf<Hk26>,
+    wants: &Wants,
+    sink: &mut impl FrameSink,
+) {
     let view = View::of(level, state);
     sink.frame(|frame| {
         view.ground(frame);
@@ -346,14 +410,29 @@ pub(crate) fn trade(level: &Level, state: &StateOf<Hk26>, wants: &Wants, sink: &
 /// The level is won: those on shrines hop, in light.
 pub(crate) fn triumph(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
     let view = View::of(level, state);
-    let on_shrine = |being: usize| level.shrines.iter().any(|shrine| shrine.square == state.board.square[being]);
+    let on_shrine = |being: usize| {
+        level
+            .shrines
+            .iter()
+            .any(|shrine| shrine.square == state.board.square[being])
+    };
     for step in 0..4 {
         sink.frame(|frame| {
             view.ground(frame);
             for shrine in &level.shrines {
-                surround(frame, shrine.square, if step % 2 == 0 { LIGHT } else { shrine.color });
+                surround(
+                    frame,
+                    shrine.square,
+                    if step % 2 == 0 { LIGHT } else { shrine.color },
+                );
             }
-            view.beings(frame, |being| if on_shrine(being) && step % 2 == 0 { (0, -1) } else { (0, 0) });
+            view.beings(frame, |being| {
+                if on_shrine(being) && step % 2 == 0 {
+                    (0, -1)
+                } else {
+                    (0, 0)
+                }
+            });
         });
     }
 }
@@ -363,7 +442,13 @@ pub(crate) fn exhaustion(level: &Level, state: &StateOf<Hk26>, sink: &mut impl F
     for step in 0..4 {
         sink.frame(|frame| {
             View::of(level, state).settled(frame);
-            frame.rect(BAR_X, BAR_Y, BAR_WIDTH, 3, if step % 2 == 0 { LIGHT } else { BAR_GONE });
+            frame.rect(
+                BAR_X,
+                BAR_Y,
+                BAR_WIDTH,
+                3,
+                if step % 2 == 0 { LIGHT } else { BAR_GONE },
+            );
         });
     }
 }

@@ -33,7 +33,11 @@ struct Being {
 }
 
 const fn being(holds: char, likes: &'static str) -> Being {
-    Being { holds, likes, on: '.' }
+    Being {
+        holds,
+        likes,
+        on: '.',
+    }
 }
 
 const fn being_on(on: char, holds: char, likes: &'static str) -> Being {
@@ -98,7 +102,12 @@ pub(crate) const ALL: [Sketch; 8] = [
             |#|. . . . .|.|
             +-+-+-+-+-+-+-+
         ",
-        beings: &[being('R', "BG"), being_on('R', 'G', "YR"), being_on('Y', 'Y', "Y"), being('B', "G")],
+        beings: &[
+            being('R', "BG"),
+            being_on('R', 'G', "YR"),
+            being_on('Y', 'Y', "Y"),
+            being('B', "G"),
+        ],
         budget: 88,
     },
     // A ring of four, where a pair would trade too early.
@@ -118,7 +127,12 @@ pub(crate) const ALL: [Sketch; 8] = [
             |# . .|. . . #|
             +-+-+-+-+-+-+-+
         ",
-        beings: &[being('R', "BY"), being('B', "G"), being('G', "Y"), being('Y', "R")],
+        beings: &[
+            being('R', "BY"),
+            being('B', "G"),
+            being('G', "Y"),
+            being('Y', "R"),
+        ],
         budget: 80,
     },
     // Moods: a place changes what one wants.
@@ -158,7 +172,12 @@ pub(crate) const ALL: [Sketch; 8] = [
             |Y . . # . . R|
             +-+-+-+-+-+-+-+
         ",
-        beings: &[being('R', "BYO"), being('B', "Y"), being('Y', "R"), being('O', "")],
+        beings: &[
+            being('R', "BYO"),
+            being('B', "Y"),
+            being('Y', "R"),
+            being('O', ""),
+        ],
         budget: 108,
     },
     // A ring of six: the two in its middle touch each other, too.
@@ -246,9 +265,17 @@ pub(crate) struct Level {
 impl Level {
     pub(crate) fn new(sketch: &Sketch) -> Self {
         let map = TextMap::new(sketch.map);
-        assert_eq!((map.width(), map.height()), (2 * COLUMNS + 1, 2 * ROWS + 1), "the map has the size of the board");
+        assert_eq!(
+            (map.width(), map.height()),
+            (2 * COLUMNS + 1, 2 * ROWS + 1),
+            "the map has the size of the board"
+        );
         let mut level = Self {
-            start: Board { square: [0; MOST], token: [0; MOST], chosen: 0 },
+            start: Board {
+                square: [0; MOST],
+                token: [0; MOST],
+                chosen: 0,
+            },
             count: sketch.beings.len(),
             budget: sketch.budget,
             background: Frame::filled(0),
@@ -270,14 +297,24 @@ impl Level {
                 ground = sketch.beings[being].on as u8;
             }
             match ground {
-                b'A'..=b'Z' => level.shrines.push(Shrine { square, color: color(ground) }),
+                b'A'..=b'Z' => level.shrines.push(Shrine {
+                    square,
+                    color: color(ground),
+                }),
                 b'a'..=b'z' => level.mood[usize::from(square)] = color(ground.to_ascii_uppercase()),
                 _ => {}
             }
             let (x, y) = (2 * column + 1, 2 * row + 1);
-            for (direction, (x, y)) in [(x, y - 1), (x + 1, y), (x, y + 1), (x - 1, y)].into_iter().enumerate() {
+            for (direction, (x, y)) in [(x, y - 1), (x + 1, y), (x, y + 1), (x - 1, y)]
+                .into_iter()
+                .enumerate()
+            {
                 let goal = place(next_to(square, direction));
-                if is_inside(x, y) && map.get(x, y) == b' ' && cell != b'#' && at(goal.0, goal.1) != b'#' {
+                if is_inside(x, y)
+                    && map.get(x, y) == b' '
+                    && cell != b'#'
+                    && at(goal.0, goal.1) != b'#'
+                {
                     level.open[usize::from(square)] |= 1 << direction;
                 }
             }
@@ -287,7 +324,11 @@ impl Level {
             level.walkers |= u8::from(!being.likes.is_empty()) << index;
             for mood in 0..16 {
                 let first = (mood != 0 && !being.likes.is_empty()).then_some(mood);
-                let others = being.likes.bytes().map(color).filter(|&liked| liked != mood);
+                let others = being
+                    .likes
+                    .bytes()
+                    .map(color)
+                    .filter(|&liked| liked != mood);
                 let mut likes = [0; LIKES];
                 for (rank, liked) in first.into_iter().chain(others).take(LIKES).enumerate() {
                     likes[rank] = liked;
@@ -333,13 +374,17 @@ impl Level {
     #[inline]
     pub(crate) fn is_served(board: &Board, shrine: Shrine) -> bool {
         let beings = board.square.iter().zip(&board.token);
-        beings.fold(false, |served, (&square, &token)| served | ((square == shrine.square) & (token == shrine.color)))
+        beings.fold(false, |served, (&square, &token)| {
+            served | ((square == shrine.square) & (token == shrine.color))
+        })
     }
 
     /// Whether all shrines are served.
     #[inline]
     pub(crate) fn is_won(&self, board: &Board) -> bool {
-        self.shrines.iter().all(|&shrine| Self::is_served(board, shrine))
+        self.shrines
+            .iter()
+            .all(|&shrine| Self::is_served(board, shrine))
     }
 }
 
@@ -355,7 +400,10 @@ pub(crate) const fn square(column: usize, row: usize) -> u8 {
 
 /// The column and row of a square.
 pub(crate) const fn place(square: u8) -> (usize, usize) {
-    ((square as usize % STRIDE).wrapping_sub(1), (square as usize / STRIDE).wrapping_sub(1))
+    (
+        (square as usize % STRIDE).wrapping_sub(1),
+        (square as usize / STRIDE).wrapping_sub(1),
+    )
 }
 
 /// Every column and row.

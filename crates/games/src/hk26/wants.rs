@@ -26,7 +26,11 @@ impl Wants {
         for being in 0..level.count {
             standing[usize::from(board.square[being])] = being as u8;
         }
-        let mut wants = Self { whose: [NOBODY; MOST], direction: [0; MOST], in_loop: 0 };
+        let mut wants = Self {
+            whose: [NOBODY; MOST],
+            direction: [0; MOST],
+            in_loop: 0,
+        };
         for being in (0..level.count).filter(|&being| level.walks(being)) {
             let square = board.square[being];
             let rank = level.ranks(being, square);
@@ -62,7 +66,11 @@ impl Wants {
     /// Whose token a being wants; itself if it is content.
     #[inline]
     pub(crate) fn wanted(&self, being: usize) -> usize {
-        if self.whose[being] == NOBODY { being } else { usize::from(self.whose[being]) }
+        if self.whose[being] == NOBODY {
+            being
+        } else {
+            usize::from(self.whose[being])
+        }
     }
 
     /// Whether a being's want is part of a closed loop.
@@ -125,8 +133,14 @@ mod tests {
 
     #[test]
     fn four_trade_where_only_a_wrong_pair_would() {
-        assert_eq!(after_ring(3, &[(2, 2), (3, 2), (3, 3), (2, 3)]), [9, 14, 11, 8]);
-        assert_eq!(after_ring(3, &[(2, 2), (5, 0), (3, 3), (2, 3)]), [11, 9, 14, 8]);
+        assert_eq!(
+            after_ring(3, &[(2, 2), (3, 2), (3, 3), (2, 3)]),
+            [9, 14, 11, 8]
+        );
+        assert_eq!(
+            after_ring(3, &[(2, 2), (5, 0), (3, 3), (2, 3)]),
+            [11, 9, 14, 8]
+        );
     }
 
     #[test]
@@ -141,8 +155,14 @@ mod tests {
         let mut board = level.start;
         board.square[..3].copy_from_slice(&[square(3, 2), square(2, 3), square(4, 3)]);
         board.token[..4].copy_from_slice(&[12, 9, 8, 11]);
-        assert_eq!(Wants::of(&level, &board).traded(&board.token, level.count)[..4], [11, 9, 8, 12]);
+        assert_eq!(
+            Wants::of(&level, &board).traded(&board.token, level.count)[..4],
+            [11, 9, 8, 12]
+        );
         board.square[0] = square(3, 1);
-        assert_eq!(Wants::of(&level, &board).traded(&board.token, level.count)[..4], [12, 11, 8, 9]);
+        assert_eq!(
+            Wants::of(&level, &board).traded(&board.token, level.count)[..4],
+            [12, 11, 8, 9]
+        );
     }
 }

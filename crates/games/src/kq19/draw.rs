@@ -1,6 +1,6 @@
 //! The picture: a light floor in a dark frame, beads that fuse into one outlined body when the heap is hard.
 
-use rhae_engine::{Frame, StateOf, Direction};
+use rhae_engine::{Direction, Frame, StateOf};
 
 use super::heap::{Heap, Places, ROOM, SIDE, around, place, places};
 use super::{Kq19, Room};
@@ -74,8 +74,16 @@ const fn paint(body: u8, edge: u8) -> Paint {
 /// contact by corners is seen as a bridge.
 const fn is_edge(around: usize, x: usize, y: usize) -> bool {
     const LAST: usize = CELL - 1;
-    let beyond_row = if y == 0 { around & 1 == 1 } else { around >> 1 & 1 == 1 };
-    let beyond_column = if x == 0 { around >> 2 & 1 == 1 } else { around >> 3 & 1 == 1 };
+    let beyond_row = if y == 0 {
+        around & 1 == 1
+    } else {
+        around >> 1 & 1 == 1
+    };
+    let beyond_column = if x == 0 {
+        around >> 2 & 1 == 1
+    } else {
+        around >> 3 & 1 == 1
+    };
     let beyond_corner = around >> (4 + (x == LAST) as usize + 2 * (y == LAST) as usize) & 1 == 1;
     match (y == 0 || y == LAST, x == 0 || x == LAST) {
         (false, false) => false,
@@ -86,7 +94,12 @@ const fn is_edge(around: usize, x: usize, y: usize) -> bool {
 }
 
 /// Draws what never changes.
-pub(super) fn background(walls: Places, glue: Places, targets: [Places; 2], has_bar: bool) -> Frame {
+pub(super) fn background(
+    walls: Places,
+    glue: Places,
+    targets: [Places; 2],
+    has_bar: bool,
+) -> Frame {
     let mut frame = Frame::filled(FRAME);
     let is_floor = |x: usize, y: usize| walls & place(x, y) == 0;
     for (x, y) in places(!walls & ROOM) {
@@ -110,7 +123,11 @@ pub(super) fn background(walls: Places, glue: Places, targets: [Places; 2], has_
     for (kind, set) in targets.into_iter().enumerate() {
         for (x, y) in places(set) {
             let (left, top) = corner(x, y);
-            frame.stamp(left, top, &OUTLINES[kind].cells[without_bridges(around(set, x, y))]);
+            frame.stamp(
+                left,
+                top,
+                &OUTLINES[kind].cells[without_bridges(around(set, x, y))],
+            );
         }
     }
     if has_bar {
@@ -124,14 +141,28 @@ const fn without_bridges(around: usize) -> usize {
     let (rows, columns) = (around & 0b0011, around & 0b1100);
     let up = if rows & 0b01 != 0 { 0b0011_0000 } else { 0 };
     let down = if rows & 0b10 != 0 { 0b1100_0000 } else { 0 };
-    let left = if columns & 0b0100 != 0 { 0b0101_0000 } else { 0 };
-    let right = if columns & 0b1000 != 0 { 0b1010_0000 } else { 0 };
+    let left = if columns & 0b0100 != 0 {
+        0b0101_0000
+    } else {
+        0
+    };
+    let right = if columns & 0b1000 != 0 {
+        0b1010_0000
+    } else {
+        0
+    };
     around & (0b1111 | (up | down) & (left | right))
 }
 
 const GLUE_SPOT: [[u8; CELL]; CELL] = {
     let (g, s) = (GLUE, GLUE_SHINE);
-    [[g, g, g, g, g], [g, s, g, g, g], [g, g, g, g, g], [g, g, g, s, g], [g, g, g, g, g]]
+    [
+        [g, g, g, g, g],
+        [g, s, g, g, g],
+        [g, g, g, g, g],
+        [g, g, g, s, g],
+        [g, g, g, g, g],
+    ]
 };
 
 /// Draws a state at rest.
@@ -162,7 +193,13 @@ pub(super) fn heap(room: &Room, state: &StateOf<Kq19>, look: Look, frame: &mut F
 
 /// Draws the middle of a step: what moves is on its way, what is stuck is pressed against what stops it.
 #[inline]
-pub(super) fn motion(room: &Room, state: &StateOf<Kq19>, stuck: Places, direction: Direction, frame: &mut Frame) {
+pub(super) fn motion(
+    room: &Room,
+    state: &StateOf<Kq19>,
+    stuck: Places,
+    direction: Direction,
+    frame: &mut Frame,
+) {
     ground(room, state, frame);
     let heap = &state.board;
     let all = heap.all();
@@ -178,7 +215,10 @@ pub(super) fn motion(room: &Room, state: &StateOf<Kq19>, stuck: Places, directio
     for (grains, paint) in heap.grains.into_iter().zip(&PAINTS) {
         for (x, y) in places(grains & !stuck) {
             let (left, top) = corner(x, y);
-            let (left, top) = (left.wrapping_add_signed(2 * dx), top.wrapping_add_signed(2 * dy));
+            let (left, top) = (
+                left.wrapping_add_signed(2 * dx),
+                top.wrapping_add_signed(2 * dy),
+            );
             if heap.hard {
                 frame.stamp(left, top, &paint.cells[around(all, x, y)]);
             } else {
@@ -255,7 +295,11 @@ fn contact(frame: &mut Frame, x: usize, y: usize, direction: Direction) {
 #[inline]
 fn marks(room: &Room, heap: &Heap, shown: Places, frame: &mut Frame) {
     let seated = heap.grains[0] & room.targets[0] | heap.grains[1] & room.targets[1];
-    let hiding = if heap.hard { heap.all() & room.ground.glue() } else { 0 };
+    let hiding = if heap.hard {
+        heap.all() & room.ground.glue()
+    } else {
+        0
+    };
     for (marked, color) in [(seated, CORE), (hiding, GLUE)] {
         for (x, y) in places(marked & shown) {
             let (left, top) = corner(x, y);

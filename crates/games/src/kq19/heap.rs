@@ -65,8 +65,18 @@ const fn with_neighbours(set: Places) -> Places {
 pub(super) const fn around(set: Places, x: usize, y: usize) -> usize {
     // The set moved so that the place up and to the left comes first; a rim of empty places is cut off by the masks.
     let index = y * SIDE + x;
-    let moved = if index > SIDE { set >> (index - SIDE - 1) } else { set << (SIDE + 1 - index) };
-    let columns = if x == 0 { 0b110 } else if x == SIDE - 1 { 0b011 } else { 0b111 };
+    let moved = if index > SIDE {
+        set >> (index - SIDE - 1)
+    } else {
+        set << (SIDE + 1 - index)
+    };
+    let columns = if x == 0 {
+        0b110
+    } else if x == SIDE - 1 {
+        0b011
+    } else {
+        0b111
+    };
     let above = if y == 0 { 0 } else { moved as usize & columns };
     let beside = (moved >> SIDE) as usize & columns;
     let below = (moved >> (2 * SIDE)) as usize & columns;
@@ -91,7 +101,12 @@ pub(super) struct Ground {
 
 impl Ground {
     pub(super) fn new(walls: Places, glue: Places) -> Self {
-        let rim = [(1 << SIDE) - 1, ROOM & !(ROOM >> SIDE), FIRST_COLUMN, LAST_COLUMN];
+        let rim = [
+            (1 << SIDE) - 1,
+            ROOM & !(ROOM >> SIDE),
+            FIRST_COLUMN,
+            LAST_COLUMN,
+        ];
         let before = |direction: Direction| shifted(walls, direction.opposite()) & ROOM;
         // Shifting a wall sideways may wrap to the other rim, but only onto places that the rim stops anyway.
         let stops = Direction::ALL.map(|direction| before(direction) | rim[direction as usize]);
@@ -123,7 +138,11 @@ impl Ground {
         let all = heap.all();
         let mut stuck = self.stopped(heap, direction) | self.caught(heap);
         loop {
-            let reached = if heap.hard { with_neighbours(stuck) } else { stuck | shifted(stuck, direction.opposite()) };
+            let reached = if heap.hard {
+                with_neighbours(stuck)
+            } else {
+                stuck | shifted(stuck, direction.opposite())
+            };
             let more = stuck | reached & all;
             if more == stuck {
                 return stuck;
@@ -152,7 +171,9 @@ impl Heap {
     /// Moves all grains but the stuck ones by one step.
     #[inline]
     pub(super) fn shift(&mut self, stuck: Places, direction: Direction) {
-        self.grains = self.grains.map(|kind| kind & stuck | shifted(kind & !stuck, direction));
+        self.grains = self
+            .grains
+            .map(|kind| kind & stuck | shifted(kind & !stuck, direction));
     }
 }
 
@@ -162,13 +183,19 @@ mod tests {
 
     /// A row of places in the middle of the room, from the letters of a text.
     fn row(text: &str, wanted: char) -> Places {
-        text.chars().enumerate().filter(|&(_, letter)| letter == wanted).fold(0, |set, (x, _)| set | place(x, 5))
+        text.chars()
+            .enumerate()
+            .filter(|&(_, letter)| letter == wanted)
+            .fold(0, |set, (x, _)| set | place(x, 5))
     }
 
     /// Steps to the right in a room of one row: `#` wall, `~` glue, `o` a grain, `@` a grain on glue.
     fn right(text: &str, hard: bool) -> Places {
         let ground = Ground::new(row(text, '#'), row(text, '~') | row(text, '@'));
-        let mut heap = Heap { grains: [row(text, 'o') | row(text, '@'), 0], hard };
+        let mut heap = Heap {
+            grains: [row(text, 'o') | row(text, '@'), 0],
+            hard,
+        };
         let stuck = ground.stuck(&heap, Direction::Right);
         heap.shift(stuck, Direction::Right);
         heap.all()
@@ -189,9 +216,24 @@ mod tests {
     #[test]
     fn a_corner_is_enough_to_hold_a_hard_body_back() {
         let ground = Ground::new(place(4, 5), 0);
-        let heap = Heap { grains: [place(3, 5) | place(2, 4), place(6, 6)], hard: true };
-        assert_eq!(ground.stuck(&heap, Direction::Right), place(3, 5) | place(2, 4));
-        assert_eq!(ground.stuck(&Heap { hard: false, ..heap }, Direction::Right), place(3, 5));
+        let heap = Heap {
+            grains: [place(3, 5) | place(2, 4), place(6, 6)],
+            hard: true,
+        };
+        assert_eq!(
+            ground.stuck(&heap, Direction::Right),
+            place(3, 5) | place(2, 4)
+        );
+        assert_eq!(
+            ground.stuck(
+                &Heap {
+                    hard: false,
+                    ..heap
+                },
+                Direction::Right
+            ),
+            place(3, 5)
+        );
     }
 
     #[test]

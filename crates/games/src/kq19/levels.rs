@@ -17,13 +17,22 @@ struct Plan {
 pub(super) fn room(index: LevelIndex) -> Room {
     let plan = &PLANS[index.get()];
     let map = TextMap::new(plan.map);
-    assert!(map.width() == SIDE && map.height() == SIDE, "level {index} is not {SIDE} by {SIDE}");
-    let all = |wanted: u8| map.find(wanted).fold(0, |set: Places, (x, y)| set | place(x, y));
+    assert!(
+        map.width() == SIDE && map.height() == SIDE,
+        "level {index} is not {SIDE} by {SIDE}"
+    );
+    let all = |wanted: u8| {
+        map.find(wanted)
+            .fold(0, |set: Places, (x, y)| set | place(x, y))
+    };
     let (walls, glue) = (all(b'#'), all(b'~'));
     let (grains, targets) = ([all(b'a'), all(b'b')], [all(b'A'), all(b'B')]);
     Room {
         ground: Ground::new(walls, glue),
-        start: Heap { grains, hard: false },
+        start: Heap {
+            grains,
+            hard: false,
+        },
         counts: grains.map(u128::count_ones),
         targets,
         budget: plan.budget,

@@ -1,6 +1,6 @@
 //! What a hall looks like: 11 × 11 cells of 5 × 5, black void around and between, the budget as a bar below.
 
-use rhae_engine::{Frame, StateOf, Direction};
+use rhae_engine::{Direction, Frame, StateOf};
 
 use super::{Board, Cells, Hall, Ny40, WIDTH, beside};
 
@@ -146,8 +146,24 @@ fn bar(hall: &Hall, spent: u8, moment: Moment, frame: &mut Frame) {
         return;
     }
     let left = usize::from(hall.budget.saturating_sub(spent));
-    frame.rect(LEFT, BAR_TOP, SPAN, 2, if moment == Moment::BudgetEmpty { MISS } else { BAR_TRACK });
-    frame.rect(LEFT, BAR_TOP, (left * SPAN).div_ceil(usize::from(hall.budget)), 2, BAR);
+    frame.rect(
+        LEFT,
+        BAR_TOP,
+        SPAN,
+        2,
+        if moment == Moment::BudgetEmpty {
+            MISS
+        } else {
+            BAR_TRACK
+        },
+    );
+    frame.rect(
+        LEFT,
+        BAR_TOP,
+        (left * SPAN).div_ceil(usize::from(hall.budget)),
+        2,
+        BAR,
+    );
 }
 
 /// A square without its corners, which show the ground or the ring beneath.
@@ -168,7 +184,15 @@ fn you(hall: &Hall, board: &Board, moment: Moment, frame: &mut Frame) {
     }
     for (x, y) in places(board.you & !hall.void) {
         rounded(frame, x, y, YOU);
-        frame.block::<1, 1>(x + 2, y + 2, if board.you == hall.your_ring { HOLD } else { VOID });
+        frame.block::<1, 1>(
+            x + 2,
+            y + 2,
+            if board.you == hall.your_ring {
+                HOLD
+            } else {
+                VOID
+            },
+        );
     }
 }
 

@@ -11,7 +11,12 @@ use super::{Board, Cells, Hall, Ny40, beside, blink};
 
 /// Pushes the body in a direction, off everything that it touches on the opposite side. Gives the places where stones fell.
 #[inline]
-pub(super) fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sink: &mut impl FrameSink) -> Cells {
+pub(super) fn push(
+    hall: &Hall,
+    state: &mut StateOf<Ny40>,
+    ahead: Direction,
+    sink: &mut impl FrameSink,
+) -> Cells {
     // For each direction by itself, so that all shifts are known when this is compiled.
     match ahead {
         Direction::Up => push_to::<{ Direction::Up as usize }, _>(hall, state, sink),
@@ -22,7 +27,11 @@ pub(super) fn push(hall: &Hall, state: &mut StateOf<Ny40>, ahead: Direction, sin
 }
 
 #[inline]
-fn push_to<const AHEAD: usize, S: FrameSink>(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut S) -> Cells {
+fn push_to<const AHEAD: usize, S: FrameSink>(
+    hall: &Hall,
+    state: &mut StateOf<Ny40>,
+    sink: &mut S,
+) -> Cells {
     let ahead = Direction::ALL[AHEAD];
     let board = &mut state.board;
     let touched = hall.touched(board, ahead.opposite());
@@ -72,7 +81,13 @@ impl<'a, const AHEAD: usize> Flight<'a, AHEAD> {
     #[inline]
     const fn new(hall: &'a Hall, board: &Board, touched: Cells) -> Self {
         let stones = touched & board.stones & !hall.moss;
-        Self { hall, obstacles: hall.walls | board.loose() & !stones, body: true, stones, fallen: 0 }
+        Self {
+            hall,
+            obstacles: hall.walls | board.loose() & !stones,
+            body: true,
+            stones,
+            fallen: 0,
+        }
     }
 
     /// Moves the body by a cell, unless it flies no more.

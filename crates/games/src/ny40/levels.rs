@@ -155,9 +155,14 @@ pub(super) fn hall(index: usize) -> Hall {
 /// Reads a hall; a constant of this file, or of a test.
 pub(super) fn read(text: &str, budget: u8) -> Hall {
     let map = TextMap::new(text);
-    assert!(map.width() == WIDTH && map.height() == WIDTH, "a hall has {WIDTH} columns and rows");
+    assert!(
+        map.width() == WIDTH && map.height() == WIDTH,
+        "a hall has {WIDTH} columns and rows"
+    );
     let cells = |signs: &[u8]| -> Cells {
-        map.iter().filter(|(_, _, sign)| signs.contains(sign)).fold(0, |cells, (x, y, _)| cells | 1 << (y * WIDTH + x))
+        map.iter()
+            .filter(|(_, _, sign)| signs.contains(sign))
+            .fold(0, |cells, (x, y, _)| cells | 1 << (y * WIDTH + x))
     };
     let mut hall = Hall {
         walls: cells(b"#"),
@@ -165,7 +170,11 @@ pub(super) fn read(text: &str, budget: u8) -> Hall {
         void: cells(b"~"),
         your_ring: cells(b"Y"),
         stone_rings: cells(b"O"),
-        start: Board { you: cells(b"@"), stones: cells(b"o%"), held: 0 },
+        start: Board {
+            you: cells(b"@"),
+            stones: cells(b"o%"),
+            held: 0,
+        },
         budget,
         background: Frame::filled(0),
     };

@@ -3,7 +3,10 @@
 
 use std::convert::Infallible;
 
-use rhae_engine::{Action, ActionSet, Direction, FrameBuffer, Game, NoFrames, Outcome, Rng, State, StateKey, StateOf, key_of};
+use rhae_engine::{
+    Action, ActionSet, Direction, FrameBuffer, Game, NoFrames, Outcome, Rng, State, StateKey,
+    StateOf, key_of,
+};
 use rhae_explore::{Explorable, shortest_win};
 
 use super::{Board, Cells, Hall, Ny40, WIDTH, beside, levels, push};
@@ -13,9 +16,14 @@ const ROW: usize = 5;
 /// Plays the keys and gives the row as it then is, with the outcome of the last key.
 fn after(row: &str, keys: &str) -> (String, Outcome) {
     let wall = "#".repeat(WIDTH);
-    let rows: Vec<&str> = (0..WIDTH).map(|y| if y == ROW { row } else { &wall }).collect();
+    let rows: Vec<&str> = (0..WIDTH)
+        .map(|y| if y == ROW { row } else { &wall })
+        .collect();
     let hall = levels::read(&rows.join("\n"), 0);
-    let mut state = State { board: hall.start, spent: 0 };
+    let mut state = State {
+        board: hall.start,
+        spent: 0,
+    };
     let mut outcome = Outcome::Going;
     for key in keys.split_whitespace() {
         let action: Action = key.parse().unwrap();
@@ -24,18 +32,40 @@ fn after(row: &str, keys: &str) -> (String, Outcome) {
     let sign = |x: usize| {
         let is = |cells: Cells| cells >> (ROW * WIDTH + x) & 1 == 1;
         match (is(state.board.you), is(state.board.stones), is(hall.moss)) {
-            (true, _, moss) => if moss { '&' } else { '@' },
-            (_, true, moss) => if moss { '%' } else { 'o' },
+            (true, _, moss) => {
+                if moss {
+                    '&'
+                } else {
+                    '@'
+                }
+            }
+            (_, true, moss) => {
+                if moss {
+                    '%'
+                } else {
+                    'o'
+                }
+            }
             _ if is(hall.walls) => '#',
             _ if is(hall.void) => '~',
-            (.., moss) => if moss { ':' } else { '.' },
+            (.., moss) => {
+                if moss {
+                    ':'
+                } else {
+                    '.'
+                }
+            }
         }
     };
     ((0..WIDTH).map(sign).collect(), outcome)
 }
 
 fn check(row: &str, keys: &str, expected: &str) {
-    assert_eq!(after(row, keys), (expected.to_owned(), Outcome::Going), "{row} after {keys}");
+    assert_eq!(
+        after(row, keys),
+        (expected.to_owned(), Outcome::Going),
+        "{row} after {keys}"
+    );
 }
 
 #[test]
@@ -108,7 +138,11 @@ impl Explorable for Without {
     fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Infallible> {
         let before = state.board;
         let outcome = Ny40::step(&self.hall, state, action, &mut NoFrames);
-        Ok(if (self.forbidden)(action, &before, &state.board) { Outcome::GameOver } else { outcome })
+        Ok(if (self.forbidden)(action, &before, &state.board) {
+            Outcome::GameOver
+        } else {
+            outcome
+        })
     }
 
     fn key(&self, state: &Self::State) -> StateKey {
@@ -133,8 +167,17 @@ fn without_sacrifice(_action: Action, before: &Board, after: &Board) -> bool {
 }
 
 fn assert_impossible(number: usize, hall: Hall, forbidden: fn(Action, &Board, &Board) -> bool) {
-    let search = shortest_win(&Without { hall: Hall { budget: 0, ..hall }, forbidden }, 1_000_000);
-    assert!(search.complete && search.win.is_none(), "level {number} can do without what it teaches");
+    let search = shortest_win(
+        &Without {
+            hall: Hall { budget: 0, ..hall },
+            forbidden,
+        },
+        1_000_000,
+    );
+    assert!(
+        search.complete && search.win.is_none(),
+        "level {number} can do without what it teaches"
+    );
 }
 
 #[test]
@@ -150,7 +193,14 @@ fn levels_need_what_they_teach() {
         assert_impossible(number, hall(number), without_sacrifice);
     }
     for number in [6, 7, 8] {
-        assert_impossible(number, Hall { moss: 0, ..hall(number) }, |_, _, _| false);
+        assert_impossible(
+            number,
+            Hall {
+                moss: 0,
+                ..hall(number)
+            },
+            |_, _, _| false,
+        );
     }
 }
 
@@ -160,23 +210,51 @@ fn flying_one_after_the_other_is_flying_together() {
     let mut rng = Rng::new(40, 0);
     let mut fell = 0;
     for _ in 0..20_000 {
-        let you = (1 + rng.below(WIDTH as u32 - 2), 1 + rng.below(WIDTH as u32 - 2));
+        let you = (
+            1 + rng.below(WIDTH as u32 - 2),
+            1 + rng.below(WIDTH as u32 - 2),
+        );
         let sign = |x: u32, y: u32, rng: &mut Rng| match (x, y) {
             _ if (x, y) == you => '@',
             (0 | 10, _) | (_, 0 | 10) => ['#', '~'][rng.below(2) as usize],
-            _ => ['.', '.', '.', '.', '.', '.', 'o', 'o', 'o', '%', ':', '~', '#'][rng.below(13) as usize],
+            _ => [
+                '.', '.', '.', '.', '.', '.', 'o', 'o', 'o', '%', ':', '~', '#',
+            ][rng.below(13) as usize],
         };
-        let rows: Vec<String> = (0..WIDTH as u32).map(|y| (0..WIDTH as u32).map(|x| sign(x, y, &mut rng)).collect()).collect();
+        let rows: Vec<String> = (0..WIDTH as u32)
+            .map(|y| (0..WIDTH as u32).map(|x| sign(x, y, &mut rng)).collect())
+            .collect();
         let hall = levels::read(&rows.join("\n"), 0);
-        let mut state: StateOf<Ny40> = State { board: hall.start, spent: 0 };
+        let mut state: StateOf<Ny40> = State {
+            board: hall.start,
+            spent: 0,
+        };
         for side in Direction::ALL {
-            state.board.held |= if rng.below(2) == 0 { beside(state.board.you, side) & state.board.stones } else { 0 };
+            state.board.held |= if rng.below(2) == 0 {
+                beside(state.board.you, side) & state.board.stones
+            } else {
+                0
+            };
         }
         for toward in Direction::ALL {
             let (mut seen, mut unseen) = (state.clone(), state.clone());
-            let (mut frames, fallen) = (FrameBuffer::default(), push(&hall, &mut unseen, toward, &mut NoFrames));
-            assert_eq!(push(&hall, &mut seen, toward, &mut frames), fallen, "{}", rows.join("\n"));
-            assert_eq!(seen, unseen, "{}\n{:?} {toward:?}", rows.join("\n"), state.board);
+            let (mut frames, fallen) = (
+                FrameBuffer::default(),
+                push(&hall, &mut unseen, toward, &mut NoFrames),
+            );
+            assert_eq!(
+                push(&hall, &mut seen, toward, &mut frames),
+                fallen,
+                "{}",
+                rows.join("\n")
+            );
+            assert_eq!(
+                seen,
+                unseen,
+                "{}\n{:?} {toward:?}",
+                rows.join("\n"),
+                state.board
+            );
             assert!(!frames.frames().is_empty());
             fell += fallen.count_ones();
         }

@@ -4,7 +4,7 @@
 //! A mark is a full disc where a punch would make only wanted holes and a ring where it would make an unwanted one as well:
 //! the paper is thin, and what lies below shines through.
 
-use rhae_engine::{Frame, SIZE, StateOf, Direction};
+use rhae_engine::{Direction, Frame, SIZE, StateOf};
 
 use super::Pz19;
 use super::paper::{Cells, Folds, Hull, MOST_FOLDS, Refusal, cells_of};
@@ -84,7 +84,11 @@ static PICTURES: [[[u8; 8]; CELL]; KINDS] = {
         let mut at = 0;
         while layers < LINES.len() && at < CELL * CELL {
             let (x, y) = (at % CELL, at / CELL);
-            let line = if kind & 32 != 0 { HOLE_RIM } else { LINES[layers] };
+            let line = if kind & 32 != 0 {
+                HOLE_RIM
+            } else {
+                LINES[layers]
+            };
             pictures[kind][y][x] = if x < 4 && y < 4 { inside[y][x] } else { line };
             at += 1;
         }
@@ -135,10 +139,25 @@ impl Canvas {
             bare.outline(SPARES.0 + 7 * spare, SPARES.1, 6, 6, QUIET);
         }
         for (x, y) in cells_of(Hull::flat(sheet.size).cells()) {
-            bare.block::<2, 2>(plan + PLAN_CELL * usize::from(x), PLAN_TOP + PLAN_CELL * usize::from(y), FRONT + (x + y) % 2);
+            bare.block::<2, 2>(
+                plan + PLAN_CELL * usize::from(x),
+                PLAN_TOP + PLAN_CELL * usize::from(y),
+                FRONT + (x + y) % 2,
+            );
         }
-        let mut canvas = Self { flat: bare.clone(), bare, origin, top, plan, size: sheet.size };
-        for (set, color) in [(sheet.wanted, MARK), (sheet.plates, PLATE), (sheet.gaps, PANEL)] {
+        let mut canvas = Self {
+            flat: bare.clone(),
+            bare,
+            origin,
+            top,
+            plan,
+            size: sheet.size,
+        };
+        for (set, color) in [
+            (sheet.wanted, MARK),
+            (sheet.plates, PLATE),
+            (sheet.gaps, PANEL),
+        ] {
             for place in cells_of(set) {
                 let (x, y) = canvas.plan_place(place);
                 canvas.bare.block::<2, 2>(x, y, color);
@@ -189,7 +208,14 @@ impl Canvas {
     }
 
     /// A key cannot fold: the thing that stands in the way lights up.
-    pub(super) fn refused(&self, sheet: &Sheet, state: &StateOf<Pz19>, refusal: Refusal, toward: Direction, frame: &mut Frame) {
+    pub(super) fn refused(
+        &self,
+        sheet: &Sheet,
+        state: &StateOf<Pz19>,
+        refusal: Refusal,
+        toward: Direction,
+        frame: &mut Frame,
+    ) {
         self.settled(sheet, state, frame);
         match refusal {
             Refusal::TooManyFolds => ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame),
@@ -207,15 +233,30 @@ impl Canvas {
     }
 
     /// A click that makes no hole.
-    pub(super) fn missed(&self, sheet: &Sheet, state: &StateOf<Pz19>, click: (u8, u8), frame: &mut Frame) {
+    pub(super) fn missed(
+        &self,
+        sheet: &Sheet,
+        state: &StateOf<Pz19>,
+        click: (u8, u8),
+        frame: &mut Frame,
+    ) {
         self.settled(sheet, state, frame);
         let place = self.place_of(click).map(|place| self.corner(place));
-        let (x, y) = place.unwrap_or((usize::from(click.0).saturating_sub(2), usize::from(click.1).saturating_sub(2)));
+        let (x, y) = place.unwrap_or((
+            usize::from(click.0).saturating_sub(2),
+            usize::from(click.1).saturating_sub(2),
+        ));
         ring::<4, 4>((x, y), PUNCH, frame);
     }
 
     /// The punch comes down.
-    pub(super) fn punching(&self, sheet: &Sheet, state: &StateOf<Pz19>, place: (u8, u8), frame: &mut Frame) {
+    pub(super) fn punching(
+        &self,
+        sheet: &Sheet,
+        state: &StateOf<Pz19>,
+        place: (u8, u8),
+        frame: &mut Frame,
+    ) {
         self.settled(sheet, state, frame);
         let (x, y) = self.corner(place);
         ring::<6, 6>((x - 1, y - 1), PUNCH, frame);
@@ -223,7 +264,13 @@ impl Canvas {
     }
 
     /// The new holes light up in the plan.
-    pub(super) fn punched(&self, sheet: &Sheet, state: &StateOf<Pz19>, holes: Cells, frame: &mut Frame) {
+    pub(super) fn punched(
+        &self,
+        sheet: &Sheet,
+        state: &StateOf<Pz19>,
+        holes: Cells,
+        frame: &mut Frame,
+    ) {
         self.settled(sheet, state, frame);
         for place in cells_of(holes) {
             self.in_plan(place, PUNCH, frame);
@@ -231,7 +278,14 @@ impl Canvas {
     }
 
     /// The wrong holes, or the marks that are missing, blink on the opened sheet.
-    pub(super) fn ruined(&self, sheet: &Sheet, state: &StateOf<Pz19>, cells: Cells, lit: bool, frame: &mut Frame) {
+    pub(super) fn ruined(
+        &self,
+        sheet: &Sheet,
+        state: &StateOf<Pz19>,
+        cells: Cells,
+        lit: bool,
+        frame: &mut Frame,
+    ) {
         self.settled(sheet, state, frame);
         if lit {
             self.light(cells, RUINED, frame);
@@ -239,7 +293,13 @@ impl Canvas {
     }
 
     /// Light falls through the holes of a finished sheet.
-    pub(super) fn finished(&self, sheet: &Sheet, state: &StateOf<Pz19>, phase: u8, frame: &mut Frame) {
+    pub(super) fn finished(
+        &self,
+        sheet: &Sheet,
+        state: &StateOf<Pz19>,
+        phase: u8,
+        frame: &mut Frame,
+    ) {
         self.settled(sheet, state, frame);
         self.light(sheet.wanted, if phase == 0 { LIVE } else { MARK }, frame);
     }
@@ -254,11 +314,17 @@ impl Canvas {
     }
 
     fn corner(&self, (x, y): (u8, u8)) -> (usize, usize) {
-        (self.origin + CELL * usize::from(x), self.top + CELL * usize::from(y))
+        (
+            self.origin + CELL * usize::from(x),
+            self.top + CELL * usize::from(y),
+        )
     }
 
     fn plan_place(&self, (x, y): (u8, u8)) -> (usize, usize) {
-        (self.plan + PLAN_CELL * usize::from(x), PLAN_TOP + PLAN_CELL * usize::from(y))
+        (
+            self.plan + PLAN_CELL * usize::from(x),
+            PLAN_TOP + PLAN_CELL * usize::from(y),
+        )
     }
 
     fn in_plan(&self, place: (u8, u8), color: u8, frame: &mut Frame) {
@@ -296,11 +362,20 @@ impl Canvas {
         if columns == 0 {
             return;
         }
-        let (first, last) = (columns.trailing_zeros() as usize, 7 - columns.leading_zeros() as usize);
+        let (first, last) = (
+            columns.trailing_zeros() as usize,
+            7 - columns.leading_zeros() as usize,
+        );
         let kinds = kinds(look, outline);
-        for (row, _) in changed.iter().enumerate().filter(|&(_, &changed)| changed != 0) {
+        for (row, _) in changed
+            .iter()
+            .enumerate()
+            .filter(|&(_, &changed)| changed != 0)
+        {
             let bits = kinds.iter().enumerate();
-            let spread = bits.fold(0, |spread, (bit, set)| spread | SPREAD[usize::from((set >> (8 * row)) as u8)] << bit);
+            let spread = bits.fold(0, |spread, (bit, set)| {
+                spread | SPREAD[usize::from((set >> (8 * row)) as u8)] << bit
+            });
             let kinds = spread.to_le_bytes();
             let corner = (self.top + CELL * row) * SIZE + self.origin;
             // A wide store writes three pixels too many, which the next cell covers; the last one has no next.
@@ -321,16 +396,30 @@ impl Canvas {
     }
 
     /// A line just outside one edge of the folded sheet, drawn cell by cell: blocks of known size are fast.
-    fn edge<const THICKNESS: usize>(&self, hull: Hull, side: Direction, color: u8, frame: &mut Frame) {
+    fn edge<const THICKNESS: usize>(
+        &self,
+        hull: Hull,
+        side: Direction,
+        color: u8,
+        frame: &mut Frame,
+    ) {
         let (left, top) = self.corner((hull.left(), hull.top()));
         let (right, bottom) = self.corner((hull.right(), hull.bottom()));
         if side.is_sideways() {
-            let x = if side == Direction::Left { left - THICKNESS } else { right };
+            let x = if side == Direction::Left {
+                left - THICKNESS
+            } else {
+                right
+            };
             for y in (top..bottom).step_by(CELL) {
                 frame.block::<THICKNESS, CELL>(x, y, color);
             }
         } else {
-            let y = if side == Direction::Up { top - THICKNESS } else { bottom };
+            let y = if side == Direction::Up {
+                top - THICKNESS
+            } else {
+                bottom
+            };
             for x in (left..right).step_by(CELL) {
                 frame.block::<CELL, THICKNESS>(x, y, color);
             }
@@ -348,7 +437,11 @@ impl Canvas {
         let folds = &state.board.folds;
         for (slot, &fold) in folds.list().iter().enumerate() {
             let live = folds.is_live() && slot + 1 == folds.list().len();
-            frame.stamp(SLOTS.0 + 6 * slot, SLOTS.1, &SLOT_SPRITES[fold.toward as usize][usize::from(live)]);
+            frame.stamp(
+                SLOTS.0 + 6 * slot,
+                SLOTS.1,
+                &SLOT_SPRITES[fold.toward as usize][usize::from(live)],
+            );
         }
         for spare in 0..usize::from(state.spent.0).saturating_sub(1) {
             frame.stamp(SPARES.0 + 7 * spare, SPARES.1, &SPARE);
@@ -357,7 +450,11 @@ impl Canvas {
 }
 
 /// The outline of a rectangle whose size is known, which makes it a few stores.
-fn ring<const WIDTH: usize, const HEIGHT: usize>((x, y): (usize, usize), color: u8, frame: &mut Frame) {
+fn ring<const WIDTH: usize, const HEIGHT: usize>(
+    (x, y): (usize, usize),
+    color: u8,
+    frame: &mut Frame,
+) {
     frame.block::<WIDTH, 1>(x, y, color);
     frame.block::<WIDTH, 1>(x, y + HEIGHT - 1, color);
     frame.block::<1, HEIGHT>(x, y, color);
@@ -375,7 +472,14 @@ fn cell_picture<const WIDTH: usize>(kind: u8, start: usize, frame: &mut Frame) {
 
 const SPARE: [[u8; 6]; 6] = {
     let (f, l) = (FRONT, LINES[0]);
-    [[f, f, l, f, f, l], [f, f, l, f, f, l], [l; 6], [f, f, l, f, f, l], [f, f, l, f, f, l], [l; 6]]
+    [
+        [f, f, l, f, f, l],
+        [f, f, l, f, f, l],
+        [l; 6],
+        [f, f, l, f, f, l],
+        [f, f, l, f, f, l],
+        [l; 6],
+    ]
 };
 
 /// A small sheet with its folded side, pressed and live, for each direction.

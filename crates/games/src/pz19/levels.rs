@@ -5,7 +5,7 @@
 //! what the level is to teach is needed. So the baselines hold for every seed. If no try succeeds, a fixed sheet that was made
 //! the same way is taken, mirrored or turned by the seed: the rules know no preferred direction.
 
-use rhae_engine::{LevelIndex, Rng, TextMap, Direction};
+use rhae_engine::{Direction, LevelIndex, Rng, TextMap};
 
 use super::paper::{Cells, Folds, cell, cells_of};
 use super::search::Foldings;
@@ -59,7 +59,9 @@ pub(super) fn sheet(index: LevelIndex, seed: u64) -> Sheet {
     let plan = &PLANS[index.get()];
     let mut rng = Rng::new(seed, u64::from(index.0));
     let foldings = Foldings::new(plan.size);
-    let drafts = (0..DRAFTS).filter_map(|_| plan.draft(&foldings, &mut rng)).take(SEARCHES);
+    let drafts = (0..DRAFTS)
+        .filter_map(|_| plan.draft(&foldings, &mut rng))
+        .take(SEARCHES);
     let mut good = drafts.filter(|draft| plan.accepts(draft, &foldings));
     good.next().unwrap_or_else(|| plan.fallback(seed))
 }
@@ -68,7 +70,13 @@ impl Plan {
     /// Makes a sheet at random; `None` if its parts do not fit together or the making took more or fewer actions than the
     /// plan declares.
     fn draft(&self, foldings: &Foldings, rng: &mut Rng) -> Option<Sheet> {
-        let mut sheet = Sheet { size: self.size, punches: self.punches, wanted: 0, gaps: 0, plates: 0 };
+        let mut sheet = Sheet {
+            size: self.size,
+            punches: self.punches,
+            wanted: 0,
+            gaps: 0,
+            plates: 0,
+        };
         let sideways = rng.below(2) == 0;
         // Cells that must stay closed because a plate is to spare them.
         let mut spared = 0;
@@ -79,7 +87,9 @@ impl Plan {
             folds = random_folds(stage, sideways, self.size, rng)?;
             length += foldings.distance(&folds) + stage.punches.len() as u32;
             let hull = folds.hull(self.size).cells();
-            let is_thick = |&(x, y): &(u8, u8)| folds.stack(self.size, x, y).layers().len() == 1 << stage.folds.len();
+            let is_thick = |&(x, y): &(u8, u8)| {
+                folds.stack(self.size, x, y).layers().len() == 1 << stage.folds.len()
+            };
             let mut places: Vec<(u8, u8)> = cells_of(hull).filter(is_thick).collect();
             rng.shuffle(&mut places);
             for (index, &kind) in stage.punches.iter().enumerate() {
@@ -87,23 +97,45 @@ impl Plan {
                 spared |= print(&mut sheet, kind, folds.stack(self.size, x, y).layers(), rng);
             }
         }
-        let overlap = sheet.wanted & (sheet.gaps | sheet.plates | spared) | sheet.gaps & (sheet.plates | spared);
+        let overlap = sheet.wanted & (sheet.gaps | sheet.plates | spared)
+            | sheet.gaps & (sheet.plates | spared);
         (overlap == 0 && length == self.optimum).then_some(sheet)
     }
 
     /// Whether nothing shorter finishes the sheet, all punches are needed, and what the level is about is needed too.
     pub(super) fn accepts(&self, sheet: &Sheet, foldings: &Foldings) -> bool {
-        let punch_to_spare = foldings.is_possible(&Sheet { punches: sheet.punches - 1, ..*sheet }, |_| true);
-        !punch_to_spare && foldings.optimum(sheet, self.optimum) == Some(self.optimum) && self.teaches(sheet, foldings)
+        let punch_to_spare = foldings.is_possible(
+            &Sheet {
+                punches: sheet.punches - 1,
+                ..*sheet
+            },
+            |_| true,
+        );
+        !punch_to_spare
+            && foldings.optimum(sheet, self.optimum) == Some(self.optimum)
+            && self.teaches(sheet, foldings)
     }
 
     /// Whether the sheet cannot be finished without what the level is about.
     fn teaches(&self, sheet: &Sheet, foldings: &Foldings) -> bool {
-        let uses = |kind| self.stages.iter().any(|stage| stage.punches.contains(&kind));
+        let uses = |kind| {
+            self.stages
+                .iter()
+                .any(|stage| stage.punches.contains(&kind))
+        };
         let needs_gaps = || !foldings.is_possible(&Sheet { gaps: 0, ..*sheet }, |_| true);
-        let needs_plates = || !foldings.is_possible(&Sheet { plates: 0, ..*sheet }, |_| true);
+        let needs_plates = || {
+            !foldings.is_possible(
+                &Sheet {
+                    plates: 0,
+                    ..*sheet
+                },
+                |_| true,
+            )
+        };
         let needs_refolding = || !foldings.one_folding_is_enough(sheet);
-        let needs_two_along_one_axis = || !foldings.is_possible(sheet, |folds| !is_folded_twice_along_one_axis(folds));
+        let needs_two_along_one_axis =
+            || !foldings.is_possible(sheet, |folds| !is_folded_twice_along_one_axis(folds));
         (!uses(Gap) || needs_gaps())
             && (!uses(Plate) || needs_plates())
             && (self.stages.len() == 1 || needs_refolding())
@@ -117,22 +149,45 @@ impl Plan {
         let place = |(x, y): (usize, usize)| {
             let (x, y) = (x as u8, y as u8);
             let (x, y) = if seed & 1 == 0 { (x, y) } else { (y, x) };
-            cell(if seed & 2 == 0 { x } else { last - x }, if seed & 4 == 0 { y } else { last - y })
+            cell(
+                if seed & 2 == 0 { x } else { last - x },
+                if seed & 4 == 0 { y } else { last - y },
+            )
         };
-        let all = |letter: u8| map.find(letter).map(place).fold(0, |set: Cells, cell| set | cell);
-        Sheet { size: self.size, punches: self.punches, wanted: all(b'o'), gaps: all(b'_'), plates: all(b'#') }
+        let all = |letter: u8| {
+            map.find(letter)
+                .map(place)
+                .fold(0, |set: Cells, cell| set | cell)
+        };
+        Sheet {
+            size: self.size,
+            punches: self.punches,
+            wanted: all(b'o'),
+            gaps: all(b'_'),
+            plates: all(b'#'),
+        }
     }
 }
 
 fn is_folded_twice_along_one_axis(folds: &Folds) -> bool {
-    let sideways = folds.list().iter().filter(|fold| fold.toward.is_sideways()).count();
+    let sideways = folds
+        .list()
+        .iter()
+        .filter(|fold| fold.toward.is_sideways())
+        .count();
     sideways > 1 || folds.list().len() - sideways > 1
 }
 
 /// The fewest keys that open all folds: a live one is rolled back, or pressed and opened.
 fn keys_to_open(folds: Folds) -> u32 {
-    let Some(last) = folds.list().last() else { return 0 };
-    let for_last = if folds.is_live() { u32::from(last.depth).min(2) } else { 1 };
+    let Some(last) = folds.list().last() else {
+        return 0;
+    };
+    let for_last = if folds.is_live() {
+        u32::from(last.depth).min(2)
+    } else {
+        1
+    };
     for_last + folds.list().len() as u32 - 1
 }
 
@@ -140,7 +195,11 @@ fn keys_to_open(folds: Folds) -> u32 {
 fn random_folds(stage: &Stage, sideways: bool, size: u8, rng: &mut Rng) -> Option<Folds> {
     let mut folds = Folds::NONE;
     for &axis in stage.folds {
-        let pair = if sideways == (axis == Along) { [Direction::Left, Direction::Right] } else { [Direction::Up, Direction::Down] };
+        let pair = if sideways == (axis == Along) {
+            [Direction::Left, Direction::Right]
+        } else {
+            [Direction::Up, Direction::Down]
+        };
         let toward = pair[rng.below(2) as usize];
         if folds.is_live() {
             folds = folds.pressed_or_opened()?;
@@ -182,7 +241,10 @@ pub(super) const PLANS: [Plan; 8] = [
         size: 6,
         punches: 1,
         optimum: 4,
-        stages: &[Stage { folds: &[Along], punches: &[Full] }],
+        stages: &[Stage {
+            folds: &[Along],
+            punches: &[Full],
+        }],
         fixed: "
             ......
             ......
@@ -197,7 +259,10 @@ pub(super) const PLANS: [Plan; 8] = [
         size: 7,
         punches: 4,
         optimum: 7,
-        stages: &[Stage { folds: &[Along], punches: &[Full; 4] }],
+        stages: &[Stage {
+            folds: &[Along],
+            punches: &[Full; 4],
+        }],
         fixed: "
             o....o.
             ..oo...
@@ -213,7 +278,10 @@ pub(super) const PLANS: [Plan; 8] = [
         size: 6,
         punches: 2,
         optimum: 7,
-        stages: &[Stage { folds: &[Along, Across], punches: &[Full; 2] }],
+        stages: &[Stage {
+            folds: &[Along, Across],
+            punches: &[Full; 2],
+        }],
         fixed: "
             ......
             ......
@@ -228,7 +296,10 @@ pub(super) const PLANS: [Plan; 8] = [
         size: 8,
         punches: 2,
         optimum: 8,
-        stages: &[Stage { folds: &[Along, Along], punches: &[Full; 2] }],
+        stages: &[Stage {
+            folds: &[Along, Along],
+            punches: &[Full; 2],
+        }],
         fixed: "
             ........
             oo....oo
@@ -245,7 +316,10 @@ pub(super) const PLANS: [Plan; 8] = [
         size: 8,
         punches: 3,
         optimum: 9,
-        stages: &[Stage { folds: &[Along, Across], punches: &[Gap, Gap, Full] }],
+        stages: &[Stage {
+            folds: &[Along, Across],
+            punches: &[Gap, Gap, Full],
+        }],
         fixed: "
             ........
             ........
@@ -262,7 +336,16 @@ pub(super) const PLANS: [Plan; 8] = [
         size: 7,
         punches: 2,
         optimum: 11,
-        stages: &[Stage { folds: &[Along, Across], punches: &[Full] }, Stage { folds: &[Across, Along], punches: &[Full] }],
+        stages: &[
+            Stage {
+                folds: &[Along, Across],
+                punches: &[Full],
+            },
+            Stage {
+                folds: &[Across, Along],
+                punches: &[Full],
+            },
+        ],
         fixed: "
             oo.....
             .....oo
@@ -278,7 +361,10 @@ pub(super) const PLANS: [Plan; 8] = [
         size: 8,
         punches: 2,
         optimum: 12,
-        stages: &[Stage { folds: &[Along, Across, Along], punches: &[Plate; 2] }],
+        stages: &[Stage {
+            folds: &[Along, Across, Along],
+            punches: &[Plate; 2],
+        }],
         fixed: "
             ........
             ..o..#..
@@ -296,8 +382,14 @@ pub(super) const PLANS: [Plan; 8] = [
         punches: 2,
         optimum: 20,
         stages: &[
-            Stage { folds: &[Along, Across, Along], punches: &[Gap] },
-            Stage { folds: &[Along, Across, Along], punches: &[Plate] },
+            Stage {
+                folds: &[Along, Across, Along],
+                punches: &[Gap],
+            },
+            Stage {
+                folds: &[Along, Across, Along],
+                punches: &[Plate],
+            },
         ],
         fixed: "
             o..o#..o

@@ -51,7 +51,9 @@ pub(super) struct Hull {
 impl Hull {
     /// A flat square sheet.
     pub(super) const fn flat(size: u8) -> Self {
-        Self { edges: u32::from_le_bytes([size, 0, size, 0]) }
+        Self {
+            edges: u32::from_le_bytes([size, 0, size, 0]),
+        }
     }
 
     /// The edge that a fold in this direction moves.
@@ -79,7 +81,11 @@ impl Hull {
 
     /// How many lines can be folded along a direction.
     const fn span(self, toward: Direction) -> u8 {
-        if toward.is_sideways() { self.right() - self.left() } else { self.bottom() - self.top() }
+        if toward.is_sideways() {
+            self.right() - self.left()
+        } else {
+            self.bottom() - self.top()
+        }
     }
 
     /// The line between cells about which a fold turns.
@@ -91,7 +97,9 @@ impl Hull {
     pub(super) const fn folded(self, fold: Fold) -> Self {
         let lines = (fold.depth as u32) << (8 * fold.toward as u32);
         let grows = fold.toward as u32 & 1;
-        Self { edges: self.edges + 2 * grows * lines - lines }
+        Self {
+            edges: self.edges + 2 * grows * lines - lines,
+        }
     }
 
     pub(super) const fn contains(self, x: u8, y: u8) -> bool {
@@ -128,9 +136,16 @@ pub(super) struct Folds {
 }
 
 impl Folds {
-    const UNUSED: Fold = Fold { toward: Direction::Up, depth: 0 };
+    const UNUSED: Fold = Fold {
+        toward: Direction::Up,
+        depth: 0,
+    };
     /// The flat sheet.
-    pub(super) const NONE: Self = Self { list: [Self::UNUSED; MOST_FOLDS], count: 0, live: false };
+    pub(super) const NONE: Self = Self {
+        list: [Self::UNUSED; MOST_FOLDS],
+        count: 0,
+        live: false,
+    };
 
     /// The folds, oldest first.
     pub(super) fn list(&self) -> &[Fold] {
@@ -140,16 +155,28 @@ impl Folds {
     /// Adds all of it: 21 bits. A depth is at most half the longest side.
     #[inline]
     pub(super) fn pack(&self, packer: &mut Packer) {
-        let folds = self.list.iter().rev().fold(0, |folds, fold| folds << 6 | u64::from(fold.depth) << 2 | fold.toward as u64);
-        packer.put(folds << 3 | u64::from(self.live) << 2 | u64::from(self.count), 21);
+        let folds = self.list.iter().rev().fold(0, |folds, fold| {
+            folds << 6 | u64::from(fold.depth) << 2 | fold.toward as u64
+        });
+        packer.put(
+            folds << 3 | u64::from(self.live) << 2 | u64::from(self.count),
+            21,
+        );
     }
 
     /// Takes what [`pack`](Self::pack) added.
     #[inline]
     pub(super) fn unpack(fields: &mut Unpacker) -> Self {
         let folds = fields.take(21);
-        let fold = |bits: u64| Fold { toward: Direction::ALL[bits as usize & 3], depth: (bits >> 2) as u8 & 15 };
-        Self { list: [fold(folds >> 3), fold(folds >> 9), fold(folds >> 15)], count: folds as u8 & 3, live: folds & 4 != 0 }
+        let fold = |bits: u64| Fold {
+            toward: Direction::ALL[bits as usize & 3],
+            depth: (bits >> 2) as u8 & 15,
+        };
+        Self {
+            list: [fold(folds >> 3), fold(folds >> 9), fold(folds >> 15)],
+            count: folds as u8 & 3,
+            live: folds & 4 != 0,
+        }
     }
 
     pub(super) const fn is_live(&self) -> bool {
@@ -168,7 +195,9 @@ impl Folds {
 
     /// What the folded sheet covers.
     pub(super) fn hull(&self, size: u8) -> Hull {
-        self.list.iter().fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
+        self.list
+            .iter()
+            .fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
     }
 
     /// An arrow key: begins a fold, or rolls the live one on or back. A live fold is pressed when another is begun across it.
@@ -232,7 +261,8 @@ impl Folds {
         let mut lines = [1_u64 << (y * LONGEST), 1 << (x * LONGEST)];
         for (fold, &(edge, crease)) in self.list.iter().zip(&edges).rev() {
             let lines = &mut lines[usize::from(fold.toward.is_sideways())];
-            let flap = ((1_u64 << (edge.abs_diff(crease) * LONGEST)) - 1) << (edge.min(crease) * LONGEST % 64);
+            let flap = ((1_u64 << (edge.abs_diff(crease) * LONGEST)) - 1)
+                << (edge.min(crease) * LONGEST % 64);
             // What was not under the flap is turned to lines that the flap does not have.
             *lines |= mirrored::<false>(*lines, crease) & flap;
         }
@@ -248,7 +278,10 @@ impl Folds {
         for (index, &fold) in self.list().iter().enumerate() {
             hulls[index + 1] = hulls[index].folded(fold);
         }
-        let mut stack = Stack { layers: [(0, 0); MOST_LAYERS], count: 0 };
+        let mut stack = Stack {
+            layers: [(0, 0); MOST_LAYERS],
+            count: 0,
+        };
         if hulls[self.list().len()].contains(x, y) {
             pile(self.list(), &hulls, (x, y), false, &mut stack);
         }

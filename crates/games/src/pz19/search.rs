@@ -30,14 +30,20 @@ const CODES: usize = FOLD_CODES.pow(MOST_FOLDS as u32) * 2;
 fn code(folds: &Folds) -> usize {
     let of_fold = |code: usize, index: usize| {
         let fold = folds.list().get(index);
-        code * FOLD_CODES + fold.map_or(0, |fold| usize::from(fold.depth) * 4 - fold.toward as usize)
+        code * FOLD_CODES
+            + fold.map_or(0, |fold| usize::from(fold.depth) * 4 - fold.toward as usize)
     };
     (0..MOST_FOLDS).fold(0, of_fold) * 2 + usize::from(folds.is_live())
 }
 
 impl Foldings {
     pub(super) fn new(size: u8) -> Self {
-        let mut this = Self { all: vec![Folds::NONE], next: Vec::new(), distance: vec![0], index: vec![None; CODES] };
+        let mut this = Self {
+            all: vec![Folds::NONE],
+            next: Vec::new(),
+            distance: vec![0],
+            index: vec![None; CODES],
+        };
         this.index[code(&Folds::NONE)] = Some(0);
         while this.next.len() < this.all.len() {
             let (folds, distance) = (this.all[this.next.len()], this.distance[this.next.len()]);
@@ -84,7 +90,9 @@ impl Foldings {
         let punches = Punches::new(self, sheet, |_| true);
         (0..self.all.len()).any(|folding| {
             let offered = punches.at(folding);
-            let made = offered.iter().fold(0, |made, &punch| made | punches.holes[usize::from(punch)]);
+            let made = offered
+                .iter()
+                .fold(0, |made, &punch| made | punches.holes[usize::from(punch)]);
             made == sheet.wanted && offered.len() <= usize::from(sheet.punches)
         })
     }
@@ -108,11 +116,15 @@ impl Punches {
     fn new(foldings: &Foldings, sheet: &Sheet, allowed: impl Fn(&Folds) -> bool) -> Self {
         let mut offered_holes = Vec::new();
         let mut ranges: Vec<(u32, u32)> = Vec::with_capacity(foldings.all.len());
-        let end = |offered: &[Cells]| u32::try_from(offered.len()).expect("at most 64 punches for each folding");
+        let end = |offered: &[Cells]| {
+            u32::try_from(offered.len()).expect("at most 64 punches for each folding")
+        };
         for (folding, folds) in foldings.all.iter().enumerate() {
             let begin = end(&offered_holes);
             // A live fold lies just as a pressed one: what is known of the one holds for the other.
-            if let Some(twin) = foldings.index[code(folds) ^ 1].filter(|&twin| usize::from(twin) < folding) {
+            if let Some(twin) =
+                foldings.index[code(folds) ^ 1].filter(|&twin| usize::from(twin) < folding)
+            {
                 ranges.push(ranges[usize::from(twin)]);
                 continue;
             }
@@ -126,7 +138,11 @@ impl Punches {
         let mut holes = offered_holes.clone();
         holes.sort_unstable();
         holes.dedup();
-        let place = |made: &Cells| holes.binary_search(made).expect("it is in the list it was copied to") as u16;
+        let place = |made: &Cells| {
+            holes
+                .binary_search(made)
+                .expect("it is in the list it was copied to") as u16
+        };
         let offered = offered_holes.iter().map(place).collect();
         let mut by_size = holes.clone();
         by_size.sort_unstable_by_key(|made| (Reverse(made.count_ones()), *made));
@@ -136,7 +152,13 @@ impl Punches {
                 largest.push(made);
             }
         }
-        Self { wanted: sheet.wanted, holes, largest, offered, ranges }
+        Self {
+            wanted: sheet.wanted,
+            holes,
+            largest,
+            offered,
+            ranges,
+        }
     }
 
     fn at(&self, folding: usize) -> &[u16] {
@@ -155,7 +177,9 @@ impl Punches {
             return false;
         }
         let first = missing & missing.wrapping_neg();
-        self.largest.iter().any(|holes| holes & first != 0 && self.can_finish(made | holes, left - 1))
+        self.largest
+            .iter()
+            .any(|holes| holes & first != 0 && self.can_finish(made | holes, left - 1))
     }
 }
 
@@ -178,7 +202,12 @@ struct Stage {
 
 impl<'a> Walk<'a> {
     fn new(foldings: &'a Foldings, sheet: &Sheet, punches: &'a Punches) -> Self {
-        let mut walk = Self { foldings, punches, wanted: sheet.wanted, stages: Vec::new() };
+        let mut walk = Self {
+            foldings,
+            punches,
+            wanted: sheet.wanted,
+            stages: Vec::new(),
+        };
         if punches.can_finish(0, sheet.punches) {
             walk.stage(0, sheet.punches);
         }
@@ -186,10 +215,18 @@ impl<'a> Walk<'a> {
     }
 
     fn stage(&mut self, made: Cells, left: u8) -> usize {
-        let known = self.stages.iter().position(|stage| stage.made == made && stage.left == left);
+        let known = self
+            .stages
+            .iter()
+            .position(|stage| stage.made == made && stage.left == left);
         known.unwrap_or_else(|| {
             let after = vec![None; self.punches.holes.len()];
-            self.stages.push(Stage { made, left, after, seen: vec![false; self.foldings.all.len()] });
+            self.stages.push(Stage {
+                made,
+                left,
+                after,
+                seen: vec![false; self.foldings.all.len()],
+            });
             self.stages.len() - 1
         })
     }

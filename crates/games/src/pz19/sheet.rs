@@ -26,7 +26,11 @@ impl Sheet {
         }
         // What lies below a plate is spared, so here the order of the layers matters.
         let stack = folds.stack(self.size, x, y);
-        let through = stack.layers().iter().map(|&(x, y)| cell(x, y)).take_while(|layer| layer & self.plates == 0);
+        let through = stack
+            .layers()
+            .iter()
+            .map(|&(x, y)| cell(x, y))
+            .take_while(|layer| layer & self.plates == 0);
         through.fold(0, |cells, layer| cells | layer)
     }
 
@@ -89,7 +93,11 @@ struct Plane {
 
 /// Turns the flap of so many layers over. It comes upside down onto what stays, so that its top layer lies lowest.
 #[inline]
-fn turn<const LAYERS: usize, const SIDEWAYS: bool>(planes: &mut [Plane; MOST_LAYERS], staying: Cells, crease: u8) {
+fn turn<const LAYERS: usize, const SIDEWAYS: bool>(
+    planes: &mut [Plane; MOST_LAYERS],
+    staying: Cells,
+    crease: u8,
+) {
     for layer in 0..LAYERS {
         let plane = planes[layer];
         let flap = plane.paper & !staying;

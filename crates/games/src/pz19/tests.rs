@@ -1,6 +1,6 @@
 //! What the generator promises, checked with the independent search, and the geometry checked against a plain model.
 
-use rhae_engine::{LevelIndex, Rng, Direction};
+use rhae_engine::{Direction, LevelIndex, Rng};
 use rhae_explore::{NativeLevel, shortest_win};
 
 use super::Pz19;
@@ -10,7 +10,10 @@ use super::search::Foldings;
 use super::sheet::Sheet;
 
 fn levels() -> impl Iterator<Item = (LevelIndex, u32)> {
-    PLANS.iter().enumerate().map(|(index, plan)| (LevelIndex(index as u8), plan.optimum))
+    PLANS
+        .iter()
+        .enumerate()
+        .map(|(index, plan)| (LevelIndex(index as u8), plan.optimum))
 }
 
 #[test]
@@ -20,7 +23,11 @@ fn every_seed_has_the_declared_optimum() {
         let seeds = if [4, 7].contains(&index.0) { 15 } else { 50 };
         for seed in 0..seeds {
             let search = shortest_win(&NativeLevel::<Pz19>::new(seed, index), 3_000_000);
-            assert_eq!(search.win.map(|win| win.len()), Some(optimum as usize), "level {index}, seed {seed}");
+            assert_eq!(
+                search.win.map(|win| win.len()),
+                Some(optimum as usize),
+                "level {index}, seed {seed}"
+            );
         }
     }
 }
@@ -32,7 +39,11 @@ fn the_generators_own_search_agrees_for_many_seeds() {
         for seed in (50..150).chain([u64::MAX, 1 << 40]) {
             let sheet = sheet(index, seed);
             let foldings = Foldings::new(sheet.size);
-            assert_eq!(foldings.optimum(&sheet, optimum + 5), Some(optimum), "level {index}, seed {seed}");
+            assert_eq!(
+                foldings.optimum(&sheet, optimum + 5),
+                Some(optimum),
+                "level {index}, seed {seed}"
+            );
         }
     }
 }
@@ -43,8 +54,15 @@ fn fixed_sheets_are_as_good_as_generated_ones() {
         for seed in 0..8 {
             let sheet = PLANS[index.get()].fallback(seed);
             let foldings = Foldings::new(sheet.size);
-            assert_eq!(foldings.optimum(&sheet, optimum + 5), Some(optimum), "level {index}, position {seed}");
-            assert!(PLANS[index.get()].accepts(&sheet, &foldings), "level {index}, position {seed}");
+            assert_eq!(
+                foldings.optimum(&sheet, optimum + 5),
+                Some(optimum),
+                "level {index}, position {seed}"
+            );
+            assert!(
+                PLANS[index.get()].accepts(&sheet, &foldings),
+                "level {index}, position {seed}"
+            );
         }
     }
 }
@@ -57,7 +75,11 @@ fn seeds_give_different_sheets() {
         sheets.sort_unstable_by_key(|sheet| (sheet.wanted, sheet.gaps, sheet.plates));
         sheets.dedup();
         let different = if index == LevelIndex(0) { 8 } else { 20 };
-        assert!(sheets.len() >= different, "level {index}: only {} different sheets", sheets.len());
+        assert!(
+            sheets.len() >= different,
+            "level {index}: only {} different sheets",
+            sheets.len()
+        );
     }
 }
 
@@ -65,10 +87,24 @@ fn seeds_give_different_sheets() {
 fn printed_sets_do_not_overlap() {
     for (index, _) in levels() {
         for seed in 0..30 {
-            let Sheet { size, wanted, gaps, plates, .. } = sheet(index, seed);
+            let Sheet {
+                size,
+                wanted,
+                gaps,
+                plates,
+                ..
+            } = sheet(index, seed);
             let together = wanted.count_ones() + gaps.count_ones() + plates.count_ones();
-            assert_eq!((wanted | gaps | plates).count_ones(), together, "level {index}, seed {seed}");
-            assert_eq!((wanted | gaps | plates) & !Hull::flat(size).cells(), 0, "level {index}, seed {seed}");
+            assert_eq!(
+                (wanted | gaps | plates).count_ones(),
+                together,
+                "level {index}, seed {seed}"
+            );
+            assert_eq!(
+                (wanted | gaps | plates) & !Hull::flat(size).cells(),
+                0,
+                "level {index}, seed {seed}"
+            );
         }
     }
 }
@@ -99,7 +135,11 @@ fn every_cell_lies_in_exactly_one_layer() {
                     assert_eq!(found & cell(x, y), 0, "{folds:?}");
                     found |= cell(x, y);
                 }
-                assert_eq!(folds.lying_on(size, x, y), found & !before, "{folds:?} {x},{y}");
+                assert_eq!(
+                    folds.lying_on(size, x, y),
+                    found & !before,
+                    "{folds:?} {x},{y}"
+                );
             }
             assert_eq!(found, Hull::flat(size).cells(), "{folds:?}");
         }
@@ -119,12 +159,32 @@ fn what_is_seen_is_what_a_punch_does() {
             let stack = folds.stack(printed.size, x, y);
             let is = |set: Cells| set & cell(x, y) != 0;
             let holes = printed.punched(&folds, x, y) & !open;
-            assert_eq!(is(look.right), holes & printed.wanted != 0, "{folds:?} {x},{y}");
-            assert_eq!(is(look.wrong), holes & !printed.wanted != 0, "{folds:?} {x},{y}");
-            assert_eq!(is(look.double), stack.layers().len() > 1, "{folds:?} {x},{y}");
-            assert_eq!(is(look.triple), stack.layers().len() > 2, "{folds:?} {x},{y}");
+            assert_eq!(
+                is(look.right),
+                holes & printed.wanted != 0,
+                "{folds:?} {x},{y}"
+            );
+            assert_eq!(
+                is(look.wrong),
+                holes & !printed.wanted != 0,
+                "{folds:?} {x},{y}"
+            );
+            assert_eq!(
+                is(look.double),
+                stack.layers().len() > 1,
+                "{folds:?} {x},{y}"
+            );
+            assert_eq!(
+                is(look.triple),
+                stack.layers().len() > 2,
+                "{folds:?} {x},{y}"
+            );
             let (top_x, top_y) = stack.layers()[0];
-            assert_eq!(is(look.open), open & cell(top_x, top_y) != 0, "{folds:?} {x},{y}");
+            assert_eq!(
+                is(look.open),
+                open & cell(top_x, top_y) != 0,
+                "{folds:?} {x},{y}"
+            );
         }
     }
 }
@@ -135,7 +195,10 @@ fn rolling_back_and_opening_undo_a_fold() {
         let one = Folds::NONE.rolled(toward, 7).unwrap();
         assert_eq!(one.rolled(toward.opposite(), 7), Ok(Folds::NONE));
         let three = one.rolled(toward, 7).unwrap().rolled(toward, 7).unwrap();
-        assert!(three.rolled(toward, 7).is_err(), "no more than half of the sheet is turned");
+        assert!(
+            three.rolled(toward, 7).is_err(),
+            "no more than half of the sheet is turned"
+        );
         let pressed = three.pressed_or_opened().unwrap();
         assert!(!pressed.is_live());
         assert_eq!(pressed.pressed_or_opened(), Some(Folds::NONE));

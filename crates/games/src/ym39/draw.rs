@@ -68,9 +68,15 @@ static ALONG: [u8; 256] = {
 };
 
 /// What never moves: ground, rocks, water and nests.
-pub(super) fn background(rocks: &Cells<bool>, water: &Cells<bool>, nests: &[(Cell, Kind)]) -> Frame {
+pub(super) fn background(
+    rocks: &Cells<bool>,
+    water: &Cells<bool>,
+    nests: &[(Cell, Kind)],
+) -> Frame {
     let mut frame = Frame::filled(GROUND);
-    for place in (0..=usize::from(SIDE)).flat_map(|row| (0..=usize::from(SIDE)).map(move |column| (column, row))) {
+    for place in (0..=usize::from(SIDE))
+        .flat_map(|row| (0..=usize::from(SIDE)).map(move |column| (column, row)))
+    {
         frame.set(place.0 * PITCH, place.1 * PITCH, CROSSING);
     }
     for cell in all_cells() {
@@ -111,12 +117,20 @@ fn draw_water(frame: &mut Frame, water: &Cells<bool>, cell: Cell) {
 #[inline]
 pub(super) fn draw(level: &Level, herd: &Herd, frame: &mut Frame) {
     frame.copy_from(&level.background);
-    for &(cell, _) in level.nests().iter().filter(|&&nest| level.is_home(herd, nest)) {
+    for &(cell, _) in level
+        .nests()
+        .iter()
+        .filter(|&&nest| level.is_home(herd, nest))
+    {
         ring(frame, cell, LIGHT);
     }
     for (creature, &kind) in herd.first(level.land.count).zip(&level.land.kinds) {
         let (x, y) = corner(creature.cell);
-        frame.stamp(x + 1, y + 1, &SPRITES[kind as usize][creature.gaze as usize]);
+        frame.stamp(
+            x + 1,
+            y + 1,
+            &SPRITES[kind as usize][creature.gaze as usize],
+        );
     }
 }
 
@@ -186,10 +200,18 @@ static SPRITES: [[Sprite; 5]; 5] = [
 ];
 
 /// Bodies that look up. `#` is body, `o` the white and `*` the dark of an eye.
-const ROUND: [&[u8; 6]; 6] = [b".####.", b"#*##*#", b"#o##o#", b"######", b".####.", b"..##.."];
-const SHY: [&[u8; 6]; 6] = [b"......", b".####.", b".*##*.", b"#o##o#", b"######", b"######"];
-const RESTLESS: [&[u8; 6]; 6] = [b".####.", b"#*##*#", b"#o##o#", b"######", b"#.##.#", b"#.##.#"];
-const ASLEEP: [&[u8; 6]; 6] = [b"......", b".####.", b"######", b"**##**", b"######", b".####."];
+const ROUND: [&[u8; 6]; 6] = [
+    b".####.", b"#*##*#", b"#o##o#", b"######", b".####.", b"..##..",
+];
+const SHY: [&[u8; 6]; 6] = [
+    b"......", b".####.", b".*##*.", b"#o##o#", b"######", b"######",
+];
+const RESTLESS: [&[u8; 6]; 6] = [
+    b".####.", b"#*##*#", b"#o##o#", b"######", b"#.##.#", b"#.##.#",
+];
+const ASLEEP: [&[u8; 6]; 6] = [
+    b"......", b".####.", b"######", b"**##**", b"######", b".####.",
+];
 
 const fn sprites(kind: Kind, awake: [&[u8; 6]; 6]) -> [Sprite; 5] {
     let up = colored(kind, awake);
@@ -227,4 +249,9 @@ const fn turned(sprite: &Sprite) -> Sprite {
 }
 
 // The order of the enumerations is the order of the table.
-const _: () = assert!(Kind::Plain as usize == 0 && Kind::Restless as usize == 4 && Gaze::Up as usize == 0 && Gaze::Asleep as usize == 4);
+const _: () = assert!(
+    Kind::Plain as usize == 0
+        && Kind::Restless as usize == 4
+        && Gaze::Up as usize == 0
+        && Gaze::Asleep as usize == 4
+);

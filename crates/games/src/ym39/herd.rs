@@ -88,13 +88,28 @@ impl Gaze {
     /// lower cells, and one for nowhere.
     #[inline]
     const fn byte(self) -> u8 {
-        const BYTES: [u8; 5] = [VERTICAL | BACK, HORIZONTAL, VERTICAL, HORIZONTAL | BACK, ASLEEP];
+        const BYTES: [u8; 5] = [
+            VERTICAL | BACK,
+            HORIZONTAL,
+            VERTICAL,
+            HORIZONTAL | BACK,
+            ASLEEP,
+        ];
         BYTES[self as usize]
     }
 
     #[inline]
     const fn of_byte(byte: u8) -> Self {
-        const GAZES: [Gaze; 8] = [Gaze::Asleep, Gaze::Down, Gaze::Right, Gaze::Asleep, Gaze::Asleep, Gaze::Up, Gaze::Left, Gaze::Asleep];
+        const GAZES: [Gaze; 8] = [
+            Gaze::Asleep,
+            Gaze::Down,
+            Gaze::Right,
+            Gaze::Asleep,
+            Gaze::Asleep,
+            Gaze::Up,
+            Gaze::Left,
+            Gaze::Asleep,
+        ];
         GAZES[(byte % ASLEEP) as usize]
     }
 }
@@ -135,11 +150,17 @@ const TOPS: u64 = 0x8080_8080_8080_8080;
 
 impl Herd {
     /// Nobody.
-    pub(super) const EMPTY: Self = Self { cells: EACH * NOWHERE as u64, gazes: 0 };
+    pub(super) const EMPTY: Self = Self {
+        cells: EACH * NOWHERE as u64,
+        gazes: 0,
+    };
 
     #[inline]
     pub(super) const fn get(&self, who: usize) -> Creature {
-        Creature { cell: byte(self.cells, who), gaze: Gaze::of_byte(byte(self.gazes, who)) }
+        Creature {
+            cell: byte(self.cells, who),
+            gaze: Gaze::of_byte(byte(self.gazes, who)),
+        }
     }
 
     #[inline]
@@ -166,7 +187,10 @@ impl Herd {
     #[inline]
     const fn lines(&self, cell: Cell) -> (Those, Those) {
         let others = self.cells ^ (EACH * cell as u64);
-        (!((others & LOWER) + !TOPS) & TOPS, !((others >> 4 & LOWER) + !TOPS) & TOPS)
+        (
+            !((others & LOWER) + !TOPS) & TOPS,
+            !((others >> 4 & LOWER) + !TOPS) & TOPS,
+        )
     }
 
     /// Those in a cell and in all that follow it, row by row.
@@ -182,7 +206,11 @@ impl Herd {
     #[inline]
     const fn ahead(&self, cell: Cell, gaze: u8) -> Those {
         let ((column, row), from) = (self.lines(cell), self.from(cell));
-        let line = if gaze & VERTICAL != 0 { column & !row } else { row & !column };
+        let line = if gaze & VERTICAL != 0 {
+            column & !row
+        } else {
+            row & !column
+        };
         let side = if gaze & BACK != 0 { !from } else { from };
         line & side
     }
@@ -214,7 +242,10 @@ impl Herd {
 
     #[inline]
     pub(super) const fn unpack(fields: &mut Unpacker) -> Self {
-        Self { cells: fields.take(64), gazes: fields.take(62) }
+        Self {
+            cells: fields.take(64),
+            gazes: fields.take(62),
+        }
     }
 }
 
@@ -251,17 +282,35 @@ pub(super) struct Land {
 
 impl Land {
     /// The land with rocks, which stop walking and sight, and water, which stops walking only.
-    pub(super) fn new(rocks: &Cells<bool>, water: &Cells<bool>, kinds: [Kind; MOST], count: usize) -> Self {
+    pub(super) fn new(
+        rocks: &Cells<bool>,
+        water: &Cells<bool>,
+        kinds: [Kind; MOST],
+        count: usize,
+    ) -> Self {
         let (mut sights, mut paths) = ([[0; 256]; 8], [[0; 256]; 8]);
-        for (cell, direction) in all_cells().flat_map(|cell| Gaze::DIRECTIONS.map(|direction| (cell, direction))) {
+        for (cell, direction) in
+            all_cells().flat_map(|cell| Gaze::DIRECTIONS.map(|direction| (cell, direction)))
+        {
             let line = || (1..).map(|steps| usize::from(direction.from(cell, steps)));
-            let free = |stops: &dyn Fn(usize) -> bool| line().take_while(|&next| is_land(next as u8) && !stops(next)).count() as u8;
+            let free = |stops: &dyn Fn(usize) -> bool| {
+                line()
+                    .take_while(|&next| is_land(next as u8) && !stops(next))
+                    .count() as u8
+            };
             sights[usize::from(direction.byte())][usize::from(cell)] = free(&|next| rocks[next]);
-            paths[usize::from(direction.byte())][usize::from(cell)] = free(&|next| rocks[next] || water[next]);
+            paths[usize::from(direction.byte())][usize::from(cell)] =
+                free(&|next| rocks[next] || water[next]);
         }
         let mut those = [0; 5];
         (0..count).for_each(|who| those[kinds[who] as usize] |= 0x80 << (8 * who));
-        Self { sights, paths, kinds, count, those }
+        Self {
+            sights,
+            paths,
+            kinds,
+            count,
+            those,
+        }
     }
 
     /// All creatures of a kind.
@@ -302,7 +351,16 @@ impl Answer {
     /// Nobody answers.
     #[inline]
     const fn none(herd: &Herd) -> Self {
-        Self { walks: [Walk { who: 0, heading: Gaze::Up, steps: 0 }; 4], count: 0, moved: 0, arrived: *herd }
+        Self {
+            walks: [Walk {
+                who: 0,
+                heading: Gaze::Up,
+                steps: 0,
+            }; 4],
+            count: 0,
+            moved: 0,
+            arrived: *herd,
+        }
     }
 
     #[inline]
@@ -317,14 +375,22 @@ impl Answer {
 
     /// How many steps the last one to arrive walks.
     pub(super) fn longest(&self) -> u8 {
-        self.walks().iter().map(|walk| walk.steps).max().unwrap_or(0)
+        self.walks()
+            .iter()
+            .map(|walk| walk.steps)
+            .max()
+            .unwrap_or(0)
     }
 }
 
 /// The cells between a creature and the first thing on its line of sight.
 pub(super) fn line_of_sight(land: &Land, herd: &Herd, who: usize) -> impl Iterator<Item = Cell> {
     let Creature { cell, gaze } = herd.get(who);
-    let count = if gaze == Gaze::Asleep { 0 } else { free(&land.sights, herd, cell, gaze.byte()) };
+    let count = if gaze == Gaze::Asleep {
+        0
+    } else {
+        free(&land.sights, herd, cell, gaze.byte())
+    };
     (1..=count).map(move |steps| gaze.from(cell, steps))
 }
 
@@ -359,9 +425,18 @@ impl Call {
     pub(super) const fn new(land: &Land, herd: &Herd, cell: Cell) -> Self {
         let ((column, row), from) = (herd.lines(cell), herd.from(cell));
         let called = column & row;
-        let turned = (column & herd.gazing(VERTICAL) | row & herd.gazing(HORIZONTAL)) & !(herd.gazing(BACK) ^ from);
+        let turned = (column & herd.gazing(VERTICAL) | row & herd.gazing(HORIZONTAL))
+            & !(herd.gazing(BACK) ^ from);
         let turning = called & land.those_of(Kind::Restless) & !herd.gazing(ASLEEP);
-        Self { cell, called, column, row, from, turned: turned & !called, turning }
+        Self {
+            cell,
+            called,
+            column,
+            row,
+            from,
+            turned: turned & !called,
+            turning,
+        }
     }
 
     /// Whether it is plain that nothing comes of it.
@@ -382,7 +457,11 @@ pub(super) fn answer(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Answ
         turned &= turned - 1;
         let (cell, gaze) = (byte(herd.cells, who), byte(herd.gazes, who));
         // Between the two is who comes after one of them and before the other.
-        let line = if call.column & this != 0 { call.column } else { call.row };
+        let line = if call.column & this != 0 {
+            call.column
+        } else {
+            call.row
+        };
         let between = line & (call.from ^ herd.from(cell)) & !(call.called | this);
         let free = distance(cell, call.cell) - 1;
         let reach = |reach: &Reach| reach[gaze as usize % 8][usize::from(cell)];
@@ -393,10 +472,17 @@ pub(super) fn answer(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Answ
         let (heading, steps) = if comes {
             (gaze, reach(&land.paths).min(free))
         } else {
-            (gaze ^ BACK, self::free(&land.paths, herd, cell, gaze ^ BACK))
+            (
+                gaze ^ BACK,
+                self::free(&land.paths, herd, cell, gaze ^ BACK),
+            )
         };
         if shown {
-            answer.walks[answer.count % 4] = Walk { who: who as u8, heading: Gaze::of_byte(heading), steps };
+            answer.walks[answer.count % 4] = Walk {
+                who: who as u8,
+                heading: Gaze::of_byte(heading),
+                steps,
+            };
         }
         answer.count += 1;
         answer.moved |= if steps > 0 { this } else { 0 };
@@ -414,7 +500,9 @@ pub(super) fn answer(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Answ
 pub(super) fn walked(herd: &Herd, answer: &Answer, steps: u8) -> Herd {
     let mut walked = *herd;
     for walk in answer.walks() {
-        let cell = walk.heading.from(byte(herd.cells, walk.who()), steps.min(walk.steps));
+        let cell = walk
+            .heading
+            .from(byte(herd.cells, walk.who()), steps.min(walk.steps));
         walked.cells = with_byte(walked.cells, walk.who(), cell);
     }
     walked
@@ -425,7 +513,13 @@ pub(super) fn walked(herd: &Herd, answer: &Answer, steps: u8) -> Herd {
 pub(super) const fn turn(herd: &mut Herd, this: Those) {
     let who = first_of(this);
     let Creature { cell, gaze } = herd.get(who);
-    herd.set(who, Creature { cell, gaze: gaze.turned() });
+    herd.set(
+        who,
+        Creature {
+            cell,
+            gaze: gaze.turned(),
+        },
+    );
 }
 
 /// Sleepers next to whom a creature has just arrived wake and look at it. Tells whether any did.
@@ -438,7 +532,10 @@ pub(super) fn wake(herd: &mut Herd, answer: &Answer) -> bool {
         asleep &= asleep - 1;
         let cell = byte(herd.cells, who);
         let is_reached_from = |side: Gaze| herd.those_at(side.from(cell, 1)) & answer.moved != 0;
-        if let Some(gaze) = Gaze::DIRECTIONS.into_iter().find(|&side| is_reached_from(side)) {
+        if let Some(gaze) = Gaze::DIRECTIONS
+            .into_iter()
+            .find(|&side| is_reached_from(side))
+        {
             herd.set(who, Creature { cell, gaze });
             any = true;
         }
@@ -469,9 +566,21 @@ mod tests {
                 b"##" => rocks[usize::from(cell)] = true,
                 b"~~" => water[usize::from(cell)] = true,
                 &[letter, sign] => {
-                    kinds[count] = if letter == b's' { Kind::Shy } else if letter == b'r' { Kind::Restless } else { Kind::Plain };
+                    kinds[count] = if letter == b's' {
+                        Kind::Shy
+                    } else if letter == b'r' {
+                        Kind::Restless
+                    } else {
+                        Kind::Plain
+                    };
                     let gaze = b"^>v<z".iter().position(|&known| known == sign).unwrap();
-                    herd.set(count, Creature { cell, gaze: GAZES[gaze] });
+                    herd.set(
+                        count,
+                        Creature {
+                            cell,
+                            gaze: GAZES[gaze],
+                        },
+                    );
                     count += 1;
                 }
                 _ => panic!("{word}"),
@@ -487,8 +596,19 @@ mod tests {
         }
         wake(&mut herd, &answer);
         let shown = |cell: u8| match who_is_at(&herd, cell) {
-            Some(who) => format!("{}{}", ["p", "a", "b", "s", "r"][kinds[who] as usize], ["^", ">", "v", "<", "z"][herd.get(who).gaze as usize]),
-            None => if rocks[usize::from(cell)] { "##" } else if water[usize::from(cell)] { "~~" } else { ".." }.to_owned(),
+            Some(who) => format!(
+                "{}{}",
+                ["p", "a", "b", "s", "r"][kinds[who] as usize],
+                ["^", ">", "v", "<", "z"][herd.get(who).gaze as usize]
+            ),
+            None => if rocks[usize::from(cell)] {
+                "##"
+            } else if water[usize::from(cell)] {
+                "~~"
+            } else {
+                ".."
+            }
+            .to_owned(),
         };
         (0..SIDE).map(shown).collect::<Vec<_>>().join(" ")
     }
@@ -502,20 +622,40 @@ mod tests {
             let mut herd = Herd::EMPTY;
             let count = rng.below(MOST as u32 + 1) as usize;
             for who in 0..count {
-                let free: Vec<Cell> = land.iter().copied().filter(|&cell| herd.those_at(cell) == 0).collect();
-                herd.set(who, Creature { cell: free[rng.below(free.len() as u32) as usize], gaze: GAZES[rng.below(5) as usize] });
+                let free: Vec<Cell> = land
+                    .iter()
+                    .copied()
+                    .filter(|&cell| herd.those_at(cell) == 0)
+                    .collect();
+                herd.set(
+                    who,
+                    Creature {
+                        cell: free[rng.below(free.len() as u32) as usize],
+                        gaze: GAZES[rng.below(5) as usize],
+                    },
+                );
             }
             for &cell in &land {
                 let at = |cell: Cell| (0..count).find(|&who| herd.get(who).cell == cell);
                 assert_eq!(who_is_at(&herd, cell), at(cell), "{herd:?} {cell:x}");
                 for direction in Gaze::DIRECTIONS {
                     let some = herd.ahead(cell, direction.byte());
-                    let line = || (1..).map(|steps| (direction.from(cell, steps), steps)).take_while(|&(next, _)| is_land(next));
-                    let ahead = line().filter_map(|(next, _)| at(next)).fold(0, |some, who| some | 0x80 << (8 * who));
+                    let line = || {
+                        (1..)
+                            .map(|steps| (direction.from(cell, steps), steps))
+                            .take_while(|&(next, _)| is_land(next))
+                    };
+                    let ahead = line()
+                        .filter_map(|(next, _)| at(next))
+                        .fold(0, |some, who| some | 0x80 << (8 * who));
                     assert_eq!(some, ahead, "{herd:?} {cell:x} {direction:?}");
                     if some != 0 {
                         let nearest = line().find_map(|(next, steps)| at(next).map(|_| steps));
-                        assert_eq!(Some(herd.steps_to(some, cell)), nearest, "{herd:?} {cell:x} {direction:?}");
+                        assert_eq!(
+                            Some(herd.steps_to(some, cell)),
+                            nearest,
+                            "{herd:?} {cell:x} {direction:?}"
+                        );
                     }
                 }
             }
@@ -525,41 +665,84 @@ mod tests {
                 let answering = answer(&bare, &herd, &call, true);
                 assert_eq!(first_of(call.called), called);
                 assert_eq!(call.is_idle(), call.turned == 0);
-                let sees = |who: &usize| line_of_sight(&bare, &herd, *who).last().unwrap_or(herd.get(*who).cell);
-                let next_to_it = |who: &usize| herd.get(*who).gaze.from(sees(who), 1) == target && herd.get(*who).gaze != Gaze::Asleep;
+                let sees = |who: &usize| {
+                    line_of_sight(&bare, &herd, *who)
+                        .last()
+                        .unwrap_or(herd.get(*who).cell)
+                };
+                let next_to_it = |who: &usize| {
+                    herd.get(*who).gaze.from(sees(who), 1) == target
+                        && herd.get(*who).gaze != Gaze::Asleep
+                };
                 let looking: Vec<usize> = (0..count).filter(next_to_it).collect();
-                assert_eq!(answering.walks().iter().map(Walk::who).collect::<Vec<_>>(), looking, "{herd:?} {target:x}");
+                assert_eq!(
+                    answering.walks().iter().map(Walk::who).collect::<Vec<_>>(),
+                    looking,
+                    "{herd:?} {target:x}"
+                );
             }
         }
     }
 
     #[test]
     fn whoever_sees_the_called_one_comes_and_looks_along() {
-        assert_eq!(after_call("p> .. .. pv .. .. p< .. p<", 1), ".. .. pv pv pv .. .. .. p<");
-        assert_eq!(after_call("p> .. ## pv .. .. p> .. ..", 1), "p> .. ## pv .. .. p> .. ..", "rocks and looking away");
-        assert_eq!(after_call(".. .. pv p< .. .. .. .. ..", 0), ".. .. pv pv .. .. .. .. ..", "a turn on the spot");
+        assert_eq!(
+            after_call("p> .. .. pv .. .. p< .. p<", 1),
+            ".. .. pv pv pv .. .. .. p<"
+        );
+        assert_eq!(
+            after_call("p> .. ## pv .. .. p> .. ..", 1),
+            "p> .. ## pv .. .. p> .. ..",
+            "rocks and looking away"
+        );
+        assert_eq!(
+            after_call(".. .. pv p< .. .. .. .. ..", 0),
+            ".. .. pv pv .. .. .. .. ..",
+            "a turn on the spot"
+        );
     }
 
     #[test]
     fn water_stops_feet_but_not_eyes() {
-        assert_eq!(after_call("p> .. .. ~~ .. p^ .. .. ..", 1), ".. .. p^ ~~ .. p^ .. .. ..");
+        assert_eq!(
+            after_call("p> .. .. ~~ .. p^ .. .. ..", 1),
+            ".. .. p^ ~~ .. p^ .. .. .."
+        );
     }
 
     #[test]
     fn the_shy_back_away_and_keep_looking() {
-        assert_eq!(after_call(".. .. .. .. s> .. .. p^ ..", 1), "s> .. .. .. .. .. .. p^ ..");
-        assert_eq!(after_call(".. ~~ .. .. s> .. .. p^ ..", 1), ".. ~~ s> .. .. .. .. p^ ..");
+        assert_eq!(
+            after_call(".. .. .. .. s> .. .. p^ ..", 1),
+            "s> .. .. .. .. .. .. p^ .."
+        );
+        assert_eq!(
+            after_call(".. ~~ .. .. s> .. .. p^ ..", 1),
+            ".. ~~ s> .. .. .. .. p^ .."
+        );
     }
 
     #[test]
     fn a_sleeper_wakes_to_whom_it_is_reached_by() {
-        assert_eq!(after_call("p> .. .. .. pz .. .. .. ..", 1), ".. .. .. p> p< .. .. .. ..");
-        assert_eq!(after_call("s< p^ .. s< .. .. .. .. pz", 1), "s< p^ .. .. .. .. .. s< p<");
+        assert_eq!(
+            after_call("p> .. .. .. pz .. .. .. ..", 1),
+            ".. .. .. p> p< .. .. .. .."
+        );
+        assert_eq!(
+            after_call("s< p^ .. s< .. .. .. .. pz", 1),
+            "s< p^ .. .. .. .. .. s< p<"
+        );
     }
 
     #[test]
     fn the_restless_turn_after_they_are_looked_along() {
-        assert_eq!(after_call("p> .. .. .. r^ .. .. .. ..", 1), ".. .. .. p^ r> .. .. .. ..");
-        assert_eq!(after_call(".. .. .. .. r< .. .. .. ..", 0), ".. .. .. .. r^ .. .. .. ..");
+        assert_eq!(
+            after_call("p> .. .. .. r^ .. .. .. ..", 1),
+            ".. .. .. p^ r> .. .. .. .."
+        );
+        assert_eq!(
+            after_call(".. .. .. .. r< .. .. .. ..", 0),
+            ".. .. .. .. r^ .. .. .. .."
+        );
     }
 }

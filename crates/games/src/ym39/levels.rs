@@ -130,13 +130,25 @@ pub(super) fn level(index: LevelIndex) -> Level {
             }
             (letter, sign) => {
                 kinds[count] = kind(letter);
-                start.set(count, Creature { cell, gaze: gaze(sign) });
+                start.set(
+                    count,
+                    Creature {
+                        cell,
+                        gaze: gaze(sign),
+                    },
+                );
                 count += 1;
             }
         }
     }
     let background = draw::background(&rocks, &water, &nests[..nest_count]);
-    Level { land: Land::new(&rocks, &water, kinds, count), nests, nest_count, start, background }
+    Level {
+        land: Land::new(&rocks, &water, kinds, count),
+        nests,
+        nest_count,
+        start,
+        background,
+    }
 }
 
 fn kind(letter: u8) -> Kind {

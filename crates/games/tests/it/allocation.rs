@@ -51,7 +51,12 @@ impl Visitor for CountAllocations {
             let before = ALLOCATIONS.with(Cell::get);
             play(2_000);
             let during = ALLOCATIONS.with(Cell::get) - before;
-            assert_eq!(during, 0, "{} level {level}: stepping allocates", G::FACTS.id);
+            assert_eq!(
+                during,
+                0,
+                "{} level {level}: stepping allocates",
+                G::FACTS.id
+            );
         }
     }
 }

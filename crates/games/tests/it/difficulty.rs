@@ -19,12 +19,19 @@ impl Visitor for OptimaHold {
             let at = format!("{} level {}", G::FACTS.id, index + 1);
             match search.win {
                 Some(win) => {
-                    assert_eq!(Some(win.len() as u32), baseline.solution_length(), "{at}: the optimum is not the declared one");
+                    assert_eq!(
+                        Some(win.len() as u32),
+                        baseline.solution_length(),
+                        "{at}: the optimum is not the declared one"
+                    );
                 }
                 None if search.complete => panic!("{at}: search shows that it cannot be won"),
                 None => {
                     let proved = baseline.source == BaselineSource::Solver;
-                    assert!(!(full() && proved), "{at}: the optimum is declared as proved, but search does not finish");
+                    assert!(
+                        !(full() && proved),
+                        "{at}: the optimum is declared as proved, but search does not finish"
+                    );
                 }
             }
         }
@@ -53,9 +60,17 @@ impl Visitor for BlindPlayFails {
                 let attempt = 5 * G::FACTS.baselines[level.get()].actions;
                 let play = random_play(&levels, level, attempt, steps, &mut Rng::new(17, seed));
                 // A million steps can only refute the limit; the long form is long enough to prove it.
-                let bound = if full() { play.upper_bound() } else { play.lower_bound() };
+                let bound = if full() {
+                    play.upper_bound()
+                } else {
+                    play.lower_bound()
+                };
                 let (wins, attempts) = (play.wins, play.attempts);
-                assert!(bound <= 1e-4, "{} level {level} seed {seed}: {wins} of {attempts} random attempts win", G::FACTS.id);
+                assert!(
+                    bound <= 1e-4,
+                    "{} level {level} seed {seed}: {wins} of {attempts} random attempts win",
+                    G::FACTS.id
+                );
             }
         }
     }

@@ -1,6 +1,10 @@
 //! The generic suite, run on every registered game.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests may panic and read files")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests may panic and read files"
+)]
 
 mod allocation;
 mod difficulty;

@@ -8,19 +8,42 @@ use rhae_games::Visitor;
 
 fn names_in(folder: &str, ending: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).filter(|name| name.len() == 4).collect()
+    names
+        .filter_map(|name| name.strip_suffix(ending).map(str::to_owned))
+        .filter(|name| name.len() == 4)
+        .collect()
 }
 
 #[test]
 fn registry_sources_pages_and_playthroughs_agree() {
-    let registered: BTreeSet<String> = rhae_games::ALL.iter().map(|entry| entry.id().base().to_owned()).collect();
+    let registered: BTreeSet<String> = rhae_games::ALL
+        .iter()
+        .map(|entry| entry.id().base().to_owned())
+        .collect();
     assert_eq!(names_in("src", ".rs"), registered, "sources");
-    assert_eq!(names_in("../../docs/games", ".md"), registered, "pages in docs/games");
-    let index = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/games/README.md")).unwrap();
-    assert!(registered.iter().all(|id| index.contains(&format!("[{id}]({id}.md)"))), "rows in docs/games/README.md");
-    assert_eq!(names_in("tests/it/playthroughs", ".txt"), registered, "golden playthroughs");
+    assert_eq!(
+        names_in("../../docs/games", ".md"),
+        registered,
+        "pages in docs/games"
+    );
+    let index = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/games/README.md"),
+    )
+    .unwrap();
+    assert!(
+        registered
+            .iter()
+            .all(|id| index.contains(&format!("[{id}]({id}.md)"))),
+        "rows in docs/games/README.md"
+    );
+    assert_eq!(
+        names_in("tests/it/playthroughs", ".txt"),
+        registered,
+        "golden playthroughs"
+    );
 }
 
 /// Whatever is neither levels, pictures nor tests is rules, and is compared with those of other games.
@@ -28,13 +51,23 @@ fn registry_sources_pages_and_playthroughs_agree() {
 fn rule_sources_leave_nothing_out() {
     for entry in rhae_games::ALL {
         let sources = rhae_games::rule_sources(entry.facts.id);
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(entry.id().base());
-        let files = std::fs::read_dir(&folder).into_iter().flatten().map(|file| file.unwrap().path());
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("src")
+            .join(entry.id().base());
+        let files = std::fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .map(|file| file.unwrap().path());
         for file in files.filter(|file| file.extension().is_some_and(|ending| ending == "rs")) {
             let name = file.file_name().unwrap().to_str().unwrap();
             let text = std::fs::read_to_string(&file).unwrap();
             let is_rules = !["draw.rs", "levels.rs", "tests.rs"].contains(&name);
-            assert_eq!(sources.contains(&&*text), is_rules, "{} in crates/games/src/sources.rs", file.display());
+            assert_eq!(
+                sources.contains(&&*text),
+                is_rules,
+                "{} in crates/games/src/sources.rs",
+                file.display()
+            );
         }
         assert!(sources[0].contains(entry.facts.id), "{}", entry.facts.id);
     }
@@ -55,9 +88,22 @@ fn names_are_found_and_strangers_get_the_nearest() {
     assert_eq!(rhae_games::find(first).unwrap().facts.id, first);
     assert_eq!(rhae_games::find(&first[..4]).unwrap().facts.id, first);
     let misspelt = format!("{}x", &first[..3]);
-    assert_eq!(rhae_games::find(&misspelt).err().unwrap().nearest.as_deref(), Some(first));
+    assert_eq!(
+        rhae_games::find(&misspelt)
+            .err()
+            .unwrap()
+            .nearest
+            .as_deref(),
+        Some(first)
+    );
     assert_eq!(rhae_games::find("something").err().unwrap().nearest, None);
-    assert_eq!(rhae_games::find(&first.to_ascii_uppercase()).unwrap().facts.id, first);
+    assert_eq!(
+        rhae_games::find(&first.to_ascii_uppercase())
+            .unwrap()
+            .facts
+            .id,
+        first
+    );
 }
 
 struct Playthrough;
@@ -74,15 +120,22 @@ impl Visitor for Playthrough {
 fn golden_playthroughs_hold() {
     for entry in rhae_games::ALL {
         let base = entry.id().base().to_owned();
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/playthroughs/{base}.txt"));
-        let golden = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/playthroughs/{base}.txt"));
+        let golden = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let found = rhae_games::visit(entry.facts.id, Playthrough).expect("the registry lists it");
-        let difference = golden.lines().zip(found.lines()).position(|(old, new)| old != new);
+        let difference = golden
+            .lines()
+            .zip(found.lines())
+            .position(|(old, new)| old != new);
         assert!(
             golden == found,
             "{base}: the playthrough differs from line {}; changed behaviour is a new version of the game. If the change is meant, \
              look at it and run `cargo xtask game {base} golden`",
-            difference.map_or(golden.lines().count().min(found.lines().count()), |line| line) + 1
+            difference.map_or(golden.lines().count().min(found.lines().count()), |line| {
+                line
+            }) + 1
         );
     }
 }

@@ -35,45 +35,116 @@ replies = ["yes", "no"]
 #[test]
 fn a_file_is_read() {
     let models = Models::parse(FILE).unwrap();
-    assert_eq!(models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>(), ["big", "words"]);
+    assert_eq!(
+        models
+            .iter()
+            .map(|model| model.name.as_str())
+            .collect::<Vec<_>>(),
+        ["big", "words"]
+    );
     let big = models.find("big").unwrap();
     assert_eq!(big.base(), "https://example.org/v1");
     assert_eq!(big.key_variable(), Some("MY_KEY"));
     assert_eq!(big.request["max_completion_tokens"], 32000);
-    assert_eq!((big.timeouts.connect_s, big.timeouts.read_s), (10.0, 7200.0));
+    assert_eq!(
+        (big.timeouts.connect_s, big.timeouts.read_s),
+        (10.0, 7200.0)
+    );
     assert_eq!(models.find("words").unwrap().key_variable(), None);
     let unknown = models.find("small").unwrap_err().to_string();
-    assert_eq!(unknown, "there is no model `small`; the file has `big`, `words`");
+    assert_eq!(
+        unknown,
+        "there is no model `small`; the file has `big`, `words`"
+    );
 }
 
 #[test]
 fn what_is_written_down_has_no_header_values_and_can_be_read() {
     let models = Models::parse(FILE).unwrap();
     let text = serde_json::to_string(models.find("big").unwrap()).unwrap();
-    assert!(text.contains("X-Team") && !text.contains("secret-team"), "{text}");
+    assert!(
+        text.contains("X-Team") && !text.contains("secret-team"),
+        "{text}"
+    );
     assert!(text.contains("\"date\":\"2026-11-01\""), "{text}");
 }
 
 #[test]
 fn what_is_wrong_is_named() {
-    let wrong = |from: &str, to: &str| Models::parse(&FILE.replacen(from, to, 1)).unwrap_err().to_string();
+    let wrong = |from: &str, to: &str| {
+        Models::parse(&FILE.replacen(from, to, 1))
+            .unwrap_err()
+            .to_string()
+    };
     let cases = [
-        ("openai-chat", "openai-chatter", "unknown variant `openai-chatter`"),
+        (
+            "openai-chat",
+            "openai-chatter",
+            "unknown variant `openai-chatter`",
+        ),
         ("stream = true", "steam = true", "unknown field `steam`"),
-        ("model = \"gpt-big\"", "", "the provider `openai-chat` needs `model`"),
-        ("provider = \"openai-chat\"", "provider = \"anthropic\"", "needs `max_tokens` in `request`"),
-        ("provider = \"openai-chat\"\nmodel = \"gpt-big\"", "provider = \"gemini\"\nmodel = \"a?b\"", "takes only letters"),
-        ("https://example.org", "ftp://example.org", "`base_url` must begin"),
-        ("https://example.org", "https://me:secret@example.org", "name or password"),
-        ("reasoning_effort", "messages", "`messages` in `request` is set by Rhae itself"),
-        ("read_s = 7200", "read_s = 0", "`timeouts.read_s` must be more than 0"),
-        ("total_s = 86400", "total_s = nan", "`timeouts.total_s` must be more than 0"),
-        ("in_flight = 8", "in_flight = 0", "`limits.in_flight` must be at least 1"),
+        (
+            "model = \"gpt-big\"",
+            "",
+            "the provider `openai-chat` needs `model`",
+        ),
+        (
+            "provider = \"openai-chat\"",
+            "provider = \"anthropic\"",
+            "needs `max_tokens` in `request`",
+        ),
+        (
+            "provider = \"openai-chat\"\nmodel = \"gpt-big\"",
+            "provider = \"gemini\"\nmodel = \"a?b\"",
+            "takes only letters",
+        ),
+        (
+            "https://example.org",
+            "ftp://example.org",
+            "`base_url` must begin",
+        ),
+        (
+            "https://example.org",
+            "https://me:secret@example.org",
+            "name or password",
+        ),
+        (
+            "reasoning_effort",
+            "messages",
+            "`messages` in `request` is set by Rhae itself",
+        ),
+        (
+            "read_s = 7200",
+            "read_s = 0",
+            "`timeouts.read_s` must be more than 0",
+        ),
+        (
+            "total_s = 86400",
+            "total_s = nan",
+            "`timeouts.total_s` must be more than 0",
+        ),
+        (
+            "in_flight = 8",
+            "in_flight = 0",
+            "`limits.in_flight` must be at least 1",
+        ),
         ("2026-11-01", "last year", "`prices.date` must be a day"),
         ("input = 1.25", "input = -1", "a price is at least 0"),
-        ("replies = [\"yes\", \"no\"]", "", "the provider `mock` needs `replies`"),
-        ("replies", "model = \"x\"\nreplies", "has no use for `model`"),
-        ("[models.words]", "[models.\"../words\"]", "a name has up to 64"),
+        (
+            "replies = [\"yes\", \"no\"]",
+            "",
+            "the provider `mock` needs `replies`",
+        ),
+        (
+            "replies",
+            "model = \"x\"\nreplies",
+            "has no use for `model`",
+        ),
+        (
+            "[models.words]",
+            "[models.\"../words\"]",
+            "a name has up to 64",
+        ),
         ("[models.words]", "[models.words", "cannot be read"),
     ];
     for (from, to, expected) in cases {
@@ -90,6 +161,12 @@ fn pauses_grow_up_to_a_bound_and_honour_the_server() {
         assert_eq!(retries.pause(attempts, None, 1.0), seconds(most));
         assert_eq!(retries.pause(attempts, None, 0.0), seconds(most / 2.0));
     }
-    assert_eq!(retries.pause(1, Some(Duration::from_secs(30)), 0.5), Duration::from_secs(30));
-    assert_eq!(retries.pause(1, Some(Duration::from_secs(1_000_000)), 0.5), seconds(retries.longest_asked_s));
+    assert_eq!(
+        retries.pause(1, Some(Duration::from_secs(30)), 0.5),
+        Duration::from_secs(30)
+    );
+    assert_eq!(
+        retries.pause(1, Some(Duration::from_secs(1_000_000)), 0.5),
+        seconds(retries.longest_asked_s)
+    );
 }

@@ -29,7 +29,10 @@ impl Wire for Anthropic {
         if let Some(system) = &request.system {
             body.insert("system".to_owned(), json!(system));
         }
-        body.insert("messages".to_owned(), request.turns.iter().map(message).collect());
+        body.insert(
+            "messages".to_owned(),
+            request.turns.iter().map(message).collect(),
+        );
         body
     }
 
@@ -44,7 +47,9 @@ impl Wire for Anthropic {
         let cached_tokens = count(&usage["cache_read_input_tokens"]);
         let cache_write_tokens = count(&usage["cache_creation_input_tokens"]);
         Some(Usage {
-            input_tokens: count(&usage["input_tokens"]).saturating_add(cached_tokens).saturating_add(cache_write_tokens),
+            input_tokens: count(&usage["input_tokens"])
+                .saturating_add(cached_tokens)
+                .saturating_add(cache_write_tokens),
             cached_tokens,
             cache_write_tokens,
             output_tokens: count(&usage["output_tokens"]),
@@ -53,9 +58,16 @@ impl Wire for Anthropic {
     }
 
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure> {
-        let content = value["content"].as_array().ok_or_else(|| garbled("the answer has no `content`"))?;
+        let content = value["content"]
+            .as_array()
+            .ok_or_else(|| garbled("the answer has no `content`"))?;
         let of = |kind: &'static str| content.iter().filter(move |block| block["type"] == kind);
-        let is_reasoning = |block: &&Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
+        let is_reasoning = |block: &&Value| {
+            matches!(
+                block["type"].as_str(),
+                Some("thinking" | "redacted_thinking")
+            )
+        };
         let finish = match value["stop_reason"].as_str() {
             Some("end_turn" | "stop_sequence") | None => Finish::Done,
             Some("max_tokens") => Finish::Length,
@@ -63,9 +75,15 @@ impl Wire for Anthropic {
             Some(other) => Finish::Other(other.to_owned()),
         };
         Ok(Reply {
-            text: of("text").filter_map(|block| block["text"].as_str()).collect(),
+            text: of("text")
+                .filter_map(|block| block["text"].as_str())
+                .collect(),
             reasoning: joined(of("thinking").filter_map(|block| block["thinking"].as_str())),
-            kept: if request.keep_reasoning { content.iter().filter(is_reasoning).cloned().collect() } else { Vec::new() },
+            kept: if request.keep_reasoning {
+                content.iter().filter(is_reasoning).cloned().collect()
+            } else {
+                Vec::new()
+            },
             finish,
             usage: self.usage(value),
             model: text(&value["model"]),
@@ -81,7 +99,12 @@ fn message(turn: &Turn) -> Value {
             json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": base64}})
         }
     };
-    let content: Value = turn.kept.iter().cloned().chain(turn.parts.iter().map(part)).collect();
+    let content: Value = turn
+        .kept
+        .iter()
+        .cloned()
+        .chain(turn.parts.iter().map(part))
+        .collect();
     json!({"role": role(turn), "content": content})
 }
 
@@ -95,14 +118,22 @@ struct Pieces {
 impl Assembly for Pieces {
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure> {
         match piece["type"].as_str().unwrap_or(name) {
-            "message_start" => self.message = piece["message"].as_object().cloned().unwrap_or_default(),
+            "message_start" => {
+                self.message = piece["message"].as_object().cloned().unwrap_or_default()
+            }
             "content_block_start" => self.blocks.push(piece["content_block"].clone()),
             "content_block_delta" => self.add(&piece["delta"])?,
             "message_delta" => {
-                self.message.insert("stop_reason".to_owned(), piece["delta"]["stop_reason"].clone());
+                self.message.insert(
+                    "stop_reason".to_owned(),
+                    piece["delta"]["stop_reason"].clone(),
+                );
                 // Counts are of the whole answer so far, so they replace the earlier ones. If there are none, none are made up.
                 if let Some(news) = piece["usage"].as_object() {
-                    let news = news.iter().filter(|(_, count)| !count.is_null()).map(|(name, count)| (name.clone(), count.clone()));
+                    let news = news
+                        .iter()
+                        .filter(|(_, count)| !count.is_null())
+                        .map(|(name, count)| (name.clone(), count.clone()));
                     match self.message.get_mut("usage").and_then(Value::as_object_mut) {
                         Some(usage) => usage.extend(news),
                         None => drop(self.message.insert("usage".to_owned(), news.collect())),
@@ -116,7 +147,9 @@ impl Assembly for Pieces {
     }
 
     fn is_whole(&self) -> bool {
-        self.message.get("stop_reason").is_some_and(Value::is_string)
+        self.message
+            .get("stop_reason")
+            .is_some_and(Value::is_string)
     }
 
     fn value(&self) -> Value {
@@ -154,7 +187,15 @@ mod tests {
     fn caches_are_a_part_of_the_input() {
         let value = json!({"usage": {"input_tokens": 10, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 5, "output_tokens": 7}});
         let usage = Anthropic.usage(&value).unwrap();
-        assert_eq!((usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens, usage.output_tokens), (45, 30, 5, 7));
+        assert_eq!(
+            (
+                usage.input_tokens,
+                usage.cached_tokens,
+                usage.cache_write_tokens,
+                usage.output_tokens
+            ),
+            (45, 30, 5, 7)
+        );
     }
 
     #[test]
@@ -162,20 +203,41 @@ mod tests {
         let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
         let hidden = json!({"type": "redacted_thinking", "data": "x"});
         let value = json!({"content": [thinking, hidden, {"type": "text", "text": "hi"}], "stop_reason": "end_turn"});
-        let keeping = Request { keep_reasoning: true, ..Request::text("a") };
+        let keeping = Request {
+            keep_reasoning: true,
+            ..Request::text("a")
+        };
         let reply = Anthropic.reply(&value, &keeping).unwrap();
-        assert_eq!((reply.text.as_str(), reply.reasoning.as_deref()), ("hi", Some("hm")));
+        assert_eq!(
+            (reply.text.as_str(), reply.reasoning.as_deref()),
+            ("hi", Some("hm"))
+        );
         assert_eq!(reply.kept, [thinking.clone(), hidden.clone()]);
-        assert!(Anthropic.reply(&value, &Request::text("a")).unwrap().kept.is_empty());
-        let turn = Turn { kept: reply.kept, ..Turn::assistant("hi") };
-        assert_eq!(message(&turn)["content"], json!([thinking, hidden, {"type": "text", "text": "hi"}]));
-        assert!(Anthropic.reply(&json!({"content": "hi"}), &keeping).is_err());
+        assert!(
+            Anthropic
+                .reply(&value, &Request::text("a"))
+                .unwrap()
+                .kept
+                .is_empty()
+        );
+        let turn = Turn {
+            kept: reply.kept,
+            ..Turn::assistant("hi")
+        };
+        assert_eq!(
+            message(&turn)["content"],
+            json!([thinking, hidden, {"type": "text", "text": "hi"}])
+        );
+        assert!(
+            Anthropic
+                .reply(&json!({"content": "hi"}), &keeping)
+                .is_err()
+        );
     }
 
     #[test]
     fn a_piece_without_a_block_is_an_error() {
-        let delta =
-            json!({"type": "content_block_delta", "index": 4_000_000_000_u64, "delta": {"type": "text_delta", "text": "x"}});
+        let delta = json!({"type": "content_block_delta", "index": 4_000_000_000_u64, "delta": {"type": "text_delta", "text": "x"}});
         assert!(Pieces::default().take("", &delta).is_err());
     }
 }

@@ -22,7 +22,10 @@ impl Wire for Chat {
     }
 
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value> {
-        let system = request.system.iter().map(|text| json!({"role": "system", "content": text}));
+        let system = request
+            .system
+            .iter()
+            .map(|text| json!({"role": "system", "content": text}));
         let messages: Vec<Value> = system.chain(request.turns.iter().map(message)).collect();
         let mut body = body_for(model);
         body.insert("messages".to_owned(), Value::Array(messages));
@@ -41,7 +44,9 @@ impl Wire for Chat {
     }
 
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure> {
-        let choice = value["choices"].get(0).ok_or_else(|| garbled("the answer has no `choices`"))?;
+        let choice = value["choices"]
+            .get(0)
+            .ok_or_else(|| garbled("the answer has no `choices`"))?;
         let message = choice.get("message").filter(|message| message.is_object());
         let message = message.ok_or_else(|| garbled("the answer's choice has no `message`"))?;
         let refusal = some_text(&message["refusal"]);
@@ -54,8 +59,14 @@ impl Wire for Chat {
         };
         Ok(Reply {
             text: content(&message["content"]),
-            reasoning: REASONING.iter().find_map(|field| some_text(&message[*field])),
-            kept: if request.keep_reasoning { kept(message) } else { Vec::new() },
+            reasoning: REASONING
+                .iter()
+                .find_map(|field| some_text(&message[*field])),
+            kept: if request.keep_reasoning {
+                kept(message)
+            } else {
+                Vec::new()
+            },
             finish,
             usage: self.usage(value),
             model: text(&value["model"]),
@@ -91,18 +102,29 @@ fn parts(parts: &[Part]) -> Value {
 /// The content of a message: a text, nothing, or a list of texts.
 fn content(value: &Value) -> String {
     match value.as_array() {
-        Some(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        Some(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
         None => text(value),
     }
 }
 
 /// The reasoning in a form that can be put back into the message.
 fn kept(message: &Value) -> Vec<Value> {
-    if message[BLOCKS].as_array().is_some_and(|blocks| !blocks.is_empty()) {
+    if message[BLOCKS]
+        .as_array()
+        .is_some_and(|blocks| !blocks.is_empty())
+    {
         return vec![json!({BLOCKS: message[BLOCKS]})];
     }
-    let field = REASONING.iter().find(|field| some_text(&message[**field]).is_some());
-    field.map(|field| json!({*field: message[*field]})).into_iter().collect()
+    let field = REASONING
+        .iter()
+        .find(|field| some_text(&message[**field]).is_some());
+    field
+        .map(|field| json!({*field: message[*field]}))
+        .into_iter()
+        .collect()
 }
 
 /// Most servers count reasoning as a part of the completion. Some count it beside, which shows in the total.
@@ -110,7 +132,8 @@ fn usage(value: &Value) -> Option<Usage> {
     value.as_object()?;
     let input_tokens = count(&value["prompt_tokens"]);
     let completion = count(&value["completion_tokens"]);
-    let beside = count(&value["total_tokens"]).saturating_sub(input_tokens.saturating_add(completion));
+    let beside =
+        count(&value["total_tokens"]).saturating_sub(input_tokens.saturating_add(completion));
     let details = &value["prompt_tokens_details"];
     let cached = count(&details["cached_tokens"]).max(count(&value["prompt_cache_hit_tokens"]));
     Some(Usage {
@@ -118,8 +141,11 @@ fn usage(value: &Value) -> Option<Usage> {
         cached_tokens: cached,
         cache_write_tokens: count(&details["cache_write_tokens"]),
         output_tokens: completion.saturating_add(beside),
-        reasoning_tokens: count(&value["completion_tokens_details"]["reasoning_tokens"]).max(beside),
-        reported_usd: value["cost"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0),
+        reasoning_tokens: count(&value["completion_tokens_details"]["reasoning_tokens"])
+            .max(beside),
+        reported_usd: value["cost"]
+            .as_f64()
+            .filter(|cost| cost.is_finite() && *cost >= 0.0),
     })
 }
 
@@ -149,12 +175,21 @@ impl Assembly for Pieces {
         }
         let choice = &piece["choices"][0];
         let delta = &choice["delta"];
-        self.content.push_str(delta["content"].as_str().unwrap_or_default());
-        self.refusal.push_str(delta["refusal"].as_str().unwrap_or_default());
-        if let Some((field, said)) = REASONING.iter().find_map(|field| delta[*field].as_str().map(|said| (*field, said))) {
-            self.reasoning.get_or_insert_with(|| (field, String::new())).1.push_str(said);
+        self.content
+            .push_str(delta["content"].as_str().unwrap_or_default());
+        self.refusal
+            .push_str(delta["refusal"].as_str().unwrap_or_default());
+        if let Some((field, said)) = REASONING
+            .iter()
+            .find_map(|field| delta[*field].as_str().map(|said| (*field, said)))
+        {
+            self.reasoning
+                .get_or_insert_with(|| (field, String::new()))
+                .1
+                .push_str(said);
         }
-        self.blocks.extend(delta[BLOCKS].as_array().into_iter().flatten().cloned());
+        self.blocks
+            .extend(delta[BLOCKS].as_array().into_iter().flatten().cloned());
         if choice["finish_reason"].is_string() {
             self.finish_reason = choice["finish_reason"].clone();
         }
@@ -188,25 +223,51 @@ mod tests {
         let within = json!({"prompt_tokens": 10, "completion_tokens": 30, "total_tokens": 40,
             "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 25}});
         let within = usage(&within).unwrap();
-        assert_eq!((within.input_tokens, within.cached_tokens, within.output_tokens, within.reasoning_tokens), (10, 4, 30, 25));
+        assert_eq!(
+            (
+                within.input_tokens,
+                within.cached_tokens,
+                within.output_tokens,
+                within.reasoning_tokens
+            ),
+            (10, 4, 30, 25)
+        );
         let beside = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40,
             "completion_tokens_details": {"reasoning_tokens": 25}});
         let beside = usage(&beside).unwrap();
         assert_eq!((beside.output_tokens, beside.reasoning_tokens), (30, 25));
-        assert_eq!(usage(&json!({"prompt_tokens": 1, "completion_tokens": 2, "cost": 0.5})).unwrap().reported_usd, Some(0.5));
+        assert_eq!(
+            usage(&json!({"prompt_tokens": 1, "completion_tokens": 2, "cost": 0.5}))
+                .unwrap()
+                .reported_usd,
+            Some(0.5)
+        );
         assert_eq!(usage(&Value::Null), None);
     }
 
     #[test]
     fn odd_answers_are_typed_failures() {
         let request = Request::text("a");
-        for odd in [json!({}), json!({"choices": []}), json!({"choices": [{}]}), json!([]), json!("x"), json!({"choices": 3})] {
+        for odd in [
+            json!({}),
+            json!({"choices": []}),
+            json!({"choices": [{}]}),
+            json!([]),
+            json!("x"),
+            json!({"choices": 3}),
+        ] {
             assert!(Chat.reply(&odd, &request).is_err(), "{odd}");
         }
         let empty = json!({"choices": [{"message": {"content": null}, "finish_reason": "length"}]});
         let reply = Chat.reply(&empty, &request).unwrap();
-        assert_eq!((reply.text.as_str(), reply.finish, reply.usage), ("", Finish::Length, None));
+        assert_eq!(
+            (reply.text.as_str(), reply.finish, reply.usage),
+            ("", Finish::Length, None)
+        );
         let refused = json!({"choices": [{"message": {"content": null, "refusal": "no"}, "finish_reason": "stop"}]});
-        assert_eq!(Chat.reply(&refused, &request).unwrap().finish, Finish::Refused("no".to_owned()));
+        assert_eq!(
+            Chat.reply(&refused, &request).unwrap().finish,
+            Finish::Refused("no".to_owned())
+        );
     }
 }

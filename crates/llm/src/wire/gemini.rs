@@ -7,13 +7,24 @@ use crate::failure::Failure;
 use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
 
 /// Ends of an answer that are the provider's refusal.
-const REFUSALS: [&str; 6] = ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"];
+const REFUSALS: [&str; 6] = [
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+];
 
 pub(super) struct Gemini;
 
 impl Wire for Gemini {
     fn url(&self, model: &ModelConfig) -> String {
-        let call = if model.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        let call = if model.stream {
+            "streamGenerateContent?alt=sse"
+        } else {
+            "generateContent"
+        };
         format!("{}/models/{}:{call}", model.base(), model.model)
     }
 
@@ -24,9 +35,15 @@ impl Wire for Gemini {
     fn body(&self, _model: &ModelConfig, request: &Request) -> Map<String, Value> {
         let mut body = Map::new();
         if let Some(system) = &request.system {
-            body.insert("systemInstruction".to_owned(), json!({"parts": [{"text": system}]}));
+            body.insert(
+                "systemInstruction".to_owned(),
+                json!({"parts": [{"text": system}]}),
+            );
         }
-        body.insert("contents".to_owned(), request.turns.iter().map(content).collect());
+        body.insert(
+            "contents".to_owned(),
+            request.turns.iter().map(content).collect(),
+        );
         body
     }
 
@@ -40,7 +57,8 @@ impl Wire for Gemini {
         usage.as_object()?;
         let reasoning_tokens = count(&usage["thoughtsTokenCount"]);
         Some(Usage {
-            input_tokens: count(&usage["promptTokenCount"]).saturating_add(count(&usage["toolUsePromptTokenCount"])),
+            input_tokens: count(&usage["promptTokenCount"])
+                .saturating_add(count(&usage["toolUsePromptTokenCount"])),
             cached_tokens: count(&usage["cachedContentTokenCount"]),
             output_tokens: count(&usage["candidatesTokenCount"]).saturating_add(reasoning_tokens),
             reasoning_tokens,
@@ -54,22 +72,33 @@ impl Wire for Gemini {
             (Value::Null, None) => return Err(garbled("the answer has no `candidates`")),
             (candidate, _) => candidate,
         };
-        let parts: &[Value] = candidate["content"]["parts"].as_array().map_or(&[], Vec::as_slice);
+        let parts: &[Value] = candidate["content"]["parts"]
+            .as_array()
+            .map_or(&[], Vec::as_slice);
         let said = |thought: bool| {
-            parts.iter().filter(move |part| (part["thought"] == true) == thought).filter_map(|part| part["text"].as_str())
+            parts
+                .iter()
+                .filter(move |part| (part["thought"] == true) == thought)
+                .filter_map(|part| part["text"].as_str())
         };
         let finish = match (blocked, candidate["finishReason"].as_str()) {
             (Some(reason), _) => Finish::Refused(reason),
             (None, Some("STOP") | None) => Finish::Done,
             (None, Some("MAX_TOKENS")) => Finish::Length,
-            (None, Some(reason)) if REFUSALS.contains(&reason) => Finish::Refused(reason.to_owned()),
+            (None, Some(reason)) if REFUSALS.contains(&reason) => {
+                Finish::Refused(reason.to_owned())
+            }
             (None, Some(reason)) => Finish::Other(reason.to_owned()),
         };
         Ok(Reply {
             text: said(false).collect(),
             reasoning: joined(said(true)),
             // Signatures sit on parts of any kind, so all of them are kept.
-            kept: if request.keep_reasoning { parts.to_vec() } else { Vec::new() },
+            kept: if request.keep_reasoning {
+                parts.to_vec()
+            } else {
+                Vec::new()
+            },
             finish,
             usage: self.usage(value),
             model: text(&value["modelVersion"]),
@@ -79,13 +108,22 @@ impl Wire for Gemini {
 }
 
 fn content(turn: &Turn) -> Value {
-    let role = if turn.role == Role::User { "user" } else { "model" };
+    let role = if turn.role == Role::User {
+        "user"
+    } else {
+        "model"
+    };
     let part = |part: &Part| match part {
         Part::Text { text } => json!({"text": text}),
-        Part::Image { media_type, base64 } => json!({"inlineData": {"mimeType": media_type, "data": base64}}),
+        Part::Image { media_type, base64 } => {
+            json!({"inlineData": {"mimeType": media_type, "data": base64}})
+        }
     };
-    let parts: Value =
-        if turn.kept.is_empty() { turn.parts.iter().map(part).collect() } else { turn.kept.iter().cloned().collect() };
+    let parts: Value = if turn.kept.is_empty() {
+        turn.parts.iter().map(part).collect()
+    } else {
+        turn.kept.iter().cloned().collect()
+    };
     json!({"role": role, "parts": parts})
 }
 
@@ -103,11 +141,16 @@ impl Assembly for Pieces {
         if piece["usageMetadata"].is_object() {
             self.usage = piece["usageMetadata"].clone();
         }
-        for part in piece["candidates"][0]["content"]["parts"].as_array().into_iter().flatten() {
+        for part in piece["candidates"][0]["content"]["parts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             self.add(part);
         }
         self.last = piece.clone();
-        Ok(piece["candidates"][0]["finishReason"].is_string() || piece["promptFeedback"]["blockReason"].is_string())
+        Ok(piece["candidates"][0]["finishReason"].is_string()
+            || piece["promptFeedback"]["blockReason"].is_string())
     }
 
     fn value(&self) -> Value {
@@ -135,7 +178,9 @@ impl Pieces {
             // In place, because an answer may come in many thousand pieces.
             for (name, value) in part {
                 match (last.get_mut(name), value) {
-                    (Some(Value::String(so_far)), Value::String(more)) if name == "text" => so_far.push_str(more),
+                    (Some(Value::String(so_far)), Value::String(more)) if name == "text" => {
+                        so_far.push_str(more)
+                    }
                     _ => drop(last.insert(name.clone(), value.clone())),
                 }
             }
@@ -153,26 +198,52 @@ mod tests {
     fn thinking_is_output() {
         let value = json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 4, "thoughtsTokenCount": 20, "cachedContentTokenCount": 2}});
         let usage = Gemini.usage(&value).unwrap();
-        assert_eq!((usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens), (9, 2, 24, 20));
+        assert_eq!(
+            (
+                usage.input_tokens,
+                usage.cached_tokens,
+                usage.output_tokens,
+                usage.reasoning_tokens
+            ),
+            (9, 2, 24, 20)
+        );
     }
 
     #[test]
     fn a_prompt_that_was_blocked_is_refused() {
-        let reply = Gemini.reply(&json!({"promptFeedback": {"blockReason": "SAFETY"}}), &Request::text("a")).unwrap();
+        let reply = Gemini
+            .reply(
+                &json!({"promptFeedback": {"blockReason": "SAFETY"}}),
+                &Request::text("a"),
+            )
+            .unwrap();
         assert_eq!(reply.finish, Finish::Refused("SAFETY".to_owned()));
         assert!(Gemini.reply(&json!({}), &Request::text("a")).is_err());
         let cut = json!({"candidates": [{"finishReason": "MAX_TOKENS"}]});
-        assert_eq!(Gemini.reply(&cut, &Request::text("a")).unwrap().finish, Finish::Length);
+        assert_eq!(
+            Gemini.reply(&cut, &Request::text("a")).unwrap().finish,
+            Finish::Length
+        );
     }
 
     #[test]
     fn signatures_survive_a_stream() {
         let mut pieces = Pieces::default();
         let piece = |part: Value| json!({"candidates": [{"content": {"parts": [part]}}]});
-        for part in [json!({"text": "a"}), json!({"text": "b"}), json!({"text": "", "thoughtSignature": "s"}), json!({"text": "c"})]
-        {
+        for part in [
+            json!({"text": "a"}),
+            json!({"text": "b"}),
+            json!({"text": "", "thoughtSignature": "s"}),
+            json!({"text": "c"}),
+        ] {
             assert!(!pieces.take("", &piece(part)).unwrap());
         }
-        assert_eq!(pieces.parts, [json!({"text": "ab", "thoughtSignature": "s"}), json!({"text": "c"})]);
+        assert_eq!(
+            pieces.parts,
+            [
+                json!({"text": "ab", "thoughtSignature": "s"}),
+                json!({"text": "c"})
+            ]
+        );
     }
 }

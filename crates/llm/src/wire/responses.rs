@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, bearer, body_for, count, data_url, garbled, joined, role, some_text, text};
+use super::{
+    Assembly, Wire, bearer, body_for, count, data_url, garbled, joined, role, some_text, text,
+};
 use crate::failure::Failure;
 use crate::http::error_in;
 use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
@@ -23,7 +25,10 @@ impl Wire for Responses {
         if let Some(system) = &request.system {
             body.insert("instructions".to_owned(), json!(system));
         }
-        body.insert("input".to_owned(), request.turns.iter().flat_map(items).collect());
+        body.insert(
+            "input".to_owned(),
+            request.turns.iter().flat_map(items).collect(),
+        );
         // What is asked is nobody else's business, and nothing is ever read back.
         body.insert("store".to_owned(), json!(false));
         if request.keep_reasoning {
@@ -49,22 +54,40 @@ impl Wire for Responses {
     }
 
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure> {
-        let output = value["output"].as_array().ok_or_else(|| garbled("the answer has no `output`"))?;
+        let output = value["output"]
+            .as_array()
+            .ok_or_else(|| garbled("the answer has no `output`"))?;
         let of = |kind: &'static str| output.iter().filter(move |item| item["type"] == kind);
-        let contents = || of("message").flat_map(|item| item["content"].as_array().into_iter().flatten());
+        let contents =
+            || of("message").flat_map(|item| item["content"].as_array().into_iter().flatten());
         let refusal = contents().find_map(|part| some_text(&part["refusal"]));
-        let finish = match (refusal, value["status"].as_str(), value["incomplete_details"]["reason"].as_str()) {
+        let finish = match (
+            refusal,
+            value["status"].as_str(),
+            value["incomplete_details"]["reason"].as_str(),
+        ) {
             (Some(refusal), _, _) => Finish::Refused(refusal),
             (None, Some("incomplete"), Some("max_output_tokens")) => Finish::Length,
-            (None, Some("incomplete"), Some("content_filter")) => Finish::Refused("the provider's filter".to_owned()),
+            (None, Some("incomplete"), Some("content_filter")) => {
+                Finish::Refused("the provider's filter".to_owned())
+            }
             (None, Some("completed") | None, _) => Finish::Done,
             (None, Some(other), _) => Finish::Other(other.to_owned()),
         };
-        let thoughts = of("reasoning").flat_map(|item| [&item["summary"], &item["content"]]).filter_map(Value::as_array).flatten();
+        let thoughts = of("reasoning")
+            .flat_map(|item| [&item["summary"], &item["content"]])
+            .filter_map(Value::as_array)
+            .flatten();
         Ok(Reply {
-            text: contents().filter_map(|part| part["text"].as_str()).collect(),
+            text: contents()
+                .filter_map(|part| part["text"].as_str())
+                .collect(),
             reasoning: joined(thoughts.filter_map(|part| part["text"].as_str())),
-            kept: if request.keep_reasoning { of("reasoning").cloned().collect() } else { Vec::new() },
+            kept: if request.keep_reasoning {
+                of("reasoning").cloned().collect()
+            } else {
+                Vec::new()
+            },
             finish,
             usage: self.usage(value),
             model: text(&value["model"]),
@@ -75,7 +98,11 @@ impl Wire for Responses {
 
 /// The items of a turn: the reasoning behind it, then what was said.
 fn items(turn: &Turn) -> Vec<Value> {
-    let kind = if turn.role == Role::User { "input_text" } else { "output_text" };
+    let kind = if turn.role == Role::User {
+        "input_text"
+    } else {
+        "output_text"
+    };
     let part = |part: &Part| match part {
         Part::Text { text } => json!({"type": kind, "text": text}),
         Part::Image { media_type, base64 } => {
@@ -83,7 +110,11 @@ fn items(turn: &Turn) -> Vec<Value> {
         }
     };
     let content: Value = turn.parts.iter().map(part).collect();
-    turn.kept.iter().cloned().chain([json!({"role": role(turn), "content": content})]).collect()
+    turn.kept
+        .iter()
+        .cloned()
+        .chain([json!({"role": role(turn), "content": content})])
+        .collect()
 }
 
 /// A streamed answer: the last event has all of it.
@@ -96,7 +127,8 @@ impl Assembly for Pieces {
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure> {
         let kind = piece["type"].as_str().unwrap_or(name);
         match kind {
-            "error" => Err(error_in(&json!({"error": piece})).unwrap_or_else(|| garbled("the stream reports an error"))),
+            "error" => Err(error_in(&json!({"error": piece}))
+                .unwrap_or_else(|| garbled("the stream reports an error"))),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 self.response = piece["response"].clone();
                 Ok(true)
@@ -123,17 +155,40 @@ mod tests {
         };
         let said = json!({"type": "output_text", "text": "hi"});
         assert_eq!(answer("completed", "", said.clone()).finish, Finish::Done);
-        assert_eq!(answer("incomplete", "max_output_tokens", said.clone()).finish, Finish::Length);
-        assert!(matches!(answer("incomplete", "content_filter", said.clone()).finish, Finish::Refused(_)));
-        assert_eq!(answer("completed", "", json!({"type": "refusal", "refusal": "no"})).finish, Finish::Refused("no".to_owned()));
+        assert_eq!(
+            answer("incomplete", "max_output_tokens", said.clone()).finish,
+            Finish::Length
+        );
+        assert!(matches!(
+            answer("incomplete", "content_filter", said.clone()).finish,
+            Finish::Refused(_)
+        ));
+        assert_eq!(
+            answer("completed", "", json!({"type": "refusal", "refusal": "no"})).finish,
+            Finish::Refused("no".to_owned())
+        );
         assert_eq!(answer("completed", "", said).text, "hi");
-        assert!(Responses.reply(&json!({"output": 5}), &Request::text("a")).is_err());
+        assert!(
+            Responses
+                .reply(&json!({"output": 5}), &Request::text("a"))
+                .is_err()
+        );
     }
 
     #[test]
     fn reasoning_is_sent_back_before_what_was_said() {
-        let sealed = json!({"type": "reasoning", "id": "rs", "encrypted_content": "x", "summary": []});
-        let turn = Turn { kept: vec![sealed.clone()], ..Turn::assistant("hi") };
-        assert_eq!(items(&turn), [sealed, json!({"role": "assistant", "content": [{"type": "output_text", "text": "hi"}]})]);
+        let sealed =
+            json!({"type": "reasoning", "id": "rs", "encrypted_content": "x", "summary": []});
+        let turn = Turn {
+            kept: vec![sealed.clone()],
+            ..Turn::assistant("hi")
+        };
+        assert_eq!(
+            items(&turn),
+            [
+                sealed,
+                json!({"role": "assistant", "content": [{"type": "output_text", "text": "hi"}]})
+            ]
+        );
     }
 }

@@ -9,10 +9,17 @@ use crate::http::{TakeEvents, error_in};
 use crate::sse::{Event, Events};
 use crate::{Provider, Request};
 
-const PROVIDERS: [Provider; 4] = [Provider::OpenaiChat, Provider::OpenaiResponses, Provider::Anthropic, Provider::Gemini];
+const PROVIDERS: [Provider; 4] = [
+    Provider::OpenaiChat,
+    Provider::OpenaiResponses,
+    Provider::Anthropic,
+    Provider::Gemini,
+];
 
 fn wires() -> impl Iterator<Item = (Provider, &'static dyn Wire)> {
-    PROVIDERS.into_iter().map(|provider| (provider, wire(provider).expect("it is asked over HTTP")))
+    PROVIDERS
+        .into_iter()
+        .map(|provider| (provider, wire(provider).expect("it is asked over HTTP")))
 }
 
 /// Names that mean something to one of the readers.
@@ -108,23 +115,30 @@ fn nearly(answer: Value) -> impl Strategy<Value = Value> {
     fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
         found.push(path.to_owned());
         match value {
-            Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| paths(item, &format!("{path}/{at}"), found)),
-            Value::Object(fields) => fields.iter().for_each(|(name, field)| paths(field, &format!("{path}/{name}"), found)),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .for_each(|(at, item)| paths(item, &format!("{path}/{at}"), found)),
+            Value::Object(fields) => fields
+                .iter()
+                .for_each(|(name, field)| paths(field, &format!("{path}/{name}"), found)),
             _ => {}
         }
     }
     let mut found = Vec::new();
     paths(&answer, "", &mut found);
-    proptest::collection::vec((proptest::sample::select(found), values()), 0..3).prop_map(move |changes| {
-        let mut changed = answer.clone();
-        for (path, value) in changes {
-            // An earlier change may have taken the place away.
-            if let Some(place) = changed.pointer_mut(&path) {
-                *place = value;
+    proptest::collection::vec((proptest::sample::select(found), values()), 0..3).prop_map(
+        move |changes| {
+            let mut changed = answer.clone();
+            for (path, value) in changes {
+                // An earlier change may have taken the place away.
+                if let Some(place) = changed.pointer_mut(&path) {
+                    *place = value;
+                }
             }
-        }
-        changed
-    })
+            changed
+        },
+    )
 }
 
 /// Answers and pieces of streams as providers send them.
@@ -152,7 +166,10 @@ fn anything() -> impl Strategy<Value = Value> {
 
 /// Reads a whole answer, and fails the test if what is refused is refused for another reason than its content.
 fn read(provider: Provider, wire: &dyn Wire, value: &Value) {
-    let request = Request { keep_reasoning: true, ..Request::text("a") };
+    let request = Request {
+        keep_reasoning: true,
+        ..Request::text("a")
+    };
     let usage = wire.usage(value);
     match wire.reply(value, &request) {
         Ok(reply) => assert_eq!(reply.usage, usage, "{provider:?} {value}"),
@@ -161,7 +178,10 @@ fn read(provider: Provider, wire: &dyn Wire, value: &Value) {
 }
 
 fn assert_typed(failure: &Failure) {
-    let expected = matches!((failure.kind, failure.status), (FailureKind::Garbled, None) | (FailureKind::Status, Some(400..=599)));
+    let expected = matches!(
+        (failure.kind, failure.status),
+        (FailureKind::Garbled, None) | (FailureKind::Status, Some(400..=599))
+    );
     assert!(expected, "{failure:?}");
 }
 
@@ -244,11 +264,22 @@ fn the_reason_of_the_end_makes_an_answer_whole() {
         let mut stream = Assembling(wire.assembly());
         for (at, piece) in pieces.iter().enumerate() {
             assert!(!stream.is_whole(), "{provider:?} {at}");
-            assert!(!stream.take(&Event { name: String::new(), data: piece.to_string() }).unwrap());
+            assert!(
+                !stream
+                    .take(&Event {
+                        name: String::new(),
+                        data: piece.to_string()
+                    })
+                    .unwrap()
+            );
         }
         assert!(stream.is_whole(), "{provider:?}");
         let reply = wire.reply(&stream.0.value(), &Request::text("a")).unwrap();
         // What it cost was not said, and nothing is made up.
-        assert_eq!((reply.text.as_str(), reply.usage), ("hi", None), "{provider:?}");
+        assert_eq!(
+            (reply.text.as_str(), reply.usage),
+            ("hi", None),
+            "{provider:?}"
+        );
     }
 }

@@ -20,17 +20,31 @@ fn a_good_answer_is_read_whole() {
     everywhere(|form, more| {
         let server = server([]);
         let model = model(&server, form, &more);
-        let request = Request { system: Some("be kind".to_owned()), ..hello() };
+        let request = Request {
+            system: Some("be kind".to_owned()),
+            ..hello()
+        };
         let outcome = model.ask(&request, &Cancel::default(), None, &mut ());
-        let reply = outcome.reply.clone().unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
+        let reply = outcome
+            .reply
+            .clone()
+            .unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
         assert_eq!(reply.text, "you said hello there, model", "{form:?} {more}");
-        assert_eq!(reply.reasoning.as_deref(), Some("I thought about it."), "{form:?} {more}");
+        assert_eq!(
+            reply.reasoning.as_deref(),
+            Some("I thought about it."),
+            "{form:?} {more}"
+        );
         assert_eq!(reply.finish, Finish::Done);
         assert_eq!(reply.model, "test-model");
         assert_eq!(reply.id, "answer-0");
         let served = &server.served()[0];
         let usage = outcome.usage();
-        assert_eq!((usage.input_tokens, usage.output_tokens), (served.input_tokens, served.output_tokens), "{form:?} {more}");
+        assert_eq!(
+            (usage.input_tokens, usage.output_tokens),
+            (served.input_tokens, served.output_tokens),
+            "{form:?} {more}"
+        );
         assert!(usage.cached_tokens > 0 && served.head.contains(KEY));
         assert_eq!(served.id.as_deref(), Some(outcome.attempts[0].id.as_str()));
     });
@@ -57,17 +71,45 @@ fn what_may_pass_is_sent_again_and_counted() {
             let model = model(&server, form, &more);
             let mut diary = Diary::default();
             let outcome = model.ask(&hello(), &Cancel::default(), None, &mut diary);
-            assert!(outcome.reply.is_ok(), "{fault:?} {form:?} {more}: {outcome:?}");
+            assert!(
+                outcome.reply.is_ok(),
+                "{fault:?} {form:?} {more}: {outcome:?}"
+            );
             let served = server.served();
-            assert_eq!((served.len(), outcome.attempts.len()), (3, 3), "{fault:?} {form:?} {more}");
+            assert_eq!(
+                (served.len(), outcome.attempts.len()),
+                (3, 3),
+                "{fault:?} {form:?} {more}"
+            );
             // Both sides' books name the same requests, and what is known of them is the same.
-            let known: Vec<_> = served.iter().map(|entry| entry.id.clone().unwrap()).collect();
-            assert_eq!(diary.sent.iter().map(|sent| sent.id.clone()).collect::<Vec<_>>(), known);
-            assert_eq!(diary.ended.iter().map(|(attempt, _)| attempt.id.clone()).collect::<Vec<_>>(), known);
+            let known: Vec<_> = served
+                .iter()
+                .map(|entry| entry.id.clone().unwrap())
+                .collect();
+            assert_eq!(
+                diary
+                    .sent
+                    .iter()
+                    .map(|sent| sent.id.clone())
+                    .collect::<Vec<_>>(),
+                known
+            );
+            assert_eq!(
+                diary
+                    .ended
+                    .iter()
+                    .map(|(attempt, _)| attempt.id.clone())
+                    .collect::<Vec<_>>(),
+                known
+            );
             assert!(diary.ended[2].1.is_some() && diary.ended[0].1.is_none());
             // Of a connection that is closed without a word nobody knows whether the answer was paid for.
             let unknown = fault.is_billed() || fault == Fault::Close;
-            assert_eq!(outcome.uncounted() > 0, unknown, "{fault:?} {form:?} {more}: {outcome:?}");
+            assert_eq!(
+                outcome.uncounted() > 0,
+                unknown,
+                "{fault:?} {form:?} {more}: {outcome:?}"
+            );
         });
     }
 }
@@ -76,12 +118,32 @@ fn what_may_pass_is_sent_again_and_counted() {
 fn a_stream_without_the_mark_of_its_end_is_asked_for_once() {
     for form in FORMS {
         let server = server([Fault::NoMark]);
-        let outcome = model(&server, form, &format!("stream = true\n{QUICK}")).ask(&hello(), &Cancel::default(), None, &mut ());
-        let reply = outcome.reply.clone().unwrap_or_else(|failure| panic!("{form:?}: {failure}"));
-        assert_eq!((reply.text.as_str(), &reply.finish), ("you said hello there, model", &Finish::Done), "{form:?}");
+        let outcome = model(&server, form, &format!("stream = true\n{QUICK}")).ask(
+            &hello(),
+            &Cancel::default(),
+            None,
+            &mut (),
+        );
+        let reply = outcome
+            .reply
+            .clone()
+            .unwrap_or_else(|failure| panic!("{form:?}: {failure}"));
+        assert_eq!(
+            (reply.text.as_str(), &reply.finish),
+            ("you said hello there, model", &Finish::Done),
+            "{form:?}"
+        );
         let served = server.served();
-        assert_eq!((served.len(), outcome.attempts.len(), outcome.uncounted()), (1, 1, 0), "{form:?}");
-        assert_eq!(outcome.usage().output_tokens, served[0].output_tokens, "{form:?}");
+        assert_eq!(
+            (served.len(), outcome.attempts.len(), outcome.uncounted()),
+            (1, 1, 0),
+            "{form:?}"
+        );
+        assert_eq!(
+            outcome.usage().output_tokens,
+            served[0].output_tokens,
+            "{form:?}"
+        );
     }
 }
 
@@ -90,9 +152,13 @@ fn what_cannot_pass_is_sent_once() {
     for status in [400, 401, 403, 404, 413, 422] {
         everywhere(|form, more| {
             let server = server([Fault::Status(status, None)]);
-            let outcome = model(&server, form, &more).ask(&hello(), &Cancel::default(), None, &mut ());
+            let outcome =
+                model(&server, form, &more).ask(&hello(), &Cancel::default(), None, &mut ());
             let failure = outcome.reply.unwrap_err();
-            assert_eq!((failure.kind, failure.status), (FailureKind::Status, Some(status)));
+            assert_eq!(
+                (failure.kind, failure.status),
+                (FailureKind::Status, Some(status))
+            );
             assert_eq!(server.served().len(), 1, "{form:?} {more}");
         });
     }
@@ -115,14 +181,30 @@ fn empty_answers_and_refusals_are_answers_and_cost() {
         let prices = "prices = { date = \"2026-11-01\", input = 1000000, output = 1000000 }\n";
         let model = model(&server, form, &format!("{more}{prices}"));
         let empty = model.ask(&hello(), &Cancel::default(), None, &mut ());
-        let reply = empty.reply.clone().unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
-        assert_eq!((reply.text.as_str(), &reply.finish), ("", &Finish::Done), "{form:?} {more}");
+        let reply = empty
+            .reply
+            .clone()
+            .unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
+        assert_eq!(
+            (reply.text.as_str(), &reply.finish),
+            ("", &Finish::Done),
+            "{form:?} {more}"
+        );
         let refused = model.ask(&hello(), &Cancel::default(), None, &mut ());
-        let reply = refused.reply.clone().unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
-        assert!(matches!(reply.finish, Finish::Refused(_)), "{form:?} {more}: {reply:?}");
+        let reply = refused
+            .reply
+            .clone()
+            .unwrap_or_else(|failure| panic!("{form:?} {more}: {failure}"));
+        assert!(
+            matches!(reply.finish, Finish::Refused(_)),
+            "{form:?} {more}: {reply:?}"
+        );
         for (outcome, served) in [empty, refused].iter().zip(server.served()) {
             let billed = (served.input_tokens + served.output_tokens) as f64;
-            assert!((outcome.cost_usd() - billed).abs() < 1e-9, "{form:?} {more}: {outcome:?}");
+            assert!(
+                (outcome.cost_usd() - billed).abs() < 1e-9,
+                "{form:?} {more}: {outcome:?}"
+            );
         }
     });
 }
@@ -131,8 +213,17 @@ fn empty_answers_and_refusals_are_answers_and_cost() {
 fn slow_bytes_are_waited_for_and_silence_is_not() {
     everywhere(|form, more| {
         let server = server([Fault::Slow, Fault::Stall(Duration::from_secs(600))]);
-        let model = model(&server, form, &format!("{more}timeouts = {{ read_s = 0.5 }}\n"));
-        assert!(model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.is_ok());
+        let model = model(
+            &server,
+            form,
+            &format!("{more}timeouts = {{ read_s = 0.5 }}\n"),
+        );
+        assert!(
+            model
+                .ask(&hello(), &Cancel::default(), None, &mut ())
+                .reply
+                .is_ok()
+        );
         // The stalled request is given up, and the next one is answered.
         let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
         assert!(outcome.reply.is_ok());
@@ -145,10 +236,20 @@ fn slow_bytes_are_waited_for_and_silence_is_not() {
 #[test]
 fn the_total_time_cuts_a_request() {
     everywhere(|form, more| {
-        let server = server([Fault::Late(Duration::from_secs(600)), Fault::Late(Duration::from_secs(600))]);
-        let model = model(&server, form, &format!("{more}timeouts = {{ total_s = 0.3 }}\n"));
+        let server = server([
+            Fault::Late(Duration::from_secs(600)),
+            Fault::Late(Duration::from_secs(600)),
+        ]);
+        let model = model(
+            &server,
+            form,
+            &format!("{more}timeouts = {{ total_s = 0.3 }}\n"),
+        );
         let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
-        assert_eq!(outcome.reply.as_ref().unwrap_err().kind, FailureKind::TimedOut);
+        assert_eq!(
+            outcome.reply.as_ref().unwrap_err().kind,
+            FailureKind::TimedOut
+        );
         assert_eq!((outcome.attempts.len(), outcome.uncounted()), (1, 1));
         // The caller's deadline does the same.
         let model = crate::setup::model(&server, form, &more);
@@ -163,8 +264,17 @@ fn long_thinking_is_a_matter_of_configuration() {
     // An answer that is later than one read may take is fine if reads may take that long.
     everywhere(|form, more| {
         let server = server([Fault::Late(Duration::from_millis(700))]);
-        let model = model(&server, form, &format!("{more}timeouts = {{ read_s = 86400, total_s = 172800 }}\n"));
-        assert!(model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.is_ok());
+        let model = model(
+            &server,
+            form,
+            &format!("{more}timeouts = {{ read_s = 86400, total_s = 172800 }}\n"),
+        );
+        assert!(
+            model
+                .ask(&hello(), &Cancel::default(), None, &mut ())
+                .reply
+                .is_ok()
+        );
         assert_eq!(server.served().len(), 1);
     });
 }
@@ -188,27 +298,58 @@ fn a_server_that_is_not_there_is_said_to_be_unreachable() {
 #[test]
 fn no_key_leaves_but_in_its_header() {
     everywhere(|form, more| {
-        let faults = [Fault::Echo(400), Fault::Echo(500), Fault::Status(429, None), Fault::Malformed, Fault::Close, Fault::None];
-        let server =
-            rhae_testkit::ModelServer::start(rhae_testkit::Faults::first(faults), |_| format!("your key is {KEY}, is it not?"));
+        let faults = [
+            Fault::Echo(400),
+            Fault::Echo(500),
+            Fault::Status(429, None),
+            Fault::Malformed,
+            Fault::Close,
+            Fault::None,
+        ];
+        let server = rhae_testkit::ModelServer::start(rhae_testkit::Faults::first(faults), |_| {
+            format!("your key is {KEY}, is it not?")
+        });
         let model = model(&server, form, &more);
         let mut diary = Diary::default();
         let mut output = format!("{:?}", model.config());
         for _ in 0..2 {
             let outcome = model.ask(&hello(), &Cancel::default(), None, &mut diary);
             output += &format!("{outcome:?}");
-            output += &outcome.reply.map_or_else(|failure| failure.to_string(), |reply| reply.text);
+            output += &outcome
+                .reply
+                .map_or_else(|failure| failure.to_string(), |reply| reply.text);
         }
-        output += &serde_json::to_string(&diary.ended.iter().map(|(attempt, reply)| json!([attempt, reply])).collect::<Vec<_>>())
-            .unwrap();
-        assert!(output.contains("[key]"), "the server repeats the key: {output}");
+        output += &serde_json::to_string(
+            &diary
+                .ended
+                .iter()
+                .map(|(attempt, reply)| json!([attempt, reply]))
+                .collect::<Vec<_>>(),
+        )
+        .unwrap();
+        assert!(
+            output.contains("[key]"),
+            "the server repeats the key: {output}"
+        );
         assert!(!output.contains(KEY), "{form:?} {more}: {output}");
-        assert!(server.served().iter().all(|served| served.head.contains(KEY) && !served.body.to_string().contains(KEY)));
+        assert!(
+            server
+                .served()
+                .iter()
+                .all(|served| served.head.contains(KEY) && !served.body.to_string().contains(KEY))
+        );
     });
-    let models = rhae_llm::Models::parse("[models.m]\nprovider = \"openai-chat\"\nmodel = \"x\"").unwrap();
+    let models =
+        rhae_llm::Models::parse("[models.m]\nprovider = \"openai-chat\"\nmodel = \"x\"").unwrap();
     let bad = format!("{KEY}\n{KEY}");
-    let error = rhae_llm::Model::open_with(&models, "m", &|_| Some(bad.clone())).err().unwrap().to_string();
-    assert!(error.contains("OPENAI_API_KEY") && !error.contains(KEY), "{error}");
+    let error = rhae_llm::Model::open_with(&models, "m", &|_| Some(bad.clone()))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        error.contains("OPENAI_API_KEY") && !error.contains(KEY),
+        "{error}"
+    );
 }
 
 #[test]
@@ -225,8 +366,15 @@ fn conversations_and_pictures_arrive() {
             turns: vec![Turn::user("what is it?"), Turn::assistant("a cat"), last],
             ..Request::default()
         };
-        let reply = model.ask(&request, &Cancel::default(), None, &mut ()).reply.unwrap();
-        let turns = [(false, "what is it?"), (true, "a cat"), (false, "and this?")];
+        let reply = model
+            .ask(&request, &Cancel::default(), None, &mut ())
+            .reply
+            .unwrap();
+        let turns = [
+            (false, "what is it?"),
+            (true, "a cat"),
+            (false, "and this?"),
+        ];
         assert_eq!(reply.text, format!("look|{turns:?}|1"), "{form:?} {more}");
     });
 }
@@ -236,18 +384,46 @@ fn reasoning_is_kept_and_sent_back_if_asked_for() {
     everywhere(|form, more| {
         let server = server([]);
         let model = model(&server, form, &more);
-        let first = Request { keep_reasoning: true, ..hello() };
-        let reply = model.ask(&first, &Cancel::default(), None, &mut ()).reply.unwrap();
+        let first = Request {
+            keep_reasoning: true,
+            ..hello()
+        };
+        let reply = model
+            .ask(&first, &Cancel::default(), None, &mut ())
+            .reply
+            .unwrap();
         assert!(!reply.kept.is_empty(), "{form:?} {more}");
-        let said = Turn { kept: reply.kept.clone(), ..Turn::assistant(&reply.text) };
-        let second = Request { turns: vec![first.turns[0].clone(), said, Turn::user("go on")], ..first.clone() };
-        assert!(model.ask(&second, &Cancel::default(), None, &mut ()).reply.is_ok());
+        let said = Turn {
+            kept: reply.kept.clone(),
+            ..Turn::assistant(&reply.text)
+        };
+        let second = Request {
+            turns: vec![first.turns[0].clone(), said, Turn::user("go on")],
+            ..first.clone()
+        };
+        assert!(
+            model
+                .ask(&second, &Cancel::default(), None, &mut ())
+                .reply
+                .is_ok()
+        );
         let served = server.served();
         // The seal of the first answer, or the reasoning itself where there is no seal, is in the second request.
-        let seal = if form.0 == "openai-chat" { "I thought about it." } else { "sealed-0" };
-        assert!(served[1].body.to_string().contains(seal), "{form:?} {more}: {}", served[1].body);
+        let seal = if form.0 == "openai-chat" {
+            "I thought about it."
+        } else {
+            "sealed-0"
+        };
+        assert!(
+            served[1].body.to_string().contains(seal),
+            "{form:?} {more}: {}",
+            served[1].body
+        );
         assert!(!served[0].body.to_string().contains(seal));
-        let plain = model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.unwrap();
+        let plain = model
+            .ask(&hello(), &Cancel::default(), None, &mut ())
+            .reply
+            .unwrap();
         assert!(plain.kept.is_empty(), "{form:?} {more}");
     });
 }
@@ -256,15 +432,21 @@ fn reasoning_is_kept_and_sent_back_if_asked_for() {
 fn parameters_are_passed_on() {
     for form in FORMS {
         let server = server([]);
-        let more =
-            if form.0 == "anthropic" { "" } else { "request = { temperature = 0.5, nested = { deep = [1, \"two\", true] } }\n" };
+        let more = if form.0 == "anthropic" {
+            ""
+        } else {
+            "request = { temperature = 0.5, nested = { deep = [1, \"two\", true] } }\n"
+        };
         let outcome = model(&server, form, more).ask(&hello(), &Cancel::default(), None, &mut ());
         assert!(outcome.reply.is_ok());
         let body = &server.served()[0].body;
         if form.0 == "anthropic" {
             assert_eq!(body["max_tokens"], 500);
         } else {
-            assert_eq!((&body["temperature"], &body["nested"]), (&json!(0.5), &json!({"deep": [1, "two", true]})));
+            assert_eq!(
+                (&body["temperature"], &body["nested"]),
+                (&json!(0.5), &json!({"deep": [1, "two", true]}))
+            );
         }
     }
 }

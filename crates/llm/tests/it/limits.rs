@@ -8,13 +8,24 @@ use crate::setup::{Diary, FORMS, QUICK, hello, model, server};
 
 #[test]
 fn many_threads_share_the_limit_of_requests_at_once() {
-    let server = server(std::iter::repeat_n(Fault::Late(Duration::from_millis(20)), 64));
-    let model = model(&server, FORMS[0], &format!("{QUICK}limits = {{ in_flight = 8 }}\n"));
+    let server = server(std::iter::repeat_n(
+        Fault::Late(Duration::from_millis(20)),
+        64,
+    ));
+    let model = model(
+        &server,
+        FORMS[0],
+        &format!("{QUICK}limits = {{ in_flight = 8 }}\n"),
+    );
     let good = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..64 {
             scope.spawn(|| {
-                if model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.is_ok() {
+                if model
+                    .ask(&hello(), &Cancel::default(), None, &mut ())
+                    .reply
+                    .is_ok()
+                {
                     good.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -27,25 +38,46 @@ fn many_threads_share_the_limit_of_requests_at_once() {
 #[test]
 fn sixty_four_at_once_live_with_every_fault() {
     let server = ModelServer::start(Faults::mixed(40, 7), |_| "good".to_owned());
-    let more = format!("stream = true\n{}breaker = {{ failures = 1000 }}\n", QUICK.replace("attempts = 4", "attempts = 12"));
+    let more = format!(
+        "stream = true\n{}breaker = {{ failures = 1000 }}\n",
+        QUICK.replace("attempts = 4", "attempts = 12")
+    );
     let model = model(&server, FORMS[0], &more);
     let outcomes: Vec<_> = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..64)
-            .map(|_| scope.spawn(|| (0..4).map(|_| model.ask(&hello(), &Cancel::default(), None, &mut ())).collect::<Vec<_>>()))
+            .map(|_| {
+                scope.spawn(|| {
+                    (0..4)
+                        .map(|_| model.ask(&hello(), &Cancel::default(), None, &mut ()))
+                        .collect::<Vec<_>>()
+                })
+            })
             .collect();
-        calls.into_iter().flat_map(|call| call.join().unwrap()).collect()
+        calls
+            .into_iter()
+            .flat_map(|call| call.join().unwrap())
+            .collect()
     });
     assert!(outcomes.iter().all(|outcome| outcome.reply.is_ok()));
     let served = server.served();
-    let attempts: Vec<_> = outcomes.iter().flat_map(|outcome| &outcome.attempts).collect();
+    let attempts: Vec<_> = outcomes
+        .iter()
+        .flat_map(|outcome| &outcome.attempts)
+        .collect();
     assert_eq!(attempts.len(), served.len());
     // What is not counted is exactly what the server billed and the caller could not know.
     for attempt in attempts {
-        let entry = served.iter().find(|entry| entry.id.as_deref() == Some(&attempt.id)).unwrap();
+        let entry = served
+            .iter()
+            .find(|entry| entry.id.as_deref() == Some(&attempt.id))
+            .unwrap();
         let billed = entry.input_tokens + entry.output_tokens;
         match &attempt.usage {
             Some(usage) => assert_eq!(usage.total_tokens(), billed, "{attempt:?}"),
-            None if billed > 0 => assert!(attempt.failure.as_ref().unwrap().may_have_consumed(), "{attempt:?}"),
+            None if billed > 0 => assert!(
+                attempt.failure.as_ref().unwrap().may_have_consumed(),
+                "{attempt:?}"
+            ),
             None => {}
         }
     }
@@ -63,9 +95,15 @@ fn a_server_that_asks_for_peace_gets_it_from_all_calls() {
     let server = crate::setup::server([Fault::Status(429, Some("600"))]);
     let model = crate::setup::model(&server, FORMS[0], QUICK);
     let deadline = Some(std::time::Instant::now() + Duration::from_millis(400));
-    let failure = model.ask(&hello(), &Cancel::default(), deadline, &mut ()).reply.unwrap_err();
+    let failure = model
+        .ask(&hello(), &Cancel::default(), deadline, &mut ())
+        .reply
+        .unwrap_err();
     assert_eq!(failure.status, Some(429));
-    let failure = model.ask(&hello(), &Cancel::default(), deadline, &mut ()).reply.unwrap_err();
+    let failure = model
+        .ask(&hello(), &Cancel::default(), deadline, &mut ())
+        .reply
+        .unwrap_err();
     assert_eq!(failure.kind, FailureKind::TimedOut);
     assert_eq!(server.served().len(), 1);
 }
@@ -73,10 +111,15 @@ fn a_server_that_asks_for_peace_gets_it_from_all_calls() {
 #[test]
 fn the_circuit_opens_and_closes() {
     let server = server(std::iter::repeat_n(Fault::Status(500, None), 5));
-    let more =
-        format!("{}breaker = {{ failures = 3, cool_down_s = 0.05, rounds = 9 }}\n", QUICK.replace("attempts = 4", "attempts = 9"));
+    let more = format!(
+        "{}breaker = {{ failures = 3, cool_down_s = 0.05, rounds = 9 }}\n",
+        QUICK.replace("attempts = 4", "attempts = 9")
+    );
     let outcome = model(&server, FORMS[0], &more).ask(&hello(), &Cancel::default(), None, &mut ());
-    assert!(outcome.reply.is_ok(), "it waits, tries, and goes on when the server is well again");
+    assert!(
+        outcome.reply.is_ok(),
+        "it waits, tries, and goes on when the server is well again"
+    );
     assert_eq!(server.served().len(), 6);
 }
 
@@ -87,12 +130,19 @@ fn a_circuit_that_opens_too_often_stays_open() {
     let model = model(&server, FORMS[0], &more);
     let mut last = None;
     for _ in 0..5 {
-        last = model.ask(&hello(), &Cancel::default(), None, &mut ()).reply.err();
+        last = model
+            .ask(&hello(), &Cancel::default(), None, &mut ())
+            .reply
+            .err();
     }
     let last = last.unwrap();
     assert_eq!(last.kind, FailureKind::CircuitOpen);
     assert!(last.concerns_every_call());
-    assert_eq!(server.served().len(), 5, "three failures, and one for each round");
+    assert_eq!(
+        server.served().len(),
+        5,
+        "three failures, and one for each round"
+    );
 }
 
 #[test]
@@ -116,10 +166,18 @@ fn who_gives_up_is_back_at_once() {
             cancel.cancel();
             call.join().unwrap()
         });
-        assert_eq!(outcome.reply.unwrap_err().kind, FailureKind::Cancelled, "{when}");
+        assert_eq!(
+            outcome.reply.unwrap_err().kind,
+            FailureKind::Cancelled,
+            "{when}"
+        );
         assert_eq!(outcome.attempts.len(), 1, "{when}");
         let after = model.ask(&hello(), &cancel, None, &mut ());
-        assert_eq!((after.reply.unwrap_err().kind, after.attempts.len()), (FailureKind::Cancelled, 0), "{when}");
+        assert_eq!(
+            (after.reply.unwrap_err().kind, after.attempts.len()),
+            (FailureKind::Cancelled, 0),
+            "{when}"
+        );
     }
 }
 
@@ -127,8 +185,17 @@ fn who_gives_up_is_back_at_once() {
 fn who_watches_can_stop_what_would_be_sent_again() {
     let server = server(std::iter::repeat_n(Fault::Status(500, None), 9));
     let model = model(&server, FORMS[0], QUICK);
-    let mut diary = Diary { most: Some(2), ..Diary::default() };
-    let failure = model.ask(&hello(), &Cancel::default(), None, &mut diary).reply.unwrap_err();
-    assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Halted, "the money is spent"));
+    let mut diary = Diary {
+        most: Some(2),
+        ..Diary::default()
+    };
+    let failure = model
+        .ask(&hello(), &Cancel::default(), None, &mut diary)
+        .reply
+        .unwrap_err();
+    assert_eq!(
+        (failure.kind, failure.message.as_str()),
+        (FailureKind::Halted, "the money is spent")
+    );
     assert_eq!((server.served().len(), diary.ended.len()), (2, 2));
 }

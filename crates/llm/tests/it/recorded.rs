@@ -15,19 +15,41 @@ fn what_was_recorded_is_replayed() {
         server.url()
     );
     let models = Models::parse(&text).unwrap();
-    assert!(Model::open(&models, "again").is_err(), "there is no recording yet");
+    assert!(
+        Model::open(&models, "again").is_err(),
+        "there is no recording yet"
+    );
     let tape = Model::open(&models, "tape").unwrap();
     let first = tape.ask(&hello(), &Cancel::default(), None, &mut ());
-    assert_eq!((first.attempts.len(), tape.config().name.as_str()), (2, "real"));
-    let second = tape.ask(&Request { sample: 1, ..hello() }, &Cancel::default(), None, &mut ());
+    assert_eq!(
+        (first.attempts.len(), tape.config().name.as_str()),
+        (2, "real")
+    );
+    let second = tape.ask(
+        &Request {
+            sample: 1,
+            ..hello()
+        },
+        &Cancel::default(),
+        None,
+        &mut (),
+    );
     let again = Model::open(&models, "again").unwrap();
     for (sample, recorded) in [first, second].into_iter().enumerate() {
-        let request = Request { sample: sample as u32, ..hello() };
+        let request = Request {
+            sample: sample as u32,
+            ..hello()
+        };
         let replayed = again.ask(&request, &Cancel::default(), None, &mut ());
         assert_eq!(replayed.reply, recorded.reply);
         assert_eq!(replayed.usage(), recorded.usage());
     }
-    let missing = again.ask(&Request::text("something else"), &Cancel::default(), None, &mut ());
+    let missing = again.ask(
+        &Request::text("something else"),
+        &Cancel::default(),
+        None,
+        &mut (),
+    );
     assert_eq!(missing.reply.unwrap_err().kind, FailureKind::NoAnswer);
     assert_eq!(missing.attempts.len(), 1);
     assert_eq!(server.served().len(), 3);

@@ -54,9 +54,17 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
         if line.data.get("action_input").is_none() {
             continue;
         }
-        let seen: Observation = serde_json::from_value(line.data).map_err(|found| error(json_reason(&found)))?;
-        let game_id: GameId = seen.game_id.parse().map_err(|found: rhae_engine::GameIdError| error(found.to_string()))?;
-        let format = if seen.action_input.id.is_string() { Format::Toolkit } else { Format::Agents };
+        let seen: Observation =
+            serde_json::from_value(line.data).map_err(|found| error(json_reason(&found)))?;
+        let game_id: GameId = seen
+            .game_id
+            .parse()
+            .map_err(|found: rhae_engine::GameIdError| error(found.to_string()))?;
+        let format = if seen.action_input.id.is_string() {
+            Format::Toolkit
+        } else {
+            Format::Agents
+        };
         let recording = recording.get_or_insert_with(|| Recording {
             format,
             header: Header {
@@ -68,20 +76,32 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
                 guid: seen.guid.clone(),
                 win_levels: seen.win_levels,
                 resets: ResetRule::Official,
-                available: seen.available_actions.iter().copied().filter_map(ActionKind::from_id).collect(),
+                available: seen
+                    .available_actions
+                    .iter()
+                    .copied()
+                    .filter_map(ActionKind::from_id)
+                    .collect(),
             },
             entries: Vec::new(),
             ending: None,
         });
         if game_id != recording.header.game_id {
-            return Err(error(format!("the environment changes from `{}` to `{game_id}`", recording.header.game_id)));
+            return Err(error(format!(
+                "the environment changes from `{}` to `{game_id}`",
+                recording.header.game_id
+            )));
         }
         if let Some(entry) = parse_entry(seen, recording.entries.last()).map_err(error)? {
             recording.entries.push(entry);
         }
     }
     let recording = recording.ok_or(RecordingError::Unknown)?;
-    if recording.entries.is_empty() { Err(RecordingError::Unknown) } else { Ok(recording) }
+    if recording.entries.is_empty() {
+        Err(RecordingError::Unknown)
+    } else {
+        Ok(recording)
+    }
 }
 
 /// The entry of an observation; `None` for a command after the end, which the official tools record without frames.
@@ -111,7 +131,10 @@ fn parse_entry(seen: Observation, before: Option<&Entry>) -> Result<Option<Entry
         full_reset,
         counted: !full_reset,
         changed: None,
-        details: Details { reasoning: seen.action_input.reasoning, ..Details::default() },
+        details: Details {
+            reasoning: seen.action_input.reasoning,
+            ..Details::default()
+        },
     }))
 }
 
@@ -156,7 +179,11 @@ impl ToolkitLine<'_> {
     fn write(&self, format: Format) -> Vec<u8> {
         let entry = self.entry;
         let kind = entry.action.kind();
-        let id = if format == Format::Toolkit { json!(kind.name()) } else { json!(kind.id()) };
+        let id = if format == Format::Toolkit {
+            json!(kind.name())
+        } else {
+            json!(kind.id())
+        };
         let data = match entry.action {
             Action::Action6 { x, y } => json!({ "x": x, "y": y }),
             _ => json!({}),
@@ -172,7 +199,9 @@ impl ToolkitLine<'_> {
             "full_reset": entry.full_reset,
             "available_actions": available,
         });
-        let mut line = json!({ "timestamp": timestamp(self.at_ms), "data": observation }).to_string().into_bytes();
+        let mut line = json!({ "timestamp": timestamp(self.at_ms), "data": observation })
+            .to_string()
+            .into_bytes();
         // Both objects end here; the frames are the last field of the inner one.
         line.truncate(line.len() - 2);
         line.extend_from_slice(b",\"frame\":");
@@ -185,8 +214,16 @@ impl ToolkitLine<'_> {
 pub(super) fn to_text(recording: &Recording, format: Format) -> Result<String, RecordingError> {
     let mut text = String::new();
     let header = &recording.header;
-    for (index, entry) in recording.entries.iter().enumerate().filter(|(_, entry)| ToolkitLine::is_known(entry)) {
-        let frames = entry.frames.as_ref().ok_or(RecordingError::NoFrames { format: format.name(), entry: index + 1 })?;
+    for (index, entry) in recording
+        .entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| ToolkitLine::is_known(entry))
+    {
+        let frames = entry.frames.as_ref().ok_or(RecordingError::NoFrames {
+            format: format.name(),
+            entry: index + 1,
+        })?;
         let line = ToolkitLine {
             game_id: &header.game_id,
             guid: header.guid.as_deref(),

@@ -6,7 +6,9 @@ use rhae_engine::{Action, ActionKind, GameIdError, PlayState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Details, Ending, Entry, Format, Header, Recording, RecordingError, ResetRule, json_reason};
+use super::{
+    Details, Ending, Entry, Format, Header, Recording, RecordingError, ResetRule, json_reason,
+};
 
 /// The name that the header carries.
 pub const FORMAT: &str = "rhae-recording";
@@ -62,7 +64,10 @@ struct EndLine {
     message: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -113,8 +118,18 @@ impl<W: Write> RecordingWriter<W> {
 
     /// Adds the closing line and gives the output back.
     pub fn end(mut self, ending: &Ending) -> io::Result<W> {
-        let message = if let Ending::Failed(message) = ending { Some(message.clone()) } else { None };
-        write_line(&mut self.out, &EndLine { end: ending.name().to_owned(), message })?;
+        let message = if let Ending::Failed(message) = ending {
+            Some(message.clone())
+        } else {
+            None
+        };
+        write_line(
+            &mut self.out,
+            &EndLine {
+                end: ending.name().to_owned(),
+                message,
+            },
+        )?;
         self.out.flush()?;
         Ok(self.out)
     }
@@ -153,7 +168,10 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
     let mut ending = None;
     for &(number, line) in rest {
         if ending.is_some() {
-            return Err(RecordingError::line(number, "there are lines after the closing one"));
+            return Err(RecordingError::line(
+                number,
+                "there are lines after the closing one",
+            ));
         }
         // The closing line is short and the only one with this key; every other line is read once, as an entry.
         match parse_end(number, line) {
@@ -162,25 +180,43 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Recording, RecordingError
         }
     }
     match entries.first() {
-        Some(entry) if entry.action != Action::Reset => {
-            Err(RecordingError::line(number + 1, "the first action must be RESET (`0`)"))
-        }
-        Some(_) => Ok(Recording { format: Format::Rhae, header, entries, ending }),
-        None => Err(RecordingError::line(number, "there is a header but no observation")),
+        Some(entry) if entry.action != Action::Reset => Err(RecordingError::line(
+            number + 1,
+            "the first action must be RESET (`0`)",
+        )),
+        Some(_) => Ok(Recording {
+            format: Format::Rhae,
+            header,
+            entries,
+            ending,
+        }),
+        None => Err(RecordingError::line(
+            number,
+            "there is a header but no observation",
+        )),
     }
 }
 
 fn parse_header(number: usize, line: &str) -> Result<Header, RecordingError> {
     // The version is looked at first: another version may have other fields.
-    let value: Value = serde_json::from_str(line).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
+    let value: Value = serde_json::from_str(line)
+        .map_err(|error| RecordingError::line(number, json_reason(&error)))?;
     match value.get("version") {
         Some(version) if version.as_u64() == Some(FORMAT_VERSION) => {}
-        Some(found) => return Err(RecordingError::Version { found: found.to_string() }),
+        Some(found) => {
+            return Err(RecordingError::Version {
+                found: found.to_string(),
+            });
+        }
         None => return Err(RecordingError::line(number, "the header has no `version`")),
     }
-    let header: HeaderLine = serde_json::from_value(value).map_err(|error| RecordingError::line(number, json_reason(&error)))?;
+    let header: HeaderLine = serde_json::from_value(value)
+        .map_err(|error| RecordingError::line(number, json_reason(&error)))?;
     Ok(Header {
-        game_id: header.game_id.parse().map_err(|error: GameIdError| RecordingError::line(number, error.to_string()))?,
+        game_id: header
+            .game_id
+            .parse()
+            .map_err(|error: GameIdError| RecordingError::line(number, error.to_string()))?,
         seed: header.seed,
         agent: header.agent,
         agent_seed: header.agent_seed,
@@ -189,9 +225,18 @@ fn parse_header(number: usize, line: &str) -> Result<Header, RecordingError> {
         resets: [ResetRule::Official, ResetRule::LevelsOnly]
             .into_iter()
             .find(|rule| rule.name() == header.resets)
-            .ok_or_else(|| RecordingError::line(number, format!("`{}` is not a rule about RESET", header.resets)))?,
+            .ok_or_else(|| {
+                RecordingError::line(
+                    number,
+                    format!("`{}` is not a rule about RESET", header.resets),
+                )
+            })?,
         win_levels: header.win_levels,
-        available: header.available_actions.into_iter().filter_map(ActionKind::from_id).collect(),
+        available: header
+            .available_actions
+            .into_iter()
+            .filter_map(ActionKind::from_id)
+            .collect(),
     })
 }
 
@@ -200,20 +245,38 @@ fn parse_entry(number: usize, line: &str) -> Result<Entry, RecordingError> {
     let line: EntryLine = serde_json::from_str(line).map_err(|found| error(json_reason(&found)))?;
     let state = match line.state.as_deref() {
         None => PlayState::NotFinished,
-        Some(name) => PlayState::from_name(name).ok_or_else(|| error(format!("`{name}` is not a state")))?,
+        Some(name) => {
+            PlayState::from_name(name).ok_or_else(|| error(format!("`{name}` is not a state")))?
+        }
     };
-    let well_formed = line.hash.len() == 16 && line.hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let hash = u64::from_str_radix(&line.hash, 16).ok().filter(|_| well_formed);
+    let well_formed =
+        line.hash.len() == 16 && line.hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hash = u64::from_str_radix(&line.hash, 16)
+        .ok()
+        .filter(|_| well_formed);
     Ok(Entry {
-        action: line.action.parse().map_err(|found: rhae_engine::ParseActionError| error(found.to_string()))?,
-        hash: hash.ok_or_else(|| error(format!("`{}` is not a hash of 16 hexadecimal digits", line.hash)))?,
+        action: line
+            .action
+            .parse()
+            .map_err(|found: rhae_engine::ParseActionError| error(found.to_string()))?,
+        hash: hash.ok_or_else(|| {
+            error(format!(
+                "`{}` is not a hash of 16 hexadecimal digits",
+                line.hash
+            ))
+        })?,
         frames: None,
         state,
         levels_completed: line.levels,
         full_reset: line.full_reset,
         counted: !line.uncounted && !line.full_reset,
         changed: Some(!line.unchanged),
-        details: Details { t_ms: line.t_ms, reasoning: line.reasoning, usage: line.usage, cost_usd: line.cost_usd },
+        details: Details {
+            t_ms: line.t_ms,
+            reasoning: line.reasoning,
+            usage: line.usage,
+            cost_usd: line.cost_usd,
+        },
     })
 }
 
@@ -228,6 +291,9 @@ fn parse_end(number: usize, line: &str) -> Option<Result<Ending, RecordingError>
         "budget" => Ok(Ending::Budget),
         "stopped" => Ok(Ending::Stopped),
         "failed" => Ok(Ending::Failed(line.message.unwrap_or_default())),
-        other => Err(RecordingError::line(number, format!("`{other}` is not an ending"))),
+        other => Err(RecordingError::line(
+            number,
+            format!("`{other}` is not an ending"),
+        )),
     })
 }

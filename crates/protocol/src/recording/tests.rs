@@ -37,19 +37,32 @@ fn recording() -> Recording {
     let mut won = entry(Action::Action6 { x: 3, y: 9 }, 4);
     won.state = PlayState::Win;
     won.levels_completed = 2;
-    won.details = Details { t_ms: Some(40), reasoning: Some("because".into()), usage: None, cost_usd: Some(0.5) };
+    won.details = Details {
+        t_ms: Some(40),
+        reasoning: Some("because".into()),
+        usage: None,
+        cost_usd: Some(0.5),
+    };
     let mut idle = entry(Action::Action3, 3);
     idle.changed = Some(false);
     Recording {
         format: Format::Rhae,
         header: header(),
-        entries: vec![entry(Action::Reset, 1), entry(Action::Action1, 2), idle, won],
+        entries: vec![
+            entry(Action::Reset, 1),
+            entry(Action::Action1, 2),
+            idle,
+            won,
+        ],
         ending: Some(Ending::Won),
     }
 }
 
 fn without_frames(mut recording: Recording) -> Recording {
-    recording.entries.iter_mut().for_each(|entry| entry.frames = None);
+    recording
+        .entries
+        .iter_mut()
+        .for_each(|entry| entry.frames = None);
     recording
 }
 
@@ -81,10 +94,17 @@ fn the_official_forms_come_back_with_frames() {
         assert_eq!(read.header.win_levels, 2);
         assert_eq!(read.header.available, recording.header.available);
         for (found, expected) in read.entries.iter().zip(&recording.entries) {
-            assert_eq!((found.action, found.hash, &found.frames), (expected.action, expected.hash, &expected.frames));
+            assert_eq!(
+                (found.action, found.hash, &found.frames),
+                (expected.action, expected.hash, &expected.frames)
+            );
             assert_eq!(
                 (found.state, found.levels_completed, found.full_reset),
-                (expected.state, expected.levels_completed, expected.full_reset)
+                (
+                    expected.state,
+                    expected.levels_completed,
+                    expected.full_reset
+                )
             );
             assert_eq!(found.details.reasoning, expected.details.reasoning);
         }
@@ -97,8 +117,20 @@ fn commands_that_were_not_carried_out_are_left_out_of_the_official_forms() {
     let mut ignored = entry(Action::Reset, 3);
     (ignored.full_reset, ignored.counted, ignored.changed) = (false, false, Some(false));
     recording.entries.insert(2, ignored);
-    assert_eq!(Recording::parse(&recording.to_text(Format::Rhae).unwrap()).unwrap().entries.len(), 5);
-    assert_eq!(Recording::parse(&recording.to_text(Format::Toolkit).unwrap()).unwrap().entries.len(), 4);
+    assert_eq!(
+        Recording::parse(&recording.to_text(Format::Rhae).unwrap())
+            .unwrap()
+            .entries
+            .len(),
+        5
+    );
+    assert_eq!(
+        Recording::parse(&recording.to_text(Format::Toolkit).unwrap())
+            .unwrap()
+            .entries
+            .len(),
+        4
+    );
 }
 
 #[test]
@@ -110,13 +142,23 @@ fn lines_of_the_official_tools_are_read() {
     );
     let read = Recording::parse(&toolkit).unwrap();
     assert_eq!(read.format, Format::Toolkit);
-    assert_eq!(read.entries.len(), 1, "a command after the end carries no frame and is passed over");
+    assert_eq!(
+        read.entries.len(),
+        1,
+        "a command after the end carries no frame and is passed over"
+    );
     assert_eq!(read.entries[0].action, Action::Action6 { x: 1, y: 2 });
-    assert_eq!(read.entries[0].hash, Frame::hash_all(&[Frame::from_cells([5; CELLS])]));
+    assert_eq!(
+        read.entries[0].hash,
+        Frame::hash_all(&[Frame::from_cells([5; CELLS])])
+    );
 
     let without = toolkit.lines().nth(1).unwrap();
     let error = Recording::parse(without).unwrap_err().to_string();
-    assert_eq!(error, "line 1: the observation has no frames, so it cannot be compared with a replay");
+    assert_eq!(
+        error,
+        "line 1: the observation has no frames, so it cannot be compared with a replay"
+    );
 
     let agents = format!(
         r#"{{"timestamp":"2026-11-15T10:00:01+00:00","data":{{"game_id":"ab12-v1","frame":{frame},"state":"NOT_FINISHED","levels_completed":0,"win_levels":2,"action_input":{{"id":0,"data":{{}},"reasoning":null}},"guid":"0d1e","full_reset":false,"available_actions":[6]}}}}
@@ -143,7 +185,10 @@ fn damage_is_named_by_line_and_reason() {
         text.replace("{\"end\":\"won\"}", "{\"end\":\"tired\"}"),
         format!("{text}{text}"),
     ];
-    let reasons: Vec<String> = damaged.iter().map(|text| Recording::parse(text).unwrap_err().to_string()).collect();
+    let reasons: Vec<String> = damaged
+        .iter()
+        .map(|text| Recording::parse(text).unwrap_err().to_string())
+        .collect();
     insta::assert_snapshot!(reasons.join("\n"), @r#"
     the recording is empty
     line 1: this is not a recording: expected a header with `"format":"rhae-recording"`, or a line with `data.action_input`
@@ -163,7 +208,10 @@ fn damage_is_named_by_line_and_reason() {
 fn ten_thousand_actions_take_less_than_a_megabyte() {
     let mut long = recording();
     long.entries = vec![entry(Action::Reset, 1)];
-    long.entries.extend(std::iter::repeat_n(entry(Action::Action6 { x: 63, y: 63 }, 2), 10_000));
+    long.entries.extend(std::iter::repeat_n(
+        entry(Action::Action6 { x: 63, y: 63 }, 2),
+        10_000,
+    ));
     assert!(long.to_text(Format::Rhae).unwrap().len() < 1_000_000);
 }
 

@@ -1,8 +1,8 @@
 //! The layers on Linux: namespaces, limits, Landlock, seccomp, in this order, because each may forbid what the next needs.
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, setrlimit};
@@ -27,14 +27,22 @@ const MOST_FILES: u64 = 64;
 
 /// Applies every layer that the system has to this process, for good.
 pub(super) fn apply(order: &Order) -> Layers {
-    let namespaces = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS;
+    let namespaces = CloneFlags::CLONE_NEWUSER
+        | CloneFlags::CLONE_NEWNET
+        | CloneFlags::CLONE_NEWIPC
+        | CloneFlags::CLONE_NEWUTS;
     // Many systems forbid them to ordinary users; the other layers do without.
     let namespaces = unshare(namespaces).is_ok();
     let limits = limit(order).is_ok();
     // Some containers forbid the very calls; that is as if there were none.
     let landlock = restrict_files(order).unwrap_or(None);
     let seccomp = syscalls::restrict().is_ok();
-    Layers { landlock, seccomp, namespaces, limits }
+    Layers {
+        landlock,
+        seccomp,
+        namespaces,
+        limits,
+    }
 }
 
 fn limit(order: &Order) -> nix::Result<()> {
@@ -47,7 +55,9 @@ fn limit(order: &Order) -> nix::Result<()> {
         (Resource::RLIMIT_CORE, 0),
         (Resource::RLIMIT_MEMLOCK, 0),
     ];
-    limits.into_iter().try_for_each(|(resource, most)| setrlimit(resource, most, most))
+    limits
+        .into_iter()
+        .try_for_each(|(resource, most)| setrlimit(resource, most, most))
 }
 
 /// Lets the named paths be read and executed, and nothing else be touched: no other file, no port, no foreign process. Gives the
@@ -64,16 +74,24 @@ fn restrict_files(order: &Order) -> Result<Option<u8>, landlock::RulesetError> {
     for path in system.chain(order.read.iter().map(|path| path.as_path())) {
         // What does not exist need not be allowed.
         if let Ok(opened) = PathFd::new(path) {
-            let access = if path.is_dir() { AccessFs::from_read(abi) } else { AccessFs::Execute | AccessFs::ReadFile };
+            let access = if path.is_dir() {
+                AccessFs::from_read(abi)
+            } else {
+                AccessFs::Execute | AccessFs::ReadFile
+            };
             rules = rules.add_rule(PathBeneath::new(opened, access))?;
         }
     }
     let status = rules.restrict_self()?;
     Ok(match (status.ruleset, status.landlock) {
         (RulesetStatus::NotEnforced, _) => None,
-        (_, LandlockStatus::Available { effective_abi, kernel_abi }) => {
-            Some(u8::try_from(kernel_abi.unwrap_or(effective_abi as i32)).unwrap_or(u8::MAX))
-        }
+        (
+            _,
+            LandlockStatus::Available {
+                effective_abi,
+                kernel_abi,
+            },
+        ) => Some(u8::try_from(kernel_abi.unwrap_or(effective_abi as i32)).unwrap_or(u8::MAX)),
         _ => None,
     })
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use libc::{SYS_execve, c_long};
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
 };
 
 /// Allowed with any arguments.
@@ -129,14 +130,28 @@ const REQUESTS: [u64; 5] = [0x5401, 0x541b, 0x5421, 0x5450, 0x5451];
 /// Puts the filter on this process, for good.
 pub(super) fn restrict() -> Result<(), seccompiler::Error> {
     let arch = std::env::consts::ARCH.try_into()?;
-    let filter = SeccompFilter::new(rules()?, SeccompAction::Errno(libc::EPERM.cast_unsigned()), SeccompAction::Allow, arch)?;
+    let filter = SeccompFilter::new(
+        rules()?,
+        SeccompAction::Errno(libc::EPERM.cast_unsigned()),
+        SeccompAction::Allow,
+        arch,
+    )?;
     apply_filter(&BpfProgram::try_from(filter)?)
 }
 
 fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().chain(OLDER).map(|&call| (call, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED
+        .iter()
+        .chain(OLDER)
+        .map(|&call| (call, Vec::new()))
+        .collect();
     let only = |argument: u8, size: SeccompCmpArgLen, value: u64| {
-        SeccompRule::new(vec![SeccompCondition::new(argument, size, SeccompCmpOp::Eq, value)?])
+        SeccompRule::new(vec![SeccompCondition::new(
+            argument,
+            size,
+            SeccompCmpOp::Eq,
+            value,
+        )?])
     };
     let (word, pointer) = (|| SeccompCmpArgLen::Dword, || SeccompCmpArgLen::Qword);
     // The number of the process stays the same when it becomes the interpreter.
@@ -148,8 +163,14 @@ fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError>
     // A name for memory, and for itself.
     let prctl = [libc::PR_SET_VMA, libc::PR_SET_NAME, libc::PR_GET_NAME];
     let prctl = prctl.map(|option| only(0, word(), u64::from(option.cast_unsigned())));
-    rules.insert(libc::SYS_prctl, prctl.into_iter().collect::<Result<_, _>>()?);
+    rules.insert(
+        libc::SYS_prctl,
+        prctl.into_iter().collect::<Result<_, _>>()?,
+    );
     let ioctl = REQUESTS.map(|request| only(1, word(), request));
-    rules.insert(libc::SYS_ioctl, ioctl.into_iter().collect::<Result<_, _>>()?);
+    rules.insert(
+        libc::SYS_ioctl,
+        ioctl.into_iter().collect::<Result<_, _>>()?,
+    );
     Ok(rules)
 }

@@ -8,8 +8,14 @@ use crate::{games, open, root};
 
 #[test]
 fn the_example_plays_forks_and_comes_back_from_a_snapshot() {
-    let Some(games) = games(&root().join("examples/protocol-game"), Limits::default()) else { return };
-    assert_eq!(games.source("nm33-v1").unwrap(), None, "a program has no Python source to download");
+    let Some(games) = games(&root().join("examples/protocol-game"), Limits::default()) else {
+        return;
+    };
+    assert_eq!(
+        games.source("nm33-v1").unwrap(),
+        None,
+        "a program has no Python source to download"
+    );
     let mut play = open(&games, "nm33");
     let step = |times: usize, play: &mut dyn rhae_engine::Environment| {
         (0..times).for_each(|_| drop(play.act(Action::Action1).unwrap().clone()));
@@ -18,7 +24,11 @@ fn the_example_plays_forks_and_comes_back_from_a_snapshot() {
     let snapshot = play.snapshot().unwrap().unwrap();
     let mut fork = play.fork().unwrap();
     play.act(Action::Action2).unwrap();
-    assert_eq!(fork.act(Action::Action1).unwrap().levels_completed, 1, "a fork is independent");
+    assert_eq!(
+        fork.act(Action::Action1).unwrap().levels_completed,
+        1,
+        "a fork is independent"
+    );
     assert_eq!(play.observation().levels_completed, 0);
     play.restore(&snapshot).unwrap();
     assert_eq!(play.act(Action::Action1).unwrap().frames.frames().len(), 2);
@@ -33,8 +43,15 @@ fn the_example_plays_forks_and_comes_back_from_a_snapshot() {
 
 #[test]
 fn the_example_in_the_documentation_is_this_game_and_short() {
-    let game = std::fs::read_to_string(root().join("examples/protocol-game/nm33/v1/game.py")).unwrap();
+    let game =
+        std::fs::read_to_string(root().join("examples/protocol-game/nm33/v1/game.py")).unwrap();
     let page = std::fs::read_to_string(root().join("docs/hosting.md")).unwrap();
-    assert!(page.contains(&format!("```python\n{game}```\n")), "docs/hosting.md shows another game");
-    assert!(game.lines().count() <= 50, "the example is to be read at a glance");
+    assert!(
+        page.contains(&format!("```python\n{game}```\n")),
+        "docs/hosting.md shows another game"
+    );
+    assert!(
+        game.lines().count() <= 50,
+        "the example is to be read at a glance"
+    );
 }

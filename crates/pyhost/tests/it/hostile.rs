@@ -9,9 +9,16 @@ use crate::{fixtures, games, open, python, root};
 /// What a hostile game's play ends with.
 fn reason(games: &Games, name: &str) -> String {
     let mut play = open(games, name);
-    let EnvironmentError::Failed(reason) = play.act(Action::Action1).map(|_| ()).unwrap_err() else { panic!("the game fails") };
+    let EnvironmentError::Failed(reason) = play.act(Action::Action1).map(|_| ()).unwrap_err()
+    else {
+        panic!("the game fails")
+    };
     // A play that is lost stays lost, and for the same reason.
-    assert_eq!(play.act(Action::Action2).map(|_| ()), Err(EnvironmentError::Failed(reason.clone())), "{name}");
+    assert_eq!(
+        play.act(Action::Action2).map(|_| ()),
+        Err(EnvironmentError::Failed(reason.clone())),
+        "{name}"
+    );
     assert!(play.fork().is_none() && play.snapshot().is_err());
     reason
 }
@@ -21,55 +28,113 @@ fn loses(games: &Games, name: &str, expected: &str) {
     let mut beside = open(games, name);
     let mut third = open(games, name);
     let found = reason(games, name);
-    assert!(found.contains(expected), "{name}: expected `{expected}` in `{found}`");
+    assert!(
+        found.contains(expected),
+        "{name}: expected `{expected}` in `{found}`"
+    );
     for play in [&mut beside, &mut third] {
-        assert!(play.act(Action::Action2).is_ok(), "{name}: another play suffered");
+        assert!(
+            play.act(Action::Action2).is_ok(),
+            "{name}: another play suffered"
+        );
     }
 }
 
 #[test]
 fn a_game_that_fails_says_where() {
-    let Some(games) = fixtures("games-hostile") else { return };
-    loses(&games, "rais", "`rais-v1`: the game raised ZeroDivisionError");
+    let Some(games) = fixtures("games-hostile") else {
+        return;
+    };
+    loses(
+        &games,
+        "rais",
+        "`rais-v1`: the game raised ZeroDivisionError",
+    );
     assert!(reason(&games, "rais").contains("(rais.py, line 13)"));
 }
 
 #[test]
 fn the_network_processes_and_files_are_out_of_reach() {
-    let Some(games) = fixtures("games-hostile") else { return };
+    let Some(games) = fixtures("games-hostile") else {
+        return;
+    };
     let stolen = root().join("fixtures/games-hostile/writ/v1/writ.py.stolen");
-    loses(&games, "sock", "the game raised PermissionError: [Errno 1] Operation not permitted (sock.py");
-    loses(&games, "fork", "the game raised PermissionError: [Errno 1] Operation not permitted (fork.py");
-    loses(&games, "kill", "the game raised PermissionError: [Errno 1] Operation not permitted (kill.py");
-    loses(&games, "home", "the game raised PermissionError: [Errno 13] Permission denied");
-    loses(&games, "writ", "the game raised PermissionError: [Errno 13] Permission denied");
+    loses(
+        &games,
+        "sock",
+        "the game raised PermissionError: [Errno 1] Operation not permitted (sock.py",
+    );
+    loses(
+        &games,
+        "fork",
+        "the game raised PermissionError: [Errno 1] Operation not permitted (fork.py",
+    );
+    loses(
+        &games,
+        "kill",
+        "the game raised PermissionError: [Errno 1] Operation not permitted (kill.py",
+    );
+    loses(
+        &games,
+        "home",
+        "the game raised PermissionError: [Errno 13] Permission denied",
+    );
+    loses(
+        &games,
+        "writ",
+        "the game raised PermissionError: [Errno 13] Permission denied",
+    );
     assert!(!stolen.exists());
     let environment = reason(&games, "envs");
-    assert!(!["KEY", "TOKEN", "HOME", "USER", "RHAE", "CARGO"].iter().any(|word| environment.contains(word)), "{environment}");
+    assert!(
+        !["KEY", "TOKEN", "HOME", "USER", "RHAE", "CARGO"]
+            .iter()
+            .any(|word| environment.contains(word)),
+        "{environment}"
+    );
 }
 
 #[test]
 fn a_process_that_ends_takes_only_its_own_play_along() {
-    let Some(games) = fixtures("games-hostile") else { return };
+    let Some(games) = fixtures("games-hostile") else {
+        return;
+    };
     loses(&games, "exit", "the game's process ended (exit status: 3)");
-    loses(&games, "crsh", "the game's process ended (signal: 11 (SIGSEGV)");
+    loses(
+        &games,
+        "crsh",
+        "the game's process ended (signal: 11 (SIGSEGV)",
+    );
     loses(&games, "rubb", "the game's process broke the protocol");
 }
 
 #[test]
 fn memory_has_an_end() {
-    let limits = Limits { action: Duration::from_secs(60), memory_mb: 1024 };
-    let Some(games) = games(&root().join("fixtures/games-hostile"), limits) else { return };
+    let limits = Limits {
+        action: Duration::from_secs(60),
+        memory_mb: 1024,
+    };
+    let Some(games) = games(&root().join("fixtures/games-hostile"), limits) else {
+        return;
+    };
     loses(&games, "aloc", "the game raised MemoryError (aloc.py");
 }
 
 #[test]
 fn time_has_an_end() {
-    let limits = Limits { action: Duration::from_secs(3), ..Limits::default() };
-    let Some(games) = games(&root().join("fixtures/games-hostile"), limits) else { return };
+    let limits = Limits {
+        action: Duration::from_secs(3),
+        ..Limits::default()
+    };
+    let Some(games) = games(&root().join("fixtures/games-hostile"), limits) else {
+        return;
+    };
     loses(&games, "loop", "the game gave no answer within 3 s");
     let error = games.open("init", 0).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("the game gave no answer within 3 s"), "{error}");
+    assert!(
+        error.contains("the game gave no answer within 3 s"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -77,11 +142,30 @@ fn a_game_that_is_no_python_says_where() {
     let folder = tempfile::tempdir().unwrap();
     let game = folder.path().join("synt/v1");
     std::fs::create_dir_all(&game).unwrap();
-    std::fs::write(game.join("metadata.json"), r#"{"game_id": "synt-v1", "class_name": "Synt"}"#).unwrap();
-    std::fs::write(game.join("synt.py"), "import arcengine\n\nclass Synt(arcengine.ARCBaseGame:\n    pass\n").unwrap();
-    let Some(games) = games(folder.path(), Limits { action: Duration::from_secs(60), ..Limits::default() }) else { return };
+    std::fs::write(
+        game.join("metadata.json"),
+        r#"{"game_id": "synt-v1", "class_name": "Synt"}"#,
+    )
+    .unwrap();
+    std::fs::write(
+        game.join("synt.py"),
+        "import arcengine\n\nclass Synt(arcengine.ARCBaseGame:\n    pass\n",
+    )
+    .unwrap();
+    let Some(games) = games(
+        folder.path(),
+        Limits {
+            action: Duration::from_secs(60),
+            ..Limits::default()
+        },
+    ) else {
+        return;
+    };
     let error = games.open("synt", 0).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("the game raised SyntaxError") && error.contains("(synt.py, line 3)"), "{error}");
+    assert!(
+        error.contains("the game raised SyntaxError") && error.contains("(synt.py, line 3)"),
+        "{error}"
+    );
 }
 
 /// A launcher inside the sandbox finds nothing left to make one of, like a system without any of the layers.
@@ -90,33 +174,59 @@ fn a_system_without_a_sandbox_runs_nothing_unless_told_to() {
     let Some(python) = python() else { return };
     let launcher = env!("CARGO_BIN_EXE_rhae-sandboxed");
     let bare = |unsafe_host: bool| {
-        let outer = [launcher, "--read", "/", "--memory-mb", "4096", "--cpu-seconds", "1000", "--", launcher];
+        let outer = [
+            launcher,
+            "--read",
+            "/",
+            "--memory-mb",
+            "4096",
+            "--cpu-seconds",
+            "1000",
+            "--",
+            launcher,
+        ];
         let options = GamesOptions {
             folders: vec![root().join("fixtures/games")],
             launcher: outer.map(Into::into).to_vec(),
             python: Some(python.clone()),
             unsafe_host,
-            limits: Limits { action: Duration::from_secs(60), ..Limits::default() },
+            limits: Limits {
+                action: Duration::from_secs(60),
+                ..Limits::default()
+            },
         };
         Games::load(options).unwrap()
     };
     assert_eq!(bare(false).layers().unwrap(), Layers::default());
-    let error = bare(false).open("wk31", 0).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("this system lacks Landlock (files), seccomp (network, processes), resource limits"), "{error}");
+    let error = bare(false)
+        .open("wk31", 0)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(
+            "this system lacks Landlock (files), seccomp (network, processes), resource limits"
+        ),
+        "{error}"
+    );
     assert!(error.contains("--unsafe-host"), "{error}");
     assert!(open(&bare(true), "wk31").act(Action::Action4).is_ok());
 }
 
 #[test]
 fn this_system_has_every_layer_that_is_needed() {
-    let Some(games) = fixtures("games") else { return };
+    let Some(games) = fixtures("games") else {
+        return;
+    };
     let layers = games.layers().unwrap();
     assert!(layers.missing().is_empty(), "only {layers}");
 }
 
 #[test]
 fn what_a_game_prints_is_not_taken_for_an_answer() {
-    let Some(games) = fixtures("games-hostile") else { return };
+    let Some(games) = fixtures("games-hostile") else {
+        return;
+    };
     let mut play = open(&games, "prnt");
     for _ in 0..50 {
         play.act(Action::Action1).unwrap();
@@ -125,24 +235,42 @@ fn what_a_game_prints_is_not_taken_for_an_answer() {
 
 #[test]
 fn the_official_engine_s_liberties_are_kept() {
-    let Some(games) = fixtures("games-hostile") else { return };
+    let Some(games) = fixtures("games-hostile") else {
+        return;
+    };
     let mut play = open(&games, "cell");
     let seen = play.act(Action::Action1).unwrap();
     assert_eq!(seen.frames.frames().len(), 1001);
     assert_eq!(seen.settled().get(40, 40), 99);
-    let error = play.act(Action::Action1).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("ValueError: Action took too many frames"), "{error}");
+    let error = play
+        .act(Action::Action1)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("ValueError: Action took too many frames"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_game_that_differs_from_itself_is_found_out() {
-    let Some(games) = fixtures("games-hostile") else { return };
+    let Some(games) = fixtures("games-hostile") else {
+        return;
+    };
     let mut play = open(&games, "rand");
     for _ in 0..8 {
         play.act(Action::Action1).unwrap();
     }
     let seen = Frame::hash_all(play.observation().frames.frames());
     let snapshot = play.snapshot().unwrap().unwrap();
-    let error = open(&games, "rand").restore(&snapshot).map(|_| ()).unwrap_err().to_string();
-    assert!(error.contains("the game is not deterministic: entry "), "{error} ({seen:x})");
+    let error = open(&games, "rand")
+        .restore(&snapshot)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the game is not deterministic: entry "),
+        "{error} ({seen:x})"
+    );
 }

@@ -15,7 +15,10 @@ use rhae_session::Catalog;
 
 /// The repository.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap()
 }
 
 /// The Python with the official packages; `None` if there is none and that was allowed.
@@ -28,7 +31,9 @@ fn python() -> Option<PathBuf> {
         std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
         "this test needs the Python package arc-agi, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
     );
-    eprintln!("left out: the Python package arc-agi is not installed, and RHAE_SKIP_MISSING=1 is set");
+    eprintln!(
+        "left out: the Python package arc-agi is not installed, and RHAE_SKIP_MISSING=1 is set"
+    );
     None
 }
 
@@ -46,9 +51,17 @@ fn games(folder: &Path, limits: Limits) -> Option<Games> {
 
 /// The repository's own games, with time to spare on a busy machine.
 fn fixtures(folder: &str) -> Option<Games> {
-    games(&root().join("fixtures").join(folder), Limits { action: Duration::from_secs(60), ..Limits::default() })
+    games(
+        &root().join("fixtures").join(folder),
+        Limits {
+            action: Duration::from_secs(60),
+            ..Limits::default()
+        },
+    )
 }
 
 fn open(games: &Games, name: &str) -> Box<dyn Environment> {
-    games.open(name, 0).unwrap_or_else(|error| panic!("{error}"))
+    games
+        .open(name, 0)
+        .unwrap_or_else(|error| panic!("{error}"))
 }

@@ -6,7 +6,9 @@ use crate::{fixtures, open};
 /// What a play showed: the hash of each answer.
 fn hashes(play: &mut dyn Environment, actions: &[Action]) -> Vec<u64> {
     let opening = Frame::hash_all(play.observation().frames.frames());
-    let rest = actions.iter().map(|&action| Frame::hash_all(play.act(action).unwrap().frames.frames()));
+    let rest = actions
+        .iter()
+        .map(|&action| Frame::hash_all(play.act(action).unwrap().frames.frames()));
     [opening].into_iter().chain(rest).collect()
 }
 
@@ -18,20 +20,42 @@ fn clicks() -> Vec<Action> {
 
 #[test]
 fn a_python_game_is_played_like_a_native_one() {
-    let Some(games) = fixtures("games") else { return };
+    let Some(games) = fixtures("games") else {
+        return;
+    };
     let mut play = open(&games, "wk31");
     let seen = play.observation();
-    assert_eq!((seen.win_levels, seen.levels_completed, seen.full_reset, seen.counted), (3, 0, true, false));
-    assert_eq!(seen.available.iter().map(|kind| kind.id()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+    assert_eq!(
+        (
+            seen.win_levels,
+            seen.levels_completed,
+            seen.full_reset,
+            seen.counted
+        ),
+        (3, 0, true, false)
+    );
+    assert_eq!(
+        seen.available
+            .iter()
+            .map(|kind| kind.id())
+            .collect::<Vec<_>>(),
+        [1, 2, 3, 4]
+    );
     assert!(seen.settled().is_valid());
     for _ in 0..4 {
         assert!(play.act(Action::Action4).unwrap().changed);
     }
     let won = play.act(Action::Action4).unwrap();
-    assert_eq!((won.levels_completed, won.frames.frames().len(), won.state), (1, 2, PlayState::NotFinished));
+    assert_eq!(
+        (won.levels_completed, won.frames.frames().len(), won.state),
+        (1, 2, PlayState::NotFinished)
+    );
     // RESET without an action since the level began is for the whole game; with one it is for the level.
     let reset = play.act(Action::Reset).unwrap();
-    assert_eq!((reset.full_reset, reset.counted, reset.levels_completed), (true, false, 0));
+    assert_eq!(
+        (reset.full_reset, reset.counted, reset.levels_completed),
+        (true, false, 0)
+    );
     play.act(Action::Action2).unwrap();
     let reset = play.act(Action::Reset).unwrap();
     assert_eq!((reset.full_reset, reset.counted), (false, true));
@@ -45,17 +69,28 @@ fn a_python_game_is_played_like_a_native_one() {
     assert_eq!(lost.state, PlayState::GameOver);
     let settled = lost.settled().clone();
     let after = play.act(Action::Action1).unwrap();
-    assert_eq!((after.counted, after.changed, after.settled() == &settled), (false, false, true));
-    assert_eq!(play.act(Action::Reset).unwrap().state, PlayState::NotFinished);
+    assert_eq!(
+        (after.counted, after.changed, after.settled() == &settled),
+        (false, false, true)
+    );
+    assert_eq!(
+        play.act(Action::Reset).unwrap().state,
+        PlayState::NotFinished
+    );
 }
 
 #[test]
 fn plays_share_a_process_and_not_their_chance() {
-    let Some(games) = fixtures("games") else { return };
+    let Some(games) = fixtures("games") else {
+        return;
+    };
     let alone = hashes(open(&games, "tl32").as_mut(), &clicks());
     // More plays than processes, taking turns.
     let mut plays: Vec<_> = (0..5).map(|_| open(&games, "tl32")).collect();
-    let mut seen: Vec<Vec<u64>> = plays.iter().map(|play| vec![Frame::hash_all(play.observation().frames.frames())]).collect();
+    let mut seen: Vec<Vec<u64>> = plays
+        .iter()
+        .map(|play| vec![Frame::hash_all(play.observation().frames.frames())])
+        .collect();
     for action in clicks() {
         for (play, seen) in plays.iter_mut().zip(&mut seen) {
             seen.push(Frame::hash_all(play.act(action).unwrap().frames.frames()));
@@ -63,12 +98,18 @@ fn plays_share_a_process_and_not_their_chance() {
     }
     assert!(seen.iter().all(|seen| *seen == alone));
     let mut other = games.open("tl32", 1).unwrap();
-    assert_ne!(hashes(other.as_mut(), &clicks()), alone, "another seed is another game");
+    assert_ne!(
+        hashes(other.as_mut(), &clicks()),
+        alone,
+        "another seed is another game"
+    );
 }
 
 #[test]
 fn snapshots_and_forks_go_on_as_the_play_would() {
-    let Some(games) = fixtures("games") else { return };
+    let Some(games) = fixtures("games") else {
+        return;
+    };
     let (before, after) = (clicks()[..9].to_vec(), clicks()[9..].to_vec());
     let mut play = open(&games, "tl32");
     hashes(play.as_mut(), &before);
@@ -79,40 +120,79 @@ fn snapshots_and_forks_go_on_as_the_play_would() {
     let mut other = games.open("tl32", 7).unwrap();
     other.restore(&snapshot).unwrap();
     assert_eq!(hashes(other.as_mut(), &after), expected);
-    let error = open(&games, "wk31").restore(&snapshot).unwrap_err().to_string();
-    assert!(error.contains("it is a snapshot of `tl32-v1`, not of `wk31-v1`"), "{error}");
+    let error = open(&games, "wk31")
+        .restore(&snapshot)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("it is a snapshot of `tl32-v1`, not of `wk31-v1`"),
+        "{error}"
+    );
     assert!(other.restore(b"nonsense").is_err());
-    assert_eq!(hashes(other.as_mut(), &[]), expected[expected.len() - 1..], "a refused snapshot changes nothing");
+    assert_eq!(
+        hashes(other.as_mut(), &[]),
+        expected[expected.len() - 1..],
+        "a refused snapshot changes nothing"
+    );
 }
 
 #[test]
 fn a_counted_play_comes_back_with_its_counts() {
-    let Some(games) = fixtures("games") else { return };
+    let Some(games) = fixtures("games") else {
+        return;
+    };
     let mut saved = Play::new(open(&games, "tl32"), ResetRule::LevelsOnly);
     let (before, after) = (clicks()[..9].to_vec(), clicks()[9..].to_vec());
     for action in before {
         saved.command(action).unwrap();
     }
     let snapshot = saved.snapshot().unwrap().unwrap();
-    let mut restored = Play::restore(open(&games, "tl32"), ResetRule::LevelsOnly, &snapshot).ok().unwrap();
+    let mut restored = Play::restore(open(&games, "tl32"), ResetRule::LevelsOnly, &snapshot)
+        .ok()
+        .unwrap();
     let last = |play: &Play| play.opening().observation.settled().clone();
     assert_eq!(last(&restored), last(&saved));
     for action in [Action::Reset].into_iter().chain(after) {
-        let (expected, found) = (saved.command(action).unwrap(), restored.command(action).unwrap());
-        assert_eq!((found.seen, Frame::hash_all(found.frames)), (expected.seen, Frame::hash_all(expected.frames)));
+        let (expected, found) = (
+            saved.command(action).unwrap(),
+            restored.command(action).unwrap(),
+        );
+        assert_eq!(
+            (found.seen, Frame::hash_all(found.frames)),
+            (expected.seen, Frame::hash_all(expected.frames))
+        );
     }
     assert_eq!(restored.tally(), saved.tally());
-    let refused = Play::restore(open(&games, "wk31"), ResetRule::LevelsOnly, &snapshot).err().unwrap();
-    assert!(matches!(refused, EnvironmentError::Snapshot(_)), "{refused}");
+    let refused = Play::restore(open(&games, "wk31"), ResetRule::LevelsOnly, &snapshot)
+        .err()
+        .unwrap();
+    assert!(
+        matches!(refused, EnvironmentError::Snapshot(_)),
+        "{refused}"
+    );
 }
 
 #[test]
 fn names_lead_to_both_kinds() {
-    let Some(games) = fixtures("games") else { return };
+    let Some(games) = fixtures("games") else {
+        return;
+    };
     assert_eq!(games.list().len(), Builtin.list().len() + 2);
     assert_eq!(games.find("WK31").unwrap().id.as_str(), "wk31-v1");
     assert_eq!(games.find("kq19").unwrap().id.base(), "kq19");
-    assert!(games.find("wk32").unwrap_err().to_string().contains("the nearest is `wk31-v1`"));
-    assert!(games.source("wk31-v1").unwrap().unwrap().contains("class Wk31(ARCBaseGame)"));
+    assert!(
+        games
+            .find("wk32")
+            .unwrap_err()
+            .to_string()
+            .contains("the nearest is `wk31-v1`")
+    );
+    assert!(
+        games
+            .source("wk31-v1")
+            .unwrap()
+            .unwrap()
+            .contains("class Wk31(ARCBaseGame)")
+    );
     assert_eq!(games.source("kq19-v1").unwrap(), None);
 }

@@ -15,8 +15,17 @@ use crate::task_scene::verdict;
 const MOST_TEXT: usize = 20_000;
 
 pub(super) fn tasks(body: &mut String, report: &ArcReport) -> Result<(), PictureError> {
-    let count = |wanted: fn(f64) -> bool| report.tasks.iter().filter(|task| task.score.is_some_and(wanted)).count();
-    let (solved, partly) = (count(|score| score >= 1.0), count(|score| score > 0.0 && score < 1.0));
+    let count = |wanted: fn(f64) -> bool| {
+        report
+            .tasks
+            .iter()
+            .filter(|task| task.score.is_some_and(wanted))
+            .count()
+    };
+    let (solved, partly) = (
+        count(|score| score >= 1.0),
+        count(|score| score > 0.0 && score < 1.0),
+    );
     let rest = report.tasks.len() - solved - partly;
     let _ = writeln!(
         body,
@@ -41,16 +50,31 @@ fn one(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result<(), Pict
         Some(_) => ("rest", "not solved".to_owned()),
         None => ("rest", "no solution known".to_owned()),
     };
-    let cost = if report.costs_money { format!("{:.4} USD", task.cost) } else { format!("{:.2} s", task.cost) };
-    let set = if report.sets.len() > 1 { format!("<span class=\"quiet\">{}</span>", Text(&task.set)) } else { String::new() };
+    let cost = if report.costs_money {
+        format!("{:.4} USD", task.cost)
+    } else {
+        format!("{:.2} s", task.cost)
+    };
+    let set = if report.sets.len() > 1 {
+        format!("<span class=\"quiet\">{}</span>", Text(&task.set))
+    } else {
+        String::new()
+    };
     let _ = writeln!(
         body,
         "<details class=\"task {class}\"><summary><code>{}</code><span class=\"state\">{state}</span>{set}<span class=\"quiet num\">{cost}</span></summary>",
         Text(task.id.as_str())
     );
     // One scale within a task, so that sizes can be compared.
-    let train = task.task.train.iter().flat_map(|pair| [&pair.input, &pair.output]);
-    let side = train.chain(task.task.test.iter().map(|test| &test.input)).map(|grid| grid.width().max(grid.height())).max();
+    let train = task
+        .task
+        .train
+        .iter()
+        .flat_map(|pair| [&pair.input, &pair.output]);
+    let side = train
+        .chain(task.task.test.iter().map(|test| &test.input))
+        .map(|grid| grid.width().max(grid.height()))
+        .max();
     let cell = (200 / side.unwrap_or(1)).clamp(6, 22);
     let _ = writeln!(body, "<div class=\"pairs\" style=\"--cell:{cell}px\">");
     for pair in &task.task.train {
@@ -63,19 +87,47 @@ fn one(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result<(), Pict
     }
     body.push_str("</div>\n");
     for &index in &task.tests {
-        let Some(test) = task.task.test.get(index) else { continue };
-        let _ = writeln!(body, "<h3>Test {}</h3>\n<div class=\"test\" style=\"--cell:{cell}px\">", index + 1);
-        figure(body, &grid(&test.input, None, "test input")?, "input", &size(&test.input));
+        let Some(test) = task.task.test.get(index) else {
+            continue;
+        };
+        let _ = writeln!(
+            body,
+            "<h3>Test {}</h3>\n<div class=\"test\" style=\"--cell:{cell}px\">",
+            index + 1
+        );
+        figure(
+            body,
+            &grid(&test.input, None, "test input")?,
+            "input",
+            &size(&test.input),
+        );
         if let Some(output) = &test.output {
-            figure(body, &grid(output, None, "expected")?, "expected", &size(output));
+            figure(
+                body,
+                &grid(output, None, "expected")?,
+                "expected",
+                &size(output),
+            );
         }
-        let attempts: Vec<&ArcAttempt> = task.attempts.iter().filter(|one| one.test == index).collect();
+        let attempts: Vec<&ArcAttempt> = task
+            .attempts
+            .iter()
+            .filter(|one| one.test == index)
+            .collect();
         for one in &attempts {
             let title = format!("attempt {}", one.attempt);
             match &one.grid {
                 Ok(answer) => {
-                    let note = test.output.as_ref().map_or_else(|| size(answer), |output| verdict(answer, output));
-                    figure(body, &grid(answer, test.output.as_ref(), &title)?, &title, &note);
+                    let note = test
+                        .output
+                        .as_ref()
+                        .map_or_else(|| size(answer), |output| verdict(answer, output));
+                    figure(
+                        body,
+                        &grid(answer, test.output.as_ref(), &title)?,
+                        &title,
+                        &note,
+                    );
                 }
                 Err((kind, _)) => figure(body, "<div class=\"none\">no grid</div>", &title, kind),
             }
@@ -92,7 +144,11 @@ fn size(grid: &Grid) -> String {
 }
 
 fn figure(body: &mut String, picture: &str, title: &str, note: &str) {
-    let right = if note == "right" { " class=\"right\"" } else { "" };
+    let right = if note == "right" {
+        " class=\"right\""
+    } else {
+        ""
+    };
     let _ = writeln!(
         body,
         "<figure{right}>{picture}<figcaption>{} <span class=\"quiet\">{}</span></figcaption></figure>",
@@ -113,11 +169,19 @@ fn words(body: &mut String, one: &ArcAttempt) {
         }
         (Ok(_), None) => {}
     }
-    let _ = writeln!(body, "<p class=\"how\">{line} <span class=\"quiet\">{}</span></p>", Text(&one.spent));
+    let _ = writeln!(
+        body,
+        "<p class=\"how\">{line} <span class=\"quiet\">{}</span></p>",
+        Text(&one.spent)
+    );
     for (title, text) in [("Answer", &one.text), ("Thoughts", &one.reasoning)] {
         let Some(text) = text else { continue };
         let shown: String = text.chars().take(MOST_TEXT).collect();
-        let more = if shown.len() < text.len() { format!("\n… {} bytes in all", text.len()) } else { String::new() };
+        let more = if shown.len() < text.len() {
+            format!("\n… {} bytes in all", text.len())
+        } else {
+            String::new()
+        };
         let _ = writeln!(
             body,
             "<details class=\"text\"><summary>{title} of attempt {}</summary><pre>{}{more}</pre></details>",
@@ -129,10 +193,16 @@ fn words(body: &mut String, one: &ArcAttempt) {
 
 /// A grid as a picture of one pixel a cell, which the page scales; with marks where it differs from what is expected.
 fn grid(grid: &Grid, expected: Option<&Grid>, label: &str) -> Result<String, PictureError> {
-    let pixels: Vec<u8> = grid.cells().iter().map(|&cell| TASK_COLORS[usize::from(cell)]).collect();
+    let pixels: Vec<u8> = grid
+        .cells()
+        .iter()
+        .map(|&cell| TASK_COLORS[usize::from(cell)])
+        .collect();
     let file = base64(&encode(&pixels, grid.width(), grid.height())?);
     let (width, height) = (grid.width(), grid.height());
-    let full = |mine: usize, other: fn(&Grid) -> usize| expected.map_or(mine, |expected| other(expected).max(mine));
+    let full = |mine: usize, other: fn(&Grid) -> usize| {
+        expected.map_or(mine, |expected| other(expected).max(mine))
+    };
     let (wide, high) = (full(width, Grid::width), full(height, Grid::height));
     let marks = expected.filter(|expected| *expected != grid).map_or_else(String::new, |expected| {
         format!(

@@ -21,14 +21,30 @@ pub(super) struct Failure<'a> {
 pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
     let mut failures: Vec<Failure<'_>> = Vec::new();
     for (index, card) in report.cards.iter().enumerate() {
-        for run in card.environments.iter().flat_map(|environment| &environment.runs).filter(|run| is_failed(run)) {
-            failures.push(Failure { repeat: index + 1, game_id: &run.id, message: run.message.as_deref() });
+        for run in card
+            .environments
+            .iter()
+            .flat_map(|environment| &environment.runs)
+            .filter(|run| is_failed(run))
+        {
+            failures.push(Failure {
+                repeat: index + 1,
+                game_id: &run.id,
+                message: run.message.as_deref(),
+            });
         }
     }
     for play in report.films.iter().filter(|play| play.ending == "failed") {
         let repeat = play.repeat as usize;
-        if !failures.iter().any(|known| known.repeat == repeat && known.game_id == play.game_id) {
-            failures.push(Failure { repeat, game_id: &play.game_id, message: play.message.as_deref() });
+        if !failures
+            .iter()
+            .any(|known| known.repeat == repeat && known.game_id == play.game_id)
+        {
+            failures.push(Failure {
+                repeat,
+                game_id: &play.game_id,
+                message: play.message.as_deref(),
+            });
         }
     }
     failures
@@ -60,7 +76,11 @@ pub(super) fn levels(body: &mut String, report: &RunReport) {
 }
 
 fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scorecard) {
-    let head = if card.spent.is_some() { "<th class=\"num\">Tokens</th><th class=\"num\">Cost</th>" } else { "" };
+    let head = if card.spent.is_some() {
+        "<th class=\"num\">Tokens</th><th class=\"num\">Cost</th>"
+    } else {
+        ""
+    };
     let _ = writeln!(
         body,
         "<div class=\"wide\"><table class=\"levels\">\n<thead><tr><th>Environment</th><th class=\"num\">Level</th><th class=\"num\">Actions</th>\
@@ -68,14 +88,28 @@ fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scor
          <th class=\"num\">Score %</th>{head}</tr></thead>",
     );
     for environment in &card.environments {
-        let Some(best) = best_index(environment) else { continue };
+        let Some(best) = best_index(environment) else {
+            continue;
+        };
         let tallies = film_of(report, repeat, &environment.id).map(|play| play.film.tallies());
         let unchanged = tallies.as_ref().and_then(|runs| runs.get(best));
         body.push_str("<tbody>\n");
         for level in 0..environment.level_count as usize {
-            let unchanged = unchanged.and_then(|levels| levels.get(level)).map(|tally| tally.unchanged);
-            let spent = environment.runs[best].level_spent.get(level).filter(|spent| spent.calls > 0);
-            level_row(body, environment, best, level, unchanged, &spent_cells(card, spent));
+            let unchanged = unchanged
+                .and_then(|levels| levels.get(level))
+                .map(|tally| tally.unchanged);
+            let spent = environment.runs[best]
+                .level_spent
+                .get(level)
+                .filter(|spent| spent.calls > 0);
+            level_row(
+                body,
+                environment,
+                best,
+                level,
+                unchanged,
+                &spent_cells(card, spent),
+            );
         }
         body.push_str("</tbody>\n");
     }
@@ -84,34 +118,64 @@ fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scor
 
 /// What a model consumed on a level, in cells; none if no model played.
 fn spent_cells(card: &Scorecard, spent: Option<&Spent>) -> String {
-    let cells = |tokens: &str, cost: &str| format!("<td class=\"num\">{tokens}</td><td class=\"num\">{cost}</td>");
+    let cells = |tokens: &str, cost: &str| {
+        format!("<td class=\"num\">{tokens}</td><td class=\"num\">{cost}</td>")
+    };
     match (card.spent, spent) {
         (None, _) => String::new(),
         (Some(_), None) => cells("–", "–"),
-        (Some(_), Some(spent)) => cells(&grouped(spent.input_tokens.saturating_add(spent.output_tokens)), &dollars(spent)),
+        (Some(_), Some(spent)) => cells(
+            &grouped(spent.input_tokens.saturating_add(spent.output_tokens)),
+            &dollars(spent),
+        ),
     }
 }
 
-fn level_row(body: &mut String, environment: &EnvironmentScore, best: usize, level: usize, unchanged: Option<u64>, spent: &str) {
+fn level_row(
+    body: &mut String,
+    environment: &EnvironmentScore,
+    best: usize,
+    level: usize,
+    unchanged: Option<u64>,
+    spent: &str,
+) {
     let run = &environment.runs[best];
     let completed = level < run.levels_completed as usize;
     let actions = run.level_actions.get(level).copied().unwrap_or(0);
     let reached = completed || actions > 0;
     let name = match (level, environment.runs.len()) {
         (0, 1) => format!("<code>{}</code>", Text(&environment.id)),
-        (0, runs) => format!("<code>{}</code> <span class=\"quiet\">best of {runs} runs</span>", Text(&environment.id)),
+        (0, runs) => format!(
+            "<code>{}</code> <span class=\"quiet\">best of {runs} runs</span>",
+            Text(&environment.id)
+        ),
         _ => String::new(),
     };
     let dash = || "–".to_owned();
     let actions = match (reached, completed) {
         (false, _) => dash(),
         (true, true) => actions.to_string(),
-        (true, false) => format!("<span class=\"quiet\" title=\"not completed\">✕</span> {actions}"),
+        (true, false) => {
+            format!("<span class=\"quiet\" title=\"not completed\">✕</span> {actions}")
+        }
     };
-    let unchanged = unchanged.filter(|_| reached).map_or_else(dash, |unchanged| unchanged.to_string());
-    let baseline = run.level_baseline_actions.get(level).filter(|&&baseline| baseline > 0).map_or_else(dash, i64::to_string);
-    let source = environment.baseline_source.get(level).map_or("–", String::as_str);
-    let score = run.level_scores.get(level).filter(|_| reached).map_or_else(dash, |score| format!("{score:.2}"));
+    let unchanged = unchanged
+        .filter(|_| reached)
+        .map_or_else(dash, |unchanged| unchanged.to_string());
+    let baseline = run
+        .level_baseline_actions
+        .get(level)
+        .filter(|&&baseline| baseline > 0)
+        .map_or_else(dash, i64::to_string);
+    let source = environment
+        .baseline_source
+        .get(level)
+        .map_or("–", String::as_str);
+    let score = run
+        .level_scores
+        .get(level)
+        .filter(|_| reached)
+        .map_or_else(dash, |score| format!("{score:.2}"));
     let _ = writeln!(
         body,
         "<tr{}><td>{name}</td><td class=\"num\">{}</td><td class=\"num\">{actions}</td><td class=\"num\">{unchanged}</td>\
@@ -142,11 +206,21 @@ pub(super) fn recordings(body: &mut String, report: &RunReport) {
 }
 
 fn recording(body: &mut String, report: &RunReport, play: &PlayFilm) {
-    let card = (play.repeat as usize).checked_sub(1).and_then(|index| report.cards.get(index));
+    let card = (play.repeat as usize)
+        .checked_sub(1)
+        .and_then(|index| report.cards.get(index));
     let score = card
         .and_then(|card| find(card, &play.game_id))
-        .map_or_else(String::new, |environment| format!("{:.2} %", environment.score));
-    let levels = play.film.moments.iter().map(|moment| moment.levels_completed).max().unwrap_or(0);
+        .map_or_else(String::new, |environment| {
+            format!("{:.2} %", environment.score)
+        });
+    let levels = play
+        .film
+        .moments
+        .iter()
+        .map(|moment| moment.levels_completed)
+        .max()
+        .unwrap_or(0);
     let _ = writeln!(
         body,
         "<details class=\"play\"><summary><code>{}</code><span class=\"num\">{score}</span><span class=\"num\">{levels} / {} levels</span>\
@@ -163,5 +237,8 @@ fn recording(body: &mut String, report: &RunReport, play: &PlayFilm) {
 }
 
 fn film_of<'a>(report: &'a RunReport, repeat: usize, game_id: &str) -> Option<&'a PlayFilm> {
-    report.films.iter().find(|play| play.repeat as usize == repeat && play.game_id == game_id)
+    report
+        .films
+        .iter()
+        .find(|play| play.repeat as usize == repeat && play.game_id == game_id)
 }

@@ -14,10 +14,25 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         actions: 30 + extra,
         unchanged_actions: 5,
         resets: 0,
-        state: if completed == 5 { "WIN" } else { "NOT_FINISHED" }.to_owned(),
+        state: if completed == 5 {
+            "WIN"
+        } else {
+            "NOT_FINISHED"
+        }
+        .to_owned(),
         completed: completed == 5,
-        level_scores: (0..5).map(|level| if level < completed { 92.5 } else { 0.0 }).collect(),
-        level_actions: (0..5).map(|level| if level <= completed { 6 + extra * u64::from(level) } else { 0 }).collect(),
+        level_scores: (0..5)
+            .map(|level| if level < completed { 92.5 } else { 0.0 })
+            .collect(),
+        level_actions: (0..5)
+            .map(|level| {
+                if level <= completed {
+                    6 + extra * u64::from(level)
+                } else {
+                    0
+                }
+            })
+            .collect(),
         level_baseline_actions: vec![5, 8, 10, 14, 22],
         number_of_levels: 5,
         number_of_environments: 1,
@@ -45,7 +60,10 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         source_url: None,
         tags: Vec::new(),
         opaque: None,
-        environments: vec![environment(run(games[0], 5, u64::from(repeat))), environment(run(games[1], 2, 9 * u64::from(repeat)))],
+        environments: vec![
+            environment(run(games[0], 5, u64::from(repeat))),
+            environment(run(games[1], 2, 9 * u64::from(repeat))),
+        ],
         tags_scores: Vec::new(),
         competition_mode: None,
         total_environments_completed: 1,
@@ -58,7 +76,11 @@ pub(crate) fn report(repeats: u32) -> RunReport {
     let cards: Vec<Scorecard> = (1..=repeats).map(card).collect();
     let summary_of = |index: usize, ending: &str| {
         let mean = |value: fn(&EnvironmentScore) -> f64| {
-            cards.iter().map(|card| value(&card.environments[index])).sum::<f64>() / f64::from(repeats)
+            cards
+                .iter()
+                .map(|card| value(&card.environments[index]))
+                .sum::<f64>()
+                / f64::from(repeats)
         };
         SummaryEnvironment {
             game_id: games[index].to_owned(),
@@ -115,10 +137,20 @@ pub(crate) fn report(repeats: u32) -> RunReport {
         game_id: game.to_owned(),
         ending: if game == games[0] { "won" } else { "budget" }.to_owned(),
         message: None,
-        film: Film { title: game.to_owned(), ..walking_square(5) },
+        film: Film {
+            title: game.to_owned(),
+            ..walking_square(5)
+        },
     };
-    let films = (1..=repeats).flat_map(|repeat| games.map(|game| play(repeat, game))).collect();
-    RunReport { config, summary, cards, films }
+    let films = (1..=repeats)
+        .flat_map(|repeat| games.map(|game| play(repeat, game)))
+        .collect();
+    RunReport {
+        config,
+        summary,
+        cards,
+        films,
+    }
 }
 
 #[test]
@@ -163,7 +195,11 @@ fn what_limits_the_score_is_said() {
 fn unchanged_actions_are_counted_from_the_recording() {
     let mut report = report(1);
     // Six actions in the first level, one of them unchanged, a baseline of five.
-    let row = |unchanged| format!("<td class=\"num\">6</td><td class=\"num\">{unchanged}</td><td class=\"num\">5</td>");
+    let row = |unchanged| {
+        format!(
+            "<td class=\"num\">6</td><td class=\"num\">{unchanged}</td><td class=\"num\">5</td>"
+        )
+    };
     assert!(run_page(&report).contains(&row("1")));
     report.films.clear();
     assert!(run_page(&report).contains(&row("–")));
@@ -184,7 +220,11 @@ fn hostile_text_stays_text_everywhere() {
         environment.game_id = text();
         environment.endings = vec![text(), text()];
     }
-    for environment in report.cards.iter_mut().flat_map(|card| &mut card.environments) {
+    for environment in report
+        .cards
+        .iter_mut()
+        .flat_map(|card| &mut card.environments)
+    {
         environment.id = text();
         environment.baseline_source = vec![text(); 5];
         let run = &mut environment.runs[0];
@@ -192,7 +232,11 @@ fn hostile_text_stays_text_everywhere() {
     }
     for play in &mut report.films {
         (play.game_id, play.ending, play.message) = (text(), text(), Some(text()));
-        (play.film.title, play.film.subtitle, play.film.moments[1].reasoning) = (text(), text(), Some(text()));
+        (
+            play.film.title,
+            play.film.subtitle,
+            play.film.moments[1].reasoning,
+        ) = (text(), text(), Some(text()));
     }
     let page = run_page(&report);
     assert!(!page.contains("<img"));
@@ -205,7 +249,13 @@ fn hostile_text_stays_text_everywhere() {
 fn what_models_consumed_is_shown_by_level_and_environment() {
     let mut report = report(1);
     assert!(!run_page(&report).contains(">Cost<"), "no model, no cost");
-    let spent = Spent { calls: 3, input_tokens: 40_000, output_tokens: 2_345, cost_usd: Some(0.125), ..Spent::default() };
+    let spent = Spent {
+        calls: 3,
+        input_tokens: 40_000,
+        output_tokens: 2_345,
+        cost_usd: Some(0.125),
+        ..Spent::default()
+    };
     report.cards[0].environments[0].runs[0].level_spent = vec![Spent::default(), spent];
     report.cards[0].spent = Some(spent);
     report.cards[0].environments[0].spent = Some(spent);
@@ -213,6 +263,13 @@ fn what_models_consumed_is_shown_by_level_and_environment() {
     let page = run_page(&report);
     assert!(page.contains("<dd>$0.1250, 3 calls, 40,000 tokens in, 2,345 out</dd>"));
     assert!(page.contains("<td class=\"num\">42,345</td><td class=\"num\">$0.1250</td></tr>"));
-    assert_eq!(page.matches("$0.1250</td><td>").count(), 2, "the environment and the sum of all");
-    assert!(page.contains("<td class=\"num\">–</td><td class=\"num\">–</td></tr>"), "a level without calls");
+    assert_eq!(
+        page.matches("$0.1250</td><td>").count(),
+        2,
+        "the environment and the sum of all"
+    );
+    assert!(
+        page.contains("<td class=\"num\">–</td><td class=\"num\">–</td></tr>"),
+        "a level without calls"
+    );
 }

@@ -19,12 +19,24 @@ pub(crate) async fn list(
     guest: Guest,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
-    let asked = query.as_deref().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("before=")));
+    let asked = query.as_deref().and_then(|query| {
+        query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix("before="))
+    });
     let before = match asked {
-        Some(id) => server.card(id).await?.filter(|card| guest.caller.reads(card.owner)).map(|card| card.key),
+        Some(id) => server
+            .card(id)
+            .await?
+            .filter(|card| guest.caller.reads(card.owner))
+            .map(|card| card.key),
         None => None,
     };
-    let owner = if guest.caller.reads_all() { None } else { Some(guest.caller.owner) };
+    let owner = if guest.caller.reads_all() {
+        None
+    } else {
+        Some(guest.caller.owner)
+    };
     let cards = server.store.cards_before(owner, before, LISTED).await?;
     let mut rows = Vec::with_capacity(cards.len());
     for card in &cards {
@@ -34,10 +46,17 @@ pub(crate) async fn list(
             opened_at: rfc3339_utc(card.opened_ms),
             open: card.closed_ms.is_none(),
             tags: card.tags.clone(),
-            card: if hidden { None } else { Some(server.scorecard(card).await?) },
+            card: if hidden {
+                None
+            } else {
+                Some(server.scorecard(card).await?)
+            },
         });
     }
-    let more = rows.last().filter(|_| rows.len() == LISTED as usize).map(|row| row.id.clone());
+    let more = rows
+        .last()
+        .filter(|_| rows.len() == LISTED as usize)
+        .map(|row| row.id.clone());
     Ok(Html(cards_page(guest.who, &rows, more.as_deref())))
 }
 
@@ -55,7 +74,11 @@ pub(crate) async fn page(
     Ok(Html(card_page(guest.who, &view)))
 }
 
-pub(crate) async fn csv(State(server): State<Arc<Server>>, guest: Guest, Path(id): Path<String>) -> Result<Response, ApiError> {
+pub(crate) async fn csv(
+    State(server): State<Arc<Server>>,
+    guest: Guest,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
     let card = server.readable_card(&guest.caller, &id).await?;
     let text = card_csv(&server.scorecard(&card).await?);
     Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response())

@@ -33,15 +33,28 @@ const MOST_CARDS: u32 = 200;
 const TAG: &str = "browser";
 
 /// The whole play in the packed form. A log that does not replay breaks the answer off.
-pub(crate) async fn film(State(server): State<Arc<Server>>, guest: Guest, Path(guid): Path<String>) -> Result<Response, ApiError> {
+pub(crate) async fn film(
+    State(server): State<Arc<Server>>,
+    guest: Guest,
+    Path(guid): Path<String>,
+) -> Result<Response, ApiError> {
     let facts = server.readable_play(&guest.caller, &guid).await?;
-    let listening = server.listeners.listen(server.store.as_ref(), facts.play.id).ok_or(ApiError::Crowded)?;
-    let replica = server.beginning(&facts.play).await?.map_err(ApiError::Frozen)?;
+    let listening = server
+        .listeners
+        .listen(server.store.as_ref(), facts.play.id)
+        .ok_or(ApiError::Crowded)?;
+    let replica = server
+        .beginning(&facts.play)
+        .await?
+        .map_err(ApiError::Frozen)?;
     let (out, stream) = channel(2);
     let entries = facts.entries;
     tokio::spawn(pack_all(server, facts, replica, out, listening));
     // By this a page knows where to go on.
-    let headers = [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (ENTRIES, entries.to_string())];
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (ENTRIES, entries.to_string()),
+    ];
     Ok((headers, Body::from_stream(ReceiverStream::new(stream))).into_response())
 }
 
@@ -57,10 +70,22 @@ async fn pack_all(
 ) {
     let mut packer = Packer::default();
     while replica.next() < facts.entries {
-        let part = server.store.log_from(facts.play.key, replica.next(), PART.min(facts.entries - replica.next())).await;
+        let part = server
+            .store
+            .log_from(
+                facts.play.key,
+                replica.next(),
+                PART.min(facts.entries - replica.next()),
+            )
+            .await;
         let mut part = match part {
             Ok(part) if !part.is_empty() => part,
-            _ => return drop(out.send(Err(io::Error::other("the log cannot be read"))).await),
+            _ => {
+                return drop(
+                    out.send(Err(io::Error::other("the log cannot be read")))
+                        .await,
+                );
+            }
         };
         while !part.is_empty() {
             let packed = blocking(move || {
@@ -88,7 +113,9 @@ fn pack(replica: &mut Replica, packer: &mut Packer, part: &mut Vec<Timed>) -> io
         if bytes.len() >= CHUNK {
             break;
         }
-        let answer = replica.follow(entry).map_err(|departure| io::Error::other(departure.to_string()))?;
+        let answer = replica
+            .follow(entry)
+            .map_err(|departure| io::Error::other(departure.to_string()))?;
         let shown = Shown {
             action: entry.action,
             frames: answer.frames,
@@ -113,8 +140,14 @@ pub(crate) async fn reasoning(
     RawQuery(query): RawQuery,
 ) -> Result<Json<Value>, ApiError> {
     let facts = server.readable_play(&guest.caller, &guid).await?;
-    let wrong = ApiError::Field { field: "from", expected: "the number of an entry, from 0" };
-    let from: u32 = query.as_deref().and_then(|query| query.strip_prefix("from=")?.parse().ok()).ok_or(wrong)?;
+    let wrong = ApiError::Field {
+        field: "from",
+        expected: "the number of an entry, from 0",
+    };
+    let from: u32 = query
+        .as_deref()
+        .and_then(|query| query.strip_prefix("from=")?.parse().ok())
+        .ok_or(wrong)?;
     let entries = server.store.log_from(facts.play.key, from, SAID).await?;
     let said = entries.into_iter().filter_map(|timed| {
         let text = match timed.entry.details.reasoning? {
@@ -123,7 +156,9 @@ pub(crate) async fn reasoning(
         };
         Some(json!([timed.index, text]))
     });
-    Ok(Json(json!({"from": from, "most": SAID, "said": said.collect::<Vec<_>>()})))
+    Ok(Json(
+        json!({"from": from, "most": SAID, "said": said.collect::<Vec<_>>()}),
+    ))
 }
 
 /// Where the visitor's play of an environment stands: the last one on a card that is open, and else the card for a new one.
@@ -133,19 +168,29 @@ pub(crate) async fn state(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let info = server.game(&caller, &id).ok_or(ApiError::NoSuchGame(id))?;
-    let cards = server.store.cards_before(Some(caller.owner), None, MOST_CARDS).await?;
-    let cards: Vec<_> =
-        cards.into_iter().filter(|card| card.closed_ms.is_none() && card.tags.iter().any(|tag| tag == TAG)).collect();
+    let cards = server
+        .store
+        .cards_before(Some(caller.owner), None, MOST_CARDS)
+        .await?;
+    let cards: Vec<_> = cards
+        .into_iter()
+        .filter(|card| card.closed_ms.is_none() && card.tags.iter().any(|tag| tag == TAG))
+        .collect();
     let plays = server.store.owner_plays(caller.owner, MOST_PLAYS).await?;
     let mine = |facts: &&PlayFacts| {
-        facts.play.game_id == info.id && facts.closed_ms.is_none() && cards.iter().any(|card| card.id == facts.card)
+        facts.play.game_id == info.id
+            && facts.closed_ms.is_none()
+            && cards.iter().any(|card| card.id == facts.card)
     };
     let Some(facts) = plays.iter().find(mine) else {
         // In a competition each environment is played once, on one card.
-        return Ok(Json(json!({"card_id": cards.first().map(|card| card.id.to_string())})));
+        return Ok(Json(
+            json!({"card_id": cards.first().map(|card| card.id.to_string())}),
+        ));
     };
     let (answer, anew) = server.standing(&facts.play).await?;
     let mut state = json!({"card_id": facts.card.to_string(), "actions": facts.actions, "reset_starts_anew": anew});
-    state["answer"] = serde_json::to_value(answer).map_err(|error| ApiError::Failed(error.to_string()))?;
+    state["answer"] =
+        serde_json::to_value(answer).map_err(|error| ApiError::Failed(error.to_string()))?;
     Ok(Json(state))
 }

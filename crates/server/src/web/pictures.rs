@@ -51,7 +51,12 @@ struct Drawn {
 
 impl Default for Pictures {
     fn default() -> Self {
-        Self { made: Mutex::default(), turns: Semaphore::new(AT_A_TIME), plays: Mutex::default(), turn: Semaphore::new(1) }
+        Self {
+            made: Mutex::default(),
+            turns: Semaphore::new(AT_A_TIME),
+            plays: Mutex::default(),
+            turn: Semaphore::new(1),
+        }
     }
 }
 
@@ -60,24 +65,45 @@ pub(crate) async fn first_level(
     guest: Guest,
     Path(name): Path<String>,
 ) -> Result<Response, ApiError> {
-    let id = name.strip_suffix(".png").and_then(|id| server.game(&guest.caller, id)).map(|info| info.id.clone());
+    let id = name
+        .strip_suffix(".png")
+        .and_then(|id| server.game(&guest.caller, id))
+        .map(|info| info.id.clone());
     let id = id.ok_or(ApiError::NoSuchPath)?;
     let pictures = &server.pictures;
-    let known = || pictures.made.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+    let known = || {
+        pictures
+            .made
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned()
+    };
     let bytes = match known() {
         Some(bytes) => bytes,
         None => {
-            let _turn = pictures.turns.acquire().await.map_err(|_| ApiError::Crowded)?;
+            let _turn = pictures
+                .turns
+                .acquire()
+                .await
+                .map_err(|_| ApiError::Crowded)?;
             match known() {
                 Some(bytes) => bytes,
                 None => {
                     let (catalog, game) = (Arc::clone(&server.catalog), id.clone());
                     let drawn = blocking(move || {
-                        let environment = catalog.open(game.as_str(), SEED).map_err(|error| error.to_string())?;
-                        contact_sheet(&[environment.observation().settled()], 1, ZOOM).map_err(|error| error.to_string())
+                        let environment = catalog
+                            .open(game.as_str(), SEED)
+                            .map_err(|error| error.to_string())?;
+                        contact_sheet(&[environment.observation().settled()], 1, ZOOM)
+                            .map_err(|error| error.to_string())
                     });
                     let bytes = Bytes::from(drawn.await?.map_err(ApiError::Failed)?);
-                    pictures.made.lock().unwrap_or_else(PoisonError::into_inner).insert(id, bytes.clone());
+                    pictures
+                        .made
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(id, bytes.clone());
                     bytes
                 }
             }
@@ -87,13 +113,19 @@ pub(crate) async fn first_level(
 }
 
 /// The settled frame of a play: that of memory, or one that is made of the log.
-pub(crate) async fn now(State(server): State<Arc<Server>>, guest: Guest, Path(guid): Path<String>) -> Result<Response, ApiError> {
+pub(crate) async fn now(
+    State(server): State<Arc<Server>>,
+    guest: Guest,
+    Path(guid): Path<String>,
+) -> Result<Response, ApiError> {
     let facts = server.readable_play(&guest.caller, &guid).await?;
     let picture = match server.settled(facts.play.id).await {
         Some(frame) => Some(thumbnail(&frame)?),
         None => server.picture_of_log(&facts).await?,
     };
-    picture.map(|bytes| png(bytes, "private, max-age=60")).ok_or(ApiError::NoSuchPath)
+    picture
+        .map(|bytes| png(bytes, "private, max-age=60"))
+        .ok_or(ApiError::NoSuchPath)
 }
 
 impl Server {
@@ -107,18 +139,32 @@ impl Server {
         if let Some(known) = self.pictures.of_play(id, facts.entries) {
             return Ok(known);
         }
-        let _turn = self.pictures.turn.acquire().await.map_err(|_| ApiError::Crowded)?;
+        let _turn = self
+            .pictures
+            .turn
+            .acquire()
+            .await
+            .map_err(|_| ApiError::Crowded)?;
         if let Some(known) = self.pictures.of_play(id, facts.entries) {
             return Ok(known);
         }
-        let replica = self.replica_nearby(&facts.play, facts.entries, MOST_FOLLOWED).await;
+        let replica = self
+            .replica_nearby(&facts.play, facts.entries, MOST_FOLLOWED)
+            .await;
         let picture = match &replica {
             Ok(Some(replica)) => Some(thumbnail(replica.play().opening().observation.settled())?),
             // An environment that fails is not asked again at once.
             Ok(None) | Err(ApiError::Failed(_)) => None,
             Err(error) => return Err(error.clone()),
         };
-        self.pictures.keep(id, Drawn { entries: facts.entries, at: Instant::now(), picture: picture.clone() });
+        self.pictures.keep(
+            id,
+            Drawn {
+                entries: facts.entries,
+                at: Instant::now(),
+                picture: picture.clone(),
+            },
+        );
         Ok(picture)
     }
 }
@@ -127,14 +173,19 @@ impl Pictures {
     /// What is known of a play's picture: an old one will do for a while if the play goes on elsewhere.
     fn of_play(&self, id: PlayId, entries: u32) -> Option<Option<Bytes>> {
         let plays = self.plays.lock().unwrap_or_else(PoisonError::into_inner);
-        let drawn = plays.get(&id).filter(|drawn| drawn.entries == entries || drawn.at.elapsed() < ANEW_AFTER)?;
+        let drawn = plays
+            .get(&id)
+            .filter(|drawn| drawn.entries == entries || drawn.at.elapsed() < ANEW_AFTER)?;
         Some(drawn.picture.clone())
     }
 
     fn keep(&self, id: PlayId, drawn: Drawn) {
         let mut plays = self.plays.lock().unwrap_or_else(PoisonError::into_inner);
         if plays.len() >= MOST_KEPT
-            && let Some(oldest) = plays.iter().min_by_key(|(_, drawn)| drawn.at).map(|(&id, _)| id)
+            && let Some(oldest) = plays
+                .iter()
+                .min_by_key(|(_, drawn)| drawn.at)
+                .map(|(&id, _)| id)
         {
             plays.remove(&oldest);
         }
@@ -143,9 +194,18 @@ impl Pictures {
 }
 
 fn thumbnail(frame: &Frame) -> Result<Bytes, ApiError> {
-    contact_sheet(&[frame], 1, 2).map(Bytes::from).map_err(|error| ApiError::Failed(error.to_string()))
+    contact_sheet(&[frame], 1, 2)
+        .map(Bytes::from)
+        .map_err(|error| ApiError::Failed(error.to_string()))
 }
 
 fn png(bytes: Bytes, caching: &'static str) -> Response {
-    ([(header::CONTENT_TYPE, "image/png"), (header::CACHE_CONTROL, caching)], bytes).into_response()
+    (
+        [
+            (header::CONTENT_TYPE, "image/png"),
+            (header::CACHE_CONTROL, caching),
+        ],
+        bytes,
+    )
+        .into_response()
 }

@@ -30,12 +30,19 @@ pub(crate) struct Entrances(Rates);
 impl Entrances {
     fn count(&self, now: Duration) -> Result<(), ApiError> {
         let counted = self.0.count(KeyId(0), MOST_NEW, now);
-        counted.map_err(|retry_seconds| ApiError::RateLimit { most: MOST_NEW, retry_seconds })
+        counted.map_err(|retry_seconds| ApiError::RateLimit {
+            most: MOST_NEW,
+            retry_seconds,
+        })
     }
 }
 
 /// `POST /visit`: what a page asks before the first command, so that the visitor has a key.
-pub(crate) async fn visit(State(server): State<Arc<Server>>, known: Known, headers: HeaderMap) -> Result<Response, ApiError> {
+pub(crate) async fn visit(
+    State(server): State<Arc<Server>>,
+    known: Known,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
     if !is_from_here(&headers) {
         return Err(ApiError::Unauthorized);
     }
@@ -51,7 +58,11 @@ pub(crate) async fn visit(State(server): State<Arc<Server>>, known: Known, heade
     if let Some(keys) = &server.keys {
         keys.store().create_key(key).await?;
     }
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie(&secret, &headers))]).into_response())
+    Ok((
+        StatusCode::NO_CONTENT,
+        [(header::SET_COOKIE, cookie(&secret, &headers))],
+    )
+        .into_response())
 }
 
 pub(crate) async fn entrance(State(server): State<Arc<Server>>, known: Known) -> Response {
@@ -62,9 +73,21 @@ pub(crate) async fn entrance(State(server): State<Arc<Server>>, known: Known) ->
 }
 
 /// Takes a key that somebody has been given.
-pub(crate) async fn enter(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bytes) -> Result<Response, ApiError> {
+pub(crate) async fn enter(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
     let text = form_value(&body, "key").unwrap_or_default();
-    let refused = || (StatusCode::UNAUTHORIZED, Html(entrance_page(Who::Nobody, Some("This is not a key of this server."))));
+    let refused = || {
+        (
+            StatusCode::UNAUTHORIZED,
+            Html(entrance_page(
+                Who::Nobody,
+                Some("This is not a key of this server."),
+            )),
+        )
+    };
     let Some(keys) = server.keys.as_ref().filter(|_| is_from_here(&headers)) else {
         return Ok(Redirect::to("/").into_response());
     };
@@ -75,7 +98,11 @@ pub(crate) async fn enter(State(server): State<Arc<Server>>, headers: HeaderMap,
     if stored.is_none_or(|stored| stored.invitation.is_some() || secret.verify(&stored).is_none()) {
         return Ok(refused().into_response());
     }
-    Ok(([(header::SET_COOKIE, cookie(&secret, &headers))], Redirect::to("/scorecards")).into_response())
+    Ok((
+        [(header::SET_COOKIE, cookie(&secret, &headers))],
+        Redirect::to("/scorecards"),
+    )
+        .into_response())
 }
 
 /// Forgets the key in this browser; it stays valid.
@@ -87,7 +114,10 @@ pub(crate) async fn leave(headers: HeaderMap) -> Response {
     ([(header::SET_COOKIE, gone)], Redirect::to("/")).into_response()
 }
 
-pub(crate) async fn invitation(State(server): State<Arc<Server>>, Path(token): Path<String>) -> Result<Html<String>, ApiError> {
+pub(crate) async fn invitation(
+    State(server): State<Arc<Server>>,
+    Path(token): Path<String>,
+) -> Result<Html<String>, ApiError> {
     server.invited(&token).await?;
     Ok(Html(invitation_page(&token)))
 }
@@ -108,44 +138,95 @@ pub(crate) async fn accept(
         return Ok(Redirect::to("/").into_response());
     }
     let keys = server.keys.as_ref().ok_or(ApiError::NoSuchPath)?;
-    let (secret, key) = new_visitor(&server, &format!("visitor by {}", invitation.id), invitation.scopes.sets)?;
-    if !keys.store().accept_invitation(invitation.id, key, server.clock.now_ms()).await? {
+    let (secret, key) = new_visitor(
+        &server,
+        &format!("visitor by {}", invitation.id),
+        invitation.scopes.sets,
+    )?;
+    if !keys
+        .store()
+        .accept_invitation(invitation.id, key, server.clock.now_ms())
+        .await?
+    {
         return Err(ApiError::NoSuchPath);
     }
-    Ok(([(header::SET_COOKIE, cookie(&secret, &headers))], Redirect::to("/")).into_response())
+    Ok((
+        [(header::SET_COOKIE, cookie(&secret, &headers))],
+        Redirect::to("/"),
+    )
+        .into_response())
 }
 
 impl Server {
     /// The invitation with this text, if it still holds.
     async fn invited(&self, token: &str) -> Result<Key, ApiError> {
-        let keys = self.keys.as_ref().filter(|_| self.config.visitors != Visitors::Off).ok_or(ApiError::NoSuchPath)?;
+        let keys = self
+            .keys
+            .as_ref()
+            .filter(|_| self.config.visitors != Visitors::Off)
+            .ok_or(ApiError::NoSuchPath)?;
         let secret = ApiKey::parse(token.as_bytes()).ok_or(ApiError::NoSuchPath)?;
-        let stored = keys.store().key(secret.id()).await?.ok_or(ApiError::NoSuchPath)?;
-        let holds = stored.invitation.is_some_and(|left| left.left > 0 && left.until_ms > self.clock.now_ms());
-        if holds && secret.verify(&stored).is_some() { Ok(stored) } else { Err(ApiError::NoSuchPath) }
+        let stored = keys
+            .store()
+            .key(secret.id())
+            .await?
+            .ok_or(ApiError::NoSuchPath)?;
+        let holds = stored
+            .invitation
+            .is_some_and(|left| left.left > 0 && left.until_ms > self.clock.now_ms());
+        if holds && secret.verify(&stored).is_some() {
+            Ok(stored)
+        } else {
+            Err(ApiError::NoSuchPath)
+        }
     }
 }
 
 fn new_visitor(server: &Server, name: &str, sets: GameSets) -> Result<(ApiKey, Key), ApiError> {
     let secret = ApiKey::generate().map_err(|error| ApiError::Failed(error.to_string()))?;
-    let scopes = Scopes { sets, sources: false, admin: false, visitor: true };
+    let scopes = Scopes {
+        sets,
+        sources: false,
+        admin: false,
+        visitor: true,
+    };
     let (id, hash, created_ms) = (secret.id(), secret.hash(), server.clock.now_ms());
-    Ok((secret, Key { id, hash, name: name.to_owned(), scopes, created_ms, revoked_ms: None, invitation: None }))
+    Ok((
+        secret,
+        Key {
+            id,
+            hash,
+            name: name.to_owned(),
+            scopes,
+            created_ms,
+            revoked_ms: None,
+            invitation: None,
+        },
+    ))
 }
 
 /// The cookie of a key. Behind a proxy that ends TLS, the proxy says so.
 fn cookie(secret: &ApiKey, headers: &HeaderMap) -> HeaderValue {
-    let secure = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
-    let origin = headers.get(header::ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let secure = headers
+        .get("x-forwarded-proto")
+        .is_some_and(|scheme| scheme == "https");
+    let origin = headers
+        .get(header::ORIGIN)
+        .is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let secure = if secure || origin { "; Secure" } else { "" };
-    let text = format!("{COOKIE}={}; Path=/; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Lax{secure}", secret.reveal());
+    let text = format!(
+        "{COOKIE}={}; Path=/; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Lax{secure}",
+        secret.reveal()
+    );
     HeaderValue::try_from(text).expect("a key is letters, digits and underscores")
 }
 
 /// A field of a form; keys have no characters that forms escape.
 fn form_value(body: &[u8], name: &str) -> Option<String> {
     let text = str::from_utf8(body).ok()?;
-    let field = text.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    let field = text
+        .split('&')
+        .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     field.map(|value| value.trim_matches('+').trim().to_owned())
 }
 
@@ -155,7 +236,10 @@ pub(crate) struct Known(Option<Caller>);
 impl<S: Sync> axum::extract::FromRequestParts<S> for Known {
     type Rejection = std::convert::Infallible;
 
-    async fn from_request_parts(parts: &mut axum::http::request::Parts, _: &S) -> Result<Self, Self::Rejection> {
+    async fn from_request_parts(
+        parts: &mut axum::http::request::Parts,
+        _: &S,
+    ) -> Result<Self, Self::Rejection> {
         Ok(Self(parts.extensions.get().copied().flatten()))
     }
 }
@@ -166,7 +250,10 @@ mod tests {
 
     #[test]
     fn a_field_of_a_form_is_found() {
-        assert_eq!(form_value(b"a=1&key=rhae_1_2", "key").as_deref(), Some("rhae_1_2"));
+        assert_eq!(
+            form_value(b"a=1&key=rhae_1_2", "key").as_deref(),
+            Some("rhae_1_2")
+        );
         assert_eq!(form_value(b"key=+x+", "key").as_deref(), Some("x"));
         assert_eq!(form_value(b"keys=1", "key"), None);
         assert_eq!(form_value(b"\xff", "key"), None);

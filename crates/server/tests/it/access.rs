@@ -21,8 +21,20 @@ fn guarded(folder: &std::path::Path) -> Running {
         "ym39" => GameSet::Private,
         _ => GameSet::Public,
     };
-    let sets: HashMap<_, _> = Builtin.list().into_iter().map(|info| (info.id.clone(), set(info.id.as_str()))).collect();
-    Running::start_as(folder, Config::default(), SqliteOptions::default(), &Access { keys: true, sets: Some(sets) })
+    let sets: HashMap<_, _> = Builtin
+        .list()
+        .into_iter()
+        .map(|info| (info.id.clone(), set(info.id.as_str())))
+        .collect();
+    Running::start_as(
+        folder,
+        Config::default(),
+        SqliteOptions::default(),
+        &Access {
+            keys: true,
+            sets: Some(sets),
+        },
+    )
 }
 
 #[test]
@@ -32,7 +44,13 @@ fn without_a_valid_key_there_is_one_answer() {
     let key = running.key(&[GameSet::Public]);
     let other = running.key(&[GameSet::Public]);
     let mixed = format!("{}{}", &key[..22], &other[22..]);
-    let wrong = ["", "k", &key[..key.len() - 1], &mixed, "rhae_0000000000000000_"];
+    let wrong = [
+        "",
+        "k",
+        &key[..key.len() - 1],
+        &mixed,
+        "rhae_0000000000000000_",
+    ];
     for wrong in wrong {
         let client = running.client(wrong);
         let answers: Vec<Answer> = vec![
@@ -55,7 +73,10 @@ fn without_a_valid_key_there_is_one_answer() {
     let card = client.open_card(&json!({}));
     client.open_play(&card, "kq19");
     // Another's card is none.
-    running.client(&other).get(&format!("/api/scorecard/{card}")).refused(404, "SERVER_ERROR");
+    running
+        .client(&other)
+        .get(&format!("/api/scorecard/{card}"))
+        .refused(404, "SERVER_ERROR");
 }
 
 #[test]
@@ -66,7 +87,12 @@ fn a_revoked_key_is_refused_by_a_running_server() {
     let client = running.client(&key);
     client.get("/api/games").fine();
     let store = running.open_store_again();
-    assert!(running.runtime.block_on(store.revoke_key(key[5..21].parse().unwrap(), 1)).unwrap());
+    assert!(
+        running
+            .runtime
+            .block_on(store.revoke_key(key[5..21].parse().unwrap(), 1))
+            .unwrap()
+    );
     // It may be believed for a second. The wait is bounded, and an answer of another kind fails the test.
     for _ in 0..1000 {
         let answer = client.get("/api/games");
@@ -85,11 +111,28 @@ fn a_key_sees_its_sets_and_an_admin_everything() {
     let running = guarded(folder.path());
     let listed = |key: &str| -> Vec<String> {
         let games = running.client(key).get("/api/games").fine();
-        games.as_array().unwrap().iter().map(|game| game["game_id"].as_str().unwrap()[..4].to_owned()).collect()
+        games
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|game| game["game_id"].as_str().unwrap()[..4].to_owned())
+            .collect()
     };
-    let all: Vec<String> = Builtin.list().iter().map(|info| info.id.base().to_owned()).collect();
-    let without = |hidden: &[&str]| all.iter().filter(|id| !hidden.contains(&id.as_str())).cloned().collect::<Vec<_>>();
-    assert_eq!(listed(&running.key(&[GameSet::Public])), without(&["ny40", "ym39"]));
+    let all: Vec<String> = Builtin
+        .list()
+        .iter()
+        .map(|info| info.id.base().to_owned())
+        .collect();
+    let without = |hidden: &[&str]| {
+        all.iter()
+            .filter(|id| !hidden.contains(&id.as_str()))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        listed(&running.key(&[GameSet::Public])),
+        without(&["ny40", "ym39"])
+    );
     assert_eq!(listed(&running.key(BOTH)), without(&["ym39"]));
     assert_eq!(listed(&running.key(&[GameSet::Private])), ["ym39"]);
     assert_eq!(listed(&running.key(&[])), [""; 0]);
@@ -98,14 +141,23 @@ fn a_key_sees_its_sets_and_an_admin_everything() {
     // A competition counts what its key may see.
     let client = running.client(&running.key(BOTH));
     let card = client.open_card(&json!({"competition_mode": true}));
-    running.client(&admin).get(&format!("/api/scorecard/{card}")).refused(403, "SERVER_ERROR");
+    running
+        .client(&admin)
+        .get(&format!("/api/scorecard/{card}"))
+        .refused(403, "SERVER_ERROR");
     assert_eq!(client.close(&card)["total_environments"], all.len() - 1);
     // An administrator reads what others have done, and changes nothing of it.
     assert_eq!(running.client(&admin).card(&card), client.card(&card));
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "kq19");
-    running.client(&admin).act("kq19", &guid, Action::Action1).refused(400, "SERVER_ERROR");
-    running.client(&admin).post("/api/scorecard/close", &json!({"card_id": card})).refused(404, "VALIDATION_ERROR");
+    running
+        .client(&admin)
+        .act("kq19", &guid, Action::Action1)
+        .refused(400, "SERVER_ERROR");
+    running
+        .client(&admin)
+        .post("/api/scorecard/close", &json!({"card_id": card}))
+        .refused(404, "VALIDATION_ERROR");
 }
 
 #[test]
@@ -126,15 +178,27 @@ fn requests(client: &Client, card: &str, guid: &str, id: &str) -> Vec<Answer> {
         client.get(&format!("/api/games/{id}/source")),
         client.get(&format!("/api/scorecard/{card}/{id}")),
         client.post("/api/cmd/RESET", &json!({"game_id": id, "card_id": card})),
-        client.post("/api/cmd/RESET", &json!({"game_id": id, "card_id": "no card"})),
+        client.post(
+            "/api/cmd/RESET",
+            &json!({"game_id": id, "card_id": "no card"}),
+        ),
         client.post("/api/cmd/RESET", &json!({"game_id": id})),
         client.post("/api/cmd/RESET", &json!({"game_id": id, "guid": guid})),
-        client.post("/api/cmd/RESET", &json!({"game_id": id, "guid": "no guid", "card_id": card})),
+        client.post(
+            "/api/cmd/RESET",
+            &json!({"game_id": id, "guid": "no guid", "card_id": card}),
+        ),
         client.post("/api/cmd/ACTION6", &json!({"game_id": id, "guid": guid})),
-        client.post("/api/cmd/ACTION6", &json!({"game_id": id, "guid": guid, "x": 1, "y": 1})),
+        client.post(
+            "/api/cmd/ACTION6",
+            &json!({"game_id": id, "guid": guid, "x": 1, "y": 1}),
+        ),
     ];
     for action in [1, 2, 3, 4, 5, 7] {
-        answers.push(client.post(&format!("/api/cmd/ACTION{action}"), &json!({"game_id": id, "guid": guid})));
+        answers.push(client.post(
+            &format!("/api/cmd/ACTION{action}"),
+            &json!({"game_id": id, "guid": guid}),
+        ));
     }
     answers.push(client.get("/api/games"));
     answers.push(client.get(&format!("/api/scorecard/{card}")));
@@ -150,7 +214,10 @@ fn what_is_hidden_is_answered_like_what_does_not_exist() {
     let key = running.key(BOTH);
     let client = running.client(&key);
     let card = client.open_card(&json!({}));
-    let (seen, hidden) = (client.open_play(&card, "kq19"), client.open_play(&card, "ny40"));
+    let (seen, hidden) = (
+        client.open_play(&card, "kq19"),
+        client.open_play(&card, "ny40"),
+    );
     client.act("ny40", &hidden, Action::Action1).fine();
     let before = client.card(&card);
     drop(client);
@@ -159,15 +226,27 @@ fn what_is_hidden_is_answered_like_what_does_not_exist() {
     let public = |id: &str| !["ny40", "ym39"].contains(&&id[..4]);
     let mut answers = Vec::new();
     for served in [true, false] {
-        let mut sets: HashMap<_, _> = Builtin.list().into_iter().map(|info| (info.id, GameSet::Public)).collect();
+        let mut sets: HashMap<_, _> = Builtin
+            .list()
+            .into_iter()
+            .map(|info| (info.id, GameSet::Public))
+            .collect();
         sets.retain(|id, set| {
             if !public(id.as_str()) {
                 *set = GameSet::Private;
             }
             public(id.as_str()) || served
         });
-        let access = Access { keys: true, sets: Some(sets) };
-        let running = Running::start_as(folder.path(), Config::default(), SqliteOptions::default(), &access);
+        let access = Access {
+            keys: true,
+            sets: Some(sets),
+        };
+        let running = Running::start_as(
+            folder.path(),
+            Config::default(),
+            SqliteOptions::default(),
+            &access,
+        );
         let client = running.client(&key);
         let mut seen_here = Vec::new();
         for id in ["ny40", "ny40-v1", "ym39", "ym39-v1", "zz99"] {
@@ -177,32 +256,58 @@ fn what_is_hidden_is_answered_like_what_does_not_exist() {
         }
         // What was played stays on its card, as it was; only the play takes no further commands.
         assert_eq!(client.card(&card), before);
-        client.act("ny40", &hidden, Action::Action1).refused(400, "SERVER_ERROR");
+        client
+            .act("ny40", &hidden, Action::Action1)
+            .refused(400, "SERVER_ERROR");
         client.get(&format!("/api/scorecard/{card}/ny40")).fine();
-        client.get(&format!("/api/plays/{hidden}")).refused(404, "SERVER_ERROR");
-        client.get(&format!("/api/plays/{hidden}/events")).refused(404, "SERVER_ERROR");
+        client
+            .get(&format!("/api/plays/{hidden}"))
+            .refused(404, "SERVER_ERROR");
+        client
+            .get(&format!("/api/plays/{hidden}/events"))
+            .refused(404, "SERVER_ERROR");
         answers.push(seen_here);
         drop(client);
         running.stop();
     }
     assert_eq!(answers[0].len(), answers[1].len());
     for (hidden, missing) in answers[0].iter().zip(&answers[1]) {
-        assert_eq!((hidden.status, &hidden.text, &hidden.headers), (missing.status, &missing.text, &missing.headers));
+        assert_eq!(
+            (hidden.status, &hidden.text, &hidden.headers),
+            (missing.status, &missing.text, &missing.headers)
+        );
     }
     // And one that never existed differs in its name only.
     let per_id = answers[0].len() / 5;
-    let (never_played, never_made) = (&answers[0][2 * per_id..3 * per_id], &answers[0][4 * per_id..]);
+    let (never_played, never_made) = (
+        &answers[0][2 * per_id..3 * per_id],
+        &answers[0][4 * per_id..],
+    );
     for (hidden, missing) in never_played.iter().zip(never_made) {
-        assert_eq!((hidden.status, hidden.text.replace("ym39", "zz99")), (missing.status, missing.text.clone()));
+        assert_eq!(
+            (hidden.status, hidden.text.replace("ym39", "zz99")),
+            (missing.status, missing.text.clone())
+        );
     }
 }
 
 #[test]
 fn open_access_sees_the_public_set() {
     let folder = tempfile::tempdir().unwrap();
-    let sets = HashMap::from([("kq19-v1".parse().unwrap(), GameSet::Public), ("ny40-v1".parse().unwrap(), GameSet::Private)]);
-    let access = Access { keys: false, sets: Some(sets) };
-    let running = Running::start_as(folder.path(), Config::default(), SqliteOptions::default(), &access);
+    let sets = HashMap::from([
+        ("kq19-v1".parse().unwrap(), GameSet::Public),
+        ("ny40-v1".parse().unwrap(), GameSet::Private),
+    ]);
+    let access = Access {
+        keys: false,
+        sets: Some(sets),
+    };
+    let running = Running::start_as(
+        folder.path(),
+        Config::default(),
+        SqliteOptions::default(),
+        &access,
+    );
     let client = running.client("k");
     assert_eq!(client.get("/api/games").fine().as_array().unwrap().len(), 1);
     client.get("/api/games/ny40").refused(404, "SERVER_ERROR");

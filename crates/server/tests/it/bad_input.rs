@@ -31,7 +31,9 @@ impl Scene {
             ("<closed-guid>", &self.closed_guid),
             ("<foreign-guid>", &self.foreign_guid),
         ];
-        names.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+        names.iter().fold(text.to_owned(), |text, (name, value)| {
+            text.replace(name, value)
+        })
     }
 }
 
@@ -44,114 +46,569 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
     ("/api/cmd/ACTION1", "[]", 400, "VALIDATION_ERROR"),
     ("/api/cmd/ACTION1", "null", 400, "VALIDATION_ERROR"),
     ("/api/cmd/ACTION1", "7", 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>"} {}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","reasoning":NaN}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","reasoning":1e999}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","reasoning":"\ud800"}"#, 400, "VALIDATION_ERROR"),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>"} {}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>","reasoning":NaN}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>","reasoning":1e999}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>","reasoning":"\ud800"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
     // Fields of wrong types, or missing.
     ("/api/cmd/ACTION1", "{}", 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":null}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","card_id":"<open>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":19,"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":19}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":["<guid>"]}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":7}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/RESET", r#"{"card_id":"<open>"}"#, 400, "VALIDATION_ERROR"),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"guid":"<guid>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":null}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","card_id":"<open>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":19,"guid":"<guid>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":19}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":["<guid>"]}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","card_id":7}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"card_id":"<open>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
     // Clicks.
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","y":1}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":64,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":0,"y":64}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":-1,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1.5,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":"1","y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":true,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":256,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":18446744073709551616,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":null,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1e1,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1e400,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":-0.0,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":0x1,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":01,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":+1,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":[1],"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":{},"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":Infinity,"y":0}"#, 400, "VALIDATION_ERROR"),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":1}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","y":1}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":64,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":0,"y":64}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":-1,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":1.5,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":"1","y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":true,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":256,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":18446744073709551616,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":null,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":1e1,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":1e400,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":-0.0,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":0x1,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":01,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":+1,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":[1],"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":{},"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":Infinity,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
     // Of a field that stands there twice the last counts.
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<guid>","x":1,"x":64,"y":0}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<guid>","x":1,"x":64,"y":0}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>","guid":"<foreign-guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
     // JSON that is almost right.
-    ("/api/cmd/ACTION1", "\u{feff}{\"game_id\":\"kq19\",\"guid\":\"<guid>\"}", 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{'game_id':'kq19','guid':'<guid>'}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>",}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>"} // done"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", "{\"game_id\":\"kq19\",\"guid\":\"<guid>\",\"reasoning\":\"\n\"}", 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#""{\"game_id\":\"kq19\",\"guid\":\"<guid>\"}""#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"[{"game_id":"kq19","guid":"<guid>"}]"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"Game_Id":"kq19","GUID":"<guid>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":true,"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":{},"guid":"<guid>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>","card_id":[]}"#, 400, "VALIDATION_ERROR"),
+    (
+        "/api/cmd/ACTION1",
+        "\u{feff}{\"game_id\":\"kq19\",\"guid\":\"<guid>\"}",
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{'game_id':'kq19','guid':'<guid>'}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>",}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>"} // done"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        "{\"game_id\":\"kq19\",\"guid\":\"<guid>\",\"reasoning\":\"\n\"}",
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#""{\"game_id\":\"kq19\",\"guid\":\"<guid>\"}""#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"[{"game_id":"kq19","guid":"<guid>"}]"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"Game_Id":"kq19","GUID":"<guid>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":true,"guid":"<guid>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":{},"guid":"<guid>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>","card_id":[]}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
     // Plays and cards of others, closed ones, made-up ones.
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<guid>\u0000"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"' OR 1=1 --"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<open>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19\u0000","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION6", r#"{"game_id":"kq19","guid":"<closed-guid>","x":1,"y":1}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION7", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"../kq19","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"<guid>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":""}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"<closed-guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","guid":"<closed-guid>","card_id":"<open>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"b7c1a1a4-6d52-4f0a-9c1e-0d8f5e0a7b11"}"#, 400, "SERVER_ERROR"),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<guid>\u0000"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"' OR 1=1 --"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<open>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19\u0000","guid":"<guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION6",
+        r#"{"game_id":"kq19","guid":"<closed-guid>","x":1,"y":1}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION7",
+        r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"../kq19","card_id":"<open>"}"#,
+        400,
+        "GAME_NOT_AVAILABLE_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"","card_id":"<open>"}"#,
+        400,
+        "GAME_NOT_AVAILABLE_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","card_id":"<guid>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","card_id":""}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","guid":"<foreign-guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"<closed-guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","guid":"<closed-guid>","card_id":"<open>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"b7c1a1a4-6d52-4f0a-9c1e-0d8f5e0a7b11"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
     (
         "/api/cmd/RESET",
         r#"{"game_id":"kq19","guid":"b7c1a1a4-6d52-4f0a-9c1e-0d8f5e0a7b11","card_id":"<open>"}"#,
         400,
         "SERVER_ERROR",
     ),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19","guid":"my-own-guid"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","guid":"","card_id":"<open>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"ny40","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"kq19-v9","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/ACTION1", r#"{"game_id":"","guid":"<guid>"}"#, 400, "SERVER_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"zz99","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq1","card_id":"<open>"}"#, 400, "GAME_NOT_AVAILABLE_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"<closed>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"<foreign>"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/cmd/RESET", r#"{"game_id":"kq19","card_id":"no card"}"#, 400, "VALIDATION_ERROR"),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19","guid":"my-own-guid"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","guid":"","card_id":"<open>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"ny40","guid":"<guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"kq19-v9","guid":"<guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/ACTION1",
+        r#"{"game_id":"","guid":"<guid>"}"#,
+        400,
+        "SERVER_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"zz99","card_id":"<open>"}"#,
+        400,
+        "GAME_NOT_AVAILABLE_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq1","card_id":"<open>"}"#,
+        400,
+        "GAME_NOT_AVAILABLE_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","card_id":"<closed>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","card_id":"<foreign>"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/cmd/RESET",
+        r#"{"game_id":"kq19","card_id":"no card"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
     // Cards.
     ("/api/scorecard/open", "[]", 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"tags":"text"}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"tags":[1]}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"source_url":1}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"competition_mode":"yes"}"#, 400, "VALIDATION_ERROR"),
+    (
+        "/api/scorecard/open",
+        r#"{"tags":"text"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"tags":[1]}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"source_url":1}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"competition_mode":"yes"}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
     ("/api/scorecard/close", "{}", 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/close", r#"{"card_id":1}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/close", r#"{"card_id":"<closed>"}"#, 404, "VALIDATION_ERROR"),
-    ("/api/scorecard/close", r#"{"card_id":"<foreign>"}"#, 404, "VALIDATION_ERROR"),
-    ("/api/scorecard/close", r#"{"card_id":"no card"}"#, 404, "VALIDATION_ERROR"),
-    ("/api/scorecard/heartbeat", r#"{"card_id":"<closed>"}"#, 404, "VALIDATION_ERROR"),
-    ("/api/scorecard/heartbeat", r#"{"card_id":"<foreign>"}"#, 404, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"tags":{"a":"b"}}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"tags":[null]}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"source_url":["a"]}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"competition_mode":1}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/open", r#"{"opaque":1e999}"#, 400, "VALIDATION_ERROR"),
+    (
+        "/api/scorecard/close",
+        r#"{"card_id":1}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/close",
+        r#"{"card_id":"<closed>"}"#,
+        404,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/close",
+        r#"{"card_id":"<foreign>"}"#,
+        404,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/close",
+        r#"{"card_id":"no card"}"#,
+        404,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/heartbeat",
+        r#"{"card_id":"<closed>"}"#,
+        404,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/heartbeat",
+        r#"{"card_id":"<foreign>"}"#,
+        404,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"tags":{"a":"b"}}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"tags":[null]}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"source_url":["a"]}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"competition_mode":1}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/open",
+        r#"{"opaque":1e999}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
     ("/api/scorecard/open", "true", 400, "VALIDATION_ERROR"),
     ("/api/scorecard/heartbeat", "", 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/heartbeat", r#"{"card_id":null}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/close", r#"{"card_id":["<open>"]}"#, 400, "VALIDATION_ERROR"),
-    ("/api/scorecard/close", r#"{"card_id":"<guid>"}"#, 404, "VALIDATION_ERROR"),
+    (
+        "/api/scorecard/heartbeat",
+        r#"{"card_id":null}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/close",
+        r#"{"card_id":["<open>"]}"#,
+        400,
+        "VALIDATION_ERROR",
+    ),
+    (
+        "/api/scorecard/close",
+        r#"{"card_id":"<guid>"}"#,
+        404,
+        "VALIDATION_ERROR",
+    ),
     // Paths.
     ("/api/cmd/RESET%00", "{}", 404, "NOT_FOUND"),
     ("/api/cmd/RESET/", "{}", 404, "NOT_FOUND"),
@@ -167,19 +624,37 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
 
 fn scene(running: &Running) -> (Client, Scene) {
     let (client, other) = (running.client("k"), running.client("other"));
-    let cards = [client.open_card(&json!({})), client.open_card(&json!({})), other.open_card(&json!({}))];
+    let cards = [
+        client.open_card(&json!({})),
+        client.open_card(&json!({})),
+        other.open_card(&json!({})),
+    ];
     let [guid, closed_guid] = [0, 1].map(|index: usize| client.open_play(&cards[index], "kq19"));
     let foreign_guid = other.open_play(&cards[2], "kq19");
     client.act("kq19", &guid, Action::Action4).fine();
     client.close(&cards[1]);
     let [open, closed, foreign] = cards;
-    (client, Scene { open, closed, foreign, guid, closed_guid, foreign_guid })
+    (
+        client,
+        Scene {
+            open,
+            closed,
+            foreign,
+            guid,
+            closed_guid,
+            foreign_guid,
+        },
+    )
 }
 
 /// Everything that a request could have changed.
 fn state(running: &Running, scene: &Scene) -> [Value; 3] {
     let (client, other) = (running.client("k"), running.client("other"));
-    [client.card(&scene.open), client.card(&scene.closed), other.card(&scene.foreign)]
+    [
+        client.card(&scene.open),
+        client.card(&scene.closed),
+        other.card(&scene.foreign),
+    ]
 }
 
 #[test]
@@ -191,7 +666,9 @@ fn bad_input_is_refused_and_changes_nothing() {
     for (path, body, status, code) in COMMANDS {
         let (path, body) = (scene.fill(path), scene.fill(body));
         println!("{path} {body}");
-        client.send("POST", &path, JSON, body.as_bytes()).refused(*status, code);
+        client
+            .send("POST", &path, JSON, body.as_bytes())
+            .refused(*status, code);
     }
     assert_eq!(state(&running, &scene), before);
     // The play goes on where it stood.
@@ -207,30 +684,68 @@ fn bodies_that_no_table_can_hold_are_refused() {
     let before = state(&running, &scene);
     let act = |kind: Option<&str>, body: &[u8]| client.send("POST", "/api/cmd/ACTION1", kind, body);
     let fine = scene.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
-    for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonp")] {
+    for kind in [
+        None,
+        Some("text/plain"),
+        Some("application/x-www-form-urlencoded"),
+        Some("application/jsonp"),
+    ] {
         act(kind, fine.as_bytes()).refused(415, "UNSUPPORTED_MEDIA_TYPE");
     }
-    let with = |reasoning: &str| scene.fill(r#"{"game_id":"kq19","guid":"<guid>","reasoning":R}"#).replace('R', reasoning);
+    let with = |reasoning: &str| {
+        scene
+            .fill(r#"{"game_id":"kq19","guid":"<guid>","reasoning":R}"#)
+            .replace('R', reasoning)
+    };
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     act(JSON, with(&deep).as_bytes()).refused(400, "VALIDATION_ERROR");
-    act(JSON, with(&format!("\"{}\"", "x".repeat(20_000))).as_bytes()).refused(400, "VALIDATION_ERROR");
-    act(JSON, with(&format!("\"{}\"", "x".repeat(300_000))).as_bytes()).refused(413, "PAYLOAD_TOO_LARGE");
-    act(JSON, with(&format!("\"{}\"", "x".repeat(1_000_000))).as_bytes()).refused(413, "PAYLOAD_TOO_LARGE");
+    act(
+        JSON,
+        with(&format!("\"{}\"", "x".repeat(20_000))).as_bytes(),
+    )
+    .refused(400, "VALIDATION_ERROR");
+    act(
+        JSON,
+        with(&format!("\"{}\"", "x".repeat(300_000))).as_bytes(),
+    )
+    .refused(413, "PAYLOAD_TOO_LARGE");
+    act(
+        JSON,
+        with(&format!("\"{}\"", "x".repeat(1_000_000))).as_bytes(),
+    )
+    .refused(413, "PAYLOAD_TOO_LARGE");
     act(JSON, &[0xEF, 0xBB, 0xBF]).refused(400, "VALIDATION_ERROR");
-    act(JSON, &fine.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()).refused(400, "VALIDATION_ERROR");
+    act(
+        JSON,
+        &fine
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect::<Vec<u8>>(),
+    )
+    .refused(400, "VALIDATION_ERROR");
     let mut broken = with("\"?\"").into_bytes();
     let place = broken.iter().position(|&byte| byte == b'?').unwrap();
     broken[place] = 0xFF;
     act(JSON, &broken).refused(400, "VALIDATION_ERROR");
     let opaque = json!({"opaque": {"a": "x".repeat(16_384)}});
-    client.post("/api/scorecard/open", &opaque).refused(400, "VALIDATION_ERROR");
+    client
+        .post("/api/scorecard/open", &opaque)
+        .refused(400, "VALIDATION_ERROR");
     for method in ["DELETE", "PUT", "PATCH"] {
-        client.send(method, "/api/games", JSON, b"{}").refused(405, "METHOD_NOT_ALLOWED");
+        client
+            .send(method, "/api/games", JSON, b"{}")
+            .refused(405, "METHOD_NOT_ALLOWED");
     }
-    client.get("/api/cmd/ACTION1").refused(405, "METHOD_NOT_ALLOWED");
+    client
+        .get("/api/cmd/ACTION1")
+        .refused(405, "METHOD_NOT_ALLOWED");
     client.get("/nothing").refused(404, "NOT_FOUND");
-    client.get("/api/scorecard/no-card").refused(404, "SERVER_ERROR");
-    client.get("/api/games/%ff").refused(400, "VALIDATION_ERROR");
+    client
+        .get("/api/scorecard/no-card")
+        .refused(404, "SERVER_ERROR");
+    client
+        .get("/api/games/%ff")
+        .refused(400, "VALIDATION_ERROR");
     assert_eq!(state(&running, &scene), before);
     // What is unusual but right is taken.
     act(Some("Application/JSON; charset=utf-8"), fine.as_bytes()).fine();
@@ -239,7 +754,9 @@ fn bodies_that_no_table_can_hold_are_refused() {
 /// Sends bytes and gives what comes back until the connection is closed.
 fn exchange(running: &Running, request: &str) -> String {
     let mut stream = TcpStream::connect(running.address()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
     // Whether the end is clean does not matter here.
@@ -253,12 +770,17 @@ fn bodies_in_chunks_are_taken_and_broken_framing_is_refused() {
     let running = Running::start(folder.path());
     let (client, scene) = scene(&running);
     let body = scene.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
-    let head =
-        "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    let head = "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nConnection: close\r\nContent-Type: application/json\r\n";
     let chunks: String = body
         .as_bytes()
         .chunks(7)
-        .fold(String::new(), |text, chunk| text + &format!("{:x}\r\n{}\r\n", chunk.len(), String::from_utf8_lossy(chunk)));
+        .fold(String::new(), |text, chunk| {
+            text + &format!(
+                "{:x}\r\n{}\r\n",
+                chunk.len(),
+                String::from_utf8_lossy(chunk)
+            )
+        });
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n");
     let answer = exchange(&running, &format!("{chunked}{chunks}0\r\n\r\n"));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
@@ -266,7 +788,11 @@ fn bodies_in_chunks_are_taken_and_broken_framing_is_refused() {
     for wrong in [
         format!("{chunked}zz\r\n{chunks}0\r\n\r\n"),
         format!("{chunked}ffffffffffffffffff\r\n{chunks}"),
-        format!("{head}Content-Length: {0}\r\nContent-Length: {1}\r\n\r\n{body}", body.len(), body.len() - 1),
+        format!(
+            "{head}Content-Length: {0}\r\nContent-Length: {1}\r\n\r\n{body}",
+            body.len(),
+            body.len() - 1
+        ),
         format!("{head}Content-Length: -1\r\n\r\n{body}"),
         format!("{head}Content-Length: x\r\n\r\n{body}"),
         format!("{head}Transfer-Encoding: gzip\r\n\r\n{body}"),
@@ -278,7 +804,9 @@ fn bodies_in_chunks_are_taken_and_broken_framing_is_refused() {
     }
     // A body that is cut off does nothing, and nobody is left to be told.
     let mut stream = TcpStream::connect(running.address()).unwrap();
-    stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{}", body.len() + 1, body).as_bytes()).unwrap();
+    stream
+        .write_all(format!("{head}Content-Length: {}\r\n\r\n{}", body.len() + 1, body).as_bytes())
+        .unwrap();
     drop(stream);
     assert_eq!(state(&running, &scene), before);
     client.act("kq19", &scene.guid, Action::Action1).fine();

@@ -31,8 +31,17 @@ impl Answer {
     /// Fails the test unless the answer is this error.
     pub(crate) fn refused(&self, status: u16, code: &str) {
         let body = self.json();
-        assert_eq!((self.status, body["error"].as_str()), (status, Some(code)), "{self:?}");
-        assert!(body["message"].as_str().is_some_and(|message| !message.is_empty()), "{self:?}");
+        assert_eq!(
+            (self.status, body["error"].as_str()),
+            (status, Some(code)),
+            "{self:?}"
+        );
+        assert!(
+            body["message"]
+                .as_str()
+                .is_some_and(|message| !message.is_empty()),
+            "{self:?}"
+        );
     }
 }
 
@@ -50,28 +59,55 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(base: &str, key: &str) -> Self {
-        let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
-        Self { agent: config.into(), base: base.to_owned(), key: key.to_owned(), once: None, cookie: None, accept: None }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .build();
+        Self {
+            agent: config.into(),
+            base: base.to_owned(),
+            key: key.to_owned(),
+            once: None,
+            cookie: None,
+            accept: None,
+        }
     }
 
     /// The same client, with an idempotency key on whatever it sends.
     pub(crate) fn once(&self, key: &str) -> Self {
-        Self { once: Some(key.to_owned()), ..self.clone() }
+        Self {
+            once: Some(key.to_owned()),
+            ..self.clone()
+        }
     }
 
     /// The same client, which asks for another form of answers.
     pub(crate) fn accepting(&self, accept: &'static str) -> Self {
-        Self { accept: Some(accept), ..self.clone() }
+        Self {
+            accept: Some(accept),
+            ..self.clone()
+        }
     }
 
     /// Somebody in a browser, with or without a cookie.
     pub(crate) fn browser(&self, cookie: Option<&str>) -> Self {
-        Self { cookie: Some(cookie.unwrap_or_default().to_owned()), ..self.clone() }
+        Self {
+            cookie: Some(cookie.unwrap_or_default().to_owned()),
+            ..self.clone()
+        }
     }
 
     /// Sends anything.
-    pub(crate) fn send(&self, method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> Answer {
-        let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: Option<&str>,
+        body: &[u8],
+    ) -> Answer {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base));
         let mut request = match &self.cookie {
             None => request.header("X-API-Key", &self.key),
             Some(cookie) => request.header("Cookie", format!("a=b; {cookie}")),
@@ -90,7 +126,12 @@ impl Client {
             _ => self.agent.run(request.body(body.to_vec()).unwrap()),
         };
         let mut response = sent.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
-        let header = |name| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        let header = |name| {
+            response
+                .headers()
+                .get(name)
+                .map(|value| value.to_str().unwrap().to_owned())
+        };
         Answer {
             status: response.status().as_u16(),
             content_type: header("content-type").unwrap_or_default(),
@@ -112,17 +153,27 @@ impl Client {
     }
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
-        self.send("POST", path, Some("application/json"), body.to_string().as_bytes())
+        self.send(
+            "POST",
+            path,
+            Some("application/json"),
+            body.to_string().as_bytes(),
+        )
     }
 
     /// Opens a card.
     pub(crate) fn open_card(&self, body: &Value) -> String {
-        self.post("/api/scorecard/open", body).fine()["card_id"].as_str().unwrap().to_owned()
+        self.post("/api/scorecard/open", body).fine()["card_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     /// Opens a play and gives its guid.
     pub(crate) fn open_play(&self, card: &str, game: &str) -> String {
-        let frame = self.post("/api/cmd/RESET", &json!({"card_id": card, "game_id": game})).fine();
+        let frame = self
+            .post("/api/cmd/RESET", &json!({"card_id": card, "game_id": game}))
+            .fine();
         frame["guid"].as_str().unwrap().to_owned()
     }
 
@@ -141,12 +192,18 @@ impl Client {
     }
 
     pub(crate) fn close(&self, card: &str) -> Value {
-        self.post("/api/scorecard/close", &json!({"card_id": card})).fine()
+        self.post("/api/scorecard/close", &json!({"card_id": card}))
+            .fine()
     }
 
     /// Plays the stored solution of a level, and gives the last answer.
     pub(crate) fn solve(&self, game: &str, guid: &str, level: u8) -> Value {
-        let solution = rhae_games::find(game).unwrap().facts.solution(LevelIndex(level));
-        solution.into_iter().fold(Value::Null, |_, action| self.act(game, guid, action).fine())
+        let solution = rhae_games::find(game)
+            .unwrap()
+            .facts
+            .solution(LevelIndex(level));
+        solution
+            .into_iter()
+            .fold(Value::Null, |_, action| self.act(game, guid, action).fine())
     }
 }

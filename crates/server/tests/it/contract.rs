@@ -17,9 +17,18 @@ fn environments_are_listed_with_their_baselines() {
     assert!(list.as_array().unwrap().contains(&full));
     assert_eq!(full["baseline_actions"].as_array().unwrap().len(), 8);
     client.get("/api/games/zz99").refused(404, "SERVER_ERROR");
-    client.get("/api/games/kq19-v1/source").refused(404, "SERVER_ERROR");
-    client.get("/api/games/zz99-v1/source").refused(404, "SERVER_ERROR");
-    let keys = [(); 2].map(|()| client.get("/api/games/anonkey").fine()["api_key"].as_str().unwrap().to_owned());
+    client
+        .get("/api/games/kq19-v1/source")
+        .refused(404, "SERVER_ERROR");
+    client
+        .get("/api/games/zz99-v1/source")
+        .refused(404, "SERVER_ERROR");
+    let keys = [(); 2].map(|()| {
+        client.get("/api/games/anonkey").fine()["api_key"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    });
     assert_ne!(keys[0], keys[1]);
     let health = client.get("/api/healthcheck");
     assert_eq!((health.status, health.text.as_str()), (200, "okay"));
@@ -31,36 +40,85 @@ fn a_game_is_won_reset_and_scored() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let client = running.client("k");
-    let card = client.open_card(&json!({"tags": ["mine"], "source_url": "https://example.org", "opaque": {"a": 1}}));
-    let opening = client.post("//api/cmd/RESET", &json!({"card_id": card, "game_id": "kq19"})).fine();
-    assert_eq!((&opening["full_reset"], &opening["level"]), (&true.into(), &1.into()));
-    assert_eq!(opening["action_input"], json!({"id": 0, "data": {}, "reasoning": null}));
+    let card = client.open_card(
+        &json!({"tags": ["mine"], "source_url": "https://example.org", "opaque": {"a": 1}}),
+    );
+    let opening = client
+        .post(
+            "//api/cmd/RESET",
+            &json!({"card_id": card, "game_id": "kq19"}),
+        )
+        .fine();
+    assert_eq!(
+        (&opening["full_reset"], &opening["level"]),
+        (&true.into(), &1.into())
+    );
+    assert_eq!(
+        opening["action_input"],
+        json!({"id": 0, "data": {}, "reasoning": null})
+    );
     let guid = opening["guid"].as_str().unwrap();
     // Base and full id name the same play.
     let first = client.act("kq19-v1", guid, Action::Action1).fine();
-    assert_eq!((&first["game_id"], &first["full_reset"]), (&"kq19-v1".into(), &false.into()));
+    assert_eq!(
+        (&first["game_id"], &first["full_reset"]),
+        (&"kq19-v1".into(), &false.into())
+    );
     let level_reset = client.act("kq19", guid, Action::Reset).fine();
-    assert_eq!((&level_reset["full_reset"], &level_reset["frame"]), (&false.into(), &opening["frame"]));
-    let full_reset = client.post("/api/cmd/RESET", &json!({"card_id": card, "game_id": "kq19", "guid": guid})).fine();
-    assert_eq!((&full_reset["full_reset"], &full_reset["guid"]), (&true.into(), &guid.into()));
+    assert_eq!(
+        (&level_reset["full_reset"], &level_reset["frame"]),
+        (&false.into(), &opening["frame"])
+    );
+    let full_reset = client
+        .post(
+            "/api/cmd/RESET",
+            &json!({"card_id": card, "game_id": "kq19", "guid": guid}),
+        )
+        .fine();
+    assert_eq!(
+        (&full_reset["full_reset"], &full_reset["guid"]),
+        (&true.into(), &guid.into())
+    );
     for level in 0..8 {
         let last = client.solve("kq19", guid, level);
-        assert_eq!((&last["levels_completed"], &last["level"]), (&(level + 1).into(), &(level + 2).min(8).into()));
+        assert_eq!(
+            (&last["levels_completed"], &last["level"]),
+            (&(level + 1).into(), &(level + 2).min(8).into())
+        );
     }
     let before = client.card(&card);
-    client.act("kq19", guid, Action::Action1).refused(400, "GAME_NOT_STARTED_ERROR");
+    client
+        .act("kq19", guid, Action::Action1)
+        .refused(400, "GAME_NOT_STARTED_ERROR");
     assert_eq!(client.card(&card), before);
-    assert_eq!((&before["score"], &before["tags"]), (&100.0.into(), &json!(["mine", "agent"])));
+    assert_eq!(
+        (&before["score"], &before["tags"]),
+        (&100.0.into(), &json!(["mine", "agent"]))
+    );
     let runs = before["environments"][0]["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
-    assert_eq!((&runs[0]["actions"], &runs[0]["resets"], &runs[0]["score"]), (&2.into(), &1.into(), &0.0.into()));
-    assert_eq!((&runs[1]["state"], &runs[1]["completed"], &runs[1]["guid"]), (&"WIN".into(), &true.into(), &guid.into()));
-    assert_eq!(client.get(&format!("/api/scorecard/{card}/kq19")).fine()["environments"], before["environments"]);
-    client.get(&format!("/api/scorecard/{card}/ny40")).refused(404, "SERVER_ERROR");
+    assert_eq!(
+        (&runs[0]["actions"], &runs[0]["resets"], &runs[0]["score"]),
+        (&2.into(), &1.into(), &0.0.into())
+    );
+    assert_eq!(
+        (&runs[1]["state"], &runs[1]["completed"], &runs[1]["guid"]),
+        (&"WIN".into(), &true.into(), &guid.into())
+    );
+    assert_eq!(
+        client.get(&format!("/api/scorecard/{card}/kq19")).fine()["environments"],
+        before["environments"]
+    );
+    client
+        .get(&format!("/api/scorecard/{card}/ny40"))
+        .refused(404, "SERVER_ERROR");
     let closed = client.close(&card);
     assert_eq!(closed, before);
     assert_eq!(client.card(&card), before);
-    running.client("other").get(&format!("/api/scorecard/{card}")).refused(404, "SERVER_ERROR");
+    running
+        .client("other")
+        .get(&format!("/api/scorecard/{card}"))
+        .refused(404, "SERVER_ERROR");
 }
 
 #[test]
@@ -69,14 +127,28 @@ fn reasoning_comes_back_as_it_was_sent() {
     let running = Running::start(folder.path());
     let client = running.client("k");
     // Opening needs no body at all.
-    let card = client.send("POST", "/api/scorecard/open", None, b"").fine()["card_id"].as_str().unwrap().to_owned();
+    let card = client.send("POST", "/api/scorecard/open", None, b"").fine()["card_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let guid = client.open_play(&card, "kq19");
-    for reasoning in [json!({"why": ["ä", null]}), json!("{\"why\": \"text\"}"), json!("x".repeat(16_384)), json!(null)] {
-        let body = json!({"game_id": "kq19", "guid": guid, "card_id": "ignored", "reasoning": reasoning});
-        assert_eq!(client.post("/api/cmd/ACTION2", &body).fine()["action_input"]["reasoning"], reasoning);
+    for reasoning in [
+        json!({"why": ["ä", null]}),
+        json!("{\"why\": \"text\"}"),
+        json!("x".repeat(16_384)),
+        json!(null),
+    ] {
+        let body =
+            json!({"game_id": "kq19", "guid": guid, "card_id": "ignored", "reasoning": reasoning});
+        assert_eq!(
+            client.post("/api/cmd/ACTION2", &body).fine()["action_input"]["reasoning"],
+            reasoning
+        );
     }
     let too_long = json!({"game_id": "kq19", "guid": guid, "reasoning": "x".repeat(16_385)});
-    client.post("/api/cmd/ACTION2", &too_long).refused(400, "VALIDATION_ERROR");
+    client
+        .post("/api/cmd/ACTION2", &too_long)
+        .refused(400, "VALIDATION_ERROR");
     assert_eq!(client.card(&card)["total_actions"], 4);
 }
 
@@ -87,7 +159,10 @@ fn an_action_that_is_not_offered_is_answered_and_counted() {
     let client = running.client("k");
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "ym39");
-    let offered = client.act("ym39", &guid, Action::Action6 { x: 63, y: 0 }).fine()["available_actions"].clone();
+    let offered = client
+        .act("ym39", &guid, Action::Action6 { x: 63, y: 0 })
+        .fine()["available_actions"]
+        .clone();
     assert!(!offered.as_array().unwrap().contains(&1.into()));
     let frame = client.act("ym39", &guid, Action::Action1).fine();
     assert_eq!(frame["action_input"]["id"], 1);

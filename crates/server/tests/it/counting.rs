@@ -34,7 +34,10 @@ impl Counts {
 pub(crate) fn counted_server(folder: &Path) -> (Running, Arc<Counts>) {
     let counts = Arc::new(Counts::default());
     let catalog = Arc::new(Counting(Arc::clone(&counts)));
-    (Running::start_catalog(folder, catalog, Config::default(), SqliteOptions::default()), counts)
+    (
+        Running::start_catalog(folder, catalog, Config::default(), SqliteOptions::default()),
+        counts,
+    )
 }
 
 struct Counting(Arc<Counts>);
@@ -50,7 +53,10 @@ impl Catalog for Counting {
 
     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
         self.0.opened.fetch_add(1, Ordering::SeqCst);
-        Ok(Box::new(Counted(Builtin.open(name, seed)?, Arc::clone(&self.0))))
+        Ok(Box::new(Counted(
+            Builtin.open(name, seed)?,
+            Arc::clone(&self.0),
+        )))
     }
 }
 

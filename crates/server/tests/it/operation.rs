@@ -13,11 +13,18 @@ use crate::running::Running;
 /// Sends a request with this id and gives the id that comes back.
 fn returned(running: &Running, id: &[u8]) -> String {
     let mut stream = TcpStream::connect(running.address()).unwrap();
-    let request = [b"GET /api/games HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: ", id, b"\r\n\r\n"].concat();
+    let request = [
+        b"GET /api/games HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: ",
+        id,
+        b"\r\n\r\n",
+    ]
+    .concat();
     stream.write_all(&request).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    let line = answer.lines().find_map(|line| line.strip_prefix("x-request-id: "));
+    let line = answer
+        .lines()
+        .find_map(|line| line.strip_prefix("x-request-id: "));
     line.unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 
@@ -27,13 +34,29 @@ fn every_answer_has_a_request_id() {
     let running = Running::start(folder.path());
     assert_eq!(returned(&running, b"Client-7_a.b"), "Client-7_a.b");
     let long = "x".repeat(65);
-    for strange in [&b""[..], b"a b", b"a\"b", b"a;b", b"\xff", b"a\tb", long.as_bytes()] {
+    for strange in [
+        &b""[..],
+        b"a b",
+        b"a\"b",
+        b"a;b",
+        b"\xff",
+        b"a\tb",
+        long.as_bytes(),
+    ] {
         let given = returned(&running, strange);
         assert!(given.as_bytes() != strange && given.len() < 30, "{given}");
     }
     let client = running.client("k");
-    let answers = [client.get("/api/games"), client.get("/nothing"), client.get("/api/cmd/RESET"), client.get("/api/healthcheck")];
-    let ids: HashSet<&str> = answers.iter().map(|answer| answer.request_id.as_str()).collect();
+    let answers = [
+        client.get("/api/games"),
+        client.get("/nothing"),
+        client.get("/api/cmd/RESET"),
+        client.get("/api/healthcheck"),
+    ];
+    let ids: HashSet<&str> = answers
+        .iter()
+        .map(|answer| answer.request_id.as_str())
+        .collect();
     assert!(ids.len() == answers.len() && !ids.contains(""));
 }
 
@@ -51,12 +74,23 @@ fn metrics_count_what_happened() {
     for _ in 0..3 {
         client.act("kq19", &guid, Action::Action1).fine();
     }
-    client.act("kq19", "no guid", Action::Action1).refused(400, "SERVER_ERROR");
+    client
+        .act("kq19", "no guid", Action::Action1)
+        .refused(400, "SERVER_ERROR");
     client.get("/somewhere/else").refused(404, "NOT_FOUND");
-    let listener = running.runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let listener = running
+        .runtime
+        .block_on(TcpListener::bind("127.0.0.1:0"))
+        .unwrap();
     let address = listener.local_addr().unwrap();
-    running.runtime.spawn(serve_metrics(listener, Arc::clone(&running.server), std::future::pending()));
-    let text = crate::client::Client::new(&format!("http://{address}"), "").get("/metrics").text;
+    running.runtime.spawn(serve_metrics(
+        listener,
+        Arc::clone(&running.server),
+        std::future::pending(),
+    ));
+    let text = crate::client::Client::new(&format!("http://{address}"), "")
+        .get("/metrics")
+        .text;
     for line in [
         "# TYPE rhae_requests_total counter",
         r#"rhae_requests_total{route="/api/cmd/{name}",status="200"} 3"#,
@@ -71,13 +105,22 @@ fn metrics_count_what_happened() {
         "rhae_rate_limited_total 0",
         "rhae_connections 1",
     ] {
-        assert!(text.lines().any(|found| found == line), "{line} is missing in:\n{text}");
+        assert!(
+            text.lines().any(|found| found == line),
+            "{line} is missing in:\n{text}"
+        );
     }
-    let commits = text.lines().find_map(|line| line.strip_prefix("rhae_commits_total ")).unwrap();
+    let commits = text
+        .lines()
+        .find_map(|line| line.strip_prefix("rhae_commits_total "))
+        .unwrap();
     assert!(commits.parse::<u64>().unwrap() >= 3, "{commits}");
     // Every line has the form that Prometheus reads.
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();
-        assert!(name.starts_with("rhae_") && value.parse::<f64>().is_ok(), "{line}");
+        assert!(
+            name.starts_with("rhae_") && value.parse::<f64>().is_ok(),
+            "{line}"
+        );
     }
 }

@@ -58,23 +58,55 @@ impl Running {
     }
 
     pub(crate) fn start_with(folder: &Path, config: Config, options: SqliteOptions) -> Self {
-        Self::begin(folder, Arc::new(Builtin), config, options, &Access::default())
+        Self::begin(
+            folder,
+            Arc::new(Builtin),
+            config,
+            options,
+            &Access::default(),
+        )
     }
 
-    pub(crate) fn start_catalog(folder: &Path, catalog: Arc<dyn Catalog>, config: Config, options: SqliteOptions) -> Self {
+    pub(crate) fn start_catalog(
+        folder: &Path,
+        catalog: Arc<dyn Catalog>,
+        config: Config,
+        options: SqliteOptions,
+    ) -> Self {
         Self::begin(folder, catalog, config, options, &Access::default())
     }
 
-    pub(crate) fn start_as(folder: &Path, config: Config, options: SqliteOptions, access: &Access) -> Self {
+    pub(crate) fn start_as(
+        folder: &Path,
+        config: Config,
+        options: SqliteOptions,
+        access: &Access,
+    ) -> Self {
         Self::begin(folder, Arc::new(Builtin), config, options, access)
     }
 
-    fn begin(folder: &Path, catalog: Arc<dyn Catalog>, config: Config, options: SqliteOptions, access: &Access) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    fn begin(
+        folder: &Path,
+        catalog: Arc<dyn Catalog>,
+        config: Config,
+        options: SqliteOptions,
+        access: &Access,
+    ) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let clock = Arc::new(Hands(AtomicU64::new(1_800_000_000_000)));
         let db = folder.join("rhae.db");
         let store = Arc::new(runtime.block_on(SqliteStore::open(&db, options)).unwrap());
-        let mut server = Server::new(catalog, Builtin.list(), Arc::clone(&store) as _, Arc::clone(&clock) as _, config);
+        let mut server = Server::new(
+            catalog,
+            Builtin.list(),
+            Arc::clone(&store) as _,
+            Arc::clone(&clock) as _,
+            config,
+        );
         if access.keys {
             server = server.with_keys(Arc::clone(&store) as _);
         }
@@ -87,8 +119,20 @@ impl Running {
         let url = format!("http://{address}");
         let stop = Arc::new(Notify::new());
         let told = Arc::clone(&stop);
-        let serving = runtime.spawn(serve(listener, Arc::clone(&server), async move { told.notified().await }));
-        Self { db, address, server, clock, runtime, store, url, stop, serving }
+        let serving = runtime.spawn(serve(listener, Arc::clone(&server), async move {
+            told.notified().await
+        }));
+        Self {
+            db,
+            address,
+            server,
+            clock,
+            runtime,
+            store,
+            url,
+            stop,
+            serving,
+        }
     }
 
     pub(crate) fn client(&self, key: &str) -> Client {
@@ -101,12 +145,22 @@ impl Running {
 
     /// A new key that may see some sets.
     pub(crate) fn key(&self, sets: &[GameSet]) -> String {
-        self.create_key(Scopes { sets: sets.iter().copied().collect(), sources: false, admin: false, visitor: false })
+        self.create_key(Scopes {
+            sets: sets.iter().copied().collect(),
+            sources: false,
+            admin: false,
+            visitor: false,
+        })
     }
 
     /// A new key that may do everything.
     pub(crate) fn admin_key(&self) -> String {
-        self.create_key(Scopes { sets: GameSets::default(), sources: true, admin: true, visitor: false })
+        self.create_key(Scopes {
+            sets: GameSets::default(),
+            sources: true,
+            admin: true,
+            visitor: false,
+        })
     }
 
     fn create_key(&self, scopes: Scopes) -> String {
@@ -120,13 +174,17 @@ impl Running {
             revoked_ms: None,
             invitation: None,
         };
-        self.runtime.block_on(self.store.create_key(stored)).unwrap();
+        self.runtime
+            .block_on(self.store.create_key(stored))
+            .unwrap();
         key.reveal().to_owned()
     }
 
     /// The same file, as another process would open it.
     pub(crate) fn open_store_again(&self) -> SqliteStore {
-        self.runtime.block_on(SqliteStore::open(&self.db, SqliteOptions::default())).unwrap()
+        self.runtime
+            .block_on(SqliteStore::open(&self.db, SqliteOptions::default()))
+            .unwrap()
     }
 
     /// Tells the server to end, without waiting.

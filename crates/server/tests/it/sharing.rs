@@ -15,16 +15,24 @@ fn a_client_may_hop_between_servers() {
     let mut turn = 0;
     let mut last = json!(null);
     for level in 0..8 {
-        for action in rhae_games::find("kq19").unwrap().facts.solution(LevelIndex(level)) {
+        for action in rhae_games::find("kq19")
+            .unwrap()
+            .facts
+            .solution(LevelIndex(level))
+        {
             // The second server is left out now and then, so that copies are behind by one and by more.
             turn += 1;
-            last = clients[usize::from(turn % 5 < 2)].act("kq19", &guid, action).fine();
+            last = clients[usize::from(turn % 5 < 2)]
+                .act("kq19", &guid, action)
+                .fine();
         }
     }
     assert_eq!(last["state"], "WIN");
     // Both have copies of the play; the one that is behind knows better than to trust its own.
     for client in &clients {
-        client.act("kq19", &guid, Action::Action1).refused(400, "GAME_NOT_STARTED_ERROR");
+        client
+            .act("kq19", &guid, Action::Action1)
+            .refused(400, "GAME_NOT_STARTED_ERROR");
     }
     clients[0].act("kq19", &guid, Action::Reset).fine();
     for client in [&clients[1], &clients[0], &clients[1]] {
@@ -32,7 +40,9 @@ fn a_client_may_hop_between_servers() {
     }
     assert_eq!(clients[0].card(&card), clients[1].card(&card));
     clients[0].close(&card);
-    clients[1].act("kq19", &guid, Action::Action1).refused(400, "SERVER_ERROR");
+    clients[1]
+        .act("kq19", &guid, Action::Action1)
+        .refused(400, "SERVER_ERROR");
 }
 
 #[test]
@@ -47,7 +57,11 @@ fn clients_of_two_servers_play_one_play_and_nothing_is_lost() {
             scope.spawn(move || {
                 let mut answered = 0;
                 while answered < 40 {
-                    let answer = client.act("kq19", &guid, [Action::Action1, Action::Action3][answered % 2]);
+                    let answer = client.act(
+                        "kq19",
+                        &guid,
+                        [Action::Action1, Action::Action3][answered % 2],
+                    );
                     match answer.status {
                         200 => answered += 1,
                         // The other server was faster several times in a row.
@@ -58,7 +72,13 @@ fn clients_of_two_servers_play_one_play_and_nothing_is_lost() {
             })
         };
         let players = [player(&servers[0]), player(&servers[1])];
-        players.into_iter().map(|player| player.join().unwrap()).sum()
+        players
+            .into_iter()
+            .map(|player| player.join().unwrap())
+            .sum()
     });
-    assert_eq!(servers[0].client("k").card(&card)["total_actions"], answered);
+    assert_eq!(
+        servers[0].client("k").card(&card)["total_actions"],
+        answered
+    );
 }

@@ -6,16 +6,29 @@ use crate::image::{Image, LARGEST_SIDE};
 pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     let row_of = |y: usize| {
         let first = image.at(0, y);
-        (0..image.w).all(|x| image.at(x, y) == first).then_some(first)
+        (0..image.w)
+            .all(|x| image.at(x, y) == first)
+            .then_some(first)
     };
     let column_of = |x: usize| {
         let first = image.at(x, 0);
-        (0..image.h).all(|y| image.at(x, y) == first).then_some(first)
+        (0..image.h)
+            .all(|y| image.at(x, y) == first)
+            .then_some(first)
     };
     let rows: Vec<Option<u8>> = (0..image.h).map(row_of).collect();
     let columns: Vec<Option<u8>> = (0..image.w).map(column_of).collect();
-    let lines = |color: u8| rows.iter().chain(&columns).filter(|line| **line == Some(color)).count();
-    let color = (1..16).rev().max_by_key(|&color| lines(color)).filter(|&color| lines(color) > 0).unwrap_or(0);
+    let lines = |color: u8| {
+        rows.iter()
+            .chain(&columns)
+            .filter(|line| **line == Some(color))
+            .count()
+    };
+    let color = (1..16)
+        .rev()
+        .max_by_key(|&color| lines(color))
+        .filter(|&color| lines(color) > 0)
+        .unwrap_or(0);
     let gaps = |line: &[Option<u8>]| {
         let mut parts = Vec::new();
         let mut start = None;
@@ -35,7 +48,9 @@ pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     if across.len() * down.len() < 2 {
         return None;
     }
-    let parts = down.iter().flat_map(|&(y, h)| across.iter().map(move |&(x, w)| image.part(x, y, w, h)));
+    let parts = down
+        .iter()
+        .flat_map(|&(y, h)| across.iter().map(move |&(x, w)| image.part(x, y, w, h)));
     Some(parts.collect())
 }
 
@@ -43,7 +58,13 @@ pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
 pub(crate) fn by_color(image: &Image) -> Vec<Image> {
     let counts = image.histogram();
     let colors = (1..16).filter(|&color| counts[usize::from(color)] > 0);
-    colors.filter_map(|color| image.map(|cell| if cell == color { cell } else { 0 }).cropped()).collect()
+    colors
+        .filter_map(|color| {
+            image
+                .map(|cell| if cell == color { cell } else { 0 })
+                .cropped()
+        })
+        .collect()
 }
 
 pub(crate) fn columns(image: &Image) -> Vec<Image> {
@@ -56,17 +77,39 @@ pub(crate) fn rows(image: &Image) -> Vec<Image> {
 
 /// The one object whose value, that of some quality, is the largest (or least); nothing where two share that.
 pub(crate) fn pick(objects: &[Image], values: &[i32], least: bool) -> Option<Image> {
-    let best = if least { values.iter().min()? } else { values.iter().max()? };
-    let mut found = objects.iter().zip(values).filter(|(_, value)| *value == best);
+    let best = if least {
+        values.iter().min()?
+    } else {
+        values.iter().max()?
+    };
+    let mut found = objects
+        .iter()
+        .zip(values)
+        .filter(|(_, value)| *value == best);
     let (object, _) = found.next()?;
     // Equal objects are the same choice.
-    found.all(|(other, _)| other.w == object.w && other.cells == object.cells).then(|| object.clone())
+    found
+        .all(|(other, _)| other.w == object.w && other.cells == object.cells)
+        .then(|| object.clone())
 }
 
 /// All objects whose value is the largest (or least), or all others.
-pub(crate) fn keep(objects: &[Image], values: &[i32], least: bool, others: bool) -> Option<Vec<Image>> {
-    let best = *if least { values.iter().min()? } else { values.iter().max()? };
-    let kept = objects.iter().zip(values).filter(|(_, value)| (**value == best) != others).map(|(object, _)| object.clone());
+pub(crate) fn keep(
+    objects: &[Image],
+    values: &[i32],
+    least: bool,
+    others: bool,
+) -> Option<Vec<Image>> {
+    let best = *if least {
+        values.iter().min()?
+    } else {
+        values.iter().max()?
+    };
+    let kept = objects
+        .iter()
+        .zip(values)
+        .filter(|(_, value)| (**value == best) != others)
+        .map(|(object, _)| object.clone());
     Some(kept.collect())
 }
 
@@ -74,8 +117,14 @@ pub(crate) fn keep(objects: &[Image], values: &[i32], least: bool, others: bool)
 pub(crate) fn compose(objects: &[Image], growing: bool) -> Option<Image> {
     let left = objects.iter().map(|object| object.x).min()?;
     let top = objects.iter().map(|object| object.y).min()?;
-    let right = objects.iter().map(|object| object.x + object.w as i16).max()?;
-    let bottom = objects.iter().map(|object| object.y + object.h as i16).max()?;
+    let right = objects
+        .iter()
+        .map(|object| object.x + object.w as i16)
+        .max()?;
+    let bottom = objects
+        .iter()
+        .map(|object| object.y + object.h as i16)
+        .max()?;
     let (w, h) = ((right - left) as usize, (bottom - top) as usize);
     if w > LARGEST_SIDE || h > LARGEST_SIDE {
         return None;
@@ -122,7 +171,10 @@ pub(crate) fn overlay(objects: &[Image], over: bool) -> Option<Image> {
     let mut canvas = Image::filled(first.w, first.h, 0);
     let paint = |canvas: &mut Image, object: &Image| canvas.paint(&object.clone().moved_to(0, 0));
     if over {
-        objects.iter().rev().for_each(|object| paint(&mut canvas, object));
+        objects
+            .iter()
+            .rev()
+            .for_each(|object| paint(&mut canvas, object));
     } else {
         objects.iter().for_each(|object| paint(&mut canvas, object));
     }
@@ -140,7 +192,10 @@ mod tests {
     fn lines_of_a_color_cut() {
         let parts = cut(&image(&["1.5.2", "..5..", "55555", "3.5.4"])).unwrap();
         assert_eq!(parts.len(), 4);
-        assert_eq!((parts[3].x, parts[3].y, parts[3].cells.as_slice()), (3, 3, &[0, 4][..]));
+        assert_eq!(
+            (parts[3].x, parts[3].y, parts[3].cells.as_slice()),
+            (3, 3, &[0, 4][..])
+        );
         assert_eq!(cut(&image(&["12", "21"])), None);
         assert_eq!(cut(&image(&["1.2", "2.1"])).unwrap().len(), 2);
     }
@@ -154,7 +209,12 @@ mod tests {
         assert_eq!(picked(Quality::Count, true), None);
         let kept = keep(&objects, &values(Quality::Count), true, false).unwrap();
         assert_eq!(kept.len(), 2);
-        assert_eq!(keep(&objects, &values(Quality::Count), true, true).unwrap().len(), 2);
+        assert_eq!(
+            keep(&objects, &values(Quality::Count), true, true)
+                .unwrap()
+                .len(),
+            2
+        );
     }
 
     #[test]

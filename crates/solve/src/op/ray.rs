@@ -34,10 +34,18 @@ pub(crate) fn smear(image: &Image, set: u8) -> Image {
         }
         // Against the direction, cells that were filled on the way already carry the colour on.
         let mut way = image.clone();
-        let rows: Vec<i32> = if dy < 0 { (0..image.h as i32).rev().collect() } else { (0..image.h as i32).collect() };
+        let rows: Vec<i32> = if dy < 0 {
+            (0..image.h as i32).rev().collect()
+        } else {
+            (0..image.h as i32).collect()
+        };
         for y in rows {
             for step in 0..image.w as i32 {
-                let x = if dx < 0 { image.w as i32 - 1 - step } else { step };
+                let x = if dx < 0 {
+                    image.w as i32 - 1 - step
+                } else {
+                    step
+                };
                 let index = y as usize * image.w + x as usize;
                 if way.cells[index] == 0 {
                     way.cells[index] = way.get(x - dx, y - dy);
@@ -54,11 +62,23 @@ pub(crate) fn smear(image: &Image, set: u8) -> Image {
 /// Lets every cell fall: right, down, left, up.
 pub(crate) fn gravity(image: &Image, direction: u8) -> Image {
     let mut cells = vec![0; image.cells.len()];
-    let (lines, length) = if direction.is_multiple_of(2) { (image.h, image.w) } else { (image.w, image.h) };
+    let (lines, length) = if direction.is_multiple_of(2) {
+        (image.h, image.w)
+    } else {
+        (image.w, image.h)
+    };
     for line in 0..lines {
         let place = |step: usize| {
-            let step = if direction < 2 { length - 1 - step } else { step };
-            if direction.is_multiple_of(2) { line * image.w + step } else { step * image.w + line }
+            let step = if direction < 2 {
+                length - 1 - step
+            } else {
+                step
+            };
+            if direction.is_multiple_of(2) {
+                line * image.w + step
+            } else {
+                step * image.w + line
+            }
         };
         let mut next = 0;
         for step in 0..length {
@@ -77,16 +97,28 @@ pub(crate) fn gravity(image: &Image, direction: u8) -> Image {
 pub(crate) fn connect(image: &Image, lines: u8) -> Image {
     let mut result = image.map(|_| 0);
     let ways = [(1, 0), (0, 1), (1, 1), (-1, 1)];
-    for (_, (dx, dy)) in ways.into_iter().enumerate().filter(|(bit, _)| lines >> bit & 1 == 1) {
-        for (index, &color) in image.cells.iter().enumerate().filter(|(_, color)| **color != 0) {
+    for (_, (dx, dy)) in ways
+        .into_iter()
+        .enumerate()
+        .filter(|(bit, _)| lines >> bit & 1 == 1)
+    {
+        for (index, &color) in image
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, color)| **color != 0)
+        {
             let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
             let mut length = 1;
-            while image.inside(x + dx * length, y + dy * length) && image.get(x + dx * length, y + dy * length) == 0 {
+            while image.inside(x + dx * length, y + dy * length)
+                && image.get(x + dx * length, y + dy * length) == 0
+            {
                 length += 1;
             }
             if image.get(x + dx * length, y + dy * length) == color {
                 for step in 1..length {
-                    result.cells[(y + dy * step) as usize * image.w + (x + dx * step) as usize] = color;
+                    result.cells[(y + dy * step) as usize * image.w + (x + dx * step) as usize] =
+                        color;
                 }
             }
         }
@@ -103,7 +135,12 @@ pub(crate) fn spread(image: &Image) -> Image {
                 return now.cells[index];
             }
             let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
-            AROUND[..4].iter().map(|(dx, dy)| now.get(x + dx, y + dy)).filter(|&color| color != 0).min().unwrap_or(0)
+            AROUND[..4]
+                .iter()
+                .map(|(dx, dy)| now.get(x + dx, y + dy))
+                .filter(|&color| color != 0)
+                .min()
+                .unwrap_or(0)
         };
         let cells: Vec<u8> = (0..now.cells.len()).map(cell).collect();
         if cells == now.cells {
@@ -127,14 +164,19 @@ pub(crate) fn slide(image: &Image, direction: u8, objects: &[Image]) -> Image {
     let mut result = image.map(|_| 0);
     for object in order {
         let free = |steps: i32| {
-            (0..object.cells.len()).filter(|&cell| object.cells[cell] != 0).all(|cell| {
-                let x = i32::from(object.x - image.x) + (cell % object.w) as i32 + dx * steps;
-                let y = i32::from(object.y - image.y) + (cell / object.w) as i32 + dy * steps;
-                image.inside(x, y) && result.get(x, y) == 0
-            })
+            (0..object.cells.len())
+                .filter(|&cell| object.cells[cell] != 0)
+                .all(|cell| {
+                    let x = i32::from(object.x - image.x) + (cell % object.w) as i32 + dx * steps;
+                    let y = i32::from(object.y - image.y) + (cell / object.w) as i32 + dy * steps;
+                    image.inside(x, y) && result.get(x, y) == 0
+                })
         };
         let steps = (1..60).find(|&steps| !free(steps)).unwrap_or(1) - 1;
-        let moved = object.clone().moved_to(object.x + (dx * steps) as i16, object.y + (dy * steps) as i16);
+        let moved = object.clone().moved_to(
+            object.x + (dx * steps) as i16,
+            object.y + (dy * steps) as i16,
+        );
         result.paint(&moved);
     }
     result
@@ -165,7 +207,10 @@ mod tests {
     fn only_equal_cells_connect() {
         let picture = image(&["1..1", "2..1", "...."]);
         assert_eq!(connect(&picture, 1), image(&[".11.", "....", "...."]));
-        assert_eq!(connect(&image(&["4..", "...", "..4"]), 4), image(&["...", ".4.", "..."]));
+        assert_eq!(
+            connect(&image(&["4..", "...", "..4"]), 4),
+            image(&["...", ".4.", "..."])
+        );
     }
 
     #[test]
@@ -177,7 +222,13 @@ mod tests {
     fn objects_slide_whole() {
         let picture = image(&["11..", "1...", "..2."]);
         let objects = crate::op::region::split(&picture, crate::op::region::Join::Color4);
-        assert_eq!(slide(&picture, 1, &objects), image(&["....", "11..", "1.2."]));
-        assert_eq!(slide(&picture, 0, &objects), image(&["..11", "..1.", "...2"]));
+        assert_eq!(
+            slide(&picture, 1, &objects),
+            image(&["....", "11..", "1.2."])
+        );
+        assert_eq!(
+            slide(&picture, 0, &objects),
+            image(&["..11", "..1.", "...2"])
+        );
     }
 }

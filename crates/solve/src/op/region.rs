@@ -3,7 +3,16 @@
 use crate::image::Image;
 
 /// Right, down, left, up, then the diagonals.
-pub(crate) const AROUND: [(i32, i32); 8] = [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)];
+pub(crate) const AROUND: [(i32, i32); 8] = [
+    (1, 0),
+    (0, 1),
+    (-1, 0),
+    (0, -1),
+    (1, 1),
+    (-1, 1),
+    (-1, -1),
+    (1, -1),
+];
 
 /// Which cells belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +29,11 @@ pub(crate) enum Join {
 
 impl Join {
     fn steps(self) -> &'static [(i32, i32)] {
-        if matches!(self, Self::Color4 | Self::Any4) { &AROUND[..4] } else { &AROUND }
+        if matches!(self, Self::Color4 | Self::Any4) {
+            &AROUND[..4]
+        } else {
+            &AROUND
+        }
     }
 
     fn one_color(self) -> bool {
@@ -80,17 +93,30 @@ pub(crate) fn label(
             }
         }
     }
-    Regions { label, count: usize::from(count) }
+    Regions {
+        label,
+        count: usize::from(count),
+    }
 }
 
 /// The regions as images, each cropped to its box.
 pub(crate) fn split(image: &Image, join: Join) -> Vec<Image> {
     let found = regions(image, join);
     let mut boxes = vec![(usize::MAX, usize::MAX, 0, 0); found.count];
-    for (cell, &label) in found.label.iter().enumerate().filter(|(_, label)| **label != 0) {
+    for (cell, &label) in found
+        .label
+        .iter()
+        .enumerate()
+        .filter(|(_, label)| **label != 0)
+    {
         let (x, y) = (cell % image.w, cell / image.w);
         let bounds = &mut boxes[usize::from(label) - 1];
-        *bounds = (bounds.0.min(x), bounds.1.min(y), bounds.2.max(x + 1), bounds.3.max(y + 1));
+        *bounds = (
+            bounds.0.min(x),
+            bounds.1.min(y),
+            bounds.2.max(x + 1),
+            bounds.3.max(y + 1),
+        );
     }
     let cut = |(index, &(left, top, right, bottom)): (usize, &(usize, usize, usize, usize))| {
         let mut part = image.part(left, top, right - left, bottom - top);
@@ -108,7 +134,13 @@ pub(crate) fn split(image: &Image, join: Join) -> Vec<Image> {
 /// Marks the ground that cannot be reached from outside; with `corners`, corners can be passed.
 pub(crate) fn enclosed_mask(image: &Image, corners: bool) -> Vec<bool> {
     let steps = if corners { &AROUND[..] } else { &AROUND[..4] };
-    let ground = label(image.w, image.h, steps, |cell| image.cells[cell] == 0, |_, _| true);
+    let ground = label(
+        image.w,
+        image.h,
+        steps,
+        |cell| image.cells[cell] == 0,
+        |_, _| true,
+    );
     let mut open = vec![false; ground.count + 1];
     open[0] = true;
     for (cell, &label) in ground.label.iter().enumerate() {
@@ -117,20 +149,36 @@ pub(crate) fn enclosed_mask(image: &Image, corners: bool) -> Vec<bool> {
             open[usize::from(label)] = true;
         }
     }
-    ground.label.iter().map(|&label| !open[usize::from(label)]).collect()
+    ground
+        .label
+        .iter()
+        .map(|&label| !open[usize::from(label)])
+        .collect()
 }
 
 /// The enclosed ground alone, in the image's most frequent colour.
 pub(crate) fn enclosed(image: &Image, corners: bool) -> Image {
     let color = image.majority();
-    image.with(enclosed_mask(image, corners).into_iter().map(|inside| if inside { color } else { 0 }).collect())
+    image.with(
+        enclosed_mask(image, corners)
+            .into_iter()
+            .map(|inside| if inside { color } else { 0 })
+            .collect(),
+    )
 }
 
 /// The image with its enclosed ground filled.
 pub(crate) fn filled(image: &Image) -> Image {
     let color = image.majority();
     let inside = enclosed_mask(image, false);
-    image.with(image.cells.iter().zip(inside).map(|(&cell, inside)| if inside { color } else { cell }).collect())
+    image.with(
+        image
+            .cells
+            .iter()
+            .zip(inside)
+            .map(|(&cell, inside)| if inside { color } else { cell })
+            .collect(),
+    )
 }
 
 /// The cells that touch no ground and no border, or the others.
@@ -166,7 +214,11 @@ pub(crate) fn outline(image: &Image, touch: Touch) -> Image {
             return 0;
         }
         let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
-        steps.iter().map(|(dx, dy)| image.get(x + dx, y + dy)).find(|&color| color != 0).unwrap_or(0)
+        steps
+            .iter()
+            .map(|(dx, dy)| image.get(x + dx, y + dy))
+            .find(|&color| color != 0)
+            .unwrap_or(0)
     };
     image.with((0..image.cells.len()).map(cell).collect())
 }
@@ -175,7 +227,13 @@ pub(crate) fn outline(image: &Image, touch: Touch) -> Image {
 pub(crate) fn framed(image: &Image) -> Option<Image> {
     let color = image.majority();
     let (w, h) = (image.w + 2, image.h + 2);
-    let frame = Image::build(w, h, |x, y| if x == 0 || y == 0 || x + 1 == w || y + 1 == h { color } else { 0 })?;
+    let frame = Image::build(w, h, |x, y| {
+        if x == 0 || y == 0 || x + 1 == w || y + 1 == h {
+            color
+        } else {
+            0
+        }
+    })?;
     Some(frame.moved_to(image.x - 1, image.y - 1))
 }
 
@@ -183,9 +241,15 @@ pub(crate) fn framed(image: &Image) -> Option<Image> {
 pub(crate) fn without_specks(image: &Image) -> Image {
     let alone = |index: usize| {
         let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
-        AROUND.iter().all(|(dx, dy)| image.get(x + dx, y + dy) != image.cells[index])
+        AROUND
+            .iter()
+            .all(|(dx, dy)| image.get(x + dx, y + dy) != image.cells[index])
     };
-    image.with((0..image.cells.len()).map(|index| if alone(index) { 0 } else { image.cells[index] }).collect())
+    image.with(
+        (0..image.cells.len())
+            .map(|index| if alone(index) { 0 } else { image.cells[index] })
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -197,7 +261,15 @@ mod tests {
     fn regions_follow_their_rule() {
         let picture = image(&["11..", ".2.1", "...1"]);
         let count = |join| regions(&picture, join).count;
-        assert_eq!([count(Join::Color4), count(Join::Color8), count(Join::Any8), count(Join::Any4)], [3, 3, 2, 2]);
+        assert_eq!(
+            [
+                count(Join::Color4),
+                count(Join::Color8),
+                count(Join::Any8),
+                count(Join::Any4)
+            ],
+            [3, 3, 2, 2]
+        );
         let parts = split(&picture, Join::Any8);
         assert_eq!(parts[0], image(&["11", ".2"]));
         assert_eq!((parts[1].x, parts[1].y, parts[1].size()), (3, 1, (1, 2)));
@@ -206,7 +278,10 @@ mod tests {
     #[test]
     fn only_what_is_closed_is_enclosed() {
         let ring = image(&[".33.", "3..3", ".33.", "...."]);
-        assert_eq!(enclosed(&ring, false), image(&["....", ".33.", "....", "...."]));
+        assert_eq!(
+            enclosed(&ring, false),
+            image(&["....", ".33.", "....", "...."])
+        );
         assert!(enclosed(&ring, true).count() == 0);
         assert_eq!(filled(&ring), image(&[".33.", "3333", ".33.", "...."]));
     }
@@ -219,6 +294,9 @@ mod tests {
         assert_eq!(outline(&square, Touch::Both).count(), 16);
         assert_eq!(outline(&square, Touch::Sides).count(), 12);
         assert_eq!(framed(&image(&["4"])).unwrap().count(), 8);
-        assert_eq!(without_specks(&image(&["1.2", "1.."])), image(&["1..", "1.."]));
+        assert_eq!(
+            without_specks(&image(&["1.2", "1.."])),
+            image(&["1..", "1.."])
+        );
     }
 }

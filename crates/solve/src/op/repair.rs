@@ -61,7 +61,9 @@ fn axes(image: &Image) -> Vec<Axis> {
         ((w + h) / 4..(w + h) * 3 / 4 + 1).map(Axis::Anti).collect(),
     ];
     let best = |axes: Vec<Axis>| {
-        let scored = axes.into_iter().filter_map(|axis| Some((agreement(image, axis)?, axis)));
+        let scored = axes
+            .into_iter()
+            .filter_map(|axis| Some((agreement(image, axis)?, axis)));
         scored.max_by_key(|(score, _)| *score).map(|(_, axis)| axis)
     };
     kinds.into_iter().filter_map(best).collect()
@@ -70,7 +72,12 @@ fn axes(image: &Image) -> Vec<Axis> {
 /// How many cells agree with their partners; nothing if one does not, or if few have partners.
 fn agreement(image: &Image, axis: Axis) -> Option<usize> {
     let mut agreed = 0;
-    for (index, &cell) in image.cells.iter().enumerate().filter(|(_, cell)| **cell != 0) {
+    for (index, &cell) in image
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(_, cell)| **cell != 0)
+    {
         let (x, y) = axis.apply((index % image.w) as i32, (index / image.w) as i32);
         let other = image.get(x, y);
         if other == cell {
@@ -106,8 +113,10 @@ pub(crate) fn by_period(image: &Image) -> Option<Image> {
                 continue;
             }
             let (x, y) = ((index % now.w) as i32, (index / now.w) as i32);
-            let near =
-                shifts.iter().flat_map(|(dx, dy)| [now.get(x + dx, y + dy), now.get(x - dx, y - dy)]).find(|&cell| cell != 0);
+            let near = shifts
+                .iter()
+                .flat_map(|(dx, dy)| [now.get(x + dx, y + dy), now.get(x - dx, y - dy)])
+                .find(|&cell| cell != 0);
             if let Some(cell) = near {
                 now.cells[index] = cell;
                 changed = true;

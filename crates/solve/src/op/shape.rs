@@ -17,18 +17,28 @@ pub(crate) fn half(image: &Image, which: u8) -> Option<Image> {
 
 /// Without the rows and columns that are ground from end to end.
 pub(crate) fn without_empty(image: &Image) -> Option<Image> {
-    let columns: Vec<usize> = (0..image.w).filter(|&x| (0..image.h).any(|y| image.at(x, y) != 0)).collect();
-    let rows: Vec<usize> = (0..image.h).filter(|&y| (0..image.w).any(|x| image.at(x, y) != 0)).collect();
-    Image::build(columns.len(), rows.len(), |x, y| image.at(columns[x], rows[y]))
+    let columns: Vec<usize> = (0..image.w)
+        .filter(|&x| (0..image.h).any(|y| image.at(x, y) != 0))
+        .collect();
+    let rows: Vec<usize> = (0..image.h)
+        .filter(|&y| (0..image.w).any(|x| image.at(x, y) != 0))
+        .collect();
+    Image::build(columns.len(), rows.len(), |x, y| {
+        image.at(columns[x], rows[y])
+    })
 }
 
 /// Without rows and columns that equal the one before.
 pub(crate) fn without_doubles(image: &Image) -> Option<Image> {
-    let new_column = |x: &usize| *x == 0 || (0..image.h).any(|y| image.at(*x, y) != image.at(x - 1, y));
-    let new_row = |y: &usize| *y == 0 || (0..image.w).any(|x| image.at(x, *y) != image.at(x, y - 1));
+    let new_column =
+        |x: &usize| *x == 0 || (0..image.h).any(|y| image.at(*x, y) != image.at(x - 1, y));
+    let new_row =
+        |y: &usize| *y == 0 || (0..image.w).any(|x| image.at(x, *y) != image.at(x, y - 1));
     let columns: Vec<usize> = (0..image.w).filter(new_column).collect();
     let rows: Vec<usize> = (0..image.h).filter(new_row).collect();
-    Image::build(columns.len(), rows.len(), |x, y| image.at(columns[x], rows[y]))
+    Image::build(columns.len(), rows.len(), |x, y| {
+        image.at(columns[x], rows[y])
+    })
 }
 
 /// The box of the content in the most frequent colour.
@@ -60,19 +70,31 @@ pub(crate) fn tiled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
 
 /// As [`tiled`], every second one mirrored.
 pub(crate) fn mirror_tiled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
-    let fold = |at: usize, length: usize| if (at / length).is_multiple_of(2) { at % length } else { length - 1 - at % length };
+    let fold = |at: usize, length: usize| {
+        if (at / length).is_multiple_of(2) {
+            at % length
+        } else {
+            length - 1 - at % length
+        }
+    };
     Image::build(w, h, |x, y| image.at(fold(x, image.w), fold(y, image.h)))
 }
 
 /// The cells in reading order in rows of another length; what is missing is ground.
 pub(crate) fn wrapped(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
-    Image::build(w, h, |x, y| image.cells.get(y * w + x).copied().unwrap_or(0))
+    Image::build(w, h, |x, y| {
+        image.cells.get(y * w + x).copied().unwrap_or(0)
+    })
 }
 
 /// For each cell that is not ground (or, with `ground`, for each that is) a copy of the whole.
 pub(crate) fn kron(image: &Image, ground: bool) -> Option<Image> {
     Image::build(image.w * image.w, image.h * image.h, |x, y| {
-        if (image.at(x / image.w, y / image.h) == 0) == ground { image.at(x % image.w, y % image.h) } else { 0 }
+        if (image.at(x / image.w, y / image.h) == 0) == ground {
+            image.at(x % image.w, y % image.h)
+        } else {
+            0
+        }
     })
 }
 
@@ -91,7 +113,8 @@ pub(crate) fn mirrored(image: &Image, which: u8) -> Option<Image> {
 
 /// The image moved by one cell within its frame: right, down, left, up.
 pub(crate) fn shifted(image: &Image, (dx, dy): (i32, i32)) -> Image {
-    let cell = |index: usize| image.get((index % image.w) as i32 - dx, (index / image.w) as i32 - dy);
+    let cell =
+        |index: usize| image.get((index % image.w) as i32 - dx, (index / image.w) as i32 - dy);
     image.with((0..image.cells.len()).map(cell).collect())
 }
 
@@ -112,7 +135,10 @@ mod tests {
     fn lines_are_dropped() {
         let picture = image(&["1.1.", "....", "2.2."]);
         assert_eq!(without_empty(&picture).unwrap(), image(&["11", "22"]));
-        assert_eq!(without_doubles(&image(&["112", "112", "334"])).unwrap(), image(&["12", "34"]));
+        assert_eq!(
+            without_doubles(&image(&["112", "112", "334"])).unwrap(),
+            image(&["12", "34"])
+        );
         assert_eq!(without_empty(&image(&["."])), None);
     }
 
@@ -123,15 +149,27 @@ mod tests {
         assert_eq!(scaled(&picture, (3, 2)), None);
         assert_eq!(tiled(&picture, (3, 2)).unwrap(), image(&["121", "121"]));
         assert_eq!(mirror_tiled(&picture, (4, 1)).unwrap(), image(&["1221"]));
-        assert_eq!(wrapped(&image(&["123", "4.."]), (2, 2)).unwrap(), image(&["12", "34"]));
-        assert_eq!(kron(&image(&["1.", ".1"]), false).unwrap(), image(&["1...", ".1..", "..1.", "...1"]));
+        assert_eq!(
+            wrapped(&image(&["123", "4.."]), (2, 2)).unwrap(),
+            image(&["12", "34"])
+        );
+        assert_eq!(
+            kron(&image(&["1.", ".1"]), false).unwrap(),
+            image(&["1...", ".1..", "..1.", "...1"])
+        );
         assert_eq!(kron(&image(&["1.", "11"]), true).unwrap().count(), 3);
     }
 
     #[test]
     fn mirror_images_stay_in_the_box() {
-        assert_eq!(mirrored(&image(&["12.", "...", "..."]), 1).unwrap(), image(&["12.", "...", "..."]));
-        assert_eq!(mirrored(&image(&[".1.2", "...2"]), 2).unwrap(), image(&[".1.2", ".1.2"]));
+        assert_eq!(
+            mirrored(&image(&["12.", "...", "..."]), 1).unwrap(),
+            image(&["12.", "...", "..."])
+        );
+        assert_eq!(
+            mirrored(&image(&[".1.2", "...2"]), 2).unwrap(),
+            image(&[".1.2", ".1.2"])
+        );
         assert_eq!(shifted(&image(&["12", "34"]), (1, 0)), image(&[".1", ".3"]));
     }
 

@@ -12,20 +12,35 @@ fn root() -> PathBuf {
 }
 
 fn source(path: &Path) -> SourceFile {
-    SourceFile { name: path.display().to_string(), text: std::fs::read_to_string(path).unwrap() }
+    SourceFile {
+        name: path.display().to_string(),
+        text: std::fs::read_to_string(path).unwrap(),
+    }
 }
 
 /// The made-up tasks, one for each family of rules.
 fn own_tasks() -> Vec<(String, Task)> {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(root().join("fixtures/arc/solve")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(root().join("fixtures/arc/solve"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
     let files: Vec<SourceFile> = paths.iter().map(|path| source(path)).collect();
-    load(&files).unwrap().sets.remove(0).tasks.into_iter().map(|(id, task)| (id.to_string(), task)).collect()
+    load(&files)
+        .unwrap()
+        .sets
+        .remove(0)
+        .tasks
+        .into_iter()
+        .map(|(id, task)| (id.to_string(), task))
+        .collect()
 }
 
 fn small_budget() -> Budget {
-    Budget { work: 60_000_000, ..Budget::default() }
+    Budget {
+        work: 60_000_000,
+        ..Budget::default()
+    }
 }
 
 fn never() -> bool {
@@ -33,7 +48,10 @@ fn never() -> bool {
 }
 
 fn is_right(task: &Task, test: usize, solution: &Solution) -> bool {
-    solution.attempts(2).iter().any(|answer| Some(&answer.grid) == task.test[test].output.as_ref())
+    solution
+        .attempts(2)
+        .iter()
+        .any(|answer| Some(&answer.grid) == task.test[test].output.as_ref())
 }
 
 #[test]
@@ -50,10 +68,20 @@ fn every_family_of_rules_is_solved() {
 
 #[test]
 fn threads_change_nothing() {
-    let tasks: Vec<Task> = own_tasks().into_iter().take(4).map(|(_, task)| task).collect();
-    let alone: Vec<Solution> = tasks.iter().map(|task| solve_test(task, 0, &small_budget(), &never)).collect();
+    let tasks: Vec<Task> = own_tasks()
+        .into_iter()
+        .take(4)
+        .map(|(_, task)| task)
+        .collect();
+    let alone: Vec<Solution> = tasks
+        .iter()
+        .map(|task| solve_test(task, 0, &small_budget(), &never))
+        .collect();
     let together: Vec<Solution> = thread::scope(|scope| {
-        let running: Vec<_> = tasks.iter().map(|task| scope.spawn(|| solve_test(task, 0, &small_budget(), &never))).collect();
+        let running: Vec<_> = tasks
+            .iter()
+            .map(|task| scope.spawn(|| solve_test(task, 0, &small_budget(), &never)))
+            .collect();
         running.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert_eq!(alone, together);
@@ -74,12 +102,17 @@ fn the_public_tasks_are_solved_as_often_as_before() {
         println!("skipped: the public data are not in ../shared/data/arc");
         return;
     }
-    let files = ["challenges", "solutions"].map(|kind| source(&folder.join(format!("arc-agi-1_training_{kind}.json"))));
+    let files = ["challenges", "solutions"]
+        .map(|kind| source(&folder.join(format!("arc-agi-1_training_{kind}.json"))));
     let set = load(&files).unwrap().sets.remove(0);
     let tasks: Vec<&Task> = set.tasks.values().step_by(10).collect();
     let (one, other) = tasks.split_at(tasks.len() / 2);
-    let count =
-        |tasks: &[&Task]| tasks.iter().filter(|task| is_right(task, 0, &solve_test(task, 0, &small_budget(), &never))).count();
+    let count = |tasks: &[&Task]| {
+        tasks
+            .iter()
+            .filter(|task| is_right(task, 0, &solve_test(task, 0, &small_budget(), &never)))
+            .count()
+    };
     let solved = thread::scope(|scope| {
         let running = scope.spawn(|| count(one));
         count(other) + running.join().unwrap()
@@ -89,7 +122,8 @@ fn the_public_tasks_are_solved_as_often_as_before() {
 
 fn any_grid() -> impl Strategy<Value = Grid> {
     (1_usize..7, 1_usize..7).prop_flat_map(|(w, h)| {
-        proptest::collection::vec(proptest::collection::vec(0_u8..10, w), h).prop_map(|rows| Grid::new(&rows).unwrap())
+        proptest::collection::vec(proptest::collection::vec(0_u8..10, w), h)
+            .prop_map(|rows| Grid::new(&rows).unwrap())
     })
 }
 

@@ -15,23 +15,39 @@ const USE_PRECISION_MS: i64 = 1000;
 /// Without a sign of life for so long, no server was there to be used. Each gives one every few seconds.
 const AWAY_MS: i64 = 15_000;
 
-pub(crate) async fn open(pool: &PgPool, card: &NewCard, once: Option<&Once>) -> Result<(), StoreError> {
+pub(crate) async fn open(
+    pool: &PgPool,
+    card: &NewCard,
+    once: Option<&Once>,
+) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
     if card.only_one || card.most_open.is_some() {
         // Two requests of one owner take turns; others with the same eight bytes do too, which does no harm.
         let owner = i64::from_be_bytes(*card.owner.0.first_chunk().expect("an owner has 32 bytes"));
-        sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(owner).execute(&mut *transaction).await?;
+        sqlx::query("SELECT pg_advisory_xact_lock($1)")
+            .bind(owner)
+            .execute(&mut *transaction)
+            .await?;
     }
     if let Some(most) = card.most_open {
-        let query = sqlx::query_scalar("SELECT count(*) FROM rhae.cards WHERE owner = $1 AND closed_ms IS NULL");
-        let open: i64 = query.bind(&card.owner.0[..]).fetch_one(&mut *transaction).await?;
+        let query = sqlx::query_scalar(
+            "SELECT count(*) FROM rhae.cards WHERE owner = $1 AND closed_ms IS NULL",
+        );
+        let open: i64 = query
+            .bind(&card.owner.0[..])
+            .fetch_one(&mut *transaction)
+            .await?;
         if open >= i64::from(most) {
             return Err(StoreError::TooManyCards(most));
         }
     }
     if card.only_one {
         let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM rhae.cards WHERE owner = $1)");
-        if query.bind(&card.owner.0[..]).fetch_one(&mut *transaction).await? {
+        if query
+            .bind(&card.owner.0[..])
+            .fetch_one(&mut *transaction)
+            .await?
+        {
             return Err(StoreError::OpenedBefore);
         }
     }
@@ -43,10 +59,20 @@ pub(crate) async fn open(pool: &PgPool, card: &NewCard, once: Option<&Once>) -> 
     );
     let games: Vec<&str> = card.games.iter().map(GameId::as_str).collect();
     // A text from outside may have the character 0, which PostgreSQL does not store; as JSON it has an escape.
-    let source_url = card.source_url.as_ref().map(|text| serde_json::Value::from(text.as_str()).to_string());
-    let query = query.bind(&card.id.0.as_bytes()[..]).bind(&card.owner.0[..]);
-    let query = query.bind(serde_json::Value::from(card.tags.clone()).to_string()).bind(source_url);
-    let query = query.bind(card.opaque.as_ref().map(ToString::to_string)).bind(card.competition).bind(games.join(" "));
+    let source_url = card
+        .source_url
+        .as_ref()
+        .map(|text| serde_json::Value::from(text.as_str()).to_string());
+    let query = query
+        .bind(&card.id.0.as_bytes()[..])
+        .bind(&card.owner.0[..]);
+    let query = query
+        .bind(serde_json::Value::from(card.tags.clone()).to_string())
+        .bind(source_url);
+    let query = query
+        .bind(card.opaque.as_ref().map(ToString::to_string))
+        .bind(card.competition)
+        .bind(games.join(" "));
     query.bind(card.lasting).execute(&mut *transaction).await?;
     if let Some(once) = once {
         requests::take_for_card(&mut transaction, once, card.id).await?;
@@ -55,8 +81,16 @@ pub(crate) async fn open(pool: &PgPool, card: &NewCard, once: Option<&Once>) -> 
 }
 
 pub(crate) async fn find(pool: &PgPool, id: CardId) -> Result<Option<Card>, StoreError> {
-    let query = sqlx::query("SELECT cards.*, used_ms FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key WHERE id = $1");
-    query.bind(&id.0.as_bytes()[..]).fetch_optional(pool).await?.as_ref().map(rows::card).transpose()
+    let query = sqlx::query(
+        "SELECT cards.*, used_ms FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key WHERE id = $1",
+    );
+    query
+        .bind(&id.0.as_bytes()[..])
+        .fetch_optional(pool)
+        .await?
+        .as_ref()
+        .map(rows::card)
+        .transpose()
 }
 
 pub(crate) async fn before(
@@ -69,8 +103,16 @@ pub(crate) async fn before(
         "SELECT cards.*, used_ms FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key
          WHERE key < $1 AND ($3::bytea IS NULL OR owner = $3) ORDER BY key DESC LIMIT $2",
     );
-    let query = query.bind(before.map_or(i64::MAX, |key| key.0)).bind(i64::from(most)).bind(owner.map(|owner| owner.0.to_vec()));
-    query.fetch_all(pool).await?.iter().map(rows::card).collect()
+    let query = query
+        .bind(before.map_or(i64::MAX, |key| key.0))
+        .bind(i64::from(most))
+        .bind(owner.map(|owner| owner.0.to_vec()));
+    query
+        .fetch_all(pool)
+        .await?
+        .iter()
+        .map(rows::card)
+        .collect()
 }
 
 /// What a transaction does with a card that must be open.
@@ -83,22 +125,38 @@ pub(crate) enum Hold {
 }
 
 /// Makes sure that a card is open and stays so until the commit.
-pub(crate) async fn hold(connection: &mut PgConnection, card: CardKey, hold: Hold) -> Result<(), StoreError> {
+pub(crate) async fn hold(
+    connection: &mut PgConnection,
+    card: CardKey,
+    hold: Hold,
+) -> Result<(), StoreError> {
     let statement = match hold {
         Hold::Shared => "SELECT 1 FROM rhae.cards WHERE key = $1 AND closed_ms IS NULL FOR SHARE",
-        Hold::Alone => "SELECT 1 FROM rhae.cards WHERE key = $1 AND closed_ms IS NULL FOR NO KEY UPDATE",
+        Hold::Alone => {
+            "SELECT 1 FROM rhae.cards WHERE key = $1 AND closed_ms IS NULL FOR NO KEY UPDATE"
+        }
     };
-    let found = sqlx::query(statement).bind(card.0).fetch_optional(connection).await?;
+    let found = sqlx::query(statement)
+        .bind(card.0)
+        .fetch_optional(connection)
+        .await?;
     found.map(|_| ()).ok_or(StoreError::CardNotOpen)
 }
 
 /// Notes that cards are in use. Where somebody else is noting the same, that is enough.
-pub(crate) async fn note_use(connection: &mut PgConnection, cards: &[i64]) -> Result<(), StoreError> {
+pub(crate) async fn note_use(
+    connection: &mut PgConnection,
+    cards: &[i64],
+) -> Result<(), StoreError> {
     let query = sqlx::query(
         "UPDATE rhae.uses SET used_ms = rhae.now_ms() WHERE card = ANY (ARRAY (
              SELECT card FROM rhae.uses WHERE card = ANY ($1) AND used_ms <= rhae.now_ms() - $2 FOR UPDATE SKIP LOCKED))",
     );
-    query.bind(cards).bind(USE_PRECISION_MS).execute(connection).await?;
+    query
+        .bind(cards)
+        .bind(USE_PRECISION_MS)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -111,8 +169,16 @@ pub(crate) async fn touch(pool: &PgPool, card: CardKey) -> Result<(), StoreError
 
 pub(crate) async fn close(pool: &PgPool, card: CardKey) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
-    let query = sqlx::query("UPDATE rhae.cards SET closed_ms = rhae.now_ms() WHERE key = $1 AND closed_ms IS NULL");
-    if query.bind(card.0).execute(&mut *transaction).await?.rows_affected() == 0 {
+    let query = sqlx::query(
+        "UPDATE rhae.cards SET closed_ms = rhae.now_ms() WHERE key = $1 AND closed_ms IS NULL",
+    );
+    if query
+        .bind(card.0)
+        .execute(&mut *transaction)
+        .await?
+        .rows_affected()
+        == 0
+    {
         return Err(StoreError::CardNotOpen);
     }
     announce_plays(&mut transaction, &[card.0]).await?;
@@ -121,15 +187,20 @@ pub(crate) async fn close(pool: &PgPool, card: CardKey) -> Result<(), StoreError
 
 /// Lets those who listen to the plays of closed cards look at them again.
 async fn announce_plays(connection: &mut PgConnection, cards: &[i64]) -> Result<(), StoreError> {
-    let query = sqlx::query_scalar("SELECT id FROM rhae.plays WHERE card = ANY ($1) ORDER BY key").bind(cards);
+    let query = sqlx::query_scalar("SELECT id FROM rhae.plays WHERE card = ANY ($1) ORDER BY key")
+        .bind(cards);
     let ids: Vec<Vec<u8>> = query.fetch_all(&mut *connection).await?;
-    let ids: Vec<Uuid> = ids.iter().filter_map(|bytes| Uuid::from_slice(bytes).ok()).collect();
+    let ids: Vec<Uuid> = ids
+        .iter()
+        .filter_map(|bytes| Uuid::from_slice(bytes).ok())
+        .collect();
     listener::announce(connection, &ids).await
 }
 
 /// Closes idle and old cards. One that somebody is using at this moment is looked at again the next time.
 pub(crate) async fn close_stale(pool: &PgPool, stale: Stale) -> Result<Vec<CardId>, StoreError> {
-    let age = |before_ms: u64| i64::try_from(stale.now_ms.saturating_sub(before_ms)).unwrap_or(i64::MAX);
+    let age =
+        |before_ms: u64| i64::try_from(stale.now_ms.saturating_sub(before_ms)).unwrap_or(i64::MAX);
     let mut transaction = pool.begin().await?;
     give_sign_of_life(&mut transaction).await?;
     let query = sqlx::query_as(
@@ -139,12 +210,18 @@ pub(crate) async fn close_stale(pool: &PgPool, stale: Stale) -> Result<Vec<CardI
              FOR UPDATE SKIP LOCKED))
          RETURNING key, id",
     );
-    let query = query.bind(age(stale.used_before_ms)).bind(age(stale.opened_before_ms));
+    let query = query
+        .bind(age(stale.used_before_ms))
+        .bind(age(stale.opened_before_ms));
     let closed: Vec<(i64, Vec<u8>)> = query.fetch_all(&mut *transaction).await?;
     let keys: Vec<i64> = closed.iter().map(|(key, _)| *key).collect();
     announce_plays(&mut transaction, &keys).await?;
     session::commit(transaction).await?;
-    let id = |(_, bytes): &(i64, Vec<u8>)| Uuid::from_slice(bytes).map(CardId).map_err(|_| rows::corrupt("id"));
+    let id = |(_, bytes): &(i64, Vec<u8>)| {
+        Uuid::from_slice(bytes)
+            .map(CardId)
+            .map_err(|_| rows::corrupt("id"))
+    };
     closed.iter().map(id).collect()
 }
 
@@ -166,6 +243,8 @@ async fn give_sign_of_life(connection: &mut PgConnection) -> Result<(), StoreErr
         );
         query.execute(&mut *connection).await?;
     }
-    sqlx::query("UPDATE rhae.alive SET at_ms = greatest(at_ms, rhae.now_ms())").execute(connection).await?;
+    sqlx::query("UPDATE rhae.alive SET at_ms = greatest(at_ms, rhae.now_ms())")
+        .execute(connection)
+        .await?;
     Ok(())
 }

@@ -19,7 +19,8 @@ pub(crate) async fn update(
 ) -> Result<(), StoreError> {
     let plays: Vec<PlayKey> = inserted.iter().map(|(append, _)| append.play).collect();
     remembered.make_room(&plays);
-    let is_unknown = |(append, _): &&(&Append, PlayId)| !remembered.is_good_for(append.play, append.index);
+    let is_unknown =
+        |(append, _): &&(&Append, PlayId)| !remembered.is_good_for(append.play, append.index);
     let unknown: Vec<(&Append, PlayId)> = inserted.iter().filter(is_unknown).copied().collect();
     let mut stored = read(connection, &unknown).await?;
     for (append, id) in unknown {
@@ -32,17 +33,25 @@ pub(crate) async fn update(
     for (append, _) in inserted {
         remembered.count(append.play, &append.entry);
     }
-    let changed: Vec<(PlayKey, &RunCounts)> = plays.iter().filter_map(|&play| Some((play, remembered.last(play)?))).collect();
+    let changed: Vec<(PlayKey, &RunCounts)> = plays
+        .iter()
+        .filter_map(|&play| Some((play, remembered.last(play)?)))
+        .collect();
     write(connection, &changed).await
 }
 
 /// The last runs of these plays, as far as their rows can be read.
-async fn read(connection: &mut PgConnection, appends: &[(&Append, PlayId)]) -> Result<HashMap<PlayKey, RunCounts>, StoreError> {
+async fn read(
+    connection: &mut PgConnection,
+    appends: &[(&Append, PlayId)],
+) -> Result<HashMap<PlayKey, RunCounts>, StoreError> {
     if appends.is_empty() {
         return Ok(HashMap::new());
     }
     let plays: Vec<i64> = appends.iter().map(|(append, _)| append.play.0).collect();
-    let query = sqlx::query("SELECT DISTINCT ON (play) * FROM rhae.runs WHERE play = ANY ($1) ORDER BY play, run DESC");
+    let query = sqlx::query(
+        "SELECT DISTINCT ON (play) * FROM rhae.runs WHERE play = ANY ($1) ORDER BY play, run DESC",
+    );
     let found = query.bind(plays).fetch_all(connection).await?;
     // A row that other hands have spoilt is made again, as one that is missing.
     let last = |row: &PgRow| Some((PlayKey(row.try_get("play").ok()?), run(row).ok()?));
@@ -50,11 +59,22 @@ async fn read(connection: &mut PgConnection, appends: &[(&Append, PlayId)]) -> R
 }
 
 /// Counts a log up to this entry, because its counts are missing.
-async fn count_again(connection: &mut PgConnection, append: &Append) -> Result<RunCounts, StoreError> {
+async fn count_again(
+    connection: &mut PgConnection,
+    append: &Append,
+) -> Result<RunCounts, StoreError> {
     let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 AND entry < $2 ORDER BY entry");
-    let entries = query.bind(append.play.0).bind(i64::from(append.index)).fetch_all(&mut *connection).await?;
+    let entries = query
+        .bind(append.play.0)
+        .bind(i64::from(append.index))
+        .fetch_all(&mut *connection)
+        .await?;
     // A log that cannot be read must not hold up the other plays of the transaction. Checks report such a play.
-    let entries = entries.iter().map(rows::entry).collect::<Result<Vec<_>, _>>().unwrap_or_default();
+    let entries = entries
+        .iter()
+        .map(rows::entry)
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap_or_default();
     let runs = RunCounts::of_log(&entries);
     for run in &runs {
         write(connection, &[(append.play, run)]).await?;
@@ -63,7 +83,10 @@ async fn count_again(connection: &mut PgConnection, append: &Append) -> Result<R
 }
 
 /// Writes runs of different plays.
-pub(crate) async fn write(connection: &mut PgConnection, runs: &[(PlayKey, &RunCounts)]) -> Result<(), StoreError> {
+pub(crate) async fn write(
+    connection: &mut PgConnection,
+    runs: &[(PlayKey, &RunCounts)],
+) -> Result<(), StoreError> {
     if runs.is_empty() {
         return Ok(());
     }
@@ -73,12 +96,17 @@ pub(crate) async fn write(connection: &mut PgConnection, runs: &[(PlayKey, &RunC
          ON CONFLICT (play, run) DO UPDATE SET level = excluded.level, state = excluded.state, resets = excluded.resets,
              actions = excluded.actions, levels = excluded.levels",
     );
-    let query = query.bind(column(runs, |play, _| play.0)).bind(column(runs, |_, run| run.run.cast_signed()));
+    let query = query
+        .bind(column(runs, |play, _| play.0))
+        .bind(column(runs, |_, run| run.run.cast_signed()));
     let query = query.bind(column(runs, |_, run| i16::from(run.level)));
     let query = query.bind(column(runs, |_, run| run.outcome.state.clone()));
     let query = query.bind(column(runs, |_, run| run.outcome.resets.cast_signed()));
     let query = query.bind(column(runs, |_, run| run.actions().cast_signed()));
-    query.bind(column(runs, |_, run| run.levels_text())).execute(connection).await?;
+    query
+        .bind(column(runs, |_, run| run.levels_text()))
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -91,6 +119,15 @@ fn column<T>(runs: &[(PlayKey, &RunCounts)], value: impl Fn(PlayKey, &RunCounts)
 pub(crate) fn run(row: &PgRow) -> Result<RunCounts, StoreError> {
     let levels = RunCounts::levels_from(row.try_get("levels")?)?;
     let state = row.try_get::<&str, _>("state")?.to_owned();
-    let outcome = PlayOutcome { state, levels, resets: rows::large(row, "resets")?, ..PlayOutcome::default() };
-    Ok(RunCounts { run: rows::count(row, "run")?, level: rows::level(row, "level")?, outcome })
+    let outcome = PlayOutcome {
+        state,
+        levels,
+        resets: rows::large(row, "resets")?,
+        ..PlayOutcome::default()
+    };
+    Ok(RunCounts {
+        run: rows::count(row, "run")?,
+        level: rows::level(row, "level")?,
+        outcome,
+    })
 }

@@ -4,7 +4,9 @@ use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 
 use crate::postgres::{rows, session};
-use crate::{GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, PostgresStore, Scopes, StoreError};
+use crate::{
+    GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, PostgresStore, Scopes, StoreError,
+};
 
 impl KeyStore for PostgresStore {
     fn create_key(&self, key: Key) -> Pending<'_, ()> {
@@ -22,7 +24,11 @@ impl KeyStore for PostgresStore {
                 "UPDATE rhae.api_keys SET invites = invites - 1
                  WHERE id = $1 AND invites > 0 AND until_ms > $2 AND revoked_ms IS NULL",
             );
-            let used = query.bind(id.to_string()).bind(at_ms.cast_signed()).execute(&mut *transaction).await?;
+            let used = query
+                .bind(id.to_string())
+                .bind(at_ms.cast_signed())
+                .execute(&mut *transaction)
+                .await?;
             if used.rows_affected() == 0 {
                 return Ok(false);
             }
@@ -34,8 +40,14 @@ impl KeyStore for PostgresStore {
 
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>> {
         Box::pin(async move {
-            let query = sqlx::query("SELECT * FROM rhae.api_keys WHERE id = $1").bind(id.to_string());
-            query.fetch_optional(&self.pool).await?.as_ref().map(key).transpose()
+            let query =
+                sqlx::query("SELECT * FROM rhae.api_keys WHERE id = $1").bind(id.to_string());
+            query
+                .fetch_optional(&self.pool)
+                .await?
+                .as_ref()
+                .map(key)
+                .transpose()
         })
     }
 
@@ -48,8 +60,14 @@ impl KeyStore for PostgresStore {
 
     fn revoke_key(&self, id: KeyId, at_ms: u64) -> Pending<'_, bool> {
         Box::pin(async move {
-            let query = sqlx::query("UPDATE rhae.api_keys SET revoked_ms = $2 WHERE id = $1 AND revoked_ms IS NULL");
-            let done = query.bind(id.to_string()).bind(at_ms.cast_signed()).execute(&self.pool).await?;
+            let query = sqlx::query(
+                "UPDATE rhae.api_keys SET revoked_ms = $2 WHERE id = $1 AND revoked_ms IS NULL",
+            );
+            let done = query
+                .bind(id.to_string())
+                .bind(at_ms.cast_signed())
+                .execute(&self.pool)
+                .await?;
             Ok(done.rows_affected() > 0)
         })
     }
@@ -61,11 +79,26 @@ async fn create(connection: &mut PgConnection, key: &Key) -> Result<(), StoreErr
         "INSERT INTO rhae.api_keys (id, hash, name, sets, sources, admin, visitor, created_ms, revoked_ms, invites, until_ms)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     );
-    let query = query.bind(key.id.to_string()).bind(&key.hash[..]).bind(&key.name).bind(sets.join(" "));
-    let query = query.bind(key.scopes.sources).bind(key.scopes.admin).bind(key.scopes.visitor);
-    let query = query.bind(key.created_ms.cast_signed()).bind(key.revoked_ms.map(u64::cast_signed));
+    let query = query
+        .bind(key.id.to_string())
+        .bind(&key.hash[..])
+        .bind(&key.name)
+        .bind(sets.join(" "));
+    let query = query
+        .bind(key.scopes.sources)
+        .bind(key.scopes.admin)
+        .bind(key.scopes.visitor);
+    let query = query
+        .bind(key.created_ms.cast_signed())
+        .bind(key.revoked_ms.map(u64::cast_signed));
     let query = query.bind(key.invitation.map(|invitation| i64::from(invitation.left)));
-    query.bind(key.invitation.map(|invitation| invitation.until_ms.cast_signed())).execute(connection).await?;
+    query
+        .bind(
+            key.invitation
+                .map(|invitation| invitation.until_ms.cast_signed()),
+        )
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -73,22 +106,39 @@ fn key(row: &PgRow) -> Result<Key, StoreError> {
     let sets: &str = row.try_get("sets")?;
     let set = |name: &str| GameSet::from_name(name).ok_or_else(|| rows::corrupt("sets"));
     Ok(Key {
-        id: row.try_get::<&str, _>("id")?.parse().map_err(|_| rows::corrupt("id"))?,
-        hash: row.try_get::<&[u8], _>("hash")?.try_into().map_err(|_| rows::corrupt("hash"))?,
+        id: row
+            .try_get::<&str, _>("id")?
+            .parse()
+            .map_err(|_| rows::corrupt("id"))?,
+        hash: row
+            .try_get::<&[u8], _>("hash")?
+            .try_into()
+            .map_err(|_| rows::corrupt("hash"))?,
         name: row.try_get("name")?,
         scopes: Scopes {
-            sets: sets.split_whitespace().map(set).collect::<Result<GameSets, _>>()?,
+            sets: sets
+                .split_whitespace()
+                .map(set)
+                .collect::<Result<GameSets, _>>()?,
             sources: row.try_get("sources")?,
             admin: row.try_get("admin")?,
             visitor: row.try_get("visitor")?,
         },
         created_ms: rows::large(row, "created_ms")?,
-        revoked_ms: row.try_get::<Option<i64>, _>("revoked_ms")?.map(i64::cast_unsigned),
-        invitation: row.try_get::<Option<i64>, _>("invites")?.map(|left| invitation(left, row)).transpose()?,
+        revoked_ms: row
+            .try_get::<Option<i64>, _>("revoked_ms")?
+            .map(i64::cast_unsigned),
+        invitation: row
+            .try_get::<Option<i64>, _>("invites")?
+            .map(|left| invitation(left, row))
+            .transpose()?,
     })
 }
 
 fn invitation(left: i64, row: &PgRow) -> Result<Invitation, StoreError> {
     let left = u32::try_from(left).map_err(|_| rows::corrupt("invites"))?;
-    Ok(Invitation { left, until_ms: rows::large(row, "until_ms")? })
+    Ok(Invitation {
+        left,
+        until_ms: rows::large(row, "until_ms")?,
+    })
 }

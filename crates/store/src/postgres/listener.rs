@@ -15,10 +15,15 @@ const MOST_IDS: usize = 200;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Lets every server know, when the transaction is committed, that these plays have advanced.
-pub(crate) async fn announce(connection: &mut PgConnection, plays: &[Uuid]) -> Result<(), StoreError> {
+pub(crate) async fn announce(
+    connection: &mut PgConnection,
+    plays: &[Uuid],
+) -> Result<(), StoreError> {
     for plays in plays.chunks(MOST_IDS) {
         let ids: Vec<String> = plays.iter().map(|id| id.simple().to_string()).collect();
-        let query = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(ids.join(" "));
+        let query = sqlx::query("SELECT pg_notify($1, $2)")
+            .bind(CHANNEL)
+            .bind(ids.join(" "));
         query.execute(&mut *connection).await?;
     }
     Ok(())
@@ -36,7 +41,11 @@ pub(crate) async fn run(mut listener: PgListener, advanced: broadcast::Sender<Pl
     loop {
         match listener.try_recv().await {
             Ok(Some(notification)) => {
-                for id in notification.payload().split(' ').filter_map(|id| id.parse::<Uuid>().ok()) {
+                for id in notification
+                    .payload()
+                    .split(' ')
+                    .filter_map(|id| id.parse::<Uuid>().ok())
+                {
                     // Nobody may be listening at the moment.
                     let _ = advanced.send(PlayId(id));
                 }

@@ -8,16 +8,36 @@ use crate::postgres::cards::{self, Hold};
 use crate::postgres::writer::{self, Append};
 use crate::postgres::{counts, listener, requests, rows, session};
 use crate::{
-    CardKey, Logged, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed,
+    CardKey, Logged, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot,
+    StoreError, Summed, Timed,
 };
 
-pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Result<PlayKey, StoreError> {
+pub(crate) async fn open(
+    pool: &PgPool,
+    play: NewPlay,
+    once: Option<Once>,
+) -> Result<PlayKey, StoreError> {
     let mut transaction = pool.begin().await?;
-    cards::hold(&mut transaction, play.card, if play.only_one || play.most_plays.is_some() { Hold::Alone } else { Hold::Shared })
-        .await?;
+    cards::hold(
+        &mut transaction,
+        play.card,
+        if play.only_one || play.most_plays.is_some() {
+            Hold::Alone
+        } else {
+            Hold::Shared
+        },
+    )
+    .await?;
     if play.only_one {
-        let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM rhae.plays WHERE card = $1 AND substr(game_id, 1, 4) = $2)");
-        if query.bind(play.card.0).bind(play.game_id.base()).fetch_one(&mut *transaction).await? {
+        let query = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM rhae.plays WHERE card = $1 AND substr(game_id, 1, 4) = $2)",
+        );
+        if query
+            .bind(play.card.0)
+            .bind(play.game_id.base())
+            .fetch_one(&mut *transaction)
+            .await?
+        {
             return Err(StoreError::PlayedBefore);
         }
     }
@@ -31,15 +51,29 @@ pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Re
     let query = sqlx::query(
         "INSERT INTO rhae.plays (id, card, game_id, seed, rule, win_levels, head) VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING key",
     );
-    let query = query.bind(&play.id.0.as_bytes()[..]).bind(play.card.0).bind(play.game_id.as_str());
-    let query = query.bind(play.seed.cast_signed()).bind(play.rule.name()).bind(i16::from(play.win_levels));
+    let query = query
+        .bind(&play.id.0.as_bytes()[..])
+        .bind(play.card.0)
+        .bind(play.game_id.as_str());
+    let query = query
+        .bind(play.seed.cast_signed())
+        .bind(play.rule.name())
+        .bind(i16::from(play.win_levels));
     let key = PlayKey(query.fetch_one(&mut *transaction).await?.try_get(0)?);
     if let Some(once) = &once
-        && requests::take(&mut transaction, vec![(once, key, 0)]).await?.is_empty()
+        && requests::take(&mut transaction, vec![(once, key, 0)])
+            .await?
+            .is_empty()
     {
         return Err(StoreError::KeyUsed);
     }
-    let opening = Append { play: key, card: play.card, index: 0, entry: play.opening, once: None };
+    let opening = Append {
+        play: key,
+        card: play.card,
+        index: 0,
+        entry: play.opening,
+        once: None,
+    };
     writer::insert(&mut transaction, &[&opening]).await?;
     let mut first = RunCounts::default();
     first.count(0, &opening.entry);
@@ -50,18 +84,34 @@ pub(crate) async fn open(pool: &PgPool, play: NewPlay, once: Option<Once>) -> Re
 }
 
 pub(crate) async fn find(pool: &PgPool, id: PlayId) -> Result<Option<Play>, StoreError> {
-    let query = sqlx::query("SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE plays.id = $1");
-    query.bind(&id.0.as_bytes()[..]).fetch_optional(pool).await?.as_ref().map(rows::play).transpose()
+    let query = sqlx::query(
+        "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE plays.id = $1",
+    );
+    query
+        .bind(&id.0.as_bytes()[..])
+        .fetch_optional(pool)
+        .await?
+        .as_ref()
+        .map(rows::play)
+        .transpose()
 }
 
 pub(crate) async fn head(pool: &PgPool, play: PlayKey) -> Result<u32, StoreError> {
-    let head: i32 = sqlx::query_scalar("SELECT head FROM rhae.plays WHERE key = $1").bind(play.0).fetch_one(pool).await?;
+    let head: i32 = sqlx::query_scalar("SELECT head FROM rhae.plays WHERE key = $1")
+        .bind(play.0)
+        .fetch_one(pool)
+        .await?;
     u32::try_from(head).map_err(|_| rows::corrupt("head"))
 }
 
 pub(crate) async fn log(pool: &PgPool, play: PlayKey) -> Result<Vec<Entry>, StoreError> {
     let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 ORDER BY entry").bind(play.0);
-    query.fetch_all(pool).await?.iter().map(rows::entry).collect()
+    query
+        .fetch_all(pool)
+        .await?
+        .iter()
+        .map(rows::entry)
+        .collect()
 }
 
 pub(crate) async fn card_log(pool: &PgPool, card: CardKey) -> Result<Vec<Logged>, StoreError> {
@@ -100,23 +150,52 @@ macro_rules! facts {
 
 pub(crate) async fn facts(pool: &PgPool, id: PlayId) -> Result<Option<PlayFacts>, StoreError> {
     let query = sqlx::query(facts!("WHERE plays.id = $1")).bind(id.0.as_bytes().to_vec());
-    query.fetch_optional(pool).await?.as_ref().map(facts_of).transpose()
+    query
+        .fetch_optional(pool)
+        .await?
+        .as_ref()
+        .map(facts_of)
+        .transpose()
 }
 
-pub(crate) async fn of_owner(pool: &PgPool, owner: Owner, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
-    let query = sqlx::query(facts!("WHERE owner = $1 ORDER BY plays.key DESC LIMIT $2")).bind(owner.0.to_vec());
-    query.bind(i64::from(most)).fetch_all(pool).await?.iter().map(facts_of).collect()
+pub(crate) async fn of_owner(
+    pool: &PgPool,
+    owner: Owner,
+    most: u32,
+) -> Result<Vec<PlayFacts>, StoreError> {
+    let query = sqlx::query(facts!("WHERE owner = $1 ORDER BY plays.key DESC LIMIT $2"))
+        .bind(owner.0.to_vec());
+    query
+        .bind(i64::from(most))
+        .fetch_all(pool)
+        .await?
+        .iter()
+        .map(facts_of)
+        .collect()
 }
 
 /// The time of a card's use is noted to the second, so that of a play's last entry decides.
-pub(crate) async fn under_way(pool: &PgPool, owner: Option<Owner>, age_ms: u64, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
+pub(crate) async fn under_way(
+    pool: &PgPool,
+    owner: Option<Owner>,
+    age_ms: u64,
+    most: u32,
+) -> Result<Vec<PlayFacts>, StoreError> {
     let query = sqlx::query(facts!(
         "JOIN rhae.uses ON uses.card = cards.key
          WHERE closed_ms IS NULL AND used_ms >= rhae.now_ms() - $2 - 1000 AND last.at_ms >= rhae.now_ms() - $2
          AND ($1::bytea IS NULL OR owner = $1) ORDER BY last.at_ms DESC, plays.key DESC LIMIT $3"
     ));
-    let query = query.bind(owner.map(|owner| owner.0.to_vec())).bind(i64::try_from(age_ms).unwrap_or(i64::MAX / 2));
-    query.bind(i64::from(most)).fetch_all(pool).await?.iter().map(facts_of).collect()
+    let query = query
+        .bind(owner.map(|owner| owner.0.to_vec()))
+        .bind(i64::try_from(age_ms).unwrap_or(i64::MAX / 2));
+    query
+        .bind(i64::from(most))
+        .fetch_all(pool)
+        .await?
+        .iter()
+        .map(facts_of)
+        .collect()
 }
 
 fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {
@@ -124,7 +203,9 @@ fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {
         play: rows::play(row)?,
         card: rows::uuid(row, "card_id").map(crate::CardId)?,
         competition: row.try_get("competition")?,
-        closed_ms: row.try_get::<Option<i64>, _>("closed_ms")?.map(i64::cast_unsigned),
+        closed_ms: row
+            .try_get::<Option<i64>, _>("closed_ms")?
+            .map(i64::cast_unsigned),
         opened_ms: rows::large(row, "first_ms")?,
         last_ms: rows::large(row, "last_ms")?,
         entries: rows::count(row, "head")?,
@@ -134,17 +215,39 @@ fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {
     })
 }
 
-pub(crate) async fn log_from(pool: &PgPool, play: PlayKey, from: u32, most: u32) -> Result<Vec<Timed>, StoreError> {
-    let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 AND entry >= $2 ORDER BY entry LIMIT $3");
-    let found = query.bind(play.0).bind(i64::from(from)).bind(i64::from(most)).fetch_all(pool).await?;
-    let timed =
-        |row: &PgRow| Ok(Timed { index: rows::count(row, "entry")?, entry: rows::entry(row)?, at_ms: rows::large(row, "at_ms")? });
+pub(crate) async fn log_from(
+    pool: &PgPool,
+    play: PlayKey,
+    from: u32,
+    most: u32,
+) -> Result<Vec<Timed>, StoreError> {
+    let query = sqlx::query(
+        "SELECT * FROM rhae.log WHERE play = $1 AND entry >= $2 ORDER BY entry LIMIT $3",
+    );
+    let found = query
+        .bind(play.0)
+        .bind(i64::from(from))
+        .bind(i64::from(most))
+        .fetch_all(pool)
+        .await?;
+    let timed = |row: &PgRow| {
+        Ok(Timed {
+            index: rows::count(row, "entry")?,
+            entry: rows::entry(row)?,
+            at_ms: rows::large(row, "at_ms")?,
+        })
+    };
     found.iter().map(timed).collect()
 }
 
 pub(crate) async fn runs(pool: &PgPool, play: PlayKey) -> Result<Vec<RunCounts>, StoreError> {
     let query = sqlx::query("SELECT * FROM rhae.runs WHERE play = $1 ORDER BY run").bind(play.0);
-    query.fetch_all(pool).await?.iter().map(counts::run).collect()
+    query
+        .fetch_all(pool)
+        .await?
+        .iter()
+        .map(counts::run)
+        .collect()
 }
 
 pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<Summed>, StoreError> {
@@ -165,47 +268,87 @@ pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<Summed
             runs.push(counts::run(row)?);
         }
     }
-    let summed = |(play, runs)| Summed { play, runs: RunCounts::outcomes(runs) };
+    let summed = |(play, runs)| Summed {
+        play,
+        runs: RunCounts::outcomes(runs),
+    };
     Ok(plays.into_iter().map(summed).collect())
 }
 
-pub(crate) async fn after(pool: &PgPool, after: Option<PlayKey>, most: u32) -> Result<Vec<Play>, StoreError> {
+pub(crate) async fn after(
+    pool: &PgPool,
+    after: Option<PlayKey>,
+    most: u32,
+) -> Result<Vec<Play>, StoreError> {
     let query = sqlx::query(
         "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card
          WHERE plays.key > $1 ORDER BY plays.key LIMIT $2",
     );
-    let query = query.bind(after.map_or(i64::MIN, |key| key.0)).bind(i64::from(most));
-    query.fetch_all(pool).await?.iter().map(rows::play).collect()
+    let query = query
+        .bind(after.map_or(i64::MIN, |key| key.0))
+        .bind(i64::from(most));
+    query
+        .fetch_all(pool)
+        .await?
+        .iter()
+        .map(rows::play)
+        .collect()
 }
 
 pub(crate) async fn count(pool: &PgPool) -> Result<u64, StoreError> {
-    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM rhae.plays").fetch_one(pool).await?;
+    let count: i64 = sqlx::query_scalar("SELECT count(*) FROM rhae.plays")
+        .fetch_one(pool)
+        .await?;
     Ok(count.cast_unsigned())
 }
 
 /// Keeps a snapshot and the newest of those before it.
-pub(crate) async fn keep_snapshot(pool: &PgPool, play: PlayKey, snapshot: &Snapshot) -> Result<(), StoreError> {
+pub(crate) async fn keep_snapshot(
+    pool: &PgPool,
+    play: PlayKey,
+    snapshot: &Snapshot,
+) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
     let query = sqlx::query(
         "DELETE FROM rhae.snapshots WHERE play = $1
          AND entries < (SELECT max(entries) FROM rhae.snapshots WHERE play = $1 AND entries < $2)",
     );
-    query.bind(play.0).bind(i64::from(snapshot.entries)).execute(&mut *transaction).await?;
+    query
+        .bind(play.0)
+        .bind(i64::from(snapshot.entries))
+        .execute(&mut *transaction)
+        .await?;
     let query = sqlx::query(
         "INSERT INTO rhae.snapshots (play, entries, bytes) VALUES ($1, $2, $3)
          ON CONFLICT (play, entries) DO UPDATE SET bytes = excluded.bytes",
     );
-    query.bind(play.0).bind(i64::from(snapshot.entries)).bind(&snapshot.bytes[..]).execute(&mut *transaction).await?;
+    query
+        .bind(play.0)
+        .bind(i64::from(snapshot.entries))
+        .bind(&snapshot.bytes[..])
+        .execute(&mut *transaction)
+        .await?;
     session::commit(transaction).await
 }
 
 pub(crate) async fn snapshots(pool: &PgPool, play: PlayKey) -> Result<Vec<Snapshot>, StoreError> {
-    let query = sqlx::query("SELECT entries, bytes FROM rhae.snapshots WHERE play = $1 ORDER BY entries DESC").bind(play.0);
-    let snapshot = |row: &PgRow| Ok(Snapshot { entries: rows::count(row, "entries")?, bytes: row.try_get("bytes")? });
+    let query = sqlx::query(
+        "SELECT entries, bytes FROM rhae.snapshots WHERE play = $1 ORDER BY entries DESC",
+    )
+    .bind(play.0);
+    let snapshot = |row: &PgRow| {
+        Ok(Snapshot {
+            entries: rows::count(row, "entries")?,
+            bytes: row.try_get("bytes")?,
+        })
+    };
     query.fetch_all(pool).await?.iter().map(snapshot).collect()
 }
 
 pub(crate) async fn drop_snapshots(pool: &PgPool, play: PlayKey) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM rhae.snapshots WHERE play = $1").bind(play.0).execute(pool).await?;
+    sqlx::query("DELETE FROM rhae.snapshots WHERE play = $1")
+        .bind(play.0)
+        .execute(pool)
+        .await?;
     Ok(())
 }

@@ -16,13 +16,21 @@ pub(crate) fn card(row: &PgRow) -> Result<Card, StoreError> {
         id: CardId(uuid(row, "id")?),
         owner: owner(row)?,
         tags: serde_json::from_str(row.try_get("tags")?).map_err(|_| corrupt("tags"))?,
-        source_url: source_url.map(serde_json::from_str).transpose().map_err(|_| corrupt("source_url"))?,
-        opaque: opaque.map(serde_json::from_str).transpose().map_err(|_| corrupt("opaque"))?,
+        source_url: source_url
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|_| corrupt("source_url"))?,
+        opaque: opaque
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|_| corrupt("opaque"))?,
         competition: row.try_get("competition")?,
         games: games(row.try_get("games")?)?,
         opened_ms: large(row, "opened_ms")?,
         used_ms: large(row, "used_ms")?,
-        closed_ms: row.try_get::<Option<i64>, _>("closed_ms")?.map(i64::cast_unsigned),
+        closed_ms: row
+            .try_get::<Option<i64>, _>("closed_ms")?
+            .map(i64::cast_unsigned),
     })
 }
 
@@ -34,18 +42,30 @@ pub(crate) fn play(row: &PgRow) -> Result<Play, StoreError> {
         id: PlayId(uuid(row, "id")?),
         card: CardKey(row.try_get("card")?),
         owner: owner(row)?,
-        game_id: row.try_get::<&str, _>("game_id")?.parse().map_err(|_| corrupt("game_id"))?,
+        game_id: row
+            .try_get::<&str, _>("game_id")?
+            .parse()
+            .map_err(|_| corrupt("game_id"))?,
         seed: row.try_get::<i64, _>("seed")?.cast_unsigned(),
-        rule: rules.into_iter().find(|known| known.name() == rule).ok_or_else(|| corrupt("rule"))?,
+        rule: rules
+            .into_iter()
+            .find(|known| known.name() == rule)
+            .ok_or_else(|| corrupt("rule"))?,
         win_levels: level(row, "win_levels")?,
     })
 }
 
 pub(crate) fn entry(row: &PgRow) -> Result<Entry, StoreError> {
     let reasoning: Option<&str> = row.try_get("reasoning")?;
-    let reasoning = reasoning.map(serde_json::from_str).transpose().map_err(|_| corrupt("reasoning"))?;
+    let reasoning = reasoning
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|_| corrupt("reasoning"))?;
     Ok(Entry {
-        action: row.try_get::<&str, _>("action")?.parse().map_err(|_| corrupt("action"))?,
+        action: row
+            .try_get::<&str, _>("action")?
+            .parse()
+            .map_err(|_| corrupt("action"))?,
         hash: row.try_get::<i64, _>("hash")?.cast_unsigned(),
         frames: None,
         state: state(row)?,
@@ -53,17 +73,26 @@ pub(crate) fn entry(row: &PgRow) -> Result<Entry, StoreError> {
         full_reset: row.try_get("full_reset")?,
         counted: row.try_get("counted")?,
         changed: Some(row.try_get("changed")?),
-        details: Details { reasoning, ..Details::default() },
+        details: Details {
+            reasoning,
+            ..Details::default()
+        },
     })
 }
 
 /// What is kept of a request; `play` is the play's public id.
 pub(crate) fn kept(row: &PgRow) -> Result<Kept, StoreError> {
-    let digest = row.try_get::<&[u8], _>("digest")?.try_into().map_err(|_| corrupt("digest"))?;
+    let digest = row
+        .try_get::<&[u8], _>("digest")?
+        .try_into()
+        .map_err(|_| corrupt("digest"))?;
     let outcome = match row.try_get::<Option<i32>, _>("entry")? {
         Some(entry) => {
             let entry = u32::try_from(entry).map_err(|_| corrupt("entry"))?;
-            Outcome::Entry { play: PlayId(uuid(row, "play")?), entry }
+            Outcome::Entry {
+                play: PlayId(uuid(row, "play")?),
+                entry,
+            }
         }
         None => Outcome::Card(CardId(uuid(row, "card")?)),
     };
@@ -79,7 +108,10 @@ pub(crate) fn uuid(row: &PgRow, column: &'static str) -> Result<Uuid, StoreError
 }
 
 fn owner(row: &PgRow) -> Result<Owner, StoreError> {
-    row.try_get::<&[u8], _>("owner")?.try_into().map(Owner).map_err(|_| corrupt("owner"))
+    row.try_get::<&[u8], _>("owner")?
+        .try_into()
+        .map(Owner)
+        .map_err(|_| corrupt("owner"))
 }
 
 /// A number that is never negative.
@@ -97,7 +129,9 @@ pub(crate) fn count(row: &PgRow, column: &'static str) -> Result<u32, StoreError
 }
 
 fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
-    text.split_whitespace().map(|id| id.parse().map_err(|_| corrupt("games"))).collect()
+    text.split_whitespace()
+        .map(|id| id.parse().map_err(|_| corrupt("games")))
+        .collect()
 }
 
 pub(crate) fn corrupt(column: &str) -> StoreError {

@@ -121,9 +121,13 @@ const VISITORS: &str = "
 
 /// Brings the schema up to date, or says why that cannot be.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreError> {
-    let encoding: String = sqlx::query_scalar("SHOW server_encoding").fetch_one(&mut *connection).await?;
+    let encoding: String = sqlx::query_scalar("SHOW server_encoding")
+        .fetch_one(&mut *connection)
+        .await?;
     if encoding != "UTF8" {
-        return Err(StoreError::Unsuitable(format!("its encoding is {encoding} and must be UTF8")));
+        return Err(StoreError::Unsuitable(format!(
+            "its encoding is {encoding} and must be UTF8"
+        )));
     }
     let known = i64::try_from(MIGRATIONS.len()).expect("a list in this file has few entries");
     // Whoever may not change the schema can use one that is up to date.
@@ -133,7 +137,10 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreEr
         _ => {}
     }
     let mut transaction = connection.begin().await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *transaction).await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(LOCK)
+        .execute(&mut *transaction)
+        .await?;
     // Another server may have done it meanwhile, or be a newer one.
     let found = match version(&mut transaction).await? {
         Some(found) if found > known => return Err(StoreError::NewerSchema { found, known }),
@@ -148,17 +155,26 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreEr
     for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute(*migration).await?;
     }
-    sqlx::query("UPDATE rhae.version SET version = $1").bind(known).execute(&mut *transaction).await?;
+    sqlx::query("UPDATE rhae.version SET version = $1")
+        .bind(known)
+        .execute(&mut *transaction)
+        .await?;
     Ok(transaction.commit().await?)
 }
 
 /// The number of migrations that were made; `None` if there are no tables of ours.
 async fn version(connection: &mut PgConnection) -> Result<Option<i64>, StoreError> {
     // Read as a table: a name may be looked up in what the connection remembers of the time before it waited for the lock.
-    let query = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'rhae' AND tablename = 'version')");
+    let query = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'rhae' AND tablename = 'version')",
+    );
     let exists: bool = query.fetch_one(&mut *connection).await?;
     if !exists {
         return Ok(None);
     }
-    Ok(Some(sqlx::query_scalar("SELECT version FROM rhae.version").fetch_one(connection).await?))
+    Ok(Some(
+        sqlx::query_scalar("SELECT version FROM rhae.version")
+            .fetch_one(connection)
+            .await?,
+    ))
 }

@@ -43,8 +43,11 @@ impl PostgresAddress {
             prepare(&mut connection).await?;
             Ok::<_, sqlx::Error>(connection)
         };
-        let late = |_| StoreError::Unavailable(format!("no connection within {} s", PATIENCE.as_secs()));
-        Ok(tokio::time::timeout(PATIENCE, connecting).await.map_err(late)??)
+        let late =
+            |_| StoreError::Unavailable(format!("no connection within {} s", PATIENCE.as_secs()));
+        Ok(tokio::time::timeout(PATIENCE, connecting)
+            .await
+            .map_err(late)??)
     }
 }
 
@@ -53,10 +56,16 @@ impl FromStr for PostgresAddress {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // What the parser says may quote the text.
-        let unusable =
-            || StoreError::Unsuitable("its address is not of the form postgres://user:password@host:port/database".to_owned());
+        let unusable = || {
+            StoreError::Unsuitable(
+                "its address is not of the form postgres://user:password@host:port/database"
+                    .to_owned(),
+            )
+        };
         let options = PgConnectOptions::from_str(text).map_err(|_| unusable())?;
-        Ok(Self(options.application_name("rhae").disable_statement_logging()))
+        Ok(Self(
+            options.application_name("rhae").disable_statement_logging(),
+        ))
     }
 }
 
@@ -65,9 +74,20 @@ impl fmt::Display for PostgresAddress {
         let Self(options) = self;
         match options.get_socket() {
             Some(socket) => write!(f, "postgres in {}", socket.display())?,
-            None => write!(f, "postgres://{}:{}", options.get_host(), options.get_port())?,
+            None => write!(
+                f,
+                "postgres://{}:{}",
+                options.get_host(),
+                options.get_port()
+            )?,
         }
-        write!(f, "/{}", options.get_database().unwrap_or_else(|| options.get_username()))
+        write!(
+            f,
+            "/{}",
+            options
+                .get_database()
+                .unwrap_or_else(|| options.get_username())
+        )
     }
 }
 
@@ -89,6 +109,9 @@ pub(crate) async fn commit(transaction: Transaction<'_, Postgres>) -> Result<(),
         // The database answered, and what it answered is that it did not.
         Ok(Err(error @ sqlx::Error::Database(_))) => Err(error.into()),
         Ok(Err(error)) => Err(StoreError::Unknown(error.to_string())),
-        Err(_) => Err(StoreError::Unknown(format!("no answer within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(StoreError::Unknown(format!(
+            "no answer within {} s",
+            PATIENCE.as_secs()
+        ))),
     }
 }

@@ -58,7 +58,12 @@ pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
 }
 
 /// Works until all senders are gone.
-pub(crate) async fn run(address: PostgresAddress, first: PgConnection, mut queue: Receiver<Job>, commits: Arc<AtomicU64>) {
+pub(crate) async fn run(
+    address: PostgresAddress,
+    first: PgConnection,
+    mut queue: Receiver<Job>,
+    commits: Arc<AtomicU64>,
+) {
     let mut connection = Some(first);
     let mut remembered = Remembered::default();
     let mut waiting = VecDeque::new();
@@ -69,7 +74,10 @@ pub(crate) async fn run(address: PostgresAddress, first: PgConnection, mut queue
         }
         waiting.extend(arrived.drain(..));
         let (appends, callers): (Vec<Append>, Vec<oneshot::Sender<Answer>>) =
-            independent(&mut waiting).into_iter().map(|job| (job.append, job.answer)).unzip();
+            independent(&mut waiting)
+                .into_iter()
+                .map(|job| (job.append, job.answer))
+                .unzip();
         let answers = match attempt(&address, &mut connection, &mut remembered, &appends).await {
             Ok(answers) => {
                 commits.fetch_add(1, Ordering::Relaxed);
@@ -97,8 +105,14 @@ fn independent(waiting: &mut VecDeque<Job>) -> Vec<Job> {
     let (mut plays, mut keys) = (HashSet::new(), HashSet::new());
     let (mut taken, mut left) = (Vec::new(), VecDeque::new());
     for job in waiting.drain(..) {
-        let name = job.append.once.as_ref().map(|once| (once.owner, once.key.clone()));
-        if taken.len() < MOST_ENTRIES && !plays.contains(&job.append.play) && !name.as_ref().is_some_and(|name| keys.contains(name))
+        let name = job
+            .append
+            .once
+            .as_ref()
+            .map(|once| (once.owner, once.key.clone()));
+        if taken.len() < MOST_ENTRIES
+            && !plays.contains(&job.append.play)
+            && !name.as_ref().is_some_and(|name| keys.contains(name))
         {
             plays.insert(job.append.play);
             keys.extend(name);
@@ -137,15 +151,27 @@ async fn transaction(
     let mut transaction = connection.begin().await?;
     let open = hold_cards(&mut transaction, appends).await?;
     let heads = hold_plays(&mut transaction, appends).await?;
-    let is_next = |append: &Append| heads.get(&append.play).is_some_and(|&(head, _)| head == append.index());
-    let mut accepted: Vec<&Append> = appends.iter().filter(|append| open.contains(&append.card) && is_next(append)).collect();
-    let keyed = accepted.iter().filter_map(|append| Some((append.once.as_ref()?, append.play, append.index()))).collect();
+    let is_next = |append: &Append| {
+        heads
+            .get(&append.play)
+            .is_some_and(|&(head, _)| head == append.index())
+    };
+    let mut accepted: Vec<&Append> = appends
+        .iter()
+        .filter(|append| open.contains(&append.card) && is_next(append))
+        .collect();
+    let keyed = accepted
+        .iter()
+        .filter_map(|append| Some((append.once.as_ref()?, append.play, append.index())))
+        .collect();
     let taken = requests::take(&mut transaction, keyed).await?;
     let is_free = |append: &Append| append.once.as_ref().is_none_or(|once| taken.contains(once));
     accepted.retain(|append| is_free(append));
     insert(&mut transaction, &accepted).await?;
-    let advanced: Vec<(&Append, PlayId)> =
-        accepted.iter().filter_map(|&append| Some((append, PlayId(heads.get(&append.play)?.1)))).collect();
+    let advanced: Vec<(&Append, PlayId)> = accepted
+        .iter()
+        .filter_map(|&append| Some((append, PlayId(heads.get(&append.play)?.1))))
+        .collect();
     counts::update(&mut transaction, remembered, &advanced).await?;
     let ids: Vec<Uuid> = advanced.iter().map(|(_, id)| id.0).collect();
     listener::announce(&mut transaction, &ids).await?;
@@ -165,17 +191,29 @@ async fn transaction(
 }
 
 /// Keeps those of the cards open that are, until the commit.
-async fn hold_cards(connection: &mut PgConnection, appends: &[Append]) -> Result<HashSet<CardKey>, StoreError> {
+async fn hold_cards(
+    connection: &mut PgConnection,
+    appends: &[Append],
+) -> Result<HashSet<CardKey>, StoreError> {
     let cards: Vec<i64> = appends.iter().map(|append| append.card.0).collect();
-    let query = sqlx::query("SELECT key FROM rhae.cards WHERE key = ANY ($1) AND closed_ms IS NULL ORDER BY key FOR SHARE");
+    let query = sqlx::query(
+        "SELECT key FROM rhae.cards WHERE key = ANY ($1) AND closed_ms IS NULL ORDER BY key FOR SHARE",
+    );
     let rows = query.bind(cards).fetch_all(connection).await?;
-    rows.iter().map(|row| Ok(CardKey(row.try_get(0)?))).collect()
+    rows.iter()
+        .map(|row| Ok(CardKey(row.try_get(0)?)))
+        .collect()
 }
 
 /// Keeps everybody else from appending to these plays until the commit, and gives the lengths of their logs and their ids.
-async fn hold_plays(connection: &mut PgConnection, appends: &[Append]) -> Result<HashMap<PlayKey, (i32, Uuid)>, StoreError> {
+async fn hold_plays(
+    connection: &mut PgConnection,
+    appends: &[Append],
+) -> Result<HashMap<PlayKey, (i32, Uuid)>, StoreError> {
     let plays: Vec<i64> = appends.iter().map(|append| append.play.0).collect();
-    let query = sqlx::query("SELECT key, head, id FROM rhae.plays WHERE key = ANY ($1) ORDER BY key FOR NO KEY UPDATE");
+    let query = sqlx::query(
+        "SELECT key, head, id FROM rhae.plays WHERE key = ANY ($1) ORDER BY key FOR NO KEY UPDATE",
+    );
     let rows = query.bind(plays).fetch_all(connection).await?;
     let head = |row: &sqlx::postgres::PgRow| {
         let id = Uuid::from_slice(row.try_get(2)?).map_err(|_| rows::corrupt("id"))?;
@@ -185,7 +223,10 @@ async fn hold_plays(connection: &mut PgConnection, appends: &[Append]) -> Result
 }
 
 /// Inserts entries that are the next of their logs, and notes that their cards are in use.
-pub(crate) async fn insert(connection: &mut PgConnection, appends: &[&Append]) -> Result<(), StoreError> {
+pub(crate) async fn insert(
+    connection: &mut PgConnection,
+    appends: &[&Append],
+) -> Result<(), StoreError> {
     if appends.is_empty() {
         return Ok(());
     }
@@ -196,15 +237,28 @@ pub(crate) async fn insert(connection: &mut PgConnection, appends: &[&Append]) -
          SELECT *, rhae.now_ms() FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::text[], $6::smallint[],
              $7::boolean[], $8::boolean[], $9::boolean[], $10::text[])",
     );
-    let query = query.bind(column(appends, |append| append.play.0)).bind(column(appends, Append::index));
+    let query = query
+        .bind(column(appends, |append| append.play.0))
+        .bind(column(appends, Append::index));
     let query = query.bind(column(appends, |append| append.entry.action.to_string()));
     let query = query.bind(column(appends, |append| append.entry.hash.cast_signed()));
     let query = query.bind(column(appends, |append| append.entry.state.name()));
-    let query = query.bind(column(appends, |append| i16::from(append.entry.levels_completed)));
+    let query = query.bind(column(appends, |append| {
+        i16::from(append.entry.levels_completed)
+    }));
     let query = query.bind(column(appends, |append| append.entry.counted));
-    let query = query.bind(column(appends, |append| append.entry.changed.unwrap_or(true)));
+    let query = query.bind(column(appends, |append| {
+        append.entry.changed.unwrap_or(true)
+    }));
     let query = query.bind(column(appends, |append| append.entry.full_reset));
-    let query = query.bind(column(appends, |append| append.entry.details.reasoning.as_ref().map(ToString::to_string)));
+    let query = query.bind(column(appends, |append| {
+        append
+            .entry
+            .details
+            .reasoning
+            .as_ref()
+            .map(ToString::to_string)
+    }));
     query.execute(&mut *connection).await?;
     cards::note_use(connection, &column(appends, |append| append.card.0)).await
 }

@@ -5,7 +5,9 @@ use rusqlite::{Connection, Row, params};
 use crate::sqlite::readers::{all, first};
 use crate::sqlite::rows;
 use crate::sqlite::writer::{Done, Order};
-use crate::{GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, Scopes, SqliteStore, StoreError};
+use crate::{
+    GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, Scopes, SqliteStore, StoreError,
+};
 
 /// What is to be done to keys.
 pub(crate) enum KeyOrder {
@@ -19,13 +21,18 @@ pub(crate) fn carry_out(connection: &Connection, order: KeyOrder) -> Result<bool
     let changed = match order {
         KeyOrder::Create(key) => create(connection, &key)?,
         KeyOrder::Accept { id, key, at_ms } => {
-            let statement =
-                "UPDATE api_keys SET invites = invites - 1 WHERE id = ?1 AND invites > 0 AND until_ms > ?2 AND revoked_ms IS NULL";
-            let used = connection.execute(statement, params![id.to_string(), at_ms.cast_signed()])?;
-            if used > 0 { create(connection, &key)? } else { 0 }
+            let statement = "UPDATE api_keys SET invites = invites - 1 WHERE id = ?1 AND invites > 0 AND until_ms > ?2 AND revoked_ms IS NULL";
+            let used =
+                connection.execute(statement, params![id.to_string(), at_ms.cast_signed()])?;
+            if used > 0 {
+                create(connection, &key)?
+            } else {
+                0
+            }
         }
         KeyOrder::Revoke { id, at_ms } => {
-            let statement = "UPDATE api_keys SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms IS NULL";
+            let statement =
+                "UPDATE api_keys SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms IS NULL";
             connection.execute(statement, params![id.to_string(), at_ms.cast_signed()])?
         }
     };
@@ -48,14 +55,19 @@ fn create(connection: &Connection, key: &Key) -> Result<usize, StoreError> {
         key.created_ms.cast_signed(),
         key.revoked_ms.map(u64::cast_signed),
         key.invitation.map(|invitation| invitation.left),
-        key.invitation.map(|invitation| invitation.until_ms.cast_signed()),
+        key.invitation
+            .map(|invitation| invitation.until_ms.cast_signed()),
     ];
     Ok(connection.execute(statement, values)?)
 }
 
 impl KeyStore for SqliteStore {
     fn create_key(&self, key: Key) -> Pending<'_, ()> {
-        Box::pin(async move { self.write(Order::Key(KeyOrder::Create(key))).await.map(|_| ()) })
+        Box::pin(async move {
+            self.write(Order::Key(KeyOrder::Create(key)))
+                .await
+                .map(|_| ())
+        })
     }
 
     fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool> {
@@ -64,36 +76,71 @@ impl KeyStore for SqliteStore {
     }
 
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>> {
-        self.read(move |file| first(file, "SELECT * FROM api_keys WHERE id = ?1", [id.to_string()], key))
+        self.read(move |file| {
+            first(
+                file,
+                "SELECT * FROM api_keys WHERE id = ?1",
+                [id.to_string()],
+                key,
+            )
+        })
     }
 
     fn keys(&self) -> Pending<'_, Vec<Key>> {
-        self.read(|file| all(file, "SELECT * FROM api_keys ORDER BY created_ms, id", [], key))
+        self.read(|file| {
+            all(
+                file,
+                "SELECT * FROM api_keys ORDER BY created_ms, id",
+                [],
+                key,
+            )
+        })
     }
 
     fn revoke_key(&self, id: KeyId, at_ms: u64) -> Pending<'_, bool> {
-        Box::pin(async move { Ok(matches!(self.write(Order::Key(KeyOrder::Revoke { id, at_ms })).await?, Done::Key(true))) })
+        Box::pin(async move {
+            Ok(matches!(
+                self.write(Order::Key(KeyOrder::Revoke { id, at_ms }))
+                    .await?,
+                Done::Key(true)
+            ))
+        })
     }
 }
 
 fn key(row: &Row<'_>) -> Result<Key, StoreError> {
     let set = |name: &str| GameSet::from_name(name).ok_or_else(|| rows::corrupt("sets"));
     Ok(Key {
-        id: rows::text(row, "id")?.parse().map_err(|_| rows::corrupt("id"))?,
-        hash: rows::blob(row, "hash")?.try_into().map_err(|_| rows::corrupt("hash"))?,
+        id: rows::text(row, "id")?
+            .parse()
+            .map_err(|_| rows::corrupt("id"))?,
+        hash: rows::blob(row, "hash")?
+            .try_into()
+            .map_err(|_| rows::corrupt("hash"))?,
         name: row.get("name")?,
         scopes: Scopes {
-            sets: rows::text(row, "sets")?.split_whitespace().map(set).collect::<Result<GameSets, _>>()?,
+            sets: rows::text(row, "sets")?
+                .split_whitespace()
+                .map(set)
+                .collect::<Result<GameSets, _>>()?,
             sources: row.get("sources")?,
             admin: row.get("admin")?,
             visitor: row.get("visitor")?,
         },
         created_ms: rows::number(row, "created_ms")?,
-        revoked_ms: row.get::<_, Option<i64>>("revoked_ms")?.map(i64::cast_unsigned),
-        invitation: row.get::<_, Option<i64>>("invites")?.map(|_| invitation(row)).transpose()?,
+        revoked_ms: row
+            .get::<_, Option<i64>>("revoked_ms")?
+            .map(i64::cast_unsigned),
+        invitation: row
+            .get::<_, Option<i64>>("invites")?
+            .map(|_| invitation(row))
+            .transpose()?,
     })
 }
 
 fn invitation(row: &Row<'_>) -> Result<Invitation, StoreError> {
-    Ok(Invitation { left: rows::number(row, "invites")?, until_ms: rows::number(row, "until_ms")? })
+    Ok(Invitation {
+        left: rows::number(row, "invites")?,
+        until_ms: rows::number(row, "until_ms")?,
+    })
 }

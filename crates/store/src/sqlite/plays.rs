@@ -5,10 +5,14 @@ use rusqlite::{Connection, Row};
 
 use crate::sqlite::readers::{all, first};
 use crate::sqlite::{counts, rows};
-use crate::{Card, CardKey, Logged, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot, StoreError, Summed, Timed};
+use crate::{
+    Card, CardKey, Logged, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot,
+    StoreError, Summed, Timed,
+};
 
 /// Plays with their owners, of whom only their cards know.
-pub(crate) const PLAYS: &str = "SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card";
+pub(crate) const PLAYS: &str =
+    "SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card";
 
 /// A statement that gives the facts of plays.
 macro_rules! facts {
@@ -27,20 +31,44 @@ macro_rules! facts {
 }
 
 pub(crate) fn facts(file: &Connection, id: PlayId) -> Result<Option<PlayFacts>, StoreError> {
-    first(file, facts!("WHERE plays.id = ?1"), [id.0.as_bytes()], facts_of)
+    first(
+        file,
+        facts!("WHERE plays.id = ?1"),
+        [id.0.as_bytes()],
+        facts_of,
+    )
 }
 
-pub(crate) fn of_owner(file: &Connection, owner: Owner, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
-    all(file, facts!("WHERE owner = ?1 ORDER BY plays.key DESC LIMIT ?2"), (owner.0, most), facts_of)
+pub(crate) fn of_owner(
+    file: &Connection,
+    owner: Owner,
+    most: u32,
+) -> Result<Vec<PlayFacts>, StoreError> {
+    all(
+        file,
+        facts!("WHERE owner = ?1 ORDER BY plays.key DESC LIMIT ?2"),
+        (owner.0, most),
+        facts_of,
+    )
 }
 
 /// The time of a card's use is noted to the second, so that of a play's last entry decides.
-pub(crate) fn under_way(file: &Connection, owner: Option<Owner>, since_ms: u64, most: u32) -> Result<Vec<PlayFacts>, StoreError> {
+pub(crate) fn under_way(
+    file: &Connection,
+    owner: Option<Owner>,
+    since_ms: u64,
+    most: u32,
+) -> Result<Vec<PlayFacts>, StoreError> {
     let statement = facts!(
         "WHERE closed_ms IS NULL AND used_ms >= ?2 - 1000 AND last.at_ms >= ?2 AND (?1 IS NULL OR owner = ?1)
          ORDER BY last.at_ms DESC, plays.key DESC LIMIT ?3"
     );
-    all(file, statement, (owner.map(|owner| owner.0), since_ms.cast_signed(), most), facts_of)
+    all(
+        file,
+        statement,
+        (owner.map(|owner| owner.0), since_ms.cast_signed(), most),
+        facts_of,
+    )
 }
 
 pub(crate) fn cards_before(
@@ -52,10 +80,16 @@ pub(crate) fn cards_before(
     let before = before.map_or(i64::MAX, |key| key.0);
     match owner {
         Some(owner) => {
-            let statement = "SELECT * FROM cards WHERE owner = ?3 AND key < ?1 ORDER BY key DESC LIMIT ?2";
+            let statement =
+                "SELECT * FROM cards WHERE owner = ?3 AND key < ?1 ORDER BY key DESC LIMIT ?2";
             all(file, statement, (before, most, owner.0), rows::card)
         }
-        None => all(file, "SELECT * FROM cards WHERE key < ?1 ORDER BY key DESC LIMIT ?2", (before, most), rows::card),
+        None => all(
+            file,
+            "SELECT * FROM cards WHERE key < ?1 ORDER BY key DESC LIMIT ?2",
+            (before, most),
+            rows::card,
+        ),
     }
 }
 
@@ -64,7 +98,9 @@ fn facts_of(row: &Row<'_>) -> Result<PlayFacts, StoreError> {
         play: rows::play(row)?,
         card: rows::uuid(row, "card_id").map(crate::CardId)?,
         competition: row.get("competition")?,
-        closed_ms: row.get::<_, Option<i64>>("closed_ms")?.map(i64::cast_unsigned),
+        closed_ms: row
+            .get::<_, Option<i64>>("closed_ms")?
+            .map(i64::cast_unsigned),
         opened_ms: rows::number(row, "opened_ms")?,
         last_ms: rows::number(row, "last_ms")?,
         entries: rows::number::<u32>(row, "last_entry")?.saturating_add(1),
@@ -75,38 +111,71 @@ fn facts_of(row: &Row<'_>) -> Result<PlayFacts, StoreError> {
 }
 
 pub(crate) fn log(file: &Connection, play: PlayKey) -> Result<Vec<Entry>, StoreError> {
-    all(file, "SELECT * FROM log WHERE play = ?1 ORDER BY entry", [play.0], rows::entry)
+    all(
+        file,
+        "SELECT * FROM log WHERE play = ?1 ORDER BY entry",
+        [play.0],
+        rows::entry,
+    )
 }
 
 /// The logs of a card's plays, without what clients added.
 pub(crate) fn card_log(file: &Connection, card: CardKey) -> Result<Vec<Logged>, StoreError> {
     let statement = "SELECT action, hash, state, levels_completed, counted, changed, full_reset, NULL AS reasoning
          FROM log WHERE play = ?1 ORDER BY entry";
-    let logged = |play: Play| Ok(Logged { entries: all(file, statement, [play.key.0], rows::entry)?, play });
-    let plays = all(file, &format!("{PLAYS} WHERE card = ?1 ORDER BY plays.key"), [card.0], rows::play)?;
+    let logged = |play: Play| {
+        Ok(Logged {
+            entries: all(file, statement, [play.key.0], rows::entry)?,
+            play,
+        })
+    };
+    let plays = all(
+        file,
+        &format!("{PLAYS} WHERE card = ?1 ORDER BY plays.key"),
+        [card.0],
+        rows::play,
+    )?;
     plays.into_iter().map(logged).collect()
 }
 
-pub(crate) fn log_from(file: &Connection, play: PlayKey, from: u32, most: u32) -> Result<Vec<Timed>, StoreError> {
+pub(crate) fn log_from(
+    file: &Connection,
+    play: PlayKey,
+    from: u32,
+    most: u32,
+) -> Result<Vec<Timed>, StoreError> {
     let statement = "SELECT * FROM log WHERE play = ?1 AND entry >= ?2 ORDER BY entry LIMIT ?3";
     all(file, statement, (play.0, from, most), |row| {
         let (index, at_ms) = (rows::number(row, "entry")?, rows::number(row, "at_ms")?);
-        Ok(Timed { index, entry: rows::entry(row)?, at_ms })
+        Ok(Timed {
+            index,
+            entry: rows::entry(row)?,
+            at_ms,
+        })
     })
 }
 
 pub(crate) fn runs(file: &Connection, play: PlayKey) -> Result<Vec<RunCounts>, StoreError> {
-    all(file, "SELECT * FROM runs WHERE play = ?1 ORDER BY run", [play.0], counts::run)
+    all(
+        file,
+        "SELECT * FROM runs WHERE play = ?1 ORDER BY run",
+        [play.0],
+        counts::run,
+    )
 }
 
 pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<Summed>, StoreError> {
     // One statement, so that what it gives stood in the database at one moment.
-    let statement = "SELECT plays.*, owner, runs.run, runs.level, runs.state, runs.resets, runs.levels
+    let statement =
+        "SELECT plays.*, owner, runs.run, runs.level, runs.state, runs.resets, runs.levels
          FROM plays JOIN cards ON cards.key = plays.card LEFT JOIN runs ON runs.play = plays.key
          WHERE card = ?1 ORDER BY plays.key, runs.run";
     let found = all(file, statement, [card.0], |row| {
         let counted = row.get::<_, Option<i64>>("run")?.is_some();
-        Ok((rows::play(row)?, counted.then(|| counts::run(row)).transpose()?))
+        Ok((
+            rows::play(row)?,
+            counted.then(|| counts::run(row)).transpose()?,
+        ))
     })?;
     let mut plays: Vec<(Play, Vec<RunCounts>)> = Vec::new();
     for (play, run) in found {
@@ -120,17 +189,34 @@ pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<Summed>,
         if runs.is_empty() {
             runs = RunCounts::of_log(&log(file, play.key)?);
         }
-        summed.push(Summed { play, runs: RunCounts::outcomes(runs) });
+        summed.push(Summed {
+            play,
+            runs: RunCounts::outcomes(runs),
+        });
     }
     Ok(summed)
 }
 
-pub(crate) fn after(file: &Connection, after: Option<PlayKey>, most: u32) -> Result<Vec<Play>, StoreError> {
+pub(crate) fn after(
+    file: &Connection,
+    after: Option<PlayKey>,
+    most: u32,
+) -> Result<Vec<Play>, StoreError> {
     let after = after.map_or(i64::MIN, |key| key.0);
-    all(file, &format!("{PLAYS} WHERE plays.key > ?1 ORDER BY plays.key LIMIT ?2"), (after, most), rows::play)
+    all(
+        file,
+        &format!("{PLAYS} WHERE plays.key > ?1 ORDER BY plays.key LIMIT ?2"),
+        (after, most),
+        rows::play,
+    )
 }
 
 pub(crate) fn snapshots(file: &Connection, play: PlayKey) -> Result<Vec<Snapshot>, StoreError> {
     let statement = "SELECT entries, bytes FROM snapshots WHERE play = ?1 ORDER BY entries DESC";
-    all(file, statement, [play.0], |row| Ok(Snapshot { entries: rows::number(row, "entries")?, bytes: row.get("bytes")? }))
+    all(file, statement, [play.0], |row| {
+        Ok(Snapshot {
+            entries: rows::number(row, "entries")?,
+            bytes: row.get("bytes")?,
+        })
+    })
 }

@@ -23,7 +23,11 @@ pub(crate) struct Readers {
 impl Readers {
     /// None is opened yet.
     pub(crate) fn of(path: &Path) -> Self {
-        Self { path: path.into(), idle: Arc::default(), turns: Arc::new(Semaphore::new(MOST)) }
+        Self {
+            path: path.into(),
+            idle: Arc::default(),
+            turns: Arc::new(Semaphore::new(MOST)),
+        }
     }
 
     /// Reads, as soon as a connection is free.
@@ -32,7 +36,10 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| unavailable("it is being closed"))?;
+        let turn = Arc::clone(&self.turns)
+            .acquire_owned()
+            .await
+            .map_err(|_| unavailable("it is being closed"))?;
         let (path, idle) = (Arc::clone(&self.path), Arc::clone(&self.idle));
         let reading = tokio::task::spawn_blocking(move || {
             // Held until the connection is back, also if the caller no longer waits.
@@ -40,10 +47,14 @@ impl Readers {
             let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = connection.map_or_else(|| connect(&path, Access::Read), Ok)?;
             let found = work(&connection);
-            idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            idle.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(connection);
             found
         });
-        reading.await.map_err(|_| unavailable("reading was broken off"))?
+        reading
+            .await
+            .map_err(|_| unavailable("reading was broken off"))?
     }
 
     /// Waits for those who read, and closes all connections.
@@ -53,7 +64,10 @@ impl Readers {
             turns.forget();
         }
         self.turns.close();
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 }
 
@@ -62,22 +76,45 @@ fn unavailable(reason: &str) -> StoreError {
 }
 
 /// All rows that a statement gives.
-pub(crate) fn all<T, F>(connection: &Connection, statement: &str, values: impl Params, read: F) -> Result<Vec<T>, StoreError>
+pub(crate) fn all<T, F>(
+    connection: &Connection,
+    statement: &str,
+    values: impl Params,
+    read: F,
+) -> Result<Vec<T>, StoreError>
 where
     F: FnMut(&Row<'_>) -> Result<T, StoreError>,
 {
-    connection.prepare_cached(statement)?.query_and_then(values, read)?.collect()
+    connection
+        .prepare_cached(statement)?
+        .query_and_then(values, read)?
+        .collect()
 }
 
 /// The first row that a statement gives.
-pub(crate) fn first<T, F>(connection: &Connection, statement: &str, values: impl Params, read: F) -> Result<Option<T>, StoreError>
+pub(crate) fn first<T, F>(
+    connection: &Connection,
+    statement: &str,
+    values: impl Params,
+    read: F,
+) -> Result<Option<T>, StoreError>
 where
     F: FnMut(&Row<'_>) -> Result<T, StoreError>,
 {
-    connection.prepare_cached(statement)?.query_and_then(values, read)?.next().transpose()
+    connection
+        .prepare_cached(statement)?
+        .query_and_then(values, read)?
+        .next()
+        .transpose()
 }
 
 /// The one number that a statement gives.
-pub(crate) fn number(connection: &Connection, statement: &str, values: impl Params) -> Result<i64, StoreError> {
-    Ok(connection.prepare_cached(statement)?.query_row(values, |row| row.get(0))?)
+pub(crate) fn number(
+    connection: &Connection,
+    statement: &str,
+    values: impl Params,
+) -> Result<i64, StoreError> {
+    Ok(connection
+        .prepare_cached(statement)?
+        .query_row(values, |row| row.get(0))?)
 }

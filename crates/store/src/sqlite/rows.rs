@@ -15,12 +15,18 @@ pub(crate) fn card(row: &Row<'_>) -> Result<Card, StoreError> {
         owner: owner(row)?,
         tags: serde_json::from_str(text(row, "tags")?).map_err(|_| corrupt("tags"))?,
         source_url: row.get("source_url")?,
-        opaque: opaque.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("opaque"))?,
+        opaque: opaque
+            .as_deref()
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|_| corrupt("opaque"))?,
         competition: row.get("competition")?,
         games: games(text(row, "games")?)?,
         opened_ms: number(row, "opened_ms")?,
         used_ms: number(row, "used_ms")?,
-        closed_ms: row.get::<_, Option<i64>>("closed_ms")?.map(i64::cast_unsigned),
+        closed_ms: row
+            .get::<_, Option<i64>>("closed_ms")?
+            .map(i64::cast_unsigned),
     })
 }
 
@@ -32,18 +38,29 @@ pub(crate) fn play(row: &Row<'_>) -> Result<Play, StoreError> {
         id: play_id(row)?,
         card: CardKey(row.get("card")?),
         owner: owner(row)?,
-        game_id: text(row, "game_id")?.parse().map_err(|_| corrupt("game_id"))?,
+        game_id: text(row, "game_id")?
+            .parse()
+            .map_err(|_| corrupt("game_id"))?,
         seed: row.get::<_, i64>("seed")?.cast_unsigned(),
-        rule: rules.into_iter().find(|known| known.name() == rule).ok_or_else(|| corrupt("rule"))?,
+        rule: rules
+            .into_iter()
+            .find(|known| known.name() == rule)
+            .ok_or_else(|| corrupt("rule"))?,
         win_levels: number(row, "win_levels")?,
     })
 }
 
 pub(crate) fn entry(row: &Row<'_>) -> Result<Entry, StoreError> {
     let reasoning: Option<String> = row.get("reasoning")?;
-    let reasoning = reasoning.as_deref().map(serde_json::from_str).transpose().map_err(|_| corrupt("reasoning"))?;
+    let reasoning = reasoning
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|_| corrupt("reasoning"))?;
     Ok(Entry {
-        action: text(row, "action")?.parse().map_err(|_| corrupt("action"))?,
+        action: text(row, "action")?
+            .parse()
+            .map_err(|_| corrupt("action"))?,
         hash: row.get::<_, i64>("hash")?.cast_unsigned(),
         frames: None,
         state: state(row)?,
@@ -51,17 +68,25 @@ pub(crate) fn entry(row: &Row<'_>) -> Result<Entry, StoreError> {
         full_reset: row.get("full_reset")?,
         counted: row.get("counted")?,
         changed: Some(row.get("changed")?),
-        details: Details { reasoning, ..Details::default() },
+        details: Details {
+            reasoning,
+            ..Details::default()
+        },
     })
 }
 
 /// What is kept of a request; `play` is the play's public id.
 pub(crate) fn kept(row: &Row<'_>) -> Result<Kept, StoreError> {
-    let digest = blob(row, "digest")?.try_into().map_err(|_| corrupt("digest"))?;
+    let digest = blob(row, "digest")?
+        .try_into()
+        .map_err(|_| corrupt("digest"))?;
     let outcome = match row.get::<_, Option<i64>>("entry")? {
         Some(entry) => {
             let entry = u32::try_from(entry).map_err(|_| corrupt("entry"))?;
-            Outcome::Entry { play: PlayId(uuid(row, "play")?), entry }
+            Outcome::Entry {
+                play: PlayId(uuid(row, "play")?),
+                entry,
+            }
         }
         None => Outcome::Card(CardId(uuid(row, "card")?)),
     };
@@ -97,11 +122,16 @@ pub(crate) fn number<T: TryFrom<i64>>(row: &Row<'_>, column: &str) -> Result<T, 
 }
 
 fn owner(row: &Row<'_>) -> Result<Owner, StoreError> {
-    blob(row, "owner")?.try_into().map(Owner).map_err(|_| corrupt("owner"))
+    blob(row, "owner")?
+        .try_into()
+        .map(Owner)
+        .map_err(|_| corrupt("owner"))
 }
 
 fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
-    text.split_whitespace().map(|id| id.parse().map_err(|_| corrupt("games"))).collect()
+    text.split_whitespace()
+        .map(|id| id.parse().map_err(|_| corrupt("games")))
+        .collect()
 }
 
 pub(crate) fn corrupt(column: &str) -> StoreError {

@@ -132,7 +132,9 @@ pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<()
         return Ok(());
     }
     if read_only {
-        return Err(StoreError::ReadOnly(format!("schema version {found} would have to be brought to {known}")));
+        return Err(StoreError::ReadOnly(format!(
+            "schema version {found} would have to be brought to {known}"
+        )));
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it meanwhile.

@@ -20,7 +20,9 @@ use crate::sqlite::counts::Counts;
 use crate::sqlite::keys::{self, KeyOrder};
 use crate::sqlite::readers::{all, first, number};
 use crate::sqlite::{HEAD, requests, rows};
-use crate::{CardId, CardKey, NewCard, NewPlay, Once, PlayId, PlayKey, Snapshot, Stale, StoreError};
+use crate::{
+    CardId, CardKey, NewCard, NewPlay, Once, PlayId, PlayKey, Snapshot, Stale, StoreError,
+};
 
 /// The most orders of one transaction, which bounds how long the first of them waits.
 const MOST_ORDERS: usize = 512;
@@ -83,7 +85,12 @@ pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
 }
 
 /// Works until all senders are gone.
-pub(crate) fn run(mut connection: Connection, mut queue: Receiver<Job>, commits: &AtomicU64, advanced: &broadcast::Sender<PlayId>) {
+pub(crate) fn run(
+    mut connection: Connection,
+    mut queue: Receiver<Job>,
+    commits: &AtomicU64,
+    advanced: &broadcast::Sender<PlayId>,
+) {
     let mut jobs = Vec::with_capacity(MOST_ORDERS);
     let mut counts = Counts::default();
     while queue.blocking_recv_many(&mut jobs, MOST_ORDERS) > 0 {
@@ -111,9 +118,17 @@ pub(crate) fn run(mut connection: Connection, mut queue: Receiver<Job>, commits:
 }
 
 /// Carries out orders and commits. An error is one of the database, after which nothing has happened.
-fn transaction(connection: &mut Connection, counts: &mut Counts, orders: Vec<Order>) -> Result<Vec<Answer>, StoreError> {
+fn transaction(
+    connection: &mut Connection,
+    counts: &mut Counts,
+    orders: Vec<Order>,
+) -> Result<Vec<Answer>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut batch = Batch { connection: &transaction, counts, open: HashSet::new() };
+    let mut batch = Batch {
+        connection: &transaction,
+        counts,
+        open: HashSet::new(),
+    };
     let mut answers: Vec<Answer> = Vec::with_capacity(orders.len());
     for order in orders {
         match batch.carry_out(order) {
@@ -154,7 +169,8 @@ impl Batch<'_> {
             Order::CloseCard { card, at_ms } => self.close_card(card, at_ms),
             Order::CloseStale(stale) => self.close_stale(stale),
             Order::Resume { at_ms } => {
-                let statement = "UPDATE cards SET used_ms = max(used_ms, ?1) WHERE closed_ms IS NULL";
+                let statement =
+                    "UPDATE cards SET used_ms = max(used_ms, ?1) WHERE closed_ms IS NULL";
                 self.connection.execute(statement, [at_ms.cast_signed()])?;
                 Ok(Done::Nothing)
             }
@@ -163,16 +179,25 @@ impl Batch<'_> {
             Order::Append(append) => self.append(&append),
             Order::KeepSnapshot { play, snapshot } => self.keep_snapshot(play, &snapshot),
             Order::DropSnapshots { play } => {
-                self.connection.execute("DELETE FROM snapshots WHERE play = ?1", [play.0])?;
+                self.connection
+                    .execute("DELETE FROM snapshots WHERE play = ?1", [play.0])?;
                 Ok(Done::Nothing)
             }
-            Order::Forget { before_ms } => requests::forget(self.connection, before_ms).map(Done::Count),
+            Order::Forget { before_ms } => {
+                requests::forget(self.connection, before_ms).map(Done::Count)
+            }
         }
     }
 
     fn open_card(&self, card: &NewCard, once: Option<&Once>) -> Answer {
         requests::check(self.connection, once)?;
-        if card.only_one && number(self.connection, "SELECT count(*) FROM cards WHERE owner = ?1", [card.owner.0])? > 0 {
+        if card.only_one
+            && number(
+                self.connection,
+                "SELECT count(*) FROM cards WHERE owner = ?1",
+                [card.owner.0],
+            )? > 0
+        {
             return Err(StoreError::OpenedBefore);
         }
         if let Some(most) = card.most_open {
@@ -209,9 +234,17 @@ impl Batch<'_> {
             return Ok(());
         }
         let statement = "SELECT used_ms FROM cards WHERE key = ?1 AND closed_ms IS NULL";
-        let used_ms = first(self.connection, statement, [card.0], |row| rows::number::<u64>(row, "used_ms"))?;
-        if at_ms >= used_ms.ok_or(StoreError::CardNotOpen)?.saturating_add(USE_PRECISION_MS) {
-            let mut statement = self.connection.prepare_cached("UPDATE cards SET used_ms = ?2 WHERE key = ?1")?;
+        let used_ms = first(self.connection, statement, [card.0], |row| {
+            rows::number::<u64>(row, "used_ms")
+        })?;
+        if at_ms
+            >= used_ms
+                .ok_or(StoreError::CardNotOpen)?
+                .saturating_add(USE_PRECISION_MS)
+        {
+            let mut statement = self
+                .connection
+                .prepare_cached("UPDATE cards SET used_ms = ?2 WHERE key = ?1")?;
             statement.execute((card.0, at_ms.cast_signed()))?;
         }
         self.open.insert(card);
@@ -221,7 +254,11 @@ impl Batch<'_> {
     fn close_card(&mut self, card: CardKey, at_ms: u64) -> Answer {
         self.open.remove(&card);
         let statement = "UPDATE cards SET closed_ms = ?2 WHERE key = ?1 AND closed_ms IS NULL";
-        if self.connection.execute(statement, (card.0, at_ms.cast_signed()))? == 0 {
+        if self
+            .connection
+            .execute(statement, (card.0, at_ms.cast_signed()))?
+            == 0
+        {
             return Err(StoreError::CardNotOpen);
         }
         self.announce_plays(card)?;
@@ -230,7 +267,12 @@ impl Batch<'_> {
 
     /// Lets those who listen to a closed card's plays look at them again.
     fn announce_plays(&mut self, card: CardKey) -> Result<(), StoreError> {
-        let plays = all(self.connection, "SELECT id FROM plays WHERE card = ?1", [card.0], rows::play_id)?;
+        let plays = all(
+            self.connection,
+            "SELECT id FROM plays WHERE card = ?1",
+            [card.0],
+            rows::play_id,
+        )?;
         self.counts.appended.extend(plays);
         Ok(())
     }
@@ -240,9 +282,19 @@ impl Batch<'_> {
         let statement =
             "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND NOT lasting AND (used_ms < ?1 OR opened_ms < ?2)
              RETURNING id, key";
-        let Stale { used_before_ms, opened_before_ms, now_ms } = stale;
-        let values = (used_before_ms.cast_signed(), opened_before_ms.cast_signed(), now_ms.cast_signed());
-        let closed = all(self.connection, statement, values, |row| Ok((rows::card_id(row)?, CardKey(row.get("key")?))))?;
+        let Stale {
+            used_before_ms,
+            opened_before_ms,
+            now_ms,
+        } = stale;
+        let values = (
+            used_before_ms.cast_signed(),
+            opened_before_ms.cast_signed(),
+            now_ms.cast_signed(),
+        );
+        let closed = all(self.connection, statement, values, |row| {
+            Ok((rows::card_id(row)?, CardKey(row.get("key")?)))
+        })?;
         for &(_, card) in &closed {
             self.announce_plays(card)?;
         }
@@ -255,8 +307,13 @@ impl Batch<'_> {
             "DELETE FROM snapshots WHERE play = ?1 AND entries < (SELECT max(entries) FROM snapshots WHERE play = ?1 AND entries < ?2)",
         )?;
         statement.execute((play.0, snapshot.entries))?;
-        let statement = "INSERT OR REPLACE INTO snapshots (play, entries, bytes) VALUES (?1, ?2, ?3)";
-        self.connection.prepare_cached(statement)?.execute((play.0, snapshot.entries, &snapshot.bytes))?;
+        let statement =
+            "INSERT OR REPLACE INTO snapshots (play, entries, bytes) VALUES (?1, ?2, ?3)";
+        self.connection.prepare_cached(statement)?.execute((
+            play.0,
+            snapshot.entries,
+            &snapshot.bytes,
+        ))?;
         Ok(Done::Nothing)
     }
 
@@ -264,21 +321,55 @@ impl Batch<'_> {
         requests::check(self.connection, once.as_ref())?;
         self.use_card(play.card, play.at_ms)?;
         if play.only_one {
-            let statement = "SELECT count(*) FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2";
-            if number(self.connection, statement, (play.card.0, play.game_id.base()))? > 0 {
+            let statement =
+                "SELECT count(*) FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2";
+            if number(
+                self.connection,
+                statement,
+                (play.card.0, play.game_id.base()),
+            )? > 0
+            {
                 return Err(StoreError::PlayedBefore);
             }
         }
         if let Some(most) = play.most_plays
-            && number(self.connection, "SELECT count(*) FROM plays WHERE card = ?1", [play.card.0])? >= i64::from(most)
+            && number(
+                self.connection,
+                "SELECT count(*) FROM plays WHERE card = ?1",
+                [play.card.0],
+            )? >= i64::from(most)
         {
             return Err(StoreError::TooManyPlays(most));
         }
         let statement = "INSERT INTO plays (id, card, game_id, seed, rule, win_levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let NewPlay { id, card, ref game_id, seed, rule, win_levels, ref opening, at_ms, .. } = *play;
-        let values = params![id.0.as_bytes(), card.0, game_id.as_str(), seed.cast_signed(), rule.name(), win_levels];
+        let NewPlay {
+            id,
+            card,
+            ref game_id,
+            seed,
+            rule,
+            win_levels,
+            ref opening,
+            at_ms,
+            ..
+        } = *play;
+        let values = params![
+            id.0.as_bytes(),
+            card.0,
+            game_id.as_str(),
+            seed.cast_signed(),
+            rule.name(),
+            win_levels
+        ];
         let key = PlayKey(self.connection.prepare_cached(statement)?.insert(values)?);
-        let opening = Append { play: key, card, index: 0, entry: opening.clone(), at_ms, once };
+        let opening = Append {
+            play: key,
+            card,
+            index: 0,
+            entry: opening.clone(),
+            at_ms,
+            once,
+        };
         self.counts.begin(key, id);
         self.insert(&opening)?;
         Ok(Done::Play(key))
@@ -295,7 +386,13 @@ impl Batch<'_> {
 
     /// Inserts an entry if it is the next of its log, with its key, and counts it.
     fn insert(&mut self, append: &Append) -> Result<(), StoreError> {
-        let Append { play, index, entry, at_ms, .. } = append;
+        let Append {
+            play,
+            index,
+            entry,
+            at_ms,
+            ..
+        } = append;
         if number(self.connection, HEAD, [play.0])? != i64::from(*index) {
             return Err(StoreError::Conflict(*index));
         }

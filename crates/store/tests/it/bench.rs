@@ -27,7 +27,12 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(&folder).await);
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
-        Self { store, keys, commits: Box::new(move || commits.commits()), base: Base::Sqlite(folder) }
+        Self {
+            store,
+            keys,
+            commits: Box::new(move || commits.commits()),
+            base: Base::Sqlite(folder),
+        }
     }
 
     /// A PostgreSQL whose clock the test sets; `None` if it is missing and may be.
@@ -38,7 +43,12 @@ impl Bench {
                      CREATE OR REPLACE FUNCTION rhae.now_ms() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT ms FROM public.clock'";
         sql(&server, clock).await;
         let (commits, keys) = (Arc::clone(&store), Arc::clone(&store));
-        Some(Self { store, keys, commits: Box::new(move || commits.commits()), base: Base::Postgres(server) })
+        Some(Self {
+            store,
+            keys,
+            commits: Box::new(move || commits.commits()),
+            base: Base::Postgres(server),
+        })
     }
 
     /// Transactions of entries so far.
@@ -63,7 +73,9 @@ impl Bench {
     pub(crate) async fn another(&self) -> Arc<dyn Store> {
         match &self.base {
             Base::Sqlite(folder) => Arc::new(open(folder).await),
-            Base::Postgres(server) => Arc::new(PostgresStore::open(&address(server)).await.unwrap()),
+            Base::Postgres(server) => {
+                Arc::new(PostgresStore::open(&address(server)).await.unwrap())
+            }
         }
     }
 
@@ -71,7 +83,9 @@ impl Bench {
     pub(crate) async fn other_keys(&self) -> Arc<dyn KeyStore> {
         match &self.base {
             Base::Sqlite(folder) => Arc::new(open(folder).await),
-            Base::Postgres(server) => Arc::new(PostgresStore::open(&address(server)).await.unwrap()),
+            Base::Postgres(server) => {
+                Arc::new(PostgresStore::open(&address(server)).await.unwrap())
+            }
         }
     }
 
@@ -79,7 +93,9 @@ impl Bench {
     pub(crate) async fn sql(&self, statement: &str) {
         match &self.base {
             Base::Sqlite(folder) => crate::files::sql(&folder.path().join("rhae.db"), statement),
-            Base::Postgres(server) => sql(server, &format!("SET search_path TO rhae; {statement}")).await,
+            Base::Postgres(server) => {
+                sql(server, &format!("SET search_path TO rhae; {statement}")).await
+            }
         }
     }
 }
@@ -91,17 +107,29 @@ pub(crate) fn address(server: &Postgres) -> PostgresAddress {
 
 /// A connection as another program has it.
 pub(crate) async fn connect(server: &Postgres) -> PgConnection {
-    server.url().parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
+    server
+        .url()
+        .parse::<PgConnectOptions>()
+        .unwrap()
+        .connect()
+        .await
+        .unwrap()
 }
 
 /// Runs statements as another program would.
 pub(crate) async fn sql(server: &Postgres, statements: &str) {
-    connect(server).await.execute(sqlx::raw_sql(AssertSqlSafe(statements.to_owned()))).await.unwrap();
+    connect(server)
+        .await
+        .execute(sqlx::raw_sql(AssertSqlSafe(statements.to_owned())))
+        .await
+        .unwrap();
 }
 
 async fn open(folder: &TempDir) -> SqliteStore {
     let path: PathBuf = folder.path().join("rhae.db");
-    SqliteStore::open(&path, SqliteOptions::default()).await.unwrap()
+    SqliteStore::open(&path, SqliteOptions::default())
+        .await
+        .unwrap()
 }
 
 /// Tests of both stores, from bodies that know neither.

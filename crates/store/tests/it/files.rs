@@ -11,17 +11,41 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     let path = folder.path().join("rhae.db");
     open(&path).await.close().await;
     sql(&path, "PRAGMA user_version = 99");
-    let refused = SqliteStore::open(&path, SqliteOptions::default()).await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 5 });
-    assert!(refused.to_string().contains("use a newer binary"), "{refused}");
+    let refused = SqliteStore::open(&path, SqliteOptions::default())
+        .await
+        .err()
+        .unwrap();
+    assert_eq!(
+        refused,
+        StoreError::NewerSchema {
+            found: 99,
+            known: 5
+        }
+    );
+    assert!(
+        refused.to_string().contains("use a newer binary"),
+        "{refused}"
+    );
     sql(&path, "PRAGMA user_version = 5");
     open(&path).await.close().await;
 
     let path = folder.path().join("other.db");
     sql(&path, "CREATE TABLE notes (text)");
-    assert_eq!(SqliteStore::open(&path, SqliteOptions::default()).await.err(), Some(StoreError::Foreign));
-    std::fs::write(&path, "no database at all, but long enough to be looked at by one").unwrap();
-    assert!(matches!(SqliteStore::open(&path, SqliteOptions::default()).await, Err(StoreError::Unavailable(_))));
+    assert_eq!(
+        SqliteStore::open(&path, SqliteOptions::default())
+            .await
+            .err(),
+        Some(StoreError::Foreign)
+    );
+    std::fs::write(
+        &path,
+        "no database at all, but long enough to be looked at by one",
+    )
+    .unwrap();
+    assert!(matches!(
+        SqliteStore::open(&path, SqliteOptions::default()).await,
+        Err(StoreError::Unavailable(_))
+    ));
 }
 
 #[tokio::test]
@@ -37,13 +61,23 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
     sql(&path, first);
     let store = open(&path).await;
     assert_eq!(rhae_store::KeyStore::keys(&store).await.unwrap(), []);
-    let once = Once { owner: Owner([7; 32]), key: "a".to_owned(), digest: [1; 32] };
-    store.append_once(play, card, 1, entry(Action::Action1), 3_000, Some(once)).await.unwrap();
+    let once = Once {
+        owner: Owner([7; 32]),
+        key: "a".to_owned(),
+        digest: [1; 32],
+    };
+    store
+        .append_once(play, card, 1, entry(Action::Action1), 3_000, Some(once))
+        .await
+        .unwrap();
     assert_eq!(store.log(play).await.unwrap().len(), 2);
     assert_eq!(store.runs(play).await.unwrap()[0].actions(), 1);
 }
 
 /// Runs a statement on a file, as another program would.
 pub(crate) fn sql(path: &std::path::Path, statement: &str) {
-    rusqlite::Connection::open(path).unwrap().execute_batch(statement).unwrap();
+    rusqlite::Connection::open(path)
+        .unwrap()
+        .execute_batch(statement)
+        .unwrap();
 }

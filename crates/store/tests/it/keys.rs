@@ -4,7 +4,10 @@ use rhae_store::{GameSet, GameSets, Key, KeyId, Scopes, StoreError};
 
 use crate::bench::{Bench, on_both_stores};
 
-on_both_stores!(keys_are_stored_found_and_revoked_once, a_key_is_seen_by_other_processes_at_once);
+on_both_stores!(
+    keys_are_stored_found_and_revoked_once,
+    a_key_is_seen_by_other_processes_at_once
+);
 
 fn key(id: u64) -> Key {
     let sets = GameSets::from_iter([GameSet::Public, GameSet::Private]);
@@ -12,7 +15,12 @@ fn key(id: u64) -> Key {
         id: KeyId(id),
         hash: [9; 32],
         name: "lab ä\"'".to_owned(),
-        scopes: Scopes { sets, sources: true, admin: false, visitor: true },
+        scopes: Scopes {
+            sets,
+            sources: true,
+            admin: false,
+            visitor: true,
+        },
         created_ms: 1_000 + u64::from(id.count_ones()),
         revoked_ms: None,
         invitation: None,
@@ -21,18 +29,35 @@ fn key(id: u64) -> Key {
 
 async fn keys_are_stored_found_and_revoked_once(bench: &Bench) {
     let store = bench.keys.as_ref();
-    let none = Key { scopes: Scopes { sets: GameSets::default(), sources: false, admin: true, visitor: false }, ..key(1) };
+    let none = Key {
+        scopes: Scopes {
+            sets: GameSets::default(),
+            sources: false,
+            admin: true,
+            visitor: false,
+        },
+        ..key(1)
+    };
     for key in [key(u64::MAX), none.clone()] {
         store.create_key(key).await.unwrap();
     }
-    assert!(matches!(store.create_key(key(1)).await, Err(StoreError::Unavailable(_))));
+    assert!(matches!(
+        store.create_key(key(1)).await,
+        Err(StoreError::Unavailable(_))
+    ));
     assert_eq!(store.keys().await.unwrap(), [none, key(u64::MAX)]);
     assert!(store.revoke_key(KeyId(1), 7_000).await.unwrap());
     assert!(!store.revoke_key(KeyId(1), 8_000).await.unwrap());
     assert!(!store.revoke_key(KeyId(5), 8_000).await.unwrap());
     let store = bench.other_keys().await;
-    assert_eq!(store.key(KeyId(1)).await.unwrap().unwrap().revoked_ms, Some(7_000));
-    assert_eq!(store.key(KeyId(u64::MAX)).await.unwrap(), Some(key(u64::MAX)));
+    assert_eq!(
+        store.key(KeyId(1)).await.unwrap().unwrap().revoked_ms,
+        Some(7_000)
+    );
+    assert_eq!(
+        store.key(KeyId(u64::MAX)).await.unwrap(),
+        Some(key(u64::MAX))
+    );
     assert_eq!(store.key(KeyId(5)).await.unwrap(), None);
 }
 
@@ -42,5 +67,8 @@ async fn a_key_is_seen_by_other_processes_at_once(bench: &Bench) {
     operator.create_key(key(3)).await.unwrap();
     assert_eq!(server.key(KeyId(3)).await.unwrap(), Some(key(3)));
     operator.revoke_key(KeyId(3), 2_000).await.unwrap();
-    assert_eq!(server.key(KeyId(3)).await.unwrap().unwrap().revoked_ms, Some(2_000));
+    assert_eq!(
+        server.key(KeyId(3)).await.unwrap().unwrap().revoked_ms,
+        Some(2_000)
+    );
 }

@@ -18,12 +18,16 @@ use std::path::Path;
 
 use rhae_engine::{Action, PlayState};
 use rhae_protocol::{Details, Entry, ResetRule};
-use rhae_store::{CardId, CardKey, NewCard, NewPlay, Owner, PlayId, PlayKey, SqliteOptions, SqliteStore, Store};
+use rhae_store::{
+    CardId, CardKey, NewCard, NewPlay, Owner, PlayId, PlayKey, SqliteOptions, SqliteStore, Store,
+};
 use serde_json::json;
 use uuid::Uuid;
 
 pub(crate) async fn open(path: &Path) -> SqliteStore {
-    SqliteStore::open(path, SqliteOptions::default()).await.unwrap()
+    SqliteStore::open(path, SqliteOptions::default())
+        .await
+        .unwrap()
 }
 
 pub(crate) fn new_card() -> NewCard {
@@ -52,7 +56,10 @@ pub(crate) fn entry(action: Action) -> Entry {
         full_reset: action == Action::Reset,
         counted: action != Action::Reset,
         changed: Some(true),
-        details: Details { reasoning: Some(json!({"why": "probe"})), ..Details::default() },
+        details: Details {
+            reasoning: Some(json!({"why": "probe"})),
+            ..Details::default()
+        },
     }
 }
 

@@ -11,35 +11,82 @@ use crate::{card, card_with_play, entry, new_play};
 
 #[tokio::test]
 async fn a_newer_schema_and_another_encoding_are_refused_and_a_password_is_never_shown() {
-    let Some(server) = Postgres::start() else { return };
+    let Some(server) = Postgres::start() else {
+        return;
+    };
     let wrong = server.url().replace(server.password(), "Wrong-1234");
-    let refused = PostgresStore::open(&wrong.parse().unwrap()).await.err().unwrap();
+    let refused = PostgresStore::open(&wrong.parse().unwrap())
+        .await
+        .err()
+        .unwrap();
     let address = address(&server);
-    let unreadable = format!("postgres://a:{}@host:port/b", server.password()).parse::<PostgresAddress>().unwrap_err();
-    for text in [refused.to_string(), format!("{refused:?}"), address.to_string(), format!("{address:?}"), unreadable.to_string()] {
-        assert!(!text.contains(server.password()) && !text.contains("Wrong-1234"), "{text}");
+    let unreadable = format!("postgres://a:{}@host:port/b", server.password())
+        .parse::<PostgresAddress>()
+        .unwrap_err();
+    for text in [
+        refused.to_string(),
+        format!("{refused:?}"),
+        address.to_string(),
+        format!("{address:?}"),
+        unreadable.to_string(),
+    ] {
+        assert!(
+            !text.contains(server.password()) && !text.contains("Wrong-1234"),
+            "{text}"
+        );
     }
     assert!(matches!(refused, StoreError::Unavailable(_)), "{refused}");
     assert!(address.to_string().ends_with("/postgres"), "{address}");
 
     // Tables of others stay as they are, also with the same names.
-    sql(&server, "CREATE TABLE cards (text text); INSERT INTO cards VALUES ('mine')").await;
+    sql(
+        &server,
+        "CREATE TABLE cards (text text); INSERT INTO cards VALUES ('mine')",
+    )
+    .await;
     PostgresStore::open(&address).await.unwrap().close().await;
     sql(&server, "UPDATE rhae.version SET version = 99").await;
     let refused = PostgresStore::open(&address).await.err().unwrap();
-    assert_eq!(refused, StoreError::NewerSchema { found: 99, known: 2 });
-    sql(&server, "UPDATE rhae.version SET version = 2; DELETE FROM public.cards").await;
+    assert_eq!(
+        refused,
+        StoreError::NewerSchema {
+            found: 99,
+            known: 2
+        }
+    );
+    sql(
+        &server,
+        "UPDATE rhae.version SET version = 2; DELETE FROM public.cards",
+    )
+    .await;
     PostgresStore::open(&address).await.unwrap().close().await;
 
-    sql(&server, "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'").await;
-    let latin = server.url().replace("/postgres", "/latin").replace("latin://", "postgres://");
-    let refused = PostgresStore::open(&latin.parse().unwrap()).await.err().unwrap();
-    assert!(refused.to_string().contains("its encoding is LATIN1 and must be UTF8"), "{refused}");
+    sql(
+        &server,
+        "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'",
+    )
+    .await;
+    let latin = server
+        .url()
+        .replace("/postgres", "/latin")
+        .replace("latin://", "postgres://");
+    let refused = PostgresStore::open(&latin.parse().unwrap())
+        .await
+        .err()
+        .unwrap();
+    assert!(
+        refused
+            .to_string()
+            .contains("its encoding is LATIN1 and must be UTF8"),
+        "{refused}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_that_start_at_once_make_one_schema() {
-    let Some(server) = Postgres::start() else { return };
+    let Some(server) = Postgres::start() else {
+        return;
+    };
     let address = address(&server);
     let open = || PostgresStore::open(&address);
     let (one, two, three, four) = tokio::join!(open(), open(), open(), open());
@@ -52,7 +99,9 @@ async fn servers_that_start_at_once_make_one_schema() {
 
 #[tokio::test]
 async fn lost_connections_are_made_again_and_nothing_is_lost() {
-    let Some(server) = Postgres::start() else { return };
+    let Some(server) = Postgres::start() else {
+        return;
+    };
     let store = PostgresStore::open(&address(&server)).await.unwrap();
     let (card, play) = card_with_play(&store).await;
     let (mut stored, mut failed) = (1, 0);
@@ -61,7 +110,10 @@ async fn lost_connections_are_made_again_and_nothing_is_lost() {
             let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'rhae'";
             sql(&server, others).await;
         }
-        match store.append(play, card, stored, entry(Action::Action1), 3_000).await {
+        match store
+            .append(play, card, stored, entry(Action::Action1), 3_000)
+            .await
+        {
             Ok(()) => stored += 1,
             Err(error) => {
                 assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
@@ -75,13 +127,19 @@ async fn lost_connections_are_made_again_and_nothing_is_lost() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_server_learns_what_has_advanced() {
-    let Some(bench) = Bench::postgres().await else { return };
+    let Some(bench) = Bench::postgres().await else {
+        return;
+    };
     let other = bench.another().await;
     let mut advanced = other.advanced();
     let card = card(bench.store.as_ref()).await;
     let order = new_play(card);
     let play = bench.store.open_play(order.clone()).await.unwrap();
-    bench.store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
+    bench
+        .store
+        .append(play, card, 1, entry(Action::Action1), 3_000)
+        .await
+        .unwrap();
     for _ in 0..2 {
         let heard = tokio::time::timeout(Duration::from_secs(30), advanced.recv()).await;
         assert_eq!(heard.expect("an announcement").unwrap(), order.id);
@@ -90,9 +148,15 @@ async fn every_server_learns_what_has_advanced() {
 
 #[tokio::test]
 async fn time_without_any_server_is_not_idle_and_time_without_this_one_is() {
-    let Some(bench) = Bench::postgres().await else { return };
+    let Some(bench) = Bench::postgres().await else {
+        return;
+    };
     let (store, other) = (bench.store.as_ref(), bench.another().await);
-    let idle = |now_ms: u64| Stale { used_before_ms: now_ms - 20_000, opened_before_ms: 0, now_ms };
+    let idle = |now_ms: u64| Stale {
+        used_before_ms: now_ms - 20_000,
+        opened_before_ms: 0,
+        now_ms,
+    };
     bench.at(100_000).await;
     let card = card(store).await;
     store.resume(0).await.unwrap();
@@ -113,5 +177,8 @@ async fn time_without_any_server_is_not_idle_and_time_without_this_one_is() {
     // A server that comes back finds that others were there.
     other.resume(0).await.unwrap();
     assert_eq!(other.close_stale(idle(520_001)).await.unwrap().len(), 1);
-    assert_eq!(store.touch_card(card, 0).await, Err(StoreError::CardNotOpen));
+    assert_eq!(
+        store.touch_card(card, 0).await,
+        Err(StoreError::CardNotOpen)
+    );
 }

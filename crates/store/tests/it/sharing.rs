@@ -9,7 +9,10 @@ use tokio::task::JoinSet;
 use crate::bench::{Bench, on_both_stores};
 use crate::{card_with_play, entry};
 
-on_both_stores!(of_two_servers_one_appends_each_entry, closing_excludes_actions_under_way);
+on_both_stores!(
+    of_two_servers_one_appends_each_entry,
+    closing_excludes_actions_under_way
+);
 
 async fn of_two_servers_one_appends_each_entry(bench: &Bench) {
     const ENTRIES: u32 = 40;
@@ -22,7 +25,11 @@ async fn of_two_servers_one_appends_each_entry(bench: &Bench) {
     for (store, order) in stores.iter().zip([1, -1]) {
         for turn in 0..plays.len() {
             // The servers come upon the plays in opposite orders.
-            let (card, play) = if order == 1 { plays[turn] } else { plays[plays.len() - 1 - turn] };
+            let (card, play) = if order == 1 {
+                plays[turn]
+            } else {
+                plays[plays.len() - 1 - turn]
+            };
             let store = Arc::clone(store);
             servers.spawn(async move {
                 let mut appended = 0;
@@ -31,7 +38,10 @@ async fn of_two_servers_one_appends_each_entry(bench: &Bench) {
                     if index > ENTRIES {
                         return appended;
                     }
-                    match store.append(play, card, index, entry(Action::Action1), 3_000).await {
+                    match store
+                        .append(play, card, index, entry(Action::Action1), 3_000)
+                        .await
+                    {
                         Ok(()) => appended += 1,
                         Err(refused) => assert_eq!(refused, StoreError::Conflict(index)),
                     }
@@ -42,7 +52,10 @@ async fn of_two_servers_one_appends_each_entry(bench: &Bench) {
     let appended: u32 = servers.join_all().await.into_iter().sum();
     assert_eq!(appended, 4 * ENTRIES);
     for (_, play) in plays {
-        assert_eq!(bench.store.log(play).await.unwrap().len(), 1 + ENTRIES as usize);
+        assert_eq!(
+            bench.store.log(play).await.unwrap().len(),
+            1 + ENTRIES as usize
+        );
     }
 }
 
@@ -54,7 +67,10 @@ async fn closing_excludes_actions_under_way(bench: &Bench) {
         let player = tokio::spawn(async move {
             let mut index = 1;
             loop {
-                match store.append(play, card, index, entry(Action::Action1), 3_000).await {
+                match store
+                    .append(play, card, index, entry(Action::Action1), 3_000)
+                    .await
+                {
                     Ok(()) => index += 1,
                     Err(refused) => return (index, refused),
                 }

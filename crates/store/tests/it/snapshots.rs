@@ -7,10 +7,16 @@ use tokio::sync::broadcast::error::TryRecvError;
 use crate::bench::{Bench, on_both_stores};
 use crate::{card, card_with_play, entry, new_play};
 
-on_both_stores!(the_newest_two_snapshots_of_a_play_are_kept, what_was_appended_is_announced_after_its_commit);
+on_both_stores!(
+    the_newest_two_snapshots_of_a_play_are_kept,
+    what_was_appended_is_announced_after_its_commit
+);
 
 fn snapshot(entries: u32) -> Snapshot {
-    Snapshot { entries, bytes: entries.to_le_bytes().repeat(1_000) }
+    Snapshot {
+        entries,
+        bytes: entries.to_le_bytes().repeat(1_000),
+    }
 }
 
 async fn the_newest_two_snapshots_of_a_play_are_kept(bench: &Bench) {
@@ -22,11 +28,17 @@ async fn the_newest_two_snapshots_of_a_play_are_kept(bench: &Bench) {
         store.keep_snapshot(play, snapshot(entries)).await.unwrap();
     }
     let store = bench.another().await;
-    assert_eq!(store.snapshots(play).await.unwrap(), [snapshot(3_000), snapshot(2_000)]);
+    assert_eq!(
+        store.snapshots(play).await.unwrap(),
+        [snapshot(3_000), snapshot(2_000)]
+    );
     store.drop_snapshots(play).await.unwrap();
     assert_eq!(store.snapshots(play).await.unwrap(), []);
     assert_eq!(store.snapshots(other).await.unwrap(), [snapshot(5)]);
-    assert!(matches!(store.keep_snapshot(PlayKey(99), snapshot(1)).await, Err(StoreError::Unavailable(_))));
+    assert!(matches!(
+        store.keep_snapshot(PlayKey(99), snapshot(1)).await,
+        Err(StoreError::Unavailable(_))
+    ));
 }
 
 async fn what_was_appended_is_announced_after_its_commit(bench: &Bench) {
@@ -36,19 +48,33 @@ async fn what_was_appended_is_announced_after_its_commit(bench: &Bench) {
     let order = new_play(card);
     let play = store.open_play(order.clone()).await.unwrap();
     assert_eq!(advanced.recv().await, Ok(order.id));
-    store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
+    store
+        .append(play, card, 1, entry(Action::Action1), 3_000)
+        .await
+        .unwrap();
     assert_eq!(advanced.recv().await, Ok(order.id));
-    assert_eq!(store.append(play, card, 1, entry(Action::Action1), 3_000).await, Err(StoreError::Conflict(1)));
+    assert_eq!(
+        store
+            .append(play, card, 1, entry(Action::Action1), 3_000)
+            .await,
+        Err(StoreError::Conflict(1))
+    );
     store.touch_card(card, 9_000).await.unwrap();
     assert_eq!(advanced.try_recv(), Err(TryRecvError::Empty));
     // A play that the writer does not remember.
     let store = bench.another().await;
     let mut advanced = store.advanced();
-    store.append(play, card, 2, entry(Action::Action1), 3_000).await.unwrap();
+    store
+        .append(play, card, 2, entry(Action::Action1), 3_000)
+        .await
+        .unwrap();
     assert_eq!(advanced.recv().await, Ok(order.id));
     let second = NewPlay { ..new_play(card) };
     store.open_play(second.clone()).await.unwrap();
     assert_eq!(advanced.recv().await, Ok(second.id));
     store.close_card(card, 9_000).await.unwrap();
-    assert_eq!((advanced.recv().await, advanced.recv().await), (Ok(order.id), Ok(second.id)));
+    assert_eq!(
+        (advanced.recv().await, advanced.recv().await),
+        (Ok(order.id), Ok(second.id))
+    );
 }

@@ -25,7 +25,9 @@ fn counted(log: &[Entry]) -> Vec<PlayOutcome> {
     let mut level = 0;
     for entry in log {
         if runs.is_empty() || entry.full_reset {
-            runs.last_mut().into_iter().for_each(|run| run.ending = "reset".to_owned());
+            runs.last_mut()
+                .into_iter()
+                .for_each(|run| run.ending = "reset".to_owned());
             runs.push(PlayOutcome::default());
             level = 0;
         }
@@ -42,7 +44,11 @@ fn entries() -> impl Strategy<Value = Entry> {
         move |([reset, counted, changed, full], levels, state, rare)| {
             let full_reset = reset && full && rare == 0;
             Entry {
-                action: if reset { Action::Reset } else { Action::Action1 },
+                action: if reset {
+                    Action::Reset
+                } else {
+                    Action::Action1
+                },
                 state: states[state],
                 levels_completed: if full_reset { 0 } else { levels },
                 full_reset,
@@ -93,12 +99,26 @@ async fn counts_beside_a_log_are_those_of_the_log(bench: &Bench) {
 
 async fn counts_spoilt_by_other_hands_hold_nobody_up(bench: &Bench) {
     let (card, play) = card_with_play(bench.store.as_ref()).await;
-    bench.store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
+    bench
+        .store
+        .append(play, card, 1, entry(Action::Action1), 3_000)
+        .await
+        .unwrap();
     bench.sql("UPDATE runs SET levels = 'nonsense'").await;
     let store = bench.another().await;
     assert!(store.card_runs(card).await.is_err());
-    store.append(play, card, 2, entry(Action::Action1), 3_000).await.unwrap();
-    assert_eq!(stored(store.as_ref(), card).await[0].levels.iter().map(|level| level.actions).sum::<u32>(), 2);
+    store
+        .append(play, card, 2, entry(Action::Action1), 3_000)
+        .await
+        .unwrap();
+    assert_eq!(
+        stored(store.as_ref(), card).await[0]
+            .levels
+            .iter()
+            .map(|level| level.actions)
+            .sum::<u32>(),
+        2
+    );
 }
 
 async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
@@ -106,20 +126,49 @@ async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
     bench.at(2_000).await;
     let (card, play) = card_with_play(store).await;
     for index in 1..=4 {
-        let entry = Entry { state: PlayState::GameOver, counted: index != 2, ..entry(Action::Action1) };
+        let entry = Entry {
+            state: PlayState::GameOver,
+            counted: index != 2,
+            ..entry(Action::Action1)
+        };
         let at_ms = bench.at(3_000 + u64::from(index)).await;
         store.append(play, card, index, entry, at_ms).await.unwrap();
     }
     let stored = store.plays_after(None, 10).await.unwrap().pop().unwrap();
     let facts = store.play_facts(stored.id).await.unwrap().unwrap();
-    assert_eq!((&facts.play, facts.competition, facts.closed_ms), (&stored, false, None));
-    assert_eq!((facts.opened_ms, facts.last_ms, facts.entries, facts.actions), (2_000, 3_004, 5, 3));
-    assert_eq!((facts.state, facts.levels_completed), (PlayState::GameOver, 3));
+    assert_eq!(
+        (&facts.play, facts.competition, facts.closed_ms),
+        (&stored, false, None)
+    );
+    assert_eq!(
+        (facts.opened_ms, facts.last_ms, facts.entries, facts.actions),
+        (2_000, 3_004, 5, 3)
+    );
+    assert_eq!(
+        (facts.state, facts.levels_completed),
+        (PlayState::GameOver, 3)
+    );
     let tail = store.log_from(play, 3, 1).await.unwrap();
-    assert_eq!((tail.len(), tail[0].index, tail[0].at_ms, tail[0].entry.action), (1, 3, 3_003, Action::Action1));
+    assert_eq!(
+        (
+            tail.len(),
+            tail[0].index,
+            tail[0].at_ms,
+            tail[0].entry.action
+        ),
+        (1, 3, 3_003, Action::Action1)
+    );
     assert_eq!(store.log_from(play, 0, u32::MAX).await.unwrap().len(), 5);
     store.close_card(card, bench.at(9_000).await).await.unwrap();
-    assert_eq!(store.play_facts(stored.id).await.unwrap().unwrap().closed_ms, Some(9_000));
+    assert_eq!(
+        store
+            .play_facts(stored.id)
+            .await
+            .unwrap()
+            .unwrap()
+            .closed_ms,
+        Some(9_000)
+    );
     assert_eq!(store.play_count().await.unwrap(), 1);
     assert_eq!(store.plays_after(Some(play), 10).await.unwrap(), []);
 }

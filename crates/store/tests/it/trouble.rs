@@ -7,15 +7,29 @@ use crate::{card_with_play, entry, open};
 
 /// An entry that takes some pages.
 fn large() -> Entry {
-    let details = Details { reasoning: Some(Value::from("x".repeat(16_000))), ..Details::default() };
-    Entry { details, ..entry(Action::Action1) }
+    let details = Details {
+        reasoning: Some(Value::from("x".repeat(16_000))),
+        ..Details::default()
+    };
+    Entry {
+        details,
+        ..entry(Action::Action1)
+    }
 }
 
 #[tokio::test]
 async fn a_full_database_says_so_loses_nothing_and_goes_on_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rhae.db");
-    let store = SqliteStore::open(&path, SqliteOptions { max_pages: Some(40), ..SqliteOptions::default() }).await.unwrap();
+    let store = SqliteStore::open(
+        &path,
+        SqliteOptions {
+            max_pages: Some(40),
+            ..SqliteOptions::default()
+        },
+    )
+    .await
+    .unwrap();
     let (card, play) = card_with_play(&store).await;
     let mut stored = 1;
     let error = loop {
@@ -28,11 +42,19 @@ async fn a_full_database_says_so_loses_nothing_and_goes_on_when_there_is_room() 
     assert!(error.is_retryable() && stored > 1);
     // Reading goes on, and so does writing as soon as there is room.
     assert_eq!(store.log(play).await.unwrap().len(), stored as usize);
-    assert!(store.append(play, card, stored, large(), 3_000).await.is_err());
+    assert!(
+        store
+            .append(play, card, stored, large(), 3_000)
+            .await
+            .is_err()
+    );
     store.close().await;
     let store = open(&path).await;
     assert_eq!(store.log(play).await.unwrap().len(), stored as usize);
-    store.append(play, card, stored, large(), 3_000).await.unwrap();
+    store
+        .append(play, card, stored, large(), 3_000)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -42,16 +64,39 @@ async fn a_read_only_database_says_so_and_is_readable() {
     let store = open(&path).await;
     let (card, play) = card_with_play(&store).await;
     store.close().await;
-    let store = SqliteStore::open(&path, SqliteOptions { read_only: true, ..SqliteOptions::default() }).await.unwrap();
-    let error = store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap_err();
-    assert!(matches!(error, StoreError::ReadOnly(_)) && error.is_retryable(), "{error}");
+    let store = SqliteStore::open(
+        &path,
+        SqliteOptions {
+            read_only: true,
+            ..SqliteOptions::default()
+        },
+    )
+    .await
+    .unwrap();
+    let error = store
+        .append(play, card, 1, entry(Action::Action1), 3_000)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, StoreError::ReadOnly(_)) && error.is_retryable(),
+        "{error}"
+    );
     assert_eq!(store.log(play).await.unwrap().len(), 1);
     store.close().await;
     let store = open(&path).await;
-    store.append(play, card, 1, entry(Action::Action1), 3_000).await.unwrap();
+    store
+        .append(play, card, 1, entry(Action::Action1), 3_000)
+        .await
+        .unwrap();
 
     let missing = folder.path().join("missing.db");
-    let read_only = SqliteOptions { read_only: true, ..SqliteOptions::default() };
-    assert!(matches!(SqliteStore::open(&missing, read_only).await, Err(StoreError::Unavailable(_))));
+    let read_only = SqliteOptions {
+        read_only: true,
+        ..SqliteOptions::default()
+    };
+    assert!(matches!(
+        SqliteStore::open(&missing, read_only).await,
+        Err(StoreError::Unavailable(_))
+    ));
     assert!(!missing.exists());
 }

@@ -34,14 +34,21 @@ pub(super) fn clean(text: &str) -> Clean {
         bytes.resize(end, FILLER);
     }
     let unclosed = blank_reasoning(text.as_bytes(), &mut bytes);
-    Clean { text: bytes, unclosed }
+    Clean {
+        text: bytes,
+        unclosed,
+    }
 }
 
 /// Blanks every closed part, what stands before a closing tag that nothing opened, and what follows an opening tag that nothing closes.
 fn blank_reasoning(text: &[u8], bytes: &mut [u8]) -> bool {
     let (mut begin, mut kept_from, mut at) = (None, 0, 0);
     while at < text.len() {
-        let tag = if matches!(text[at], b'<' | b'[' | 0xE2) { tag_at(&text[at..]) } else { None };
+        let tag = if matches!(text[at], b'<' | b'[' | 0xE2) {
+            tag_at(&text[at..])
+        } else {
+            None
+        };
         let Some((opens, length)) = tag else {
             at += 1;
             continue;
@@ -64,7 +71,10 @@ fn blank_reasoning(text: &[u8], bytes: &mut [u8]) -> bool {
 
 /// Whether a tag stands here, opening or closing, and how long it is.
 fn tag_at(text: &[u8]) -> Option<(bool, usize)> {
-    let stands = |tag: &str| text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()));
+    let stands = |tag: &str| {
+        text.get(..tag.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
+    };
     TAGS.iter().find_map(|(open, close)| {
         if stands(open) {
             Some((true, open.len()))
@@ -78,12 +88,15 @@ fn tag_at(text: &[u8]) -> Option<(bool, usize)> {
 
 /// The ASCII character that this one is a form of (Unicode's NFKC for digits, brackets and signs; the ideographic comma besides).
 fn ascii(letter: char) -> u8 {
-    let digit = |first: u32| b'0' + u8::try_from((u32::from(letter) - first) % 10).expect("less than ten");
+    let digit =
+        |first: u32| b'0' + u8::try_from((u32::from(letter) - first) % 10).expect("less than ten");
     match letter {
         '\0' => b' ',
         '\x01'..='\x7f' => u8::try_from(letter).expect("ASCII"),
         // Full-width forms stand in the order of ASCII.
-        '\u{FF01}'..='\u{FF5E}' => u8::try_from(u32::from(letter) - 0xFEE0).expect("full-width forms are those of ASCII"),
+        '\u{FF01}'..='\u{FF5E}' => {
+            u8::try_from(u32::from(letter) - 0xFEE0).expect("full-width forms are those of ASCII")
+        }
         '\u{1D7CE}'..='\u{1D7FF}' => digit(0x1D7CE),
         '⁰' | '⁴'..='⁹' => digit(0x2070),
         '₀'..='₉' => digit(0x2080),
@@ -112,7 +125,14 @@ mod tests {
     fn shown(text: &str) -> String {
         let clean = clean(text);
         assert_eq!(clean.text.len(), text.len());
-        String::from_utf8(clean.text.into_iter().filter(|&byte| byte != FILLER).collect()).unwrap()
+        String::from_utf8(
+            clean
+                .text
+                .into_iter()
+                .filter(|&byte| byte != FILLER)
+                .collect(),
+        )
+        .unwrap()
     }
 
     #[test]

@@ -30,7 +30,10 @@ pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, Fault>> {
     let (mut rows, mut start, mut end) = (Vec::new(), text.len(), text.len());
     let mut line_end = text.len();
     loop {
-        let line_start = text[..line_end].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let line_start = text[..line_end]
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
         match line(&text[line_start..line_end]) {
             Line::Row(row) => {
                 if rows.is_empty() {
@@ -46,7 +49,9 @@ pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, Fault>> {
             Line::Blank | Line::Fence if rows.is_empty() => {}
             _ => break,
         }
-        let Some(before) = line_start.checked_sub(1) else { break };
+        let Some(before) = line_start.checked_sub(1) else {
+            break;
+        };
         line_end = before;
     }
     rows.reverse();
@@ -59,7 +64,11 @@ pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, Fault>> {
     }
     let cells: Result<Vec<Vec<u8>>, Fault> = rows.into_iter().map(|row| row.cells).collect();
     let grid = cells.and_then(|rows| Grid::new(&rows));
-    Some(grid.map(|grid| Answer { grids: vec![grid], how: How::Lines, span: start..end }))
+    Some(grid.map(|grid| Answer {
+        grids: vec![grid],
+        how: How::Lines,
+        span: start..end,
+    }))
 }
 
 fn line(line: &[u8]) -> Line {
@@ -68,8 +77,14 @@ fn line(line: &[u8]) -> Line {
     if line.len() > 1000 {
         return Line::Other;
     }
-    let text: Vec<u8> = line.iter().copied().filter(|&byte| byte != FILLER).collect();
-    let Ok(text) = std::str::from_utf8(&text) else { return Line::Other };
+    let text: Vec<u8> = line
+        .iter()
+        .copied()
+        .filter(|&byte| byte != FILLER)
+        .collect();
+    let Ok(text) = std::str::from_utf8(&text) else {
+        return Line::Other;
+    };
     let text = text.trim().trim_end_matches([',', ';']).trim();
     if text.is_empty() {
         return Line::Blank;
@@ -79,15 +94,37 @@ fn line(line: &[u8]) -> Line {
     }
     let bare = [("[", "]"), ("(", ")"), ("|", "|")]
         .iter()
-        .find_map(|(open, close)| text.strip_prefix(open).and_then(|text| text.strip_suffix(close)));
+        .find_map(|(open, close)| {
+            text.strip_prefix(open)
+                .and_then(|text| text.strip_suffix(close))
+        });
     let content = bare.unwrap_or(text);
-    if text.contains('|') && text.contains('-') && content.chars().all(|letter| "|-: ".contains(letter)) {
+    if text.contains('|')
+        && text.contains('-')
+        && content.chars().all(|letter| "|-: ".contains(letter))
+    {
         return Line::Rule;
     }
-    let tokens: Vec<&str> = content.split([' ', '\t', ',', '|']).filter(|token| !token.is_empty()).collect();
-    let numbers: Option<Vec<Result<u8, Fault>>> = tokens.iter().map(|token| number(token)).collect();
-    let (Some(numbers), false) = (numbers, tokens.is_empty()) else { return Line::Other };
-    let digits = tokens.len() == 1 && bare.is_none() && tokens[0].len() > 1 && tokens[0].bytes().all(|byte| byte.is_ascii_digit());
-    let cells = if digits { Ok(tokens[0].bytes().map(|digit| digit - b'0').collect()) } else { numbers.into_iter().collect() };
-    Line::Row(Row { cells, evident: bare.is_some() || tokens.len() > 1 })
+    let tokens: Vec<&str> = content
+        .split([' ', '\t', ',', '|'])
+        .filter(|token| !token.is_empty())
+        .collect();
+    let numbers: Option<Vec<Result<u8, Fault>>> =
+        tokens.iter().map(|token| number(token)).collect();
+    let (Some(numbers), false) = (numbers, tokens.is_empty()) else {
+        return Line::Other;
+    };
+    let digits = tokens.len() == 1
+        && bare.is_none()
+        && tokens[0].len() > 1
+        && tokens[0].bytes().all(|byte| byte.is_ascii_digit());
+    let cells = if digits {
+        Ok(tokens[0].bytes().map(|digit| digit - b'0').collect())
+    } else {
+        numbers.into_iter().collect()
+    };
+    Line::Row(Row {
+        cells,
+        evident: bare.is_some() || tokens.len() > 1,
+    })
 }

@@ -28,10 +28,27 @@ pub(super) struct Found {
 
 /// Finds the list that is a grid, or the list of as many grids as a task has tests.
 pub(super) fn scan(text: &[u8], tests: usize) -> Found {
-    let mut scan = Scan { text, tests, boxed: last_box(text), stack: VecDeque::new(), top: Best::default(), at: 0 };
+    let mut scan = Scan {
+        text,
+        tests,
+        boxed: last_box(text),
+        stack: VecDeque::new(),
+        top: Best::default(),
+        at: 0,
+    };
     scan.run();
-    let Best { boxed, keyed, last, row, fault } = scan.top;
-    Found { answer: boxed.or(keyed).or(last), row, fault }
+    let Best {
+        boxed,
+        keyed,
+        last,
+        row,
+        fault,
+    } = scan.top;
+    Found {
+        answer: boxed.or(keyed).or(last),
+        row,
+        fault,
+    }
 }
 
 /// The answers among the lists seen so far, the last of each kind.
@@ -46,12 +63,22 @@ struct Best {
 
 impl Best {
     fn is_empty(&self) -> bool {
-        self.boxed.is_none() && self.keyed.is_none() && self.last.is_none() && self.row.is_none() && self.fault.is_none()
+        self.boxed.is_none()
+            && self.keyed.is_none()
+            && self.last.is_none()
+            && self.row.is_none()
+            && self.fault.is_none()
     }
 
     /// Takes over what was found later.
     fn merge(&mut self, later: Self) {
-        let Self { boxed, keyed, last, row, fault } = later;
+        let Self {
+            boxed,
+            keyed,
+            last,
+            row,
+            fault,
+        } = later;
         self.boxed = boxed.or(self.boxed.take());
         self.keyed = keyed.or(self.keyed.take());
         self.last = last.or(self.last.take());
@@ -91,7 +118,14 @@ enum Verdict {
 
 impl Frame {
     fn new(open: usize, round: bool) -> Self {
-        Self { open, round, plain: true, content: Content::Nothing, fault: None, inner: None }
+        Self {
+            open,
+            round,
+            plain: true,
+            content: Content::Nothing,
+            fault: None,
+            inner: None,
+        }
     }
 
     fn refuse(&mut self, fault: impl Into<Unparsed>) {
@@ -101,14 +135,18 @@ impl Frame {
     }
 
     fn mixed(&mut self) {
-        self.refuse(Fault::NotAGrid { what: "a list mixes numbers, rows and grids".to_owned() });
+        self.refuse(Fault::NotAGrid {
+            what: "a list mixes numbers, rows and grids".to_owned(),
+        });
     }
 
     fn number(&mut self, cell: Result<u8, Fault>) {
         match (&mut self.content, cell) {
             (_, Err(fault)) => self.refuse(fault),
             (content @ Content::Nothing, Ok(cell)) => *content = Content::Numbers(vec![cell]),
-            (Content::Numbers(row), Ok(_)) if row.len() == LARGEST_SIDE => self.refuse(Fault::TooLarge),
+            (Content::Numbers(row), Ok(_)) if row.len() == LARGEST_SIDE => {
+                self.refuse(Fault::TooLarge)
+            }
             (Content::Numbers(row), Ok(cell)) => row.push(cell),
             _ => self.mixed(),
         }
@@ -118,16 +156,25 @@ impl Frame {
         match (&mut self.content, verdict) {
             (_, Verdict::Fault(fault)) => self.refuse(fault),
             (content @ Content::Nothing, Verdict::Row(row)) => *content = Content::Rows(vec![row]),
-            (Content::Rows(rows), Verdict::Row(_)) if rows.len() == LARGEST_SIDE => self.refuse(Fault::TooLarge),
+            (Content::Rows(rows), Verdict::Row(_)) if rows.len() == LARGEST_SIDE => {
+                self.refuse(Fault::TooLarge)
+            }
             (Content::Rows(rows), Verdict::Row(row)) => rows.push(row),
-            (content @ Content::Nothing, Verdict::Grid(grid)) => *content = Content::Grids { grids: vec![grid], count: 1 },
+            (content @ Content::Nothing, Verdict::Grid(grid)) => {
+                *content = Content::Grids {
+                    grids: vec![grid],
+                    count: 1,
+                }
+            }
             (Content::Grids { grids, count }, Verdict::Grid(grid)) => {
                 *count += 1;
                 if grids.len() < tests {
                     grids.push(grid);
                 }
             }
-            (_, Verdict::Whole(grids)) => self.refuse(Fault::ThreeDimensional { grids: grids.len() }),
+            (_, Verdict::Whole(grids)) => {
+                self.refuse(Fault::ThreeDimensional { grids: grids.len() })
+            }
             _ => self.mixed(),
         }
     }
@@ -140,12 +187,24 @@ impl Frame {
             Content::Nothing => Verdict::Fault(Fault::Empty.into()),
             Content::Numbers(row) => Verdict::Row(row),
             // Parentheses around one list belong to a call such as `array([1, 2])`.
-            Content::Rows(mut rows) if self.round && rows.len() == 1 => Verdict::Row(rows.remove(0)),
-            Content::Grids { mut grids, count: 1 } if self.round => Verdict::Grid(grids.remove(0)),
-            Content::Rows(rows) => Grid::new(&rows).map_or_else(|fault| Verdict::Fault(fault.into()), Verdict::Grid),
+            Content::Rows(mut rows) if self.round && rows.len() == 1 => {
+                Verdict::Row(rows.remove(0))
+            }
+            Content::Grids {
+                mut grids,
+                count: 1,
+            } if self.round => Verdict::Grid(grids.remove(0)),
+            Content::Rows(rows) => {
+                Grid::new(&rows).map_or_else(|fault| Verdict::Fault(fault.into()), Verdict::Grid)
+            }
             Content::Grids { grids, count } if count == tests => Verdict::Whole(grids),
-            Content::Grids { count, .. } if tests == 1 => Verdict::Fault(Fault::ThreeDimensional { grids: count }.into()),
-            Content::Grids { count, .. } => Verdict::Fault(Unparsed::Count { expected: tests, found: count }),
+            Content::Grids { count, .. } if tests == 1 => {
+                Verdict::Fault(Fault::ThreeDimensional { grids: count }.into())
+            }
+            Content::Grids { count, .. } => Verdict::Fault(Unparsed::Count {
+                expected: tests,
+                found: count,
+            }),
         }
     }
 }
@@ -179,7 +238,10 @@ impl Scan<'_> {
             // A lone bracket in prose ends nothing; a plain list that never closes does.
             if frame.plain {
                 let span = frame.open..self.text.len();
-                self.record(Verdict::Fault(Unparsed::Truncated("a list is never closed")), &span);
+                self.record(
+                    Verdict::Fault(Unparsed::Truncated("a list is never closed")),
+                    &span,
+                );
             } else {
                 self.give_up(frame);
             }
@@ -190,7 +252,8 @@ impl Scan<'_> {
         if self.stack.len() == DEEPEST
             && let Some(outermost) = self.stack.pop_front()
         {
-            self.top.merge(outermost.inner.map_or_else(Best::default, |inner| *inner));
+            self.top
+                .merge(outermost.inner.map_or_else(Best::default, |inner| *inner));
         }
         self.stack.push_back(Frame::new(self.at - 1, round));
     }
@@ -217,7 +280,10 @@ impl Scan<'_> {
             return self.give_up(frame);
         }
         // A replaced bracket is longer than the one it stands for.
-        let left_over = self.text[self.at..].iter().take_while(|&&byte| byte == FILLER).count();
+        let left_over = self.text[self.at..]
+            .iter()
+            .take_while(|&&byte| byte == FILLER)
+            .count();
         let span = frame.open..self.at + left_over;
         let verdict = frame.verdict(self.tests);
         if self.stack.is_empty() {
@@ -253,7 +319,11 @@ impl Scan<'_> {
     /// What would make a list the answer, and whether anything says that it is one.
     fn how(&self, span: &Range<usize>) -> (How, bool) {
         let before = &self.text[..span.start];
-        if self.boxed.as_ref().is_some_and(|boxed| boxed.start <= span.start && span.end <= boxed.end) {
+        if self
+            .boxed
+            .as_ref()
+            .is_some_and(|boxed| boxed.start <= span.start && span.end <= boxed.end)
+        {
             (How::Boxed, true)
         } else if key_before(before, true) {
             (How::Keyed, true)
@@ -265,12 +335,24 @@ impl Scan<'_> {
     /// Notes what a plain list is, for the case that nothing plain stands around it.
     fn record(&mut self, verdict: Verdict, span: &Range<usize>) {
         let (how, labelled) = self.how(span);
-        let answer = |grids: Vec<Grid>, how| Some(Answer { grids, how, span: span.clone() });
+        let answer = |grids: Vec<Grid>, how| {
+            Some(Answer {
+                grids,
+                how,
+                span: span.clone(),
+            })
+        };
         let mut best = Best::default();
         let grids = match verdict {
             Verdict::Grid(grid) if self.tests == 1 => vec![grid],
             Verdict::Grid(_) => {
-                best.fault = Some((span.end, Unparsed::Count { expected: self.tests, found: 1 }));
+                best.fault = Some((
+                    span.end,
+                    Unparsed::Count {
+                        expected: self.tests,
+                        found: 1,
+                    },
+                ));
                 Vec::new()
             }
             Verdict::Whole(grids) => grids,
@@ -280,7 +362,9 @@ impl Scan<'_> {
             }
             Verdict::Row(row) => {
                 if self.tests == 1 && labelled {
-                    best.row = Grid::new(&[row]).ok().and_then(|grid| answer(vec![grid], How::Row));
+                    best.row = Grid::new(&[row])
+                        .ok()
+                        .and_then(|grid| answer(vec![grid], How::Row));
                 }
                 Vec::new()
             }
@@ -303,7 +387,9 @@ impl Scan<'_> {
 
     /// Anything that is neither bracket nor separator, within a list.
     fn inside(&mut self, byte: u8) {
-        let Some(frame) = self.stack.back_mut() else { return };
+        let Some(frame) = self.stack.back_mut() else {
+            return;
+        };
         let rest = &self.text[self.at..];
         let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-\0".contains(byte);
         match byte {
@@ -312,8 +398,11 @@ impl Scan<'_> {
             b'0'..=b'9' | b'+' | b'-' | b'.' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let length = rest.iter().take_while(|byte| in_token(byte)).count();
                 // A token is cut where it can no longer be a number; the rest of a long word is a word as well.
-                let token: Vec<u8> =
-                    self.text[self.at - 1..self.at + length.min(40)].iter().copied().filter(|&byte| byte != FILLER).collect();
+                let token: Vec<u8> = self.text[self.at - 1..self.at + length.min(40)]
+                    .iter()
+                    .copied()
+                    .filter(|&byte| byte != FILLER)
+                    .collect();
                 self.at += length;
                 token_in(frame, &token, self.text.get(self.at) == Some(&b'('));
             }
@@ -335,7 +424,10 @@ impl Scan<'_> {
     }
 
     fn skip_line(&mut self) {
-        self.at += self.text[self.at..].iter().take_while(|&&byte| byte != b'\n').count();
+        self.at += self.text[self.at..]
+            .iter()
+            .take_while(|&&byte| byte != b'\n')
+            .count();
     }
 }
 
@@ -369,7 +461,12 @@ pub(super) fn number(text: &str) -> Option<Result<u8, Fault>> {
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if whole.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
+    if whole.is_empty()
+        || !whole
+            .bytes()
+            .chain(fraction.bytes())
+            .all(|byte| byte.is_ascii_digit())
+    {
         return None;
     }
     if fraction.bytes().any(|byte| byte != b'0') {
@@ -386,7 +483,11 @@ pub(super) fn number(text: &str) -> Option<Result<u8, Fault>> {
 fn quoted(rest: &[u8], mark: u8) -> Option<(Result<u8, Fault>, usize)> {
     let end = rest.iter().take(12).position(|&byte| byte == mark)?;
     // In a JSON string within a JSON string the marks are escaped.
-    let inner: Vec<u8> = rest[..end].iter().copied().filter(|&byte| byte != FILLER && byte != b'\\').collect();
+    let inner: Vec<u8> = rest[..end]
+        .iter()
+        .copied()
+        .filter(|&byte| byte != FILLER && byte != b'\\')
+        .collect();
     let cell = number(std::str::from_utf8(&inner).ok()?.trim())?;
     Some((cell, end + 1))
 }
@@ -394,17 +495,27 @@ fn quoted(rest: &[u8], mark: u8) -> Option<(Result<u8, Fault>, usize)> {
 /// Whether a list that begins here is the value of a key; `quoted` asks for quotation marks around the key.
 fn key_before(text: &[u8], quoted: bool) -> bool {
     let near = &text[text.len().saturating_sub(64)..];
-    let space = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'*' | b'`') || *byte == FILLER;
-    let trimmed = |text: &[u8]| text.iter().rposition(|byte| !space(byte)).map_or(0, |last| last + 1);
+    let space =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'*' | b'`') || *byte == FILLER;
+    let trimmed = |text: &[u8]| {
+        text.iter()
+            .rposition(|byte| !space(byte))
+            .map_or(0, |last| last + 1)
+    };
     let near = &near[..trimmed(near)];
-    let Some((b':' | b'=', near)) = near.split_last() else { return false };
+    let Some((b':' | b'=', near)) = near.split_last() else {
+        return false;
+    };
     let mut near = &near[..trimmed(near)];
     let mut marks = 0;
     while let Some((b'"' | b'\'' | b'\\', before)) = near.split_last() {
         near = before;
         marks += 1;
     }
-    let begin = near.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |last| last + 1);
+    let begin = near
+        .iter()
+        .rposition(|byte| !byte.is_ascii_alphabetic())
+        .map_or(0, |last| last + 1);
     let word = near[begin..].to_ascii_lowercase();
     KEYS.contains(&word.as_slice()) && (marks > 0 || !quoted)
 }
@@ -412,7 +523,10 @@ fn key_before(text: &[u8], quoted: bool) -> bool {
 /// What stands within the last `\boxed{}`; to the end of the text if nothing closes it.
 fn last_box(text: &[u8]) -> Option<Range<usize>> {
     const MARK: &[u8] = b"\\boxed{";
-    let start = text.windows(MARK.len()).rposition(|window| window == MARK)? + MARK.len();
+    let start = text
+        .windows(MARK.len())
+        .rposition(|window| window == MARK)?
+        + MARK.len();
     let mut depth = 1;
     let end = text[start..].iter().position(|byte| {
         match byte {

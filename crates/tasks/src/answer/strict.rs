@@ -17,7 +17,9 @@ pub(super) fn official(text: &str, tests: usize) -> Result<Answer, Unparsed> {
     let boxed = begin.and_then(|begin| text[begin..].find('}').map(|length| begin..begin + length));
     if let Some(span) = boxed
         && let Ok(value) = serde_json::from_str::<Value>(text[span.clone()].trim())
-        && value.as_array().is_some_and(|list| list.iter().all(Value::is_array))
+        && value
+            .as_array()
+            .is_some_and(|list| list.iter().all(Value::is_array))
     {
         return finish(Parser::Official, &value, How::Boxed, span, tests);
     }
@@ -35,8 +37,18 @@ fn last_bracket(parser: Parser, text: &str, tests: usize) -> Result<Answer, Unpa
     let end = bytes
         .iter()
         .rposition(|byte| matches!(byte, b']' | b'}'))
-        .ok_or_else(|| if text.contains('[') { Unparsed::Truncated("a list is never closed") } else { Unparsed::NoBracket })?;
-    let (open, close) = if bytes[end] == b']' { (b'[', b']') } else { (b'{', b'}') };
+        .ok_or_else(|| {
+            if text.contains('[') {
+                Unparsed::Truncated("a list is never closed")
+            } else {
+                Unparsed::NoBracket
+            }
+        })?;
+    let (open, close) = if bytes[end] == b']' {
+        (b'[', b']')
+    } else {
+        (b'{', b'}')
+    };
     let mut depth = 0_usize;
     let start = bytes[..=end].iter().rposition(|&byte| {
         if byte == close {
@@ -47,12 +59,17 @@ fn last_bracket(parser: Parser, text: &str, tests: usize) -> Result<Answer, Unpa
         depth == 0
     });
     let Some(start) = start else {
-        return Err(Unparsed::NotJson { reason: "the last bracket was never opened".to_owned() });
+        return Err(Unparsed::NotJson {
+            reason: "the last bracket was never opened".to_owned(),
+        });
     };
     let span = start..end + 1;
     let value = json(&text[span.clone()])?;
     let Some(list) = value.as_array() else {
-        return Err(Fault::NotAGrid { what: "the last bracket closes an object, not a list".to_owned() }.into());
+        return Err(Fault::NotAGrid {
+            what: "the last bracket closes an object, not a list".to_owned(),
+        }
+        .into());
     };
     if list.is_empty() {
         return Err(Fault::Empty.into());
@@ -62,7 +79,11 @@ fn last_bracket(parser: Parser, text: &str, tests: usize) -> Result<Answer, Unpa
 
 /// The whole text, else the first code block, else from the first `[` to the last `]`: the first of these that is JSON, whatever it holds.
 pub(super) fn plan(text: &str, tests: usize) -> Result<Answer, Unparsed> {
-    let attempts = [(How::Whole, Some(0..text.len())), (How::CodeBlock, code_block(text)), (How::FirstToLast, first_to_last(text))];
+    let attempts = [
+        (How::Whole, Some(0..text.len())),
+        (How::CodeBlock, code_block(text)),
+        (How::FirstToLast, first_to_last(text)),
+    ];
     let mut reason = None;
     for (how, span) in attempts {
         let Some(span) = span else { continue };
@@ -95,19 +116,32 @@ fn json(text: &str) -> Result<Value, Unparsed> {
         if error.is_eof() {
             Unparsed::Truncated("the JSON is not complete")
         } else {
-            Unparsed::NotJson { reason: error.to_string() }
+            Unparsed::NotJson {
+                reason: error.to_string(),
+            }
         }
     })
 }
 
 /// One grid for one test, a list of grids for several.
-fn finish(parser: Parser, value: &Value, how: How, span: Range<usize>, tests: usize) -> Result<Answer, Unparsed> {
+fn finish(
+    parser: Parser,
+    value: &Value,
+    how: How,
+    span: Range<usize>,
+    tests: usize,
+) -> Result<Answer, Unparsed> {
     let grids = match value {
         Value::Array(list) if tests != 1 => {
             if list.len() != tests {
-                return Err(Unparsed::Count { expected: tests, found: list.len() });
+                return Err(Unparsed::Count {
+                    expected: tests,
+                    found: list.len(),
+                });
             }
-            list.iter().map(|grid| Grid::from_json(grid, parser.cells())).collect::<Result<_, _>>()?
+            list.iter()
+                .map(|grid| Grid::from_json(grid, parser.cells()))
+                .collect::<Result<_, _>>()?
         }
         value => vec![Grid::from_json(value, parser.cells())?],
     };

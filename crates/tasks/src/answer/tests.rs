@@ -17,18 +17,53 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("[[1,2],[3,4]]", GRID, GRID, GRID),
     ("```json\n[[1,2],[3,4]]\n```", GRID, GRID, GRID),
     ("array([[1, 2],\n [3, 4]])", GRID, GRID, GRID),
-    ("[[1,2],[3,4]] (see example [0])", "not-a-grid", "not-a-grid", GRID),
+    (
+        "[[1,2],[3,4]] (see example [0])",
+        "not-a-grid",
+        "not-a-grid",
+        GRID,
+    ),
     ("[[1,2],[3,4]] \\text{done}", "not-json", "not-json", GRID),
     ("[[1,2],[3,4]]}", "not-json", "not-json", GRID),
     ("[[1,2],[3,4]] \"]\"", "not-json", "not-json", GRID),
-    ("{\"output\": [[1,2],[3,4]]}", "not-a-grid", "not-a-grid", GRID),
-    ("[{\"name\":\"submit\",\"arguments\":\"{\\\"grid\\\": [[1,2],\\n[3,4]]}\"}]", "not-a-grid", "not-a-grid", GRID),
+    (
+        "{\"output\": [[1,2],[3,4]]}",
+        "not-a-grid",
+        "not-a-grid",
+        GRID,
+    ),
+    (
+        "[{\"name\":\"submit\",\"arguments\":\"{\\\"grid\\\": [[1,2],\\n[3,4]]}\"}]",
+        "not-a-grid",
+        "not-a-grid",
+        GRID,
+    ),
     ("\\boxed{[[1,2],[3,4]]}", "not-json", GRID, GRID),
-    ("\\boxed{[[9]]} wrong. \\boxed{[[1,2]]}", "not-json", "[[9]]", "[[1,2]]"),
-    ("<think>\\boxed{[[0]]}</think>\n[[1,2]]", "[[1,2]]", "[[0]]", "[[1,2]]"),
+    (
+        "\\boxed{[[9]]} wrong. \\boxed{[[1,2]]}",
+        "not-json",
+        "[[9]]",
+        "[[1,2]]",
+    ),
+    (
+        "<think>\\boxed{[[0]]}</think>\n[[1,2]]",
+        "[[1,2]]",
+        "[[0]]",
+        "[[1,2]]",
+    ),
     ("\\boxed{[]} [[1,2]]", "[[1,2]]", "empty-grid", "[[1,2]]"),
-    ("[[[1,2],[3,4]]]", "three-dimensional", "three-dimensional", GRID),
-    ("[[[1,2],[3,4]],[[5,6],[7,8]]]", "three-dimensional", "three-dimensional", "three-dimensional"),
+    (
+        "[[[1,2],[3,4]]]",
+        "three-dimensional",
+        "three-dimensional",
+        GRID,
+    ),
+    (
+        "[[[1,2],[3,4]],[[5,6],[7,8]]]",
+        "three-dimensional",
+        "three-dimensional",
+        "three-dimensional",
+    ),
     ("[[1,2],[3]]", "ragged", "ragged", "ragged"),
     ("[[5]] or [[1,2],[3]]", "ragged", "ragged", "[[5]]"),
     ("[[]]", "empty-grid", "empty-grid", "empty-grid"),
@@ -44,32 +79,77 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("[[1,2],[3,4],]", "not-json", "not-json", GRID),
     ("[(1,2),(3,4)]", "not-json", "not-json", GRID),
     ("[[1 2]\n [3 4]]", "not-json", "not-json", GRID),
-    ("[[1,2], // the first\n [3,4]] ", "not-json", "not-json", GRID),
-    ("[[1,2], # the first]\n [3,4]] ", "not-json", "not-json", GRID),
+    (
+        "[[1,2], // the first\n [3,4]] ",
+        "not-json",
+        "not-json",
+        GRID,
+    ),
+    (
+        "[[1,2], # the first]\n [3,4]] ",
+        "not-json",
+        "not-json",
+        GRID,
+    ),
     ("[[01,2]]", "not-json", "not-json", "[[1,2]]"),
     ("1 2\n3 4", "no-bracket", "no-bracket", GRID),
     ("The grid is:\n\n12\n34\n", "no-bracket", "no-bracket", GRID),
     ("|1|2|\n|3|4|", "no-bracket", "no-bracket", GRID),
-    ("| 1 | 2 |\n|---|---|\n| 3 | 4 |", "no-bracket", "no-bracket", GRID),
+    (
+        "| 1 | 2 |\n|---|---|\n| 3 | 4 |",
+        "no-bracket",
+        "no-bracket",
+        GRID,
+    ),
     ("[1,2]\n[3,4]", "not-a-grid", "not-a-grid", GRID),
     ("```\n1 2\n3 4\n```\n", "no-bracket", "no-bracket", GRID),
-    ("1 2\n3 4\nThese are the rows.", "no-bracket", "no-bracket", "no-bracket"),
+    (
+        "1 2\n3 4\nThese are the rows.",
+        "no-bracket",
+        "no-bracket",
+        "no-bracket",
+    ),
     ("[[1,2],...,[3,4]]", "not-json", "not-json", "elided"),
     ("[[1,2],…,[3,4]]", "not-json", "not-json", "elided"),
     ("[1,2,3]", "not-a-grid", "not-a-grid", "[[1,2,3]]"),
     ("\\boxed{[1,2,3]}", "not-json", "not-json", "[[1,2,3]]"),
-    ("I cannot say, see example [0].", "not-a-grid", "not-a-grid", "not-a-grid"),
+    (
+        "I cannot say, see example [0].",
+        "not-a-grid",
+        "not-a-grid",
+        "not-a-grid",
+    ),
     ("", "empty", "empty", "empty"),
     (" \n ", "empty", "empty", "empty"),
     ("[[1,2],[3", "not-a-grid", "not-a-grid", "truncated"),
-    ("[\n [1,2],\n [3,4],\n", "not-a-grid", "not-a-grid", "truncated"),
+    (
+        "[\n [1,2],\n [3,4],\n",
+        "not-a-grid",
+        "not-a-grid",
+        "truncated",
+    ),
     ("<think>perhaps [[1,2]]", "[[1,2]]", "[[1,2]]", "truncated"),
-    ("［［１，２］，［３，４］］", "no-bracket", "no-bracket", GRID),
+    (
+        "［［１，２］，［３，４］］",
+        "no-bracket",
+        "no-bracket",
+        GRID,
+    ),
     ("［［1,2］］", "no-bracket", "no-bracket", "[[1,2]]"),
     ("[[7]] or [[1,2],[3,4]]", GRID, GRID, GRID),
     ("In [0, 5) it holds: [[1,2],[3,4]]", GRID, GRID, GRID),
-    ("[array([1, 2]), array([3, 4])]", "not-json", "not-json", GRID),
-    ("{\"output\": [[1,2],[3,4]], \"input\": [[5]]}", "not-a-grid", "not-a-grid", GRID),
+    (
+        "[array([1, 2]), array([3, 4])]",
+        "not-json",
+        "not-json",
+        GRID,
+    ),
+    (
+        "{\"output\": [[1,2],[3,4]], \"input\": [[5]]}",
+        "not-a-grid",
+        "not-a-grid",
+        GRID,
+    ),
     ("[1,12]\n[3,4]", "not-a-grid", "not-a-grid", "out-of-range"),
 ];
 
@@ -81,7 +161,10 @@ fn every_row_of_the_table_holds() {
         assert_eq!(shown(Parser::Nejumi, text), *nejumi, "nejumi: {text}");
     }
     let open = "[".repeat(50);
-    assert_eq!(Parser::ALL.map(|parser| shown(parser, &open)), ["truncated"; 4]);
+    assert_eq!(
+        Parser::ALL.map(|parser| shown(parser, &open)),
+        ["truncated"; 4]
+    );
 }
 
 #[test]
@@ -106,9 +189,18 @@ fn a_whole_task_is_answered_with_a_list_of_grids() {
     let text = "The outputs are [[[1,2]],[[3]]].";
     for parser in [Parser::Lenient, Parser::Plan] {
         let answer = parse_whole(parser, text, 2).unwrap();
-        assert_eq!(answer.grids.iter().map(Grid::to_string).collect::<Vec<_>>(), ["[[1,2]]", "[[3]]"]);
+        assert_eq!(
+            answer.grids.iter().map(Grid::to_string).collect::<Vec<_>>(),
+            ["[[1,2]]", "[[3]]"]
+        );
         assert_eq!(&text[answer.span], "[[[1,2]],[[3]]]");
-        assert_eq!(parse_whole(parser, text, 3), Err(Unparsed::Count { expected: 3, found: 2 }));
+        assert_eq!(
+            parse_whole(parser, text, 3),
+            Err(Unparsed::Count {
+                expected: 3,
+                found: 2
+            })
+        );
         assert!(parse_whole(parser, "[[1,2]]", 2).is_err());
     }
 }
@@ -119,19 +211,41 @@ fn the_answer_says_where_it_stands_and_why() {
         let answer = parse(Parser::Lenient, text).unwrap();
         (answer.how, text[answer.span].to_owned())
     };
-    assert_eq!(how("é [[1]] then ［［2］］!"), (How::Last, "［［2］］".to_owned()));
-    assert_eq!(how("\\boxed{\\text{so } [[1]]} and [[2]]"), (How::Boxed, "[[1]]".to_owned()));
-    assert_eq!(how("{'answer': [[1]]} and [[2]]"), (How::Keyed, "[[1]]".to_owned()));
+    assert_eq!(
+        how("é [[1]] then ［［2］］!"),
+        (How::Last, "［［2］］".to_owned())
+    );
+    assert_eq!(
+        how("\\boxed{\\text{so } [[1]]} and [[2]]"),
+        (How::Boxed, "[[1]]".to_owned())
+    );
+    assert_eq!(
+        how("{'answer': [[1]]} and [[2]]"),
+        (How::Keyed, "[[1]]".to_owned())
+    );
     assert_eq!(how("Answer: [1, 2]."), (How::Row, "[1, 2]".to_owned()));
-    assert_eq!(how("Rows:\n1 2\n3 4\n"), (How::Lines, "1 2\n3 4".to_owned()));
+    assert_eq!(
+        how("Rows:\n1 2\n3 4\n"),
+        (How::Lines, "1 2\n3 4".to_owned())
+    );
 }
 
 #[test]
 fn grids_of_full_size_are_read_and_larger_ones_refused() {
-    let grid = |height: usize, width: usize| format!("[{}]", vec![format!("[{}]", vec!["7"; width].join(", ")); height].join(", "));
+    let grid = |height: usize, width: usize| {
+        format!(
+            "[{}]",
+            vec![format!("[{}]", vec!["7"; width].join(", ")); height].join(", ")
+        )
+    };
     let lines = |height: usize, width: usize| vec![vec!["7"; width].join(" "); height].join("\n");
     for text in [grid(30, 30), lines(30, 30)] {
-        assert_eq!(parse(Parser::Lenient, &text).unwrap().grids[0].cells().len(), 900);
+        assert_eq!(
+            parse(Parser::Lenient, &text).unwrap().grids[0]
+                .cells()
+                .len(),
+            900
+        );
     }
     for text in [grid(31, 2), grid(2, 31), lines(31, 2), lines(2, 31)] {
         assert_eq!(shown(Parser::Lenient, &text), "too-large");
@@ -141,16 +255,27 @@ fn grids_of_full_size_are_read_and_larger_ones_refused() {
 #[test]
 fn ten_megabytes_of_brackets_are_read() {
     const LENGTH: usize = 10 << 20;
-    for part in ["[", "]", "[]", "[[1]]", "[1,", "([", "{", "\\boxed{", "<think>", "</think>", "[[1,2],", "1\n", "```", "\"", "[a["]
-    {
+    for part in [
+        "[", "]", "[]", "[[1]]", "[1,", "([", "{", "\\boxed{", "<think>", "</think>", "[[1,2],",
+        "1\n", "```", "\"", "[a[",
+    ] {
         let text = part.repeat(LENGTH / part.len());
         for parser in Parser::ALL {
             let _ = parse(parser, &text);
         }
     }
-    let nested = format!("{}[[1,2]]{}", "[".repeat(LENGTH / 2), "]".repeat(LENGTH / 2));
+    let nested = format!(
+        "{}[[1,2]]{}",
+        "[".repeat(LENGTH / 2),
+        "]".repeat(LENGTH / 2)
+    );
     assert_eq!(shown(Parser::Lenient, &nested), "three-dimensional");
-    assert_eq!(parse(Parser::Lenient, &" ".repeat(LONGEST_ANSWER + 1)).unwrap_err().kind(), "too-long");
+    assert_eq!(
+        parse(Parser::Lenient, &" ".repeat(LONGEST_ANSWER + 1))
+            .unwrap_err()
+            .kind(),
+        "too-long"
+    );
 }
 
 proptest! {

@@ -6,16 +6,27 @@ fn grid(rows: &[&[u8]]) -> Grid {
 }
 
 fn task(tests: usize) -> Task {
-    let pair = Pair { input: grid(&[&[1, 2], &[3, 4]]), output: grid(&[&[5]]) };
-    let test = Test { input: grid(&[&[6, 7]]), output: Some(grid(&[&[9, 9]])) };
-    Task { train: vec![pair.clone(), pair], test: vec![test; tests] }
+    let pair = Pair {
+        input: grid(&[&[1, 2], &[3, 4]]),
+        output: grid(&[&[5]]),
+    };
+    let test = Test {
+        input: grid(&[&[6, 7]]),
+        output: Some(grid(&[&[9, 9]])),
+    };
+    Task {
+        train: vec![pair.clone(), pair],
+        test: vec![test; tests],
+    }
 }
 
 #[test]
 fn the_official_structure_is_kept_to_the_blank() {
     let prompt = Prompt::built_in("official").unwrap();
     let text = prompt.test(&task(1), 0).unwrap();
-    let one = |index| format!("--Example {index}-- \n\n INPUT: \n\n[[1, 2], [3, 4]]\n\nOUTPUT: \n\n[[5]]\n\n");
+    let one = |index| {
+        format!("--Example {index}-- \n\n INPUT: \n\n[[1, 2], [3, 4]]\n\nOUTPUT: \n\n[[5]]\n\n")
+    };
     let expected = format!(
         "\n\n--Training Examples--\n{}{}\n--End of Training Examples--\n\n--Test Input--\n[[6, 7]]\n--End of Test Input--\n\nYour response:",
         one(0),
@@ -27,19 +38,39 @@ fn the_official_structure_is_kept_to_the_blank() {
 
 #[test]
 fn grids_are_written_in_three_forms() {
-    let text = Prompt::built_in("text-grid").unwrap().test(&task(1), 0).unwrap();
-    assert!(text.contains("Example 1:\n\nInput:\n1 2\n3 4\nOutput:\n5\n\nExample 2:"), "{text}");
+    let text = Prompt::built_in("text-grid")
+        .unwrap()
+        .test(&task(1), 0)
+        .unwrap();
+    assert!(
+        text.contains("Example 1:\n\nInput:\n1 2\n3 4\nOutput:\n5\n\nExample 2:"),
+        "{text}"
+    );
     assert!(text.ends_with("Test:\n\nInput:\n6 7\nOutput:"), "{text}");
-    let text = Prompt::built_in("nejumi-ja").unwrap().test(&task(1), 0).unwrap();
-    assert!(text.contains("--例 0-- \n\n 入力: \n\n[\n  [1,2],\n  [3,4]\n]\n\n出力: \n\n[\n  [5]\n]\n\n--例 1--"), "{text}");
+    let text = Prompt::built_in("nejumi-ja")
+        .unwrap()
+        .test(&task(1), 0)
+        .unwrap();
+    assert!(
+        text.contains(
+            "--例 0-- \n\n 入力: \n\n[\n  [1,2],\n  [3,4]\n]\n\n出力: \n\n[\n  [5]\n]\n\n--例 1--"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
 fn no_prompt_tells_a_solution() {
     for (name, _) in PROMPTS {
         let prompt = Prompt::built_in(name).unwrap();
-        let text = if prompt.is_whole_task() { prompt.whole(&task(2)) } else { prompt.test(&task(2), 1).unwrap() };
-        let solved = ["9,9", "9, 9", "9 9"].iter().any(|solution| text.contains(solution));
+        let text = if prompt.is_whole_task() {
+            prompt.whole(&task(2))
+        } else {
+            prompt.test(&task(2), 1).unwrap()
+        };
+        let solved = ["9,9", "9, 9", "9 9"]
+            .iter()
+            .any(|solution| text.contains(solution));
         assert!(!solved && text.contains('7'), "{name}: {text}");
         assert!(prompt.hash().len() == 64 && prompt.system().is_none());
     }
@@ -51,7 +82,8 @@ fn whole_tasks_say_how_many_answers_are_wanted() {
     let prompt = Prompt::built_in("whole-task").unwrap();
     let one = prompt.whole(&task(1));
     assert!(
-        one.contains("{\"train\":[{\"input\":[[1,2],[3,4]],\"output\":[[5]]}") && one.contains("\"test\":[{\"input\":[[6,7]]}]}"),
+        one.contains("{\"train\":[{\"input\":[[1,2],[3,4]],\"output\":[[5]]}")
+            && one.contains("\"test\":[{\"input\":[[6,7]]}]}"),
         "{one}"
     );
     assert!(one.contains("such as [[1,2],[3,4]]."));
@@ -64,8 +96,16 @@ fn templates_of_others_are_filled_in_once() {
     let prompt = Prompt::parse("mine", text).unwrap();
     assert_eq!(prompt.system(), Some("Be brief."));
     let filled = prompt.test(&task(1), 0).unwrap();
-    assert_eq!(filled, "#1 1 2\n3 4 > 5; {not a place} {\n#2 1 2\n3 4 > 5; {not a place} {\n\n6 7 {\"json\": 1}");
-    assert_ne!(prompt.hash(), Prompt::parse("mine", &text.replace("brief", "short")).unwrap().hash());
+    assert_eq!(
+        filled,
+        "#1 1 2\n3 4 > 5; {not a place} {\n#2 1 2\n3 4 > 5; {not a place} {\n\n6 7 {\"json\": 1}"
+    );
+    assert_ne!(
+        prompt.hash(),
+        Prompt::parse("mine", &text.replace("brief", "short"))
+            .unwrap()
+            .hash()
+    );
     let plain = Prompt::parse("plain", "Solve:\n{examples}\n{tests}").unwrap();
     assert!(plain.is_whole_task());
     assert_eq!(
@@ -82,19 +122,33 @@ fn what_is_wrong_with_a_template_is_said() {
         ("{test}", "no training pairs"),
         ("{examples} {test} {task}", "not both"),
         ("{examples} {test} {solution}", "no place `{solution}`"),
-        ("x\n=== prompt\n{examples}{test}", "before the first section"),
-        ("=== grid: roman\n=== prompt\n{examples}{test}", "`roman` is no form"),
+        (
+            "x\n=== prompt\n{examples}{test}",
+            "before the first section",
+        ),
+        (
+            "=== grid: roman\n=== prompt\n{examples}{test}",
+            "`roman` is no form",
+        ),
         ("=== grid: json\n", "no section `=== prompt`"),
         ("=== prompt\n{examples}{test}\n=== prompt\n", "twice"),
         ("=== prompts\n", "no section `prompts`"),
-        ("=== example\n{test}\n=== prompt\n{examples}{test}", "no place `{test}` here"),
+        (
+            "=== example\n{test}\n=== prompt\n{examples}{test}",
+            "no place `{test}` here",
+        ),
     ];
     for (text, expected) in cases {
         let message = Prompt::parse("mine", text).unwrap_err().to_string();
         assert!(message.contains(expected), "{text}: {message}");
     }
     assert!(Prompt::parse("mine", &"x".repeat(LONGEST_TEMPLATE + 1)).is_err());
-    assert!(Prompt::built_in("unofficial").unwrap_err().to_string().contains("`official`, `text-grid`"));
+    assert!(
+        Prompt::built_in("unofficial")
+            .unwrap_err()
+            .to_string()
+            .contains("`official`, `text-grid`")
+    );
 }
 
 proptest::proptest! {

@@ -12,44 +12,107 @@ fn set() -> TaskSet {
     let task = |number: usize| {
         let grid = vec![vec![1; number % 30 + 1]; 10];
         let test = |cell: usize| json!({"input": [[cell]], "output": [[cell]]});
-        (format!("t{number:02}"), json!({"train": [{"input": grid, "output": grid}], "test": [test(1), test(2)]}))
+        (
+            format!("t{number:02}"),
+            json!({"train": [{"input": grid, "output": grid}], "test": [test(1), test(2)]}),
+        )
     };
     let text = Value::Object((0..40).map(task).collect()).to_string();
-    load(&[SourceFile { name: "own.json".to_owned(), text }]).unwrap().sets.remove(0)
+    load(&[SourceFile {
+        name: "own.json".to_owned(),
+        text,
+    }])
+    .unwrap()
+    .sets
+    .remove(0)
 }
 
 /// A run that solves the second test of every fourth task.
 fn reference(set: &TaskSet) -> Score {
-    let answer =
-        |index: usize| if index.is_multiple_of(4) { json!([{"attempt_1": [[9]]}, {"attempt_1": [[2]]}]) } else { json!([{}, {}]) };
-    let text = Value::Object(set.tasks.keys().enumerate().map(|(index, id)| (id.to_string(), answer(index))).collect()).to_string();
-    let submission = Submission::read(&[SourceFile { name: "s.json".to_owned(), text }]).unwrap();
+    let answer = |index: usize| {
+        if index.is_multiple_of(4) {
+            json!([{"attempt_1": [[9]]}, {"attempt_1": [[2]]}])
+        } else {
+            json!([{}, {}])
+        }
+    };
+    let text = Value::Object(
+        set.tasks
+            .keys()
+            .enumerate()
+            .map(|(index, id)| (id.to_string(), answer(index)))
+            .collect(),
+    )
+    .to_string();
+    let submission = Submission::read(&[SourceFile {
+        name: "s.json".to_owned(),
+        text,
+    }])
+    .unwrap();
     score(set, &set.everything(), &submission, Rules::default()).unwrap()
 }
 
 #[test]
 fn a_sample_keeps_the_references_share() {
-    let (set, rule) = (set(), NejumiRule { samples: 20, seed: 42, most_cells: 400 });
+    let (set, rule) = (
+        set(),
+        NejumiRule {
+            samples: 20,
+            seed: 42,
+            most_cells: 400,
+        },
+    );
     let reference = reference(&set);
     let manifest = sample(&set, rule, Some(("ours", &reference))).unwrap();
     // Tasks 0 to 19 and 30 to 39 are small enough; of these 5 and 2 were half solved.
     assert_eq!(manifest.candidates, 30);
     let total = 7.0 * 0.5 / 30.0;
     assert!((manifest.reference.as_ref().unwrap().score - total).abs() < 1e-12);
-    let right: Vec<&Chosen> = manifest.chosen.iter().filter(|chosen| chosen.reference_correct == Some(true)).collect();
-    assert_eq!((right.len(), manifest.chosen.len()), ((20.0 * total).round() as usize, 20));
+    let right: Vec<&Chosen> = manifest
+        .chosen
+        .iter()
+        .filter(|chosen| chosen.reference_correct == Some(true))
+        .collect();
+    assert_eq!(
+        (right.len(), manifest.chosen.len()),
+        ((20.0 * total).round() as usize, 20)
+    );
     assert!(right.iter().all(|chosen| chosen.test == 1));
     let different: BTreeSet<&TaskId> = manifest.chosen.iter().map(|chosen| &chosen.task).collect();
     assert_eq!(different.len(), 20);
-    assert_eq!(sample(&set, rule, Some(("ours", &reference))).unwrap(), manifest);
-    assert_ne!(sample(&set, NejumiRule { seed: 43, ..rule }, Some(("ours", &reference))).unwrap().chosen, manifest.chosen);
+    assert_eq!(
+        sample(&set, rule, Some(("ours", &reference))).unwrap(),
+        manifest
+    );
+    assert_ne!(
+        sample(
+            &set,
+            NejumiRule { seed: 43, ..rule },
+            Some(("ours", &reference))
+        )
+        .unwrap()
+        .chosen,
+        manifest.chosen
+    );
 }
 
 #[test]
 fn the_draw_is_pinned() {
     // A change here changes every sample ever drawn: it needs another name for the order.
-    let manifest = sample(&set(), NejumiRule { samples: 4, ..NejumiRule::default() }, None).unwrap();
-    let chosen: Vec<(&str, usize)> = manifest.chosen.iter().map(|chosen| (chosen.task.as_str(), chosen.test)).collect();
+    let manifest = sample(
+        &set(),
+        NejumiRule {
+            samples: 4,
+            ..NejumiRule::default()
+        },
+        None,
+    )
+    .unwrap();
+    let chosen: Vec<(&str, usize)> = manifest
+        .chosen
+        .iter()
+        .map(|chosen| (chosen.task.as_str(), chosen.test))
+        .collect();
     assert_eq!(chosen, PINNED);
 }
 
@@ -58,24 +121,72 @@ const PINNED: [(&str, usize); 4] = [("t14", 0), ("t27", 1), ("t33", 0), ("t38", 
 #[test]
 fn a_sample_that_cannot_be_drawn_says_why() {
     let set = set();
-    let error = sample(&set, NejumiRule { samples: 41, ..NejumiRule::default() }, None).unwrap_err();
-    assert_eq!(error.to_string(), "cannot draw the sample: 41 tasks are wanted, and 40 are small enough");
-    let error = sample(&set, NejumiRule { samples: 40, ..NejumiRule::default() }, Some(("ours", &reference(&set)))).unwrap_err();
-    assert_eq!(error.to_string(), "cannot draw the sample: 35 tasks are needed that the reference did not solve, and there are 30");
+    let error = sample(
+        &set,
+        NejumiRule {
+            samples: 41,
+            ..NejumiRule::default()
+        },
+        None,
+    )
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot draw the sample: 41 tasks are wanted, and 40 are small enough"
+    );
+    let error = sample(
+        &set,
+        NejumiRule {
+            samples: 40,
+            ..NejumiRule::default()
+        },
+        Some(("ours", &reference(&set))),
+    )
+    .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot draw the sample: 35 tasks are needed that the reference did not solve, and there are 30"
+    );
 }
 
 #[test]
 fn a_manifest_is_read_again_and_belongs_to_its_data() {
     let mut set = set();
-    let manifest = sample(&set, NejumiRule { samples: 5, ..NejumiRule::default() }, None).unwrap();
+    let manifest = sample(
+        &set,
+        NejumiRule {
+            samples: 5,
+            ..NejumiRule::default()
+        },
+        None,
+    )
+    .unwrap();
     let again = Manifest::parse("m.json", &serde_json::to_string(&manifest).unwrap()).unwrap();
     assert_eq!(again, manifest);
     let selection = again.selection(&set).unwrap();
     assert_eq!(selection.values().map(Vec::len).sum::<usize>(), 5);
-    assert!(set.select(&selection).unwrap().tasks.values().all(|task| task.test.len() == 1));
+    assert!(
+        set.select(&selection)
+            .unwrap()
+            .tasks
+            .values()
+            .all(|task| task.test.len() == 1)
+    );
     set.tasks.pop_first();
-    assert!(matches!(again.selection(&set), Err(TasksError::Revision { .. })));
-    for text in ["", "{}", "[]", &serde_json::to_string(&Manifest { version: 2, ..manifest }).unwrap()] {
+    assert!(matches!(
+        again.selection(&set),
+        Err(TasksError::Revision { .. })
+    ));
+    for text in [
+        "",
+        "{}",
+        "[]",
+        &serde_json::to_string(&Manifest {
+            version: 2,
+            ..manifest
+        })
+        .unwrap(),
+    ] {
         assert!(Manifest::parse("m.json", text).is_err());
     }
 }

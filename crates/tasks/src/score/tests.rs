@@ -8,15 +8,30 @@ use crate::load::{SourceFile, load};
 fn set() -> TaskSet {
     let pair = |cell: u8| json!({"input": [[cell]], "output": [[cell]]});
     let text = json!({"aa": {"train": [pair(0)], "test": [pair(1)]}, "bb": {"train": [pair(0)], "test": [pair(2), pair(3)]}});
-    let file = SourceFile { name: "own_challenges.json".to_owned(), text: text.to_string() };
+    let file = SourceFile {
+        name: "own_challenges.json".to_owned(),
+        text: text.to_string(),
+    };
     load(&[file]).unwrap().sets.remove(0)
 }
 
 fn scored(submission: &Value, attempts: usize) -> Score {
-    let file = SourceFile { name: "submission.json".to_owned(), text: submission.to_string() };
+    let file = SourceFile {
+        name: "submission.json".to_owned(),
+        text: submission.to_string(),
+    };
     let submission = Submission::read(&[file]).unwrap();
     let set = set();
-    score(&set, &set.everything(), &submission, Rules { attempts, ..Rules::default() }).unwrap()
+    score(
+        &set,
+        &set.everything(),
+        &submission,
+        Rules {
+            attempts,
+            ..Rules::default()
+        },
+    )
+    .unwrap()
 }
 
 fn kinds(score: &Score) -> Vec<&'static str> {
@@ -25,7 +40,12 @@ fn kinds(score: &Score) -> Vec<&'static str> {
 
 fn numbers(score: &Score) -> (f64, usize, usize, f64) {
     let count = |measure: Measure| measure.count.unwrap();
-    (score.mean_task_score.value, count(score.tasks_solved), count(score.test_inputs_solved), score.pass_at_1.value)
+    (
+        score.mean_task_score.value,
+        count(score.tasks_solved),
+        count(score.test_inputs_solved),
+        score.pass_at_1.value,
+    )
 }
 
 #[test]
@@ -36,9 +56,19 @@ fn all_four_numbers_are_given() {
     );
     assert_eq!(numbers(&score), (0.75, 1, 2, 0.5));
     assert_eq!((score.tasks, score.test_inputs), (2, 3));
-    assert_eq!(score.failures, [FailureShare { reason: "wrong-cells", count: 1, share: 1.0 / 3.0 }]);
+    assert_eq!(
+        score.failures,
+        [FailureShare {
+            reason: "wrong-cells",
+            count: 1,
+            share: 1.0 / 3.0
+        }]
+    );
     assert_eq!(kinds(&score), [""; 0]);
-    assert_eq!(score.results[1].tests[0].outcome, Outcome::Solved { attempt: 2 });
+    assert_eq!(
+        score.results[1].tests[0].outcome,
+        Outcome::Solved { attempt: 2 }
+    );
 }
 
 #[test]
@@ -49,10 +79,16 @@ fn a_doubled_answer_counts_once() {
     assert!(kinds(&score).contains(&"duplicate-answer"));
     // The first test answered twice is not the second test answered.
     let answer = json!({"attempt_1": {"answer": [[2]], "metadata": {"pair_index": 0}}});
-    let score = scored(&json!({"aa": [{"attempt_1": [[1]]}], "bb": [answer, answer]}), 2);
+    let score = scored(
+        &json!({"aa": [{"attempt_1": [[1]]}], "bb": [answer, answer]}),
+        2,
+    );
     assert_eq!(numbers(&score), (0.75, 1, 2, 0.75));
     // Without a number the position decides, and there is no second test.
-    let score = scored(&json!({"aa": [{"attempt_1": [[1]]}, {"attempt_1": [[1]]}], "bb": [{}, {}]}), 2);
+    let score = scored(
+        &json!({"aa": [{"attempt_1": [[1]]}, {"attempt_1": [[1]]}], "bb": [{}, {}]}),
+        2,
+    );
     assert_eq!(numbers(&score).0, 0.5);
     assert!(kinds(&score).contains(&"extra-answers") && kinds(&score).contains(&"other-revision"));
 }
@@ -69,7 +105,14 @@ fn a_missing_task_stays_in_the_denominator() {
 fn attempts_beyond_the_allowed_do_not_count() {
     let mut attempts = serde_json::Map::new();
     for number in 1..=12 {
-        attempts.insert(format!("attempt_{number}"), if number == 12 { json!([[1]]) } else { json!([[0]]) });
+        attempts.insert(
+            format!("attempt_{number}"),
+            if number == 12 {
+                json!([[1]])
+            } else {
+                json!([[0]])
+            },
+        );
     }
     let submission = json!({"aa": [attempts], "bb": [{}, {}]});
     let score = scored(&submission, 2);
@@ -81,18 +124,34 @@ fn attempts_beyond_the_allowed_do_not_count() {
 #[test]
 fn answers_in_another_order_go_to_the_tests_they_name() {
     let answer = |index: u8, cell: u8| json!({"attempt_1": {"answer": [[cell]], "metadata": {"pair_index": index}}});
-    let score = scored(&json!({"aa": [answer(0, 1)], "bb": [answer(1, 3), answer(0, 2)]}), 2);
+    let score = scored(
+        &json!({"aa": [answer(0, 1)], "bb": [answer(1, 3), answer(0, 2)]}),
+        2,
+    );
     assert_eq!(numbers(&score).0, 1.0);
     assert_eq!(kinds(&score), ["order"]);
 }
 
 #[test]
 fn texts_and_whole_tasks_are_read_with_the_parser() {
-    let score = scored(&json!({"arc-aa": "The answer: [[1]] (as in [0])", "arc-bb": "[[[2]],[[3]]]"}), 1);
+    let score = scored(
+        &json!({"arc-aa": "The answer: [[1]] (as in [0])", "arc-bb": "[[[2]],[[3]]]"}),
+        1,
+    );
     assert_eq!(numbers(&score), (1.0, 2, 3, 1.0));
-    let score = scored(&json!({"aa": [{"attempt_1": "\\boxed{[[1]]}", "attempt_2": "none"}], "bb": "[[2]]"}), 2);
+    let score = scored(
+        &json!({"aa": [{"attempt_1": "\\boxed{[[1]]}", "attempt_2": "none"}], "bb": "[[2]]"}),
+        2,
+    );
     assert_eq!(numbers(&score).0, 0.5);
-    assert_eq!(score.failures, [FailureShare { reason: "wrong-count", count: 2, share: 2.0 / 3.0 }]);
+    assert_eq!(
+        score.failures,
+        [FailureShare {
+            reason: "wrong-count",
+            count: 2,
+            share: 2.0 / 3.0
+        }]
+    );
 }
 
 #[test]
@@ -101,8 +160,17 @@ fn without_solutions_nothing_is_scored() {
     for task in set.tasks.values_mut() {
         task.test[0].output = None;
     }
-    let file = SourceFile { name: "s.json".to_owned(), text: r#"{"aa":[{"attempt_1":[[1]]}]}"#.to_owned() };
-    let error = score(&set, &set.everything(), &Submission::read(&[file]).unwrap(), Rules::default()).unwrap_err();
+    let file = SourceFile {
+        name: "s.json".to_owned(),
+        text: r#"{"aa":[{"attempt_1":[[1]]}]}"#.to_owned(),
+    };
+    let error = score(
+        &set,
+        &set.everything(),
+        &Submission::read(&[file]).unwrap(),
+        Rules::default(),
+    )
+    .unwrap_err();
     assert!(matches!(error, TasksError::NoSolution { .. }), "{error}");
 }
 
@@ -110,18 +178,34 @@ fn without_solutions_nothing_is_scored() {
 fn what_is_written_scores_the_same() {
     let text = json!({"aa": "[[1]]", "bb": [{"attempt_1": [[9]], "attempt_2": "so: [[2]]"}, {"attempt_1": [[0, 3]]}]}).to_string();
     let (set, rules) = (set(), Rules::default());
-    let submission = Submission::read(&[SourceFile { name: "s.json".to_owned(), text }]).unwrap();
+    let submission = Submission::read(&[SourceFile {
+        name: "s.json".to_owned(),
+        text,
+    }])
+    .unwrap();
     let before = score(&set, &set.everything(), &submission, rules).unwrap();
-    let kaggle = SourceFile { name: "submission.json".to_owned(), text: submission.to_kaggle(&set, rules).to_string() };
+    let kaggle = SourceFile {
+        name: "submission.json".to_owned(),
+        text: submission.to_kaggle(&set, rules).to_string(),
+    };
     let official: Vec<SourceFile> = submission
         .to_official(&set, rules)
         .unwrap()
         .into_iter()
-        .map(|(id, value)| SourceFile { name: format!("out/{id}.json"), text: value.to_string() })
+        .map(|(id, value)| SourceFile {
+            name: format!("out/{id}.json"),
+            text: value.to_string(),
+        })
         .collect();
     assert_eq!(official[1].text.matches("\"correct\":true").count(), 1);
     for files in [vec![kaggle], official] {
-        let after = score(&set, &set.everything(), &Submission::read(&files).unwrap(), rules).unwrap();
+        let after = score(
+            &set,
+            &set.everything(),
+            &Submission::read(&files).unwrap(),
+            rules,
+        )
+        .unwrap();
         assert_eq!(numbers(&after), numbers(&before));
         assert_eq!(kinds(&after), [""; 0]);
     }
@@ -136,13 +220,25 @@ fn any_value() -> impl Strategy<Value = Value> {
         (0_u8..4).prop_map(|cell| json!([[cell]])),
         "\\PC{0,12}".prop_map(Value::from),
     ];
-    let key =
-        prop_oneof![Just("attempt_1"), Just("attempt_2"), Just("attempt_77"), Just("answer"), Just("metadata"), Just("pair_index")];
+    let key = prop_oneof![
+        Just("attempt_1"),
+        Just("attempt_2"),
+        Just("attempt_77"),
+        Just("answer"),
+        Just("metadata"),
+        Just("pair_index")
+    ];
     leaf.prop_recursive(4, 24, 4, move |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            proptest::collection::vec((key.clone(), inner), 0..4)
-                .prop_map(|entries| Value::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())),
+            proptest::collection::vec((key.clone(), inner), 0..4).prop_map(
+                |entries| Value::Object(
+                    entries
+                        .into_iter()
+                        .map(|(key, value)| (key.to_owned(), value))
+                        .collect()
+                )
+            ),
         ]
     })
 }

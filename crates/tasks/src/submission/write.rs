@@ -20,9 +20,19 @@ impl Submission {
         let task = |(id, grids): (TaskId, Attempts)| {
             let tests = grids.iter().map(|attempts| {
                 let entry = |(index, grid): (usize, &Option<Grid>)| {
-                    (format!("attempt_{}", index + 1), grid.as_ref().map_or_else(|| json!([[0, 0], [0, 0]]), Grid::to_json))
+                    (
+                        format!("attempt_{}", index + 1),
+                        grid.as_ref()
+                            .map_or_else(|| json!([[0, 0], [0, 0]]), Grid::to_json),
+                    )
                 };
-                Value::Object(attempts.iter().enumerate().map(entry).collect::<Map<_, _>>())
+                Value::Object(
+                    attempts
+                        .iter()
+                        .enumerate()
+                        .map(entry)
+                        .collect::<Map<_, _>>(),
+                )
             });
             (id.to_string(), tests.collect::<Value>())
         };
@@ -31,25 +41,46 @@ impl Submission {
 
     /// The official harness's files, by task: a list with an element for each test, each attempt with its answer, `null` where there is
     /// none. `correct` is left out where the solution is not known.
-    pub fn to_official(&self, set: &TaskSet, rules: Rules) -> Result<Vec<(TaskId, Value)>, TasksError> {
+    pub fn to_official(
+        &self,
+        set: &TaskSet,
+        rules: Rules,
+    ) -> Result<Vec<(TaskId, Value)>, TasksError> {
         let mut files = Vec::new();
         for (id, grids) in self.grids(set, rules) {
             let task = set.task(&id)?;
-            let tests = grids.iter().zip(&task.test).enumerate().map(|(index, (attempts, test))| {
-                let entry = |(number, grid): (usize, &Option<Grid>)| {
-                    let value = grid.as_ref().map(|grid| {
-                        let mut attempt = Map::new();
-                        attempt.insert("answer".to_owned(), grid.to_json());
-                        attempt.insert("metadata".to_owned(), json!({"task_id": id.as_str(), "pair_index": index}));
-                        if let Some(solution) = &test.output {
-                            attempt.insert("correct".to_owned(), Value::from(grid == solution));
-                        }
-                        Value::Object(attempt)
+            let tests =
+                grids
+                    .iter()
+                    .zip(&task.test)
+                    .enumerate()
+                    .map(|(index, (attempts, test))| {
+                        let entry = |(number, grid): (usize, &Option<Grid>)| {
+                            let value = grid.as_ref().map(|grid| {
+                                let mut attempt = Map::new();
+                                attempt.insert("answer".to_owned(), grid.to_json());
+                                attempt.insert(
+                                    "metadata".to_owned(),
+                                    json!({"task_id": id.as_str(), "pair_index": index}),
+                                );
+                                if let Some(solution) = &test.output {
+                                    attempt.insert(
+                                        "correct".to_owned(),
+                                        Value::from(grid == solution),
+                                    );
+                                }
+                                Value::Object(attempt)
+                            });
+                            (format!("attempt_{}", number + 1), value.unwrap_or_default())
+                        };
+                        Value::Object(
+                            attempts
+                                .iter()
+                                .enumerate()
+                                .map(entry)
+                                .collect::<Map<_, _>>(),
+                        )
                     });
-                    (format!("attempt_{}", number + 1), value.unwrap_or_default())
-                };
-                Value::Object(attempts.iter().enumerate().map(entry).collect::<Map<_, _>>())
-            });
             let list = tests.collect::<Value>();
             files.push((id, list));
         }
@@ -64,7 +95,10 @@ impl Submission {
             match self.tasks.get(id) {
                 Some(Answers::Tests(answers)) => {
                     for (slots, answers) in grids.iter_mut().zip(aligned(answers, tests).slots) {
-                        for (slot, reply) in slots.iter_mut().zip(answers.into_iter().flat_map(|answers| &answers.attempts)) {
+                        for (slot, reply) in slots
+                            .iter_mut()
+                            .zip(answers.into_iter().flat_map(|answers| &answers.attempts))
+                        {
                             *slot = grid(reply, rules.parser);
                         }
                     }
@@ -90,6 +124,8 @@ fn grid(reply: &Reply, parser: Parser) -> Option<Grid> {
     match reply {
         Reply::Nothing | Reply::Failed(_) => None,
         Reply::Json(value) => Grid::from_json(value, parser.cells()).ok(),
-        Reply::Text(text) => parse(parser, text).ok().and_then(|answer| answer.grids.into_iter().next()),
+        Reply::Text(text) => parse(parser, text)
+            .ok()
+            .and_then(|answer| answer.grids.into_iter().next()),
     }
 }

@@ -15,7 +15,9 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// Serves until the other side or a fault closes the connection.
 pub(super) fn serve(shared: &Shared, stream: TcpStream) {
-    let Ok(reading) = stream.try_clone() else { return };
+    let Ok(reading) = stream.try_clone() else {
+        return;
+    };
     let mut reader = BufReader::new(reading);
     let mut writer = stream;
     while let Ok(Some(request)) = read(&mut reader) {
@@ -38,7 +40,10 @@ struct HttpRequest {
 
 impl HttpRequest {
     fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+        self.head
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+            .map(str::trim)
     }
 }
 
@@ -61,8 +66,16 @@ fn read(reader: &mut impl BufRead) -> io::Result<Option<HttpRequest>> {
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
         head.push_str(&format!("{}:{value}\n", name.to_lowercase()));
     }
-    let mut request = HttpRequest { path, head, body: Vec::new() };
-    let length = request.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0).min(MOST_BYTES);
+    let mut request = HttpRequest {
+        path,
+        head,
+        body: Vec::new(),
+    };
+    let length = request
+        .header("content-length")
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
+        .min(MOST_BYTES);
     request.body = vec![0; length];
     reader.read_exact(&mut request.body)?;
     Ok(Some(request))
@@ -72,14 +85,21 @@ fn read(reader: &mut impl BufRead) -> io::Result<Option<HttpRequest>> {
 fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::Result<bool> {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let Some(form) = Form::of(&request.path) else {
-        whole(out, 404, "", &json!({"error": {"message": "no such path"}}).to_string())?;
+        whole(
+            out,
+            404,
+            "",
+            &json!({"error": {"message": "no such path"}}).to_string(),
+        )?;
         return Ok(true);
     };
     let streamed = form.is_streamed(&request.path, &body);
     let (number, fault, tokens, text) = enter(shared, form, request, body, streamed);
     match fault {
         Fault::Status(status, retry_after) => {
-            let header = retry_after.map(|after| format!("Retry-After: {after}\r\n")).unwrap_or_default();
+            let header = retry_after
+                .map(|after| format!("Retry-After: {after}\r\n"))
+                .unwrap_or_default();
             let error = json!({"error": {"message": format!("fault {status}"), "type": "fault"}});
             whole(out, status, &header, &error.to_string())?;
             return Ok(true);
@@ -104,14 +124,18 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
                 events.push(format!("event: error\ndata: {error}\n\n"));
             }
             Fault::Half => events.truncate(events.len() / 2),
-            Fault::NoMark => drop(events.pop_if(|event| event.contains("[DONE]") || event.contains("message_stop"))),
+            Fault::NoMark => drop(
+                events.pop_if(|event| event.contains("[DONE]") || event.contains("message_stop")),
+            ),
             _ => {}
         }
         return stream(out, &events, &fault);
     }
     let text = match &fault {
         Fault::Malformed => "{\"id\": \"oops\", \"choices\": [".to_owned(),
-        Fault::ErrorInStream => json!({"error": {"type": "overloaded_error", "message": "too much to do"}}).to_string(),
+        Fault::ErrorInStream => {
+            json!({"error": {"type": "overloaded_error", "message": "too much to do"}}).to_string()
+        }
         Fault::Half => {
             let whole = value.to_string();
             whole.chars().take(whole.chars().count() / 2).collect()
@@ -122,33 +146,63 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
 }
 
 /// Enters a request into the book and says what it is answered.
-fn enter(shared: &Shared, form: Form, request: &HttpRequest, body: Value, streamed: bool) -> (usize, Fault, Tokens, String) {
+fn enter(
+    shared: &Shared,
+    form: Form,
+    request: &HttpRequest,
+    body: Value,
+    streamed: bool,
+) -> (usize, Fault, Tokens, String) {
     let mut book = lock(&shared.book);
     let number = book.len();
     let fault = shared.faults.of(number);
     let asked = form.asked(number, &body);
-    let text = if matches!(fault, Fault::Empty | Fault::Refuse) { String::new() } else { (shared.answer)(&asked) };
+    let text = if matches!(fault, Fault::Empty | Fault::Refuse) {
+        String::new()
+    } else {
+        (shared.answer)(&asked)
+    };
     let tokens = Tokens::new(&asked, &text);
-    let (input_tokens, output_tokens) = if fault.is_billed() { (tokens.input, tokens.output) } else { (0, 0) };
+    let (input_tokens, output_tokens) = if fault.is_billed() {
+        (tokens.input, tokens.output)
+    } else {
+        (0, 0)
+    };
     let id = request.header("x-client-request-id").map(str::to_owned);
     let head = request.head.clone();
-    book.push(Served { id, form, head, body, streamed, fault: fault.clone(), input_tokens, output_tokens });
+    book.push(Served {
+        id,
+        form,
+        head,
+        body,
+        streamed,
+        fault: fault.clone(),
+        input_tokens,
+        output_tokens,
+    });
     (number, fault, tokens, text)
 }
 
 fn whole(out: &mut impl Write, status: u16, headers: &str, body: &str) -> io::Result<()> {
-    let head =
-        format!("HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n",
+        body.len()
+    );
     out.write_all(head.as_bytes())?;
     out.write_all(body.as_bytes())
 }
 
 fn at_once(out: &mut impl Write, text: &str, fault: &Fault) -> io::Result<bool> {
-    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", text.len());
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        text.len()
+    );
     out.write_all(head.as_bytes())?;
     match fault {
         Fault::Slow => trickle(out, text.as_bytes()).map(|()| true),
-        Fault::Cut => out.write_all(&text.as_bytes()[..text.len() / 2]).map(|()| false),
+        Fault::Cut => out
+            .write_all(&text.as_bytes()[..text.len() / 2])
+            .map(|()| false),
         Fault::Stall(pause) => {
             out.write_all(&text.as_bytes()[..text.len() / 2])?;
             std::thread::sleep(*pause);

@@ -38,7 +38,10 @@ pub enum Fault {
 impl Fault {
     /// Whether tokens are billed all the same.
     pub fn is_billed(&self) -> bool {
-        !matches!(self, Self::Status(..) | Self::Echo(_) | Self::Close | Self::ErrorInStream)
+        !matches!(
+            self,
+            Self::Status(..) | Self::Echo(_) | Self::Close | Self::ErrorInStream
+        )
     }
 }
 
@@ -63,7 +66,10 @@ impl Faults {
 
     /// Those of the first requests; all others are answered well.
     pub fn first(faults: impl IntoIterator<Item = Fault>) -> Self {
-        Self { first: faults.into_iter().collect(), ..Self::default() }
+        Self {
+            first: faults.into_iter().collect(),
+            ..Self::default()
+        }
     }
 
     /// Every kind that a caller must live with, in so many of a hundred requests.
@@ -82,7 +88,12 @@ impl Faults {
             Fault::Refuse,
             Fault::ErrorInStream,
         ];
-        Self { mixed, percent, seed, ..Self::default() }
+        Self {
+            mixed,
+            percent,
+            seed,
+            ..Self::default()
+        }
     }
 
     /// What happens to a request.

@@ -36,7 +36,10 @@ pub(super) struct Tokens {
 impl Tokens {
     pub(super) fn new(asked: &Asked, text: &str) -> Self {
         let said: usize = asked.turns.iter().map(|(_, text)| text.len()).sum();
-        Self { input: CACHED + 1 + (asked.system.len() + said) as u64 / 4, output: REASONING + 1 + text.len() as u64 / 4 }
+        Self {
+            input: CACHED + 1 + (asked.system.len() + said) as u64 / 4,
+            output: REASONING + 1 + text.len() as u64 / 4,
+        }
     }
 }
 
@@ -48,7 +51,9 @@ impl Form {
             _ if path.ends_with("/chat/completions") => Some(Self::Chat),
             _ if path.ends_with("/responses") => Some(Self::Responses),
             _ if path.ends_with("/v1/messages") => Some(Self::Anthropic),
-            _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => Some(Self::Gemini),
+            _ if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") => {
+                Some(Self::Gemini)
+            }
             _ => None,
         }
     }
@@ -68,7 +73,13 @@ impl Form {
             Self::Responses => &body["input"],
             Self::Gemini => &body["contents"],
         };
-        let mut asked = Asked { number, system: String::new(), turns: Vec::new(), images: 0, body: body.clone() };
+        let mut asked = Asked {
+            number,
+            system: String::new(),
+            turns: Vec::new(),
+            images: 0,
+            body: body.clone(),
+        };
         asked.system = match self {
             Self::Chat => String::new(),
             Self::Responses => texts(&body["instructions"], &mut asked.images),
@@ -76,7 +87,11 @@ impl Form {
             Self::Gemini => texts(&body["systemInstruction"]["parts"], &mut asked.images),
         };
         for message in list.as_array().into_iter().flatten() {
-            let content = if self == Self::Gemini { &message["parts"] } else { &message["content"] };
+            let content = if self == Self::Gemini {
+                &message["parts"]
+            } else {
+                &message["content"]
+            };
             let text = texts(content, &mut asked.images);
             match message["role"].as_str() {
                 Some("system" | "developer") => asked.system = text,
@@ -94,7 +109,11 @@ impl Form {
         let id = format!("answer-{number}");
         match self {
             Self::Chat => {
-                let refusal = if refused { json!("I will not") } else { Value::Null };
+                let refusal = if refused {
+                    json!("I will not")
+                } else {
+                    Value::Null
+                };
                 let message = json!({"role": "assistant", "content": text, "refusal": refusal, "reasoning_content": THOUGHT});
                 json!({"id": id, "object": "chat.completion", "created": 1, "model": "test-model",
                     "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
@@ -117,7 +136,9 @@ impl Form {
                         "total_tokens": tokens.input + tokens.output}})
             }
             Self::Anthropic => {
-                let mut content = vec![json!({"type": "thinking", "thinking": THOUGHT, "signature": format!("sealed-{number}")})];
+                let mut content = vec![
+                    json!({"type": "thinking", "thinking": THOUGHT, "signature": format!("sealed-{number}")}),
+                ];
                 if !text.is_empty() {
                     content.push(json!({"type": "text", "text": text}));
                 }
@@ -127,8 +148,7 @@ impl Form {
                         "output_tokens": tokens.output}})
             }
             Self::Gemini => {
-                let parts =
-                    json!([{"text": THOUGHT, "thought": true}, {"text": text, "thoughtSignature": format!("sealed-{number}")}]);
+                let parts = json!([{"text": THOUGHT, "thought": true}, {"text": text, "thoughtSignature": format!("sealed-{number}")}]);
                 let finish = if refused { "SAFETY" } else { "STOP" };
                 json!({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}],
                     "usageMetadata": {"promptTokenCount": tokens.input, "cachedContentTokenCount": CACHED,
@@ -156,21 +176,35 @@ fn texts(content: &Value, images: &mut usize) -> String {
         return content.as_str().unwrap_or_default().to_owned();
     };
     *images += parts.iter().filter(|part| picture(part).is_some()).count();
-    parts.iter().filter(|part| part["thought"] != true).filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+    parts
+        .iter()
+        .filter(|part| part["thought"] != true)
+        .filter_map(|part| part["text"].as_str())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The bytes of a picture in base 64, in whichever form.
 fn picture(part: &Value) -> Option<&str> {
-    let url = part["image_url"].as_str().or(part["image_url"]["url"].as_str());
+    let url = part["image_url"]
+        .as_str()
+        .or(part["image_url"]["url"].as_str());
     url.and_then(|url| url.strip_prefix("data:image/png;base64,"))
-        .or(part["source"]["data"].as_str().filter(|_| part["source"]["media_type"] == "image/png"))
-        .or(part["inlineData"]["data"].as_str().filter(|_| part["inlineData"]["mimeType"] == "image/png"))
+        .or(part["source"]["data"]
+            .as_str()
+            .filter(|_| part["source"]["media_type"] == "image/png"))
+        .or(part["inlineData"]["data"]
+            .as_str()
+            .filter(|_| part["inlineData"]["mimeType"] == "image/png"))
 }
 
 /// A text in pieces of a few letters.
 fn pieces(value: &Value) -> Vec<String> {
     let letters: Vec<char> = value.as_str().unwrap_or_default().chars().collect();
-    letters.chunks(3).map(|piece| piece.iter().collect()).collect()
+    letters
+        .chunks(3)
+        .map(|piece| piece.iter().collect())
+        .collect()
 }
 
 fn data(value: &Value) -> String {
@@ -178,18 +212,30 @@ fn data(value: &Value) -> String {
 }
 
 fn named(value: &Value) -> String {
-    format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default())
+    format!(
+        "event: {}\ndata: {value}\n\n",
+        value["type"].as_str().unwrap_or_default()
+    )
 }
 
 fn chat_events(value: &Value) -> Vec<String> {
     let message = &value["choices"][0]["message"];
     let chunk = |delta: &Value, finish: &Value| {
-        data(&json!({"id": value["id"], "object": "chat.completion.chunk", "model": value["model"],
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], "usage": null}))
+        data(
+            &json!({"id": value["id"], "object": "chat.completion.chunk", "model": value["model"],
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], "usage": null}),
+        )
     };
-    let mut events = vec![": hello\n\n".to_owned(), chunk(&json!({"role": "assistant", "content": ""}), &Value::Null)];
+    let mut events = vec![
+        ": hello\n\n".to_owned(),
+        chunk(&json!({"role": "assistant", "content": ""}), &Value::Null),
+    ];
     for field in ["reasoning_content", "content", "refusal"] {
-        events.extend(pieces(&message[field]).iter().map(|piece| chunk(&json!({field: piece}), &Value::Null)));
+        events.extend(
+            pieces(&message[field])
+                .iter()
+                .map(|piece| chunk(&json!({field: piece}), &Value::Null)),
+        );
     }
     events.push(chunk(&json!({}), &json!("stop")));
     events.push(data(&json!({"id": value["id"], "model": value["model"], "choices": [], "usage": value["usage"]})));
@@ -202,12 +248,16 @@ fn responses_events(value: &Value) -> Vec<String> {
     begun["status"] = json!("in_progress");
     begun["output"] = json!([]);
     begun["usage"] = Value::Null;
-    let mut events = vec![named(&json!({"type": "response.created", "response": begun}))];
+    let mut events = vec![named(
+        &json!({"type": "response.created", "response": begun}),
+    )];
     let text = &value["output"][1]["content"][0]["text"];
-    events.extend(
-        pieces(text).iter().map(|piece| named(&json!({"type": "response.output_text.delta", "output_index": 1, "delta": piece}))),
-    );
-    events.push(named(&json!({"type": "response.completed", "response": value})));
+    events.extend(pieces(text).iter().map(|piece| {
+        named(&json!({"type": "response.output_text.delta", "output_index": 1, "delta": piece}))
+    }));
+    events.push(named(
+        &json!({"type": "response.completed", "response": value}),
+    ));
     events
 }
 
@@ -216,22 +266,48 @@ fn anthropic_events(value: &Value, tokens: Tokens) -> Vec<String> {
     begun["content"] = json!([]);
     begun["stop_reason"] = Value::Null;
     begun["usage"]["output_tokens"] = json!(1);
-    let mut events = vec![named(&json!({"type": "message_start", "message": begun})), named(&json!({"type": "ping"}))];
-    for (index, block) in value["content"].as_array().into_iter().flatten().enumerate() {
+    let mut events = vec![
+        named(&json!({"type": "message_start", "message": begun})),
+        named(&json!({"type": "ping"})),
+    ];
+    for (index, block) in value["content"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         let (empty, kind, field) = match block["type"].as_str() {
-            Some("thinking") => (json!({"type": "thinking", "thinking": "", "signature": ""}), "thinking_delta", "thinking"),
+            Some("thinking") => (
+                json!({"type": "thinking", "thinking": "", "signature": ""}),
+                "thinking_delta",
+                "thinking",
+            ),
             _ => (json!({"type": "text", "text": ""}), "text_delta", "text"),
         };
-        events.push(named(&json!({"type": "content_block_start", "index": index, "content_block": empty})));
-        let delta = |delta: Value| named(&json!({"type": "content_block_delta", "index": index, "delta": delta}));
-        events.extend(pieces(&block[field]).iter().map(|piece| delta(json!({"type": kind, field: piece}))));
+        events.push(named(
+            &json!({"type": "content_block_start", "index": index, "content_block": empty}),
+        ));
+        let delta = |delta: Value| {
+            named(&json!({"type": "content_block_delta", "index": index, "delta": delta}))
+        };
+        events.extend(
+            pieces(&block[field])
+                .iter()
+                .map(|piece| delta(json!({"type": kind, field: piece}))),
+        );
         if kind == "thinking_delta" {
-            events.push(delta(json!({"type": "signature_delta", "signature": block["signature"]})));
+            events.push(delta(
+                json!({"type": "signature_delta", "signature": block["signature"]}),
+            ));
         }
-        events.push(named(&json!({"type": "content_block_stop", "index": index})));
+        events.push(named(
+            &json!({"type": "content_block_stop", "index": index}),
+        ));
     }
     let last = json!({"stop_reason": value["stop_reason"], "stop_sequence": null});
-    events.push(named(&json!({"type": "message_delta", "delta": last, "usage": {"output_tokens": tokens.output}})));
+    events.push(named(
+        &json!({"type": "message_delta", "delta": last, "usage": {"output_tokens": tokens.output}}),
+    ));
     events.push(named(&json!({"type": "message_stop"})));
     events
 }
@@ -249,8 +325,16 @@ fn gemini_events(value: &Value) -> Vec<String> {
     };
     let begun = json!({"promptTokenCount": value["usageMetadata"]["promptTokenCount"]});
     let mut events = vec![chunk(parts[0].clone(), &Value::Null, &begun)];
-    events.extend(pieces(&parts[1]["text"]).iter().map(|piece| chunk(json!({"text": piece}), &Value::Null, &begun)));
+    events.extend(
+        pieces(&parts[1]["text"])
+            .iter()
+            .map(|piece| chunk(json!({"text": piece}), &Value::Null, &begun)),
+    );
     let signed = json!({"text": "", "thoughtSignature": parts[1]["thoughtSignature"]});
-    events.push(chunk(signed, &value["candidates"][0]["finishReason"], &value["usageMetadata"]));
+    events.push(chunk(
+        signed,
+        &value["candidates"][0]["finishReason"],
+        &value["usageMetadata"],
+    ));
     events
 }

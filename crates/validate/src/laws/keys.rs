@@ -26,16 +26,21 @@ pub(super) fn keys(subject: &dyn Subject, options: &Options, level: u8) -> Vec<F
 
 fn search(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<Finding>, Broken> {
     let rule = Rule::Keys;
-    let Some(mut walk) = Walk::enter(subject, options.env_seed, level)? else { return Ok(None) };
+    let Some(mut walk) = Walk::enter(subject, options.env_seed, level)? else {
+        return Ok(None);
+    };
     let mut rng = Rng::new(options.seed, 600 + u64::from(level));
     let mut frames: Known<(u64, Vec<Action>)> = Known::default();
     let mut effects: Known<(u128, Vec<Action>)> = Known::default();
     let (mut seen_again, mut length) = (0_u32, LONGEST / 4);
     for _ in 0..4 * law_steps(subject, options) {
-        let over = walk.seen().state != PlayState::NotFinished || walk.seen().levels_completed != level;
+        let over =
+            walk.seen().state != PlayState::NotFinished || walk.seen().levels_completed != level;
         if over || walk.log.len() >= length {
             length = 1 + rng.below(LONGEST as u32) as usize;
-            let Some(fresh) = Walk::enter(subject, options.env_seed, level)? else { return Ok(None) };
+            let Some(fresh) = Walk::enter(subject, options.env_seed, level)? else {
+                return Ok(None);
+            };
             walk = fresh;
             continue;
         }
@@ -46,14 +51,18 @@ fn search(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
                 place.insert((picture, walk.log.clone()));
             }
             Entry::Occupied(known) if known.get().0 != picture => {
-                let text = "two states with one key look different: the key lacks something that is drawn";
+                let text =
+                    "two states with one key look different: the key lacks something that is drawn";
                 return Ok(Some(doubt(subject, text, &walk, &known.get().1)));
             }
             Entry::Occupied(_) => {}
         }
         // Few different actions, so that the same ones are taken again in the same states.
         let action = match walk.random(&mut rng) {
-            Action::Action6 { x, y } => Action::Action6 { x: x & !7 | 4, y: y & !7 | 4 },
+            Action::Action6 { x, y } => Action::Action6 {
+                x: x & !7 | 4,
+                y: y & !7 | 4,
+            },
             Action::Action7 => continue_without_undo(&walk, &mut rng),
             other => other,
         };
@@ -76,25 +85,44 @@ fn search(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
         }
     }
     let states = frames.len();
-    Ok(Some(Finding::pass(rule, format!("{states} states, {seen_again} actions taken again in a known state, no contradiction"))))
+    Ok(Some(Finding::pass(
+        rule,
+        format!(
+            "{states} states, {seen_again} actions taken again in a known state, no contradiction"
+        ),
+    )))
 }
 
 /// Another action in place of undo, whose effect depends on what went before.
 fn continue_without_undo(walk: &Walk, rng: &mut Rng) -> Action {
-    (0..20).map(|_| walk.random(rng)).find(|&action| action != Action::Action7).unwrap_or(Action::Action7)
+    (0..20)
+        .map(|_| walk.random(rng))
+        .find(|&action| action != Action::Action7)
+        .unwrap_or(Action::Action7)
 }
 
 /// Hosted games need not report what they hide, so it is no fault of theirs; a search must know all the same.
 fn doubt(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action]) -> Finding {
     let (rule, prefix) = (Rule::Keys, walk.log.len());
     let finding = if subject.is_hosted() {
-        Finding::warn(rule, format!("{text}; report it through the engine's `_get_hidden_state`"))
+        Finding::warn(
+            rule,
+            format!("{text}; report it through the engine's `_get_hidden_state`"),
+        )
     } else {
         Finding::fail(rule, text)
     };
     let line = walk.line();
-    let other = line.as_ref().map(|line| line[..line.len() - prefix].iter().chain(earlier).copied().collect());
-    finding.shown("one way to the state, and the action", line).shown("another way to a state with the same key", other)
+    let other = line.as_ref().map(|line| {
+        line[..line.len() - prefix]
+            .iter()
+            .chain(earlier)
+            .copied()
+            .collect()
+    });
+    finding
+        .shown("one way to the state, and the action", line)
+        .shown("another way to a state with the same key", other)
 }
 
 /// Takes the low half of a key.

@@ -9,14 +9,22 @@ use crate::{Measured, options, validated};
 
 /// The rules that are not kept.
 fn fired(reports: &[RuleReport]) -> Vec<(Rule, Verdict)> {
-    reports.iter().filter(|report| report.verdict >= Warn).map(|report| (report.rule, report.verdict)).collect()
+    reports
+        .iter()
+        .filter(|report| report.verdict >= Warn)
+        .map(|report| (report.rule, report.verdict))
+        .collect()
 }
 
 /// Checks that a broken environment is caught by its rule, with evidence where plays can show it, and by no other than those listed.
 fn caught(subject: &dyn Subject, watch: &Measured, rule: Rule, verdict: Verdict, others: &[Rule]) {
     let reports = validated(subject, &options(), watch);
     let fired = fired(&reports);
-    assert!(fired.contains(&(rule, verdict)), "`{}` did not fire: {fired:?}", rule.name());
+    assert!(
+        fired.contains(&(rule, verdict)),
+        "`{}` did not fire: {fired:?}",
+        rule.name()
+    );
     for (other, _) in &fired {
         // A tutorial may be won by accident.
         let may = *other == rule || others.contains(other) || *other == Rule::Start;
@@ -24,16 +32,30 @@ fn caught(subject: &dyn Subject, watch: &Measured, rule: Rule, verdict: Verdict,
         assert!(may, "`{}` is not listed: {}", other.name(), report.summary);
     }
     let report = reports.iter().find(|report| report.rule == rule).unwrap();
-    for finding in report.findings.iter().filter(|finding| finding.verdict == verdict) {
+    for finding in report
+        .findings
+        .iter()
+        .filter(|finding| finding.verdict == verdict)
+    {
         for evidence in &finding.evidence {
             // What the opening of the first level shows needs no action.
-            assert!(!evidence.actions.is_empty() || finding.level == Some(0), "`{}` shows nothing", rule.name());
+            assert!(
+                !evidence.actions.is_empty() || finding.level == Some(0),
+                "`{}` shows nothing",
+                rule.name()
+            );
         }
     }
 }
 
 fn native<const F: u8>(rule: Rule, verdict: Verdict, others: &[Rule]) {
-    caught(&NativeSubject::<Lock<F>>::new(0, Vec::new()), &Measured::default(), rule, verdict, others);
+    caught(
+        &NativeSubject::<Lock<F>>::new(0, Vec::new()),
+        &Measured::default(),
+        rule,
+        verdict,
+        others,
+    );
 }
 
 fn spoiled(fault: Fault, rule: Rule, verdict: Verdict, others: &[Rule]) {
@@ -44,19 +66,38 @@ use Verdict::{Fail, Warn};
 
 #[test]
 fn a_sound_environment_breaks_no_rule() {
-    let reports = validated(&NativeSubject::<Lock<SOUND>>::new(0, Vec::new()), &options(), &Measured::default());
-    let fired: Vec<_> = fired(&reports).into_iter().filter(|&fired| fired != (Rule::Start, Warn)).collect();
+    let reports = validated(
+        &NativeSubject::<Lock<SOUND>>::new(0, Vec::new()),
+        &options(),
+        &Measured::default(),
+    );
+    let fired: Vec<_> = fired(&reports)
+        .into_iter()
+        .filter(|&fired| fired != (Rule::Start, Warn))
+        .collect();
     assert_eq!(fired, []);
-    let open: Vec<&str> =
-        reports.iter().filter(|report| report.verdict == Verdict::Open).map(|report| report.rule.name()).collect();
+    let open: Vec<&str> = reports
+        .iter()
+        .filter(|report| report.verdict == Verdict::Open)
+        .map(|report| report.rule.name())
+        .collect();
     assert_eq!(open, ["speed"], "a clock that stands still is no clock");
 }
 
 #[test]
 fn the_verdict_is_the_same_each_time() {
-    let once = || validated(&NativeSubject::<Lock<SOUND>>::new(0, Vec::new()), &options(), &Measured::default());
+    let once = || {
+        validated(
+            &NativeSubject::<Lock<SOUND>>::new(0, Vec::new()),
+            &options(),
+            &Measured::default(),
+        )
+    };
     let without_memory = |reports: Vec<RuleReport>| -> Vec<RuleReport> {
-        reports.into_iter().filter(|report| report.rule != Rule::Memory).collect()
+        reports
+            .into_iter()
+            .filter(|report| report.rule != Rule::Memory)
+            .collect()
     };
     assert_eq!(without_memory(once()), without_memory(once()));
 }
@@ -112,20 +153,42 @@ fixtures! {
 /// What is shown and what is reported as hidden tell states apart together.
 #[test]
 fn reporting_what_is_hidden_takes_nothing_from_what_is_shown() {
-    let reports = validated(&hosted(Fault::NothingHidden, 1_500), &options(), &Measured::default());
+    let reports = validated(
+        &hosted(Fault::NothingHidden, 1_500),
+        &options(),
+        &Measured::default(),
+    );
     let fired = fired(&reports);
-    assert!(!fired.iter().any(|(rule, _)| [Rule::Keys, Rule::Drift].contains(rule)), "{fired:?}");
+    assert!(
+        !fired
+            .iter()
+            .any(|(rule, _)| [Rule::Keys, Rule::Drift].contains(rule)),
+        "{fired:?}"
+    );
 }
 
 /// A search that ends at once proves nothing, and what cannot be come to was not looked at.
 #[test]
 fn what_was_not_looked_at_does_not_pass() {
-    let reports = validated(&hosted(Fault::NothingHidden, 2), &options(), &Measured::default());
+    let reports = validated(
+        &hosted(Fault::NothingHidden, 2),
+        &options(),
+        &Measured::default(),
+    );
     let report = |rule: Rule| reports.iter().find(|report| report.rule == rule).unwrap();
     for rule in [Rule::DeadEnds, Rule::Shortcuts, Rule::Optimum, Rule::Proved] {
-        assert_eq!(report(rule).verdict, Verdict::Open, "{}: {}", rule.name(), report(rule).summary);
+        assert_eq!(
+            report(rule).verdict,
+            Verdict::Open,
+            "{}: {}",
+            rule.name(),
+            report(rule).summary
+        );
     }
-    assert_eq!(report(Rule::Loads).summary, "level 1: starts; on 5 of 6 levels it is open");
+    assert_eq!(
+        report(Rule::Loads).summary,
+        "level 1: starts; on 5 of 6 levels it is open"
+    );
 }
 
 #[test]
@@ -134,21 +197,52 @@ fn a_win_by_luck_leads_on_where_search_finds_none() {
     let subject = hosted(Fault::NothingHidden, 2).with_luck(0, 20_000);
     let line = subject.solution(0).unwrap();
     assert!(!subject.has_stored_solution(0) && !line.contains(&Action::Reset));
-    assert_eq!(subject.enter(0, 1).unwrap().unwrap().observation().levels_completed, 1);
+    assert_eq!(
+        subject
+            .enter(0, 1)
+            .unwrap()
+            .unwrap()
+            .observation()
+            .levels_completed,
+        1
+    );
     let reports = validated(&subject, &options(), &Measured::default());
-    let wins = reports.iter().find(|report| report.rule == Rule::Wins).unwrap();
+    let wins = reports
+        .iter()
+        .find(|report| report.rule == Rule::Wins)
+        .unwrap();
     let text = format!("a line that was found wins in {} actions", line.len());
-    assert_eq!((wins.findings[0].verdict, wins.findings[0].text.as_str()), (Verdict::Pass, text.as_str()));
+    assert_eq!(
+        (wins.findings[0].verdict, wins.findings[0].text.as_str()),
+        (Verdict::Pass, text.as_str())
+    );
 }
 
 /// However short a check is, it has clicked there; and a search that keeps to listed clicks does not trip over it.
 #[test]
 fn a_corner_is_always_tried_and_hides_no_win() {
     let subject = hosted(Fault::Corner, 1_500);
-    let reports = validated(&subject, &Options { steps: 100, ..options() }, &Measured::default());
+    let reports = validated(
+        &subject,
+        &Options {
+            steps: 100,
+            ..options()
+        },
+        &Measured::default(),
+    );
     let report = |rule: Rule| reports.iter().find(|report| report.rule == rule).unwrap();
-    assert_eq!(report(Rule::Failures).verdict, Fail, "{}", report(Rule::Failures).summary);
-    assert_eq!(report(Rule::Solutions).verdict, Verdict::Pass, "{}", report(Rule::Solutions).summary);
+    assert_eq!(
+        report(Rule::Failures).verdict,
+        Fail,
+        "{}",
+        report(Rule::Failures).summary
+    );
+    assert_eq!(
+        report(Rule::Solutions).verdict,
+        Verdict::Pass,
+        "{}",
+        report(Rule::Solutions).summary
+    );
 }
 
 /// The table above leaves no rule out.
@@ -157,6 +251,10 @@ fn every_rule_has_a_fixture() {
     let source = include_str!("broken.rs");
     let table = &source[source.find("fixtures! {\n    a_level").unwrap()..];
     for rule in Rule::ALL {
-        assert!(table.contains(&format!("Rule::{rule:?}, Fail")) || table.contains(&format!("Rule::{rule:?}, Warn")), "{rule:?}");
+        assert!(
+            table.contains(&format!("Rule::{rule:?}, Fail"))
+                || table.contains(&format!("Rule::{rule:?}, Warn")),
+            "{rule:?}"
+        );
     }
 }

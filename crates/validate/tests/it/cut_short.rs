@@ -13,7 +13,11 @@ struct Patient(AtomicU32);
 
 impl Watch for Patient {
     fn goes_on(&self) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            })
+            .is_ok()
     }
 }
 
@@ -24,7 +28,9 @@ impl Visitor for Cut {
 
     fn visit<G: Game>(self) {
         let subject = NativeSubject::<G>::new(0, Vec::new());
-        parts(&subject, &options()).into_iter().for_each(|(part, _)| self.0(&subject, part));
+        parts(&subject, &options())
+            .into_iter()
+            .for_each(|(part, _)| self.0(&subject, part));
     }
 }
 
@@ -34,12 +40,30 @@ fn what_was_not_seen_is_open() {
         "bx20-v1",
         Cut(|subject, part| {
             for patience in [0, 1, 5, 100] {
-                let findings = check(subject, part, &options(), &Patient(AtomicU32::new(patience)));
+                let findings = check(
+                    subject,
+                    part,
+                    &options(),
+                    &Patient(AtomicU32::new(patience)),
+                );
                 // Some parts ask but once.
-                let is_cut_short = findings.iter().any(|finding| finding.text == "not checked: interrupted");
+                let is_cut_short = findings
+                    .iter()
+                    .any(|finding| finding.text == "not checked: interrupted");
                 assert!(is_cut_short || patience > 0, "{part:?} {patience}");
-                assert!(!is_cut_short || findings.iter().all(|finding| finding.verdict != Verdict::Pass), "{part:?}: {findings:?}");
-                assert!(findings.iter().all(|finding| finding.verdict != Verdict::Fail), "{part:?}: {findings:?}");
+                assert!(
+                    !is_cut_short
+                        || findings
+                            .iter()
+                            .all(|finding| finding.verdict != Verdict::Pass),
+                    "{part:?}: {findings:?}"
+                );
+                assert!(
+                    findings
+                        .iter()
+                        .all(|finding| finding.verdict != Verdict::Fail),
+                    "{part:?}: {findings:?}"
+                );
             }
         }),
     )
@@ -58,7 +82,19 @@ fn parts_speak_about_the_rules_that_they_name() {
         }),
     )
     .unwrap();
-    let all =
-        [Part::Memory, Part::Structure, Part::Laws(0), Part::Start, Part::Luck(1), Part::Fuzz(0), Part::Graph(0), Part::Design];
-    assert!(Rule::ALL.iter().all(|rule| all.iter().any(|part| part.rules().contains(rule))));
+    let all = [
+        Part::Memory,
+        Part::Structure,
+        Part::Laws(0),
+        Part::Start,
+        Part::Luck(1),
+        Part::Fuzz(0),
+        Part::Graph(0),
+        Part::Design,
+    ];
+    assert!(
+        Rule::ALL
+            .iter()
+            .all(|rule| all.iter().any(|part| part.rules().contains(rule)))
+    );
 }

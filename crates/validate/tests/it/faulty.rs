@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::{
-    Action, ActionKind, Environment, EnvironmentError, FrameSink, GameInfo, Native, Observation, PlayState, StateKey,
+    Action, ActionKind, Environment, EnvironmentError, FrameSink, GameInfo, Native, Observation,
+    PlayState, StateKey,
 };
 use rhae_validate::{GraphLimits, OpenedSubject, Stored};
 
@@ -51,7 +52,15 @@ impl Faulty {
         let inner: Box<dyn Environment> = Box::new(Native::<Lock<SOUND>>::new(seed));
         let seen = inner.observation().clone();
         let number = PLAYS.fetch_add(1, Ordering::Relaxed);
-        let mut new = Self { inner, fault, seen, shared: Arc::default(), number, dirty: false, after: 0 };
+        let mut new = Self {
+            inner,
+            fault,
+            seen,
+            shared: Arc::default(),
+            number,
+            dirty: false,
+            after: 0,
+        };
         new.spoil();
         new
     }
@@ -69,8 +78,12 @@ impl Faulty {
             }
         };
         match self.fault {
-            Fault::LostFromTheStart if self.seen.levels_completed == 2 => self.seen.state = PlayState::GameOver,
-            Fault::ForeignOffer => self.seen.available = self.seen.available.with(ActionKind::Action5),
+            Fault::LostFromTheStart if self.seen.levels_completed == 2 => {
+                self.seen.state = PlayState::GameOver
+            }
+            Fault::ForeignOffer => {
+                self.seen.available = self.seen.available.with(ActionKind::Action5)
+            }
             Fault::Random => mark(40, 1 + (self.number % 7) as u8),
             Fault::SharedCopies => mark(40, 1 + (self.shared.load(Ordering::Relaxed) % 7) as u8),
             Fault::Dirt if self.dirty => mark(41, 9),
@@ -94,24 +107,44 @@ impl Environment for Faulty {
             return Err(EnvironmentError::Failed("out of range".to_owned()));
         }
         let over = self.inner.observation().state != PlayState::NotFinished;
-        let action = if self.fault == Fault::Eager && action == Action::Action5 { Action::Action1 } else { action };
+        let action = if self.fault == Fault::Eager && action == Action::Action5 {
+            Action::Action1
+        } else {
+            action
+        };
         self.inner.act(action)?;
         self.shared.fetch_add(1, Ordering::Relaxed);
         self.dirty |= matches!(action, Action::Action3);
-        self.after = if over && action != Action::Reset { 7 } else { 0 };
+        self.after = if over && action != Action::Reset {
+            7
+        } else {
+            0
+        };
         self.spoil();
         Ok(&self.seen)
     }
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
         let (seen, shared) = (self.seen.clone(), Arc::clone(&self.shared));
-        let shared =
-            if self.fault == Fault::SharedCopies { shared } else { Arc::new(AtomicU64::new(shared.load(Ordering::Relaxed))) };
-        Some(Box::new(Self { inner: self.inner.fork()?, seen, shared, ..*self }))
+        let shared = if self.fault == Fault::SharedCopies {
+            shared
+        } else {
+            Arc::new(AtomicU64::new(shared.load(Ordering::Relaxed)))
+        };
+        Some(Box::new(Self {
+            inner: self.inner.fork()?,
+            seen,
+            shared,
+            ..*self
+        }))
     }
 
     fn hidden_key(&self) -> Option<StateKey> {
-        if self.fault == Fault::NothingHidden { Some(0) } else { self.inner.hidden_key() }
+        if self.fault == Fault::NothingHidden {
+            Some(0)
+        } else {
+            self.inner.hidden_key()
+        }
     }
 
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
@@ -121,18 +154,29 @@ impl Environment for Faulty {
 
 /// An environment from outside, without solutions.
 pub(crate) fn hosted(fault: Fault, nodes: usize) -> OpenedSubject<'static> {
-    let limits = GraphLimits { nodes, checks: 200, ..GraphLimits::default() };
-    let open = move |seed: u64| -> Result<Box<dyn Environment>, EnvironmentError> { Ok(Box::new(Faulty::new(fault, seed))) };
+    let limits = GraphLimits {
+        nodes,
+        checks: 200,
+        ..GraphLimits::default()
+    };
+    let open = move |seed: u64| -> Result<Box<dyn Environment>, EnvironmentError> {
+        Ok(Box::new(Faulty::new(fault, seed)))
+    };
     OpenedSubject::new(open, 0, limits).unwrap()
 }
 
 pub(crate) fn faulty(fault: Fault) -> OpenedSubject<'static> {
     let facts = <Lock<SOUND> as rhae_engine::Game>::FACTS;
     let solutions = (0..6).map(move |level| Some(facts.solution(rhae_engine::LevelIndex(level))));
-    let subject = hosted(fault, 1_500).with_solutions(solutions).held_as_native();
+    let subject = hosted(fault, 1_500)
+        .with_solutions(solutions)
+        .held_as_native();
     if fault == Fault::OldRecording {
         let replayed = Err("entry 3: the frames differ".to_owned());
-        return subject.with_stored(vec![Stored { name: "old.jsonl".to_owned(), replayed }]);
+        return subject.with_stored(vec![Stored {
+            name: "old.jsonl".to_owned(),
+            replayed,
+        }]);
     }
     subject
 }

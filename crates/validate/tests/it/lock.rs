@@ -6,7 +6,10 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 
-use rhae_engine::{Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome, State, StateOf};
+use rhae_engine::{
+    Action, ActionKind, ActionSet, Baseline, Facts, Frame, FrameSink, Game, LevelIndex, Outcome,
+    State, StateOf,
+};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const SOUND: u8 = 0;
@@ -32,7 +35,14 @@ pub(crate) const LATE_COLOUR: u8 = 19;
 pub(crate) const DRIFT: u8 = 20;
 pub(crate) const STILL: u8 = 21;
 
-const CODES: [&str; 6] = ["124", "133241124232", "242113432413", "314422131324", "421334212431", "113244231342"];
+const CODES: [&str; 6] = [
+    "124",
+    "133241124232",
+    "242113432413",
+    "314422131324",
+    "421334212431",
+    "113244231342",
+];
 const MISTAKES: u8 = 30;
 const LAMP: (u8, u8) = (50, 50);
 const STUCK: u8 = 100;
@@ -74,9 +84,29 @@ const fn baselines(fault: u8) -> &'static [Baseline] {
     ];
     match fault {
         MASHABLE => {
-            const { &[Baseline::solved(4), Baseline::solved(3), Baseline::solved(3), SOUND_ONES[3], SOUND_ONES[4], SOUND_ONES[5]] }
+            const {
+                &[
+                    Baseline::solved(4),
+                    Baseline::solved(3),
+                    Baseline::solved(3),
+                    SOUND_ONES[3],
+                    SOUND_ONES[4],
+                    SOUND_ONES[5],
+                ]
+            }
         }
-        LOW_BASELINE => const { &[SOUND_ONES[0], SOUND_ONES[1], Baseline::solved(5), SOUND_ONES[3], SOUND_ONES[4], SOUND_ONES[5]] },
+        LOW_BASELINE => {
+            const {
+                &[
+                    SOUND_ONES[0],
+                    SOUND_ONES[1],
+                    Baseline::solved(5),
+                    SOUND_ONES[3],
+                    SOUND_ONES[4],
+                    SOUND_ONES[5],
+                ]
+            }
+        }
         THREE_LEVELS => const { &[SOUND_ONES[0], SOUND_ONES[1], SOUND_ONES[2]] },
         ONE_CELL => const { &[Baseline::solved(9); 6] },
         _ => const { &SOUND_ONES },
@@ -100,7 +130,9 @@ const fn solutions(fault: u8) -> &'static str {
         ONE_CELL => {
             "6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50\n6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50\n6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50\n6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50\n6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50\n6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50 6@50,50"
         }
-        THREE_LEVELS => "6@50,50 1 2 4\n6@50,50 1 3 3 2 4 1 1 2 4 2 3 2\n6@50,50 2 4 2 1 1 3 4 3 2 4 1 3",
+        THREE_LEVELS => {
+            "6@50,50 1 2 4\n6@50,50 1 3 3 2 4 1 1 2 4 2 3 2\n6@50,50 2 4 2 1 1 3 4 3 2 4 1 3"
+        }
         _ => {
             "6@50,50 1 2 4\n6@50,50 1 3 3 2 4 1 1 2 4 2 3 2\n6@50,50 2 4 2 1 1 3 4 3 2 4 1 3\n6@50,50 3 1 4 4 2 2 1 3 1 3 2 4\n6@50,50 4 2 1 3 3 4 2 1 2 4 3 1\n6@50,50 1 1 3 2 4 4 2 3 1 3 4 2"
         }
@@ -122,7 +154,11 @@ impl<const F: u8> Game for Lock<F> {
         id: "lk00-v1",
         baselines: baselines(F),
         actions: actions(F),
-        tags: if F == NO_TAGS { &[] } else { &["keyboard_click"] },
+        tags: if F == NO_TAGS {
+            &[]
+        } else {
+            &["keyboard_click"]
+        },
         frames_per_second: 10,
         seeded: false,
         solutions: solutions(F),
@@ -138,14 +174,29 @@ impl<const F: u8> Game for Lock<F> {
             (SHORTCUT, 4) => CODES[3],
             _ => CODES[index.get()],
         };
-        Level { index: index.0, code: code.bytes().map(|digit| digit - b'0').collect() }
+        Level {
+            index: index.0,
+            code: code.bytes().map(|digit| digit - b'0').collect(),
+        }
     }
 
     fn start(_level: &Level) -> StateOf<Self> {
-        State { board: Board { entered: 0, lit: false, hidden: 0 }, spent: 0 }
+        State {
+            board: Board {
+                entered: 0,
+                lit: false,
+                hidden: 0,
+            },
+            spent: 0,
+        }
     }
 
-    fn step(level: &Level, state: &mut StateOf<Self>, action: Action, sink: &mut impl FrameSink) -> Outcome {
+    fn step(
+        level: &Level,
+        state: &mut StateOf<Self>,
+        action: Action,
+        sink: &mut impl FrameSink,
+    ) -> Outcome {
         if F == LEAK {
             // Enough to be seen, and not enough to trouble the machine.
             let mut kept = KEPT.lock().unwrap();
@@ -155,7 +206,10 @@ impl<const F: u8> Game for Lock<F> {
         }
         let board = &mut state.board;
         if let Action::Action6 { x, y } = action {
-            assert!(F != CORNER_PANIC || (x, y) != (63, 63), "no cell at the corner");
+            assert!(
+                F != CORNER_PANIC || (x, y) != (63, 63),
+                "no cell at the corner"
+            );
             if F == SECRET_CLICK && x < 16 && y < 16 && board.entered > 0 {
                 board.entered -= 1;
             }
@@ -167,7 +221,11 @@ impl<const F: u8> Game for Lock<F> {
                 board.lit = !board.lit;
                 if F == ONE_CELL {
                     board.entered += 1;
-                    return if board.entered == 9 { Outcome::LevelWon } else { Outcome::Going };
+                    return if board.entered == 9 {
+                        Outcome::LevelWon
+                    } else {
+                        Outcome::Going
+                    };
                 }
             }
             return Outcome::Going;
@@ -176,15 +234,27 @@ impl<const F: u8> Game for Lock<F> {
             return Outcome::Going;
         }
         let due = level.code[usize::from(board.entered)];
-        let due = if F == HIDDEN && board.hidden == 1 { due % 4 + 1 } else { due };
+        let due = if F == HIDDEN && board.hidden == 1 {
+            due % 4 + 1
+        } else {
+            due
+        };
         let last = usize::from(board.entered) + 1 == level.code.len();
         if action.kind().id() != due || last && !board.lit {
             if F == HIDDEN && board.entered > 0 {
                 board.hidden = 1 - board.hidden;
             }
-            board.entered = if F == SOFT_LOCK && board.entered == 5 { STUCK } else { 0 };
+            board.entered = if F == SOFT_LOCK && board.entered == 5 {
+                STUCK
+            } else {
+                0
+            };
             state.spent += 1;
-            return if state.spent == MISTAKES { Outcome::GameOver } else { Outcome::Going };
+            return if state.spent == MISTAKES {
+                Outcome::GameOver
+            } else {
+                Outcome::Going
+            };
         }
         if last {
             if F == UNSOLVABLE && level.index == 3 {
@@ -200,15 +270,33 @@ impl<const F: u8> Game for Lock<F> {
     }
 
     fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
-        let Board { entered, lit, hidden } = state.board;
+        let Board {
+            entered,
+            lit,
+            hidden,
+        } = state.board;
         frame.clear(5);
-        let (width, height) = if F == STILL || F == ONE_CELL { (1, 1) } else { (4, 4) };
-        let shown = if entered == STUCK { 0 } else { usize::from(entered) };
+        let (width, height) = if F == STILL || F == ONE_CELL {
+            (1, 1)
+        } else {
+            (4, 4)
+        };
+        let shown = if entered == STUCK {
+            0
+        } else {
+            usize::from(entered)
+        };
         for digit in 0..shown {
             frame.rect(2 + digit * 5, 10, width, height, 11);
         }
         let size = if F == STILL || F == ONE_CELL { 1 } else { 7 };
-        frame.rect(usize::from(LAMP.0) - 3, usize::from(LAMP.1) - 3, size, size, if lit { 11 } else { 2 });
+        frame.rect(
+            usize::from(LAMP.0) - 3,
+            usize::from(LAMP.1) - 3,
+            size,
+            size,
+            if lit { 11 } else { 2 },
+        );
         if F != STILL && F != ONE_CELL {
             frame.rect(0, 63, usize::from(MISTAKES - state.spent), 1, 8);
         }
@@ -223,7 +311,12 @@ impl<const F: u8> Game for Lock<F> {
         }
     }
 
-    fn undone(_level: &Level, state: &mut StateOf<Self>, restored: bool, _sink: &mut impl FrameSink) -> Outcome {
+    fn undone(
+        _level: &Level,
+        state: &mut StateOf<Self>,
+        restored: bool,
+        _sink: &mut impl FrameSink,
+    ) -> Outcome {
         if F == FORGETFUL_UNDO && restored {
             state.board.lit = false;
         }

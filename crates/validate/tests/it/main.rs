@@ -1,6 +1,10 @@
 //! Deliberately broken environments, one for each rule, and a sound one that they are made of.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and reads what its process uses")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and reads what its process uses"
+)]
 
 mod broken;
 mod cut_short;
@@ -11,7 +15,9 @@ mod shipped;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::Action;
-use rhae_validate::{Finding, GraphLimits, Options, RuleReport, Subject, Watch, check, parts, reports};
+use rhae_validate::{
+    Finding, GraphLimits, Options, RuleReport, Subject, Watch, check, parts, reports,
+};
 
 /// What these tests measure: a clock that goes on at each look, and the memory of this process.
 #[derive(Default)]
@@ -27,7 +33,12 @@ impl Watch for Measured {
     }
 
     fn memory(&self) -> Option<u64> {
-        let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().nth(1)?.parse().ok()?;
+        let pages: u64 = std::fs::read_to_string("/proc/self/statm")
+            .ok()?
+            .split_whitespace()
+            .nth(1)?
+            .parse()
+            .ok()?;
         Some(pages * 4096)
     }
 
@@ -37,13 +48,24 @@ impl Watch for Measured {
 }
 
 fn options() -> Options {
-    let limits = GraphLimits { nodes: 20_000, checks: 1_000, places: 20_000, ..GraphLimits::default() };
-    Options { steps: 20_000, limits, ..Options::default() }
+    let limits = GraphLimits {
+        nodes: 20_000,
+        checks: 1_000,
+        places: 20_000,
+        ..GraphLimits::default()
+    };
+    Options {
+        steps: 20_000,
+        limits,
+        ..Options::default()
+    }
 }
 
 /// All parts, one after the other.
 fn validated(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<RuleReport> {
-    let findings: Vec<Finding> =
-        parts(subject, options).into_iter().flat_map(|(part, _)| check(subject, part, options, watch)).collect();
+    let findings: Vec<Finding> = parts(subject, options)
+        .into_iter()
+        .flat_map(|(part, _)| check(subject, part, options, watch))
+        .collect();
     reports(&findings)
 }

@@ -14,12 +14,27 @@ impl Visitor for Validate {
     fn visit<G: Game>(self) -> Vec<String> {
         let subject = NativeSubject::<G>::new(0, Vec::new());
         let full = std::env::var_os("RHAE_FULL").is_some();
-        let limits =
-            if full { GraphLimits::default() } else { GraphLimits { nodes: 40_000, places: 40_000, ..GraphLimits::default() } };
-        let options = Options { steps: if full { 1_000_000 } else { 50_000 }, limits, ..Options::default() };
+        let limits = if full {
+            GraphLimits::default()
+        } else {
+            GraphLimits {
+                nodes: 40_000,
+                places: 40_000,
+                ..GraphLimits::default()
+            }
+        };
+        let options = Options {
+            steps: if full { 1_000_000 } else { 50_000 },
+            limits,
+            ..Options::default()
+        };
         let reports = validated(&subject, &options, &Measured::default());
-        let failed = reports.iter().filter(|report| report.verdict == Verdict::Fail);
-        failed.map(|report| format!("{} {}: {}", G::FACTS.id, report.rule.name(), report.summary)).collect()
+        let failed = reports
+            .iter()
+            .filter(|report| report.verdict == Verdict::Fail);
+        failed
+            .map(|report| format!("{} {}: {}", G::FACTS.id, report.rule.name(), report.summary))
+            .collect()
     }
 }
 

@@ -31,8 +31,15 @@ pub(super) struct LimitArgs {
 
 impl LimitArgs {
     /// The limits: what flags say, over what held before.
-    pub(super) fn over(&self, before: Option<EvalLimits>, default_concurrency: usize) -> Result<EvalLimits> {
-        let before = before.unwrap_or(EvalLimits { concurrency: default_concurrency, ..EvalLimits::default() });
+    pub(super) fn over(
+        &self,
+        before: Option<EvalLimits>,
+        default_concurrency: usize,
+    ) -> Result<EvalLimits> {
+        let before = before.unwrap_or(EvalLimits {
+            concurrency: default_concurrency,
+            ..EvalLimits::default()
+        });
         for (name, value) in [
             ("requests-per-minute", self.requests_per_minute),
             ("request-timeout", self.request_timeout),
@@ -40,10 +47,15 @@ impl LimitArgs {
             ("run-timeout", self.run_timeout),
             ("spend-limit", self.spend_limit),
         ] {
-            ensure!(value.is_none_or(|value| value > 0.0 && value <= 1e9), "--{name} must be more than 0 and at most 1e9");
+            ensure!(
+                value.is_none_or(|value| value > 0.0 && value <= 1e9),
+                "--{name} must be more than 0 and at most 1e9"
+            );
         }
         Ok(EvalLimits {
-            concurrency: self.concurrency.map_or(before.concurrency, |many| many as usize),
+            concurrency: self
+                .concurrency
+                .map_or(before.concurrency, |many| many as usize),
             requests_per_minute: self.requests_per_minute.or(before.requests_per_minute),
             request_seconds: self.request_timeout.or(before.request_seconds),
             task_seconds: self.task_timeout.or(before.task_seconds),

@@ -31,9 +31,17 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<Prepared> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if let Some(path) = &args.resume {
         let (folder, config) = EvalFolder::resume(path)?;
-        let data = if args.data.is_empty() { config.data.clone() } else { args.data.clone() };
+        let data = if args.data.is_empty() {
+            config.data.clone()
+        } else {
+            args.data.clone()
+        };
         let loaded = DataArgs::new(data, Vec::new()).load()?;
-        let sets = config.sets.iter().map(|set| PlannedSet::of_record(set, &loaded.sets)).collect::<Result<_, _>>()?;
+        let sets = config
+            .sets
+            .iter()
+            .map(|set| PlannedSet::of_record(set, &loaded.sets))
+            .collect::<Result<_, _>>()?;
         let (solver, settings) = solver(args, &config.solver, config.solver_settings.clone())?;
         ensure!(
             settings == config.solver_settings,
@@ -44,16 +52,38 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<Prepared> {
         );
         let limits = args.limits.over(Some(config.limits), cores)?;
         measurable(&limits, solver.as_ref(), &settings)?;
-        return Ok(Prepared { folder, config, sets, solver, limits });
+        return Ok(Prepared {
+            folder,
+            config,
+            sets,
+            solver,
+            limits,
+        });
     }
-    let Chosen { name, solver, settings, data, mut sets } = choose(args)?;
+    let Chosen {
+        name,
+        solver,
+        settings,
+        data,
+        mut sets,
+    } = choose(args)?;
     let shard = args.shard.as_deref().map(part).transpose()?;
     if let Some([part, parts]) = shard {
         self::shard(&mut sets, part, parts)?;
-        ensure!(sets.iter().any(|set| !set.selection.is_empty()), "part {part} of {parts} has no tasks");
+        ensure!(
+            sets.iter().any(|set| !set.selection.is_empty()),
+            "part {part} of {parts} has no tasks"
+        );
     }
     let rules = args.protocol.rules();
-    let limits = args.limits.over(None, if solver.costs() { MODEL_CONCURRENCY } else { cores })?;
+    let limits = args.limits.over(
+        None,
+        if solver.costs() {
+            MODEL_CONCURRENCY
+        } else {
+            cores
+        },
+    )?;
     measurable(&limits, solver.as_ref(), &settings)?;
     let config = EvalConfig {
         version: EVAL_VERSION,
@@ -62,7 +92,9 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<Prepared> {
         solver: name.clone(),
         solver_settings: settings,
         protocol: args.protocol.name().to_owned(),
-        attempts: args.attempts.map_or(rules.attempts, |attempts| attempts as usize),
+        attempts: args
+            .attempts
+            .map_or(rules.attempts, |attempts| attempts as usize),
         parser: args.parser.unwrap_or(rules.parser).name().to_owned(),
         stop_at_failure: args.failures == Failures::Hard,
         shard,
@@ -72,13 +104,25 @@ pub(super) fn prepare(args: &EvalArgs) -> Result<Prepared> {
     };
     let path = args.out.clone().unwrap_or_else(|| default_folder(&name));
     let folder = EvalFolder::create(&path, &config)?;
-    Ok(Prepared { folder, config, sets, solver, limits })
+    Ok(Prepared {
+        folder,
+        config,
+        sets,
+        solver,
+        limits,
+    })
 }
 
 /// Refuses a limit that nothing could be measured against.
-fn measurable(limits: &EvalLimits, solver: &dyn Solver, settings: &BTreeMap<String, Value>) -> Result<()> {
+fn measurable(
+    limits: &EvalLimits,
+    solver: &dyn Solver,
+    settings: &BTreeMap<String, Value>,
+) -> Result<()> {
     ensure!(
-        limits.cost_usd.is_none() || !solver.costs() || settings.get("priced") == Some(&json!(true)),
+        limits.cost_usd.is_none()
+            || !solver.costs()
+            || settings.get("priced") == Some(&json!(true)),
         "--spend-limit needs to know what tokens cost: give the model `prices`"
     );
     Ok(())
@@ -102,25 +146,54 @@ pub(super) fn choose(args: &EvalArgs) -> Result<Chosen> {
         let selection = args.select.selection(&set)?;
         sets.push(PlannedSet { set, selection });
     }
-    Ok(Chosen { name, solver, settings, data, sets })
+    Ok(Chosen {
+        name,
+        solver,
+        settings,
+        data,
+        sets,
+    })
 }
 
 /// `2/5` as part and parts.
 fn part(text: &str) -> Result<[usize; 2]> {
-    let numbers = text.split_once('/').map(|(part, parts)| (part.parse::<usize>(), parts.parse::<usize>()));
+    let numbers = text
+        .split_once('/')
+        .map(|(part, parts)| (part.parse::<usize>(), parts.parse::<usize>()));
     match numbers {
         Some((Ok(part), Ok(parts))) if (1..=parts).contains(&part) => Ok([part, parts]),
-        _ => bail!("`{text}` is not a part: expected a number, `/` and how many parts there are, such as `1/4`"),
+        _ => bail!(
+            "`{text}` is not a part: expected a number, `/` and how many parts there are, such as `1/4`"
+        ),
     }
 }
 
 /// A folder named after the time and the solver, with a number if there is one already.
 fn default_folder(solver: &str) -> PathBuf {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    let plain: String = solver.chars().take(40).map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as u64);
+    let plain: String = solver
+        .chars()
+        .take(40)
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .collect();
     let name = format!("{}-arc-{}", compact_utc(now), plain.trim_end_matches('-'));
     let numbered = |number: u32| {
-        if number == 1 { PathBuf::from(format!("runs/{name}")) } else { PathBuf::from(format!("runs/{name}-{number}")) }
+        if number == 1 {
+            PathBuf::from(format!("runs/{name}"))
+        } else {
+            PathBuf::from(format!("runs/{name}-{number}"))
+        }
     };
-    (1..).map(numbered).find(|path| !path.exists()).expect("some number is free")
+    (1..)
+        .map(numbered)
+        .find(|path| !path.exists())
+        .expect("some number is free")
 }

@@ -17,10 +17,15 @@ pub(super) fn dump(args: &EvalArgs, folder: &Path) -> Result<ExitCode> {
     let mut written = 0;
     let aloud = folder == Path::new("-");
     if !aloud {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make `{}`", folder.display()))?;
     }
     for (asked, text) in plan.prompts(chosen.solver.as_ref()) {
-        let tests: Vec<String> = asked.tests.iter().map(|test| (test + 1).to_string()).collect();
+        let tests: Vec<String> = asked
+            .tests
+            .iter()
+            .map(|test| (test + 1).to_string())
+            .collect();
         let tests = tests.join("-");
         written += 1;
         if aloud {
@@ -31,9 +36,15 @@ pub(super) fn dump(args: &EvalArgs, folder: &Path) -> Result<ExitCode> {
             fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
         }
     }
-    ensure!(written > 0, "this solver reads no prompts; `--dump-prompts` is for `--solver model:NAME`");
+    ensure!(
+        written > 0,
+        "this solver reads no prompts; `--dump-prompts` is for `--solver model:NAME`"
+    );
     if !aloud {
-        output::print(&output::plain(&format!("{written} prompts in `{}`", folder.display())))?;
+        output::print(&output::plain(&format!(
+            "{written} prompts in `{}`",
+            folder.display()
+        )))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -23,21 +23,33 @@ pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder
         "{tasks} tasks, {tests} test inputs, {} attempts each: {} requests{}\n",
         plan.attempts,
         estimate.requests,
-        if done > 0 { format!(", {done} are done already") } else { String::new() }
+        if done > 0 {
+            format!(", {done} are done already")
+        } else {
+            String::new()
+        }
     );
     if let Some(foreseen) = &estimate.foreseen {
         text += &format!(
             "at least {} tokens in and {} out, without any thinking: {}\n",
             foreseen.input_tokens,
             foreseen.answer_tokens,
-            foreseen.usd.map_or_else(|| "cost not known, the model has no `prices`".to_owned(), |usd| format!("{usd:.2} USD"))
+            foreseen.usd.map_or_else(
+                || "cost not known, the model has no `prices`".to_owned(),
+                |usd| format!("{usd:.2} USD")
+            )
         );
     }
     let lost = ledger.in_flight().count();
     if lost > 0 {
-        text += &format!("{lost} requests were in flight when a process ended; they are made again\n");
+        text +=
+            &format!("{lost} requests were in flight when a process ended; they are made again\n");
     }
-    eprintln!("{}folder: {}", output::plain(&text), output::plain(&folder.path().display().to_string()));
+    eprintln!(
+        "{}folder: {}",
+        output::plain(&text),
+        output::plain(&folder.path().display().to_string())
+    );
 }
 
 /// A bar on a terminal.
@@ -48,7 +60,8 @@ impl Bar {
         if json || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
         }
-        let style = ProgressStyle::with_template("{bar:20} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template("{bar:20} {wide_msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
         Self(ProgressBar::new(0).with_style(style))
     }
 
@@ -60,9 +73,25 @@ impl Bar {
             self.0.reset_eta();
         }
         self.0.set_position(progress.done as u64);
-        let Progress { done, total, solved, tasks_done, spent, in_flight, .. } = progress;
-        let cost = if spent.tokens() > 0 { format!(", {}", spent.cost()) } else { String::new() };
-        let left = if *done > 0 { format!(", about {} s left", self.0.eta().as_secs()) } else { String::new() };
+        let Progress {
+            done,
+            total,
+            solved,
+            tasks_done,
+            spent,
+            in_flight,
+            ..
+        } = progress;
+        let cost = if spent.tokens() > 0 {
+            format!(", {}", spent.cost())
+        } else {
+            String::new()
+        };
+        let left = if *done > 0 {
+            format!(", about {} s left", self.0.eta().as_secs())
+        } else {
+            String::new()
+        };
         self.0.set_message(format!(
             "{done}/{total} requests, {in_flight} under way, {solved} solved of {tasks_done} tasks{cost}, {} s{left}",
             self.0.elapsed().as_secs()
@@ -77,10 +106,16 @@ impl Bar {
 /// The results as JSON: one set's score is flat, as `rhae arc score` has it.
 pub(super) fn value(config: &EvalConfig, results: &EvalResults) -> Result<Value> {
     let mut value = serde_json::to_value(results)?;
-    let Value::Object(fields) = &mut value else { return Ok(value) };
+    let Value::Object(fields) = &mut value else {
+        return Ok(value);
+    };
     let mut all = Map::new();
     let plan = config.protocol == "plan";
-    let headline = if plan { "tasks_solved" } else { "mean_task_score" };
+    let headline = if plan {
+        "tasks_solved"
+    } else {
+        "mean_task_score"
+    };
     all.insert("headline".to_owned(), json!(headline));
     let flat = |score: &Score| -> Result<Value> {
         let mut value = serde_json::to_value(score)?;
@@ -108,7 +143,10 @@ pub(super) fn value(config: &EvalConfig, results: &EvalResults) -> Result<Value>
         }
         sets => {
             all.insert("average".to_owned(), json!(results.average()));
-            let scores = sets.iter().map(|set| set.score.as_ref().map_or(Ok(Value::Null), flat)).collect::<Result<Value>>()?;
+            let scores = sets
+                .iter()
+                .map(|set| set.score.as_ref().map_or(Ok(Value::Null), flat))
+                .collect::<Result<Value>>()?;
             all.insert("scores".to_owned(), scores);
             fields.remove("sets");
         }
@@ -120,14 +158,22 @@ pub(super) fn value(config: &EvalConfig, results: &EvalResults) -> Result<Value>
 }
 
 /// Shows what came of a run.
-pub(super) fn results(config: &EvalConfig, results: &EvalResults, folder: &EvalFolder, json: bool) -> Result<ExitCode> {
+pub(super) fn results(
+    config: &EvalConfig,
+    results: &EvalResults,
+    folder: &EvalFolder,
+    json: bool,
+) -> Result<ExitCode> {
     if json {
         let mut value = value(config, results)?;
         value["folder"] = json!(folder.path().display().to_string());
         output::print_json(&value)?;
     } else {
         output::print(&output::plain(&text(config, results)))?;
-        output::print(&output::plain(&format!("results: {}", folder.path().display())))?;
+        output::print(&output::plain(&format!(
+            "results: {}",
+            folder.path().display()
+        )))?;
     }
     if !results.finished {
         let why = results.ended.as_deref().unwrap_or("interrupted");
@@ -136,7 +182,11 @@ pub(super) fn results(config: &EvalConfig, results: &EvalResults, folder: &EvalF
             output::plain(why),
             output::plain(&folder.path().display().to_string())
         );
-        return Ok(ExitCode::from(if why == "interrupted" { INTERRUPTED } else { 1 }));
+        return Ok(ExitCode::from(if why == "interrupted" {
+            INTERRUPTED
+        } else {
+            1
+        }));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -155,7 +205,11 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
         );
         match &set.score {
             Some(score) => {
-                let headline = if config.protocol == "plan" { "tasks_solved" } else { "mean_task_score" };
+                let headline = if config.protocol == "plan" {
+                    "tasks_solved"
+                } else {
+                    "mean_task_score"
+                };
                 text += &measures(score, headline);
                 text += &warnings(score);
             }
@@ -166,7 +220,11 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
     if results.sets.len() > 1
         && let Some(average) = results.average()
     {
-        text += &format!("average of the {} sets {:.2} %\n\n", results.sets.len(), 100.0 * average);
+        text += &format!(
+            "average of the {} sets {:.2} %\n\n",
+            results.sets.len(),
+            100.0 * average
+        );
     }
     text += &format!(
         "{:.1} s, a task {:.2} s in the median and {:.2} s at most",
@@ -174,11 +232,23 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
     );
     let spent = &results.spent;
     if spent.tokens() > 0 {
-        text += &format!("; {} tokens in, {} out, {}", spent.input_tokens, spent.output_tokens, spent.cost());
+        text += &format!(
+            "; {} tokens in, {} out, {}",
+            spent.input_tokens,
+            spent.output_tokens,
+            spent.cost()
+        );
     }
-    let failed = results.tries.iter().filter(|one| one.request.is_some() && one.grid.is_err()).count();
+    let failed = results
+        .tries
+        .iter()
+        .filter(|one| one.request.is_some() && one.grid.is_err())
+        .count();
     if failed > 0 {
-        text += &format!("; {failed} of {} attempts have no grid", results.tries.len());
+        text += &format!(
+            "; {failed} of {} attempts have no grid",
+            results.tries.len()
+        );
     }
     text
 }

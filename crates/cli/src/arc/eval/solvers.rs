@@ -32,28 +32,47 @@ pub(super) fn given(args: &EvalArgs, name: &str) -> Result<Settings> {
     if name.starts_with("model:") {
         let prompt = args.prompt.as_deref().unwrap_or(args.protocol.prompt());
         settings.insert("prompt".to_owned(), json!(prompt));
-        let models = args.models.models.canonicalize().unwrap_or_else(|_| args.models.models.clone());
+        let models = args
+            .models
+            .models
+            .canonicalize()
+            .unwrap_or_else(|_| args.models.models.clone());
         settings.insert("models".to_owned(), json!(models.display().to_string()));
     } else {
-        ensure!(args.prompt.is_none(), "--prompt is for `--solver model:NAME`");
+        ensure!(
+            args.prompt.is_none(),
+            "--prompt is for `--solver model:NAME`"
+        );
     }
     Ok(settings)
 }
 
 /// The solver of a name, and all settings that its answers depend on: those given, and what follows from them.
-pub(super) fn solver(args: &EvalArgs, name: &str, settings: Settings) -> Result<(Box<dyn Solver>, Settings)> {
+pub(super) fn solver(
+    args: &EvalArgs,
+    name: &str,
+    settings: Settings,
+) -> Result<(Box<dyn Solver>, Settings)> {
     match name.split_once(':') {
         None if name == "search" => Ok(search(settings)),
         None if name == "random" => Ok(random(settings)),
         Some(("replay", file)) => replay(file, settings),
         Some(("model", model)) => ask(args, model, settings),
-        _ => bail!("`{name}` is not a solver: expected `search`, `random`, `model:NAME` or `replay:FILE`"),
+        _ => bail!(
+            "`{name}` is not a solver: expected `search`, `random`, `model:NAME` or `replay:FILE`"
+        ),
     }
 }
 
 fn search(mut settings: Settings) -> (Box<dyn Solver>, Settings) {
-    let work = settings.get("work").and_then(Value::as_u64).unwrap_or(Budget::default().work);
-    let budget = Budget { work, ..Budget::default() };
+    let work = settings
+        .get("work")
+        .and_then(Value::as_u64)
+        .unwrap_or(Budget::default().work);
+    let budget = Budget {
+        work,
+        ..Budget::default()
+    };
     settings.insert("work".to_owned(), json!(budget.work));
     settings.insert("cells".to_owned(), json!(budget.cells));
     (Box::new(Search { budget }), settings)
@@ -68,8 +87,10 @@ fn random(mut settings: Settings) -> (Box<dyn Solver>, Settings) {
 
 fn replay(given: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Settings)> {
     // Recordings are read again when a run is resumed, so their places must not depend on where that happens.
-    let before: Option<Vec<PathBuf>> =
-        settings.get("files").and_then(Value::as_object).map(|files| files.keys().map(PathBuf::from).collect());
+    let before: Option<Vec<PathBuf>> = settings
+        .get("files")
+        .and_then(Value::as_object)
+        .map(|files| files.keys().map(PathBuf::from).collect());
     let paths = before.unwrap_or_else(|| match Path::new(given).exists() {
         true => vec![PathBuf::from(given)],
         false => given.split(',').map(PathBuf::from).collect(),
@@ -77,16 +98,27 @@ fn replay(given: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Setti
     let mut all: Option<Replay> = None;
     let mut files = Map::new();
     for path in paths {
-        let path = path.canonicalize().with_context(|| format!("cannot read `{}`", path.display()))?;
-        let journal = if path.is_dir() { path.join("journal.jsonl") } else { path.clone() };
-        let of_a_run = journal.extension().is_some_and(|ending| ending == "jsonl") && journal.is_file();
+        let path = path
+            .canonicalize()
+            .with_context(|| format!("cannot read `{}`", path.display()))?;
+        let journal = if path.is_dir() {
+            path.join("journal.jsonl")
+        } else {
+            path.clone()
+        };
+        let of_a_run =
+            journal.extension().is_some_and(|ending| ending == "jsonl") && journal.is_file();
         let replay = if of_a_run {
             Replay::of_journal(&load_lines(journal.parent().unwrap_or(Path::new(".")))?)
         } else {
             Replay::of_submission(&submission(&path)?)
         };
         let content = if of_a_run { &journal } else { &path };
-        let sha256 = if content.is_file() { json!(hash(&read(content)?)) } else { Value::Null };
+        let sha256 = if content.is_file() {
+            json!(hash(&read(content)?))
+        } else {
+            Value::Null
+        };
         files.insert(path.display().to_string(), sha256);
         match &mut all {
             Some(all) => all.join(replay),
@@ -94,7 +126,10 @@ fn replay(given: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Setti
         }
     }
     settings.insert("files".to_owned(), Value::Object(files));
-    Ok((Box::new(all.context("`replay:` needs a file or a folder")?), settings))
+    Ok((
+        Box::new(all.context("`replay:` needs a file or a folder")?),
+        settings,
+    ))
 }
 
 fn ask(args: &EvalArgs, name: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Settings)> {
@@ -105,13 +140,19 @@ fn ask(args: &EvalArgs, name: &str, mut settings: Settings) -> Result<(Box<dyn S
         models.models = PathBuf::from(path);
     }
     let model = models.open(name)?;
-    let wanted = settings.get("prompt").and_then(Value::as_str).unwrap_or("official").to_owned();
+    let wanted = settings
+        .get("prompt")
+        .and_then(Value::as_str)
+        .unwrap_or("official")
+        .to_owned();
     let prompt = match Path::new(&wanted).is_file() {
         true => Prompt::parse(&wanted, &read(Path::new(&wanted))?)?,
         false => Prompt::built_in(&wanted)?,
     };
     let shown = if Path::new(&wanted).is_file() {
-        Path::new(&wanted).canonicalize().map_or(wanted.clone(), |path| path.display().to_string())
+        Path::new(&wanted)
+            .canonicalize()
+            .map_or(wanted.clone(), |path| path.display().to_string())
     } else {
         wanted
     };
@@ -125,5 +166,8 @@ fn ask(args: &EvalArgs, name: &str, mut settings: Settings) -> Result<(Box<dyn S
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -20,16 +20,33 @@ const LARGEST_UNPACKED: u64 = 512 << 20;
 const BLOCK: usize = 512;
 
 /// The training and evaluation sets of a repository at a commit.
-pub(super) fn fetch(server: &str, repository: &str, commit: &str, corpus: &str) -> Result<Vec<(TaskSet, Origin)>> {
-    let fine = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
-    ensure!(!commit.is_empty() && commit.chars().all(fine) && !commit.contains(".."), "`{commit}` is not a commit");
-    let url = format!("{}/{repository}/archive/{commit}.tar.gz", server.trim_end_matches('/'));
+pub(super) fn fetch(
+    server: &str,
+    repository: &str,
+    commit: &str,
+    corpus: &str,
+) -> Result<Vec<(TaskSet, Origin)>> {
+    let fine =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
+    ensure!(
+        !commit.is_empty() && commit.chars().all(fine) && !commit.contains(".."),
+        "`{commit}` is not a commit"
+    );
+    let url = format!(
+        "{}/{repository}/archive/{commit}.tar.gz",
+        server.trim_end_matches('/')
+    );
     let packed = download(&url)?;
     let sha256 = hex(&Sha256::digest(&packed));
     let mut bytes = Vec::new();
     let mut unpacked = GzDecoder::new(packed.as_slice()).take(LARGEST_UNPACKED + 1);
-    unpacked.read_to_end(&mut bytes).with_context(|| format!("`{url}` is not a whole gzip file"))?;
-    ensure!(bytes.len() as u64 <= LARGEST_UNPACKED, "`{url}` unpacks to more than {LARGEST_UNPACKED} bytes");
+    unpacked
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("`{url}` is not a whole gzip file"))?;
+    ensure!(
+        bytes.len() as u64 <= LARGEST_UNPACKED,
+        "`{url}` unpacks to more than {LARGEST_UNPACKED} bytes"
+    );
     let archive = Archive::read(&bytes).with_context(|| format!("`{url}` is not a tar file"))?;
     let mut sets = Vec::new();
     for split in ["training", "evaluation"] {
@@ -37,34 +54,67 @@ pub(super) fn fetch(server: &str, repository: &str, commit: &str, corpus: &str) 
         let files: Vec<SourceFile> = archive
             .files
             .iter()
-            .filter(|(path, _)| path.ends_with(".json") && path.split_once(&within).is_some_and(|(_, rest)| !rest.contains('/')))
-            .map(|(path, content)| SourceFile { name: path.clone(), text: String::from_utf8_lossy(content).into_owned() })
+            .filter(|(path, _)| {
+                path.ends_with(".json")
+                    && path
+                        .split_once(&within)
+                        .is_some_and(|(_, rest)| !rest.contains('/'))
+            })
+            .map(|(path, content)| SourceFile {
+                name: path.clone(),
+                text: String::from_utf8_lossy(content).into_owned(),
+            })
             .collect();
         ensure!(!files.is_empty(), "`{url}` has no tasks in data/{split}");
         let mut loaded = load(&files).with_context(|| format!("the tasks of `{url}`"))?;
         let mut set = loaded.sets.pop().context("the archive has tasks")?;
         set.name = format!("{corpus}-{split}");
         let commit = archive.commit.clone().unwrap_or_else(|| commit.to_owned());
-        sets.push((set, Origin { source: url.clone(), commit: Some(commit), sha256: sha256.clone() }));
+        sets.push((
+            set,
+            Origin {
+                source: url.clone(),
+                commit: Some(commit),
+                sha256: sha256.clone(),
+            },
+        ));
     }
     Ok(sets)
 }
 
 fn download(url: &str) -> Result<Vec<u8>> {
-    let address: Uri = url.parse().with_context(|| format!("`{url}` is not an address"))?;
-    let local = address.host().is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
-    ensure!(address.scheme_str() == Some("https") || local, "`{url}` must begin with https://");
-    let config =
-        Agent::config_builder().http_status_as_error(false).https_only(!local).timeout_global(Some(Duration::from_secs(300)));
+    let address: Uri = url
+        .parse()
+        .with_context(|| format!("`{url}` is not an address"))?;
+    let local = address
+        .host()
+        .is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
+    ensure!(
+        address.scheme_str() == Some("https") || local,
+        "`{url}` must begin with https://"
+    );
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .https_only(!local)
+        .timeout_global(Some(Duration::from_secs(300)));
     let agent: Agent = config.build().into();
-    let mut response = agent.get(url).call().with_context(|| format!("cannot fetch `{url}`"))?;
+    let mut response = agent
+        .get(url)
+        .call()
+        .with_context(|| format!("cannot fetch `{url}`"))?;
     match response.status().as_u16() {
         200 => {}
         404 => bail!("`{url}` is not there (404): is the commit right?"),
         status => bail!("`{url}` answers with status {status}"),
     }
-    let body = response.body_mut().with_config().limit(LARGEST).read_to_vec();
-    body.with_context(|| format!("cannot fetch `{url}` whole; archives of up to {LARGEST} bytes are read"))
+    let body = response
+        .body_mut()
+        .with_config()
+        .limit(LARGEST)
+        .read_to_vec();
+    body.with_context(|| {
+        format!("cannot fetch `{url}` whole; archives of up to {LARGEST} bytes are read")
+    })
 }
 
 /// What a tar file holds.
@@ -77,7 +127,10 @@ struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Reads the headers one after the other. Links, folders and what else there may be are passed over.
     fn read(bytes: &'a [u8]) -> Result<Self> {
-        let mut archive = Self { files: Vec::new(), commit: None };
+        let mut archive = Self {
+            files: Vec::new(),
+            commit: None,
+        };
         let mut at = 0;
         while let Some(header) = bytes.get(at..at + BLOCK) {
             if header.iter().all(|&byte| byte == 0) {
@@ -86,24 +139,44 @@ impl<'a> Archive<'a> {
             let sum: u64 = header
                 .iter()
                 .enumerate()
-                .map(|(index, &byte)| if (148..156).contains(&index) { 32 } else { u64::from(byte) })
+                .map(|(index, &byte)| {
+                    if (148..156).contains(&index) {
+                        32
+                    } else {
+                        u64::from(byte)
+                    }
+                })
                 .sum();
-            ensure!(octal(&header[148..156])? == sum, "the header at byte {at} is damaged");
+            ensure!(
+                octal(&header[148..156])? == sum,
+                "the header at byte {at} is damaged"
+            );
             let size = usize::try_from(octal(&header[124..136])?)?;
             let start = at + BLOCK;
-            let end = start.checked_add(size).filter(|&end| end <= bytes.len()).context("a file is cut off")?;
+            let end = start
+                .checked_add(size)
+                .filter(|&end| end <= bytes.len())
+                .context("a file is cut off")?;
             let content = &bytes[start..end];
             match header[156] {
                 b'0' | 0 => {
                     let (name, prefix) = (text(&header[..100]), text(&header[345..500]));
-                    let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+                    let path = if prefix.is_empty() {
+                        name
+                    } else {
+                        format!("{prefix}/{name}")
+                    };
                     archive.files.push((path, content));
                 }
                 b'g' => {
                     let comment = String::from_utf8_lossy(content);
-                    let commit =
-                        comment.lines().find_map(|line| line.split_once(" comment=").map(|(_, commit)| commit.trim().to_owned()));
-                    let fine = |commit: &String| commit.len() == 40 && commit.chars().all(|digit| digit.is_ascii_hexdigit());
+                    let commit = comment.lines().find_map(|line| {
+                        line.split_once(" comment=")
+                            .map(|(_, commit)| commit.trim().to_owned())
+                    });
+                    let fine = |commit: &String| {
+                        commit.len() == 40 && commit.chars().all(|digit| digit.is_ascii_hexdigit())
+                    };
                     archive.commit = commit.filter(fine);
                 }
                 _ => {}
@@ -115,13 +188,17 @@ impl<'a> Archive<'a> {
 }
 
 fn text(field: &[u8]) -> String {
-    let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
+    let end = field
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(field.len());
     String::from_utf8_lossy(&field[..end]).into_owned()
 }
 
 fn octal(field: &[u8]) -> Result<u64> {
     let digits = text(field);
-    u64::from_str_radix(digits.trim(), 8).with_context(|| format!("`{}` is not a number", digits.escape_default()))
+    u64::from_str_radix(digits.trim(), 8)
+        .with_context(|| format!("`{}` is not a number", digits.escape_default()))
 }
 
 #[cfg(test)]
@@ -157,7 +234,10 @@ mod tests {
         ]);
         let archive = Archive::read(&file).unwrap();
         assert_eq!(archive.commit, Some("ab".repeat(20)));
-        assert_eq!(archive.files, [("r/data/training/a.json".to_owned(), b"{}".as_slice())]);
+        assert_eq!(
+            archive.files,
+            [("r/data/training/a.json".to_owned(), b"{}".as_slice())]
+        );
     }
 
     #[test]

@@ -10,10 +10,22 @@ use sha2::{Digest, Sha256};
 
 /// The revisions of the commits that are fetched unless others are asked for.
 const USUAL: [(&str, &str); 4] = [
-    ("arc-agi-1-training", "a6995b3acb66cfd545056af4f290a7bb2703b3945054ea9bc26e9afe661ae891"),
-    ("arc-agi-1-evaluation", "a4366681775ee7f53be4025c229e74693c1eb0efe72d54b4770daabc8144f8c8"),
-    ("arc-agi-2-training", "de9fef40307bbea626d57065607b1373e66ae233abcd0ecae92f9666d16324c2"),
-    ("arc-agi-2-evaluation", "3567097ab6aa3a8999e9bcf86584209962f607f4d214ead3c784e92f759aaa7f"),
+    (
+        "arc-agi-1-training",
+        "a6995b3acb66cfd545056af4f290a7bb2703b3945054ea9bc26e9afe661ae891",
+    ),
+    (
+        "arc-agi-1-evaluation",
+        "a4366681775ee7f53be4025c229e74693c1eb0efe72d54b4770daabc8144f8c8",
+    ),
+    (
+        "arc-agi-2-training",
+        "de9fef40307bbea626d57065607b1373e66ae233abcd0ecae92f9666d16324c2",
+    ),
+    (
+        "arc-agi-2-evaluation",
+        "3567097ab6aa3a8999e9bcf86584209962f607f4d214ead3c784e92f759aaa7f",
+    ),
 ];
 
 /// Where a set came from.
@@ -39,36 +51,53 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 /// Whether a set has the revision of the usual commit.
 pub(super) fn is_usual(set: &TaskSet) -> bool {
     let revision = set.revision();
-    USUAL.iter().any(|(name, usual)| *name == set.name && *usual == revision)
+    USUAL
+        .iter()
+        .any(|(name, usual)| *name == set.name && *usual == revision)
 }
 
 impl Record {
     pub(super) fn open(folder: &Path) -> Result<Self> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make `{}`", folder.display()))?;
         let path = folder.join("fetched.json");
         let sets = match fs::read_to_string(&path) {
             Ok(text) => {
-                let value: Value =
-                    serde_json::from_str(&text).with_context(|| format!("cannot understand `{}`", path.display()))?;
+                let value: Value = serde_json::from_str(&text)
+                    .with_context(|| format!("cannot understand `{}`", path.display()))?;
                 value["sets"].as_object().cloned().unwrap_or_default()
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Map::new(),
-            Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
+            }
         };
-        Ok(Self { folder: folder.to_owned(), sets })
+        Ok(Self {
+            folder: folder.to_owned(),
+            sets,
+        })
     }
 
     /// Writes a set's challenges and solutions; says what that changed.
     pub(super) fn write(&mut self, set: &TaskSet, origin: &Origin) -> Result<&'static str> {
-        let stem = set.name.rsplit_once('-').map_or_else(|| set.name.clone(), |(corpus, split)| format!("{corpus}_{split}"));
+        let stem = set.name.rsplit_once('-').map_or_else(
+            || set.name.clone(),
+            |(corpus, split)| format!("{corpus}_{split}"),
+        );
         let mut challenges = Map::new();
         let mut solutions = Map::new();
         for (id, task) in &set.tasks {
             let mut shown = task.clone();
-            let outputs: Option<Vec<Value>> =
-                shown.test.iter_mut().map(|test| test.output.take().map(|grid| grid.to_json())).collect();
+            let outputs: Option<Vec<Value>> = shown
+                .test
+                .iter_mut()
+                .map(|test| test.output.take().map(|grid| grid.to_json()))
+                .collect();
             challenges.insert(id.to_string(), shown.to_json());
-            solutions.insert(id.to_string(), json!(outputs.with_context(|| format!("`{id}` has no solution"))?));
+            solutions.insert(
+                id.to_string(),
+                json!(outputs.with_context(|| format!("`{id}` has no solution"))?),
+            );
         }
         let mut files = Map::new();
         let mut word = "same   ";
@@ -79,15 +108,23 @@ impl Record {
             let before = fs::read(&path).ok();
             if before.as_deref() != Some(text.as_bytes()) {
                 if let Some(before) = &before {
-                    let recorded = self.sets.get(&set.name).and_then(|set| set["files"][&name].as_str());
+                    let recorded = self
+                        .sets
+                        .get(&set.name)
+                        .and_then(|set| set["files"][&name].as_str());
                     ensure!(
                         recorded == Some(&hex(&Sha256::digest(before))),
                         "`{}` was changed here and is left alone; remove or rename it to fetch it",
                         path.display()
                     );
                 }
-                fs::write(&path, &text).with_context(|| format!("cannot write `{}`", path.display()))?;
-                word = if before.is_some() { "updated" } else { "new    " };
+                fs::write(&path, &text)
+                    .with_context(|| format!("cannot write `{}`", path.display()))?;
+                word = if before.is_some() {
+                    "updated"
+                } else {
+                    "new    "
+                };
             }
             files.insert(name, json!(hex(&Sha256::digest(text.as_bytes()))));
         }

@@ -55,13 +55,22 @@ pub(crate) fn play(players: Vec<Player>, time: Duration) -> Result<Load> {
 
 /// Lets everybody do something in a thread of their own, from one moment on, and gives what all of them did and saw. Each is told which
 /// of them they are, and waits at the barrier before anything is counted.
-pub(crate) fn at_once<P: Send>(players: Vec<P>, play: impl Fn(usize, P, &Barrier) -> Result<Load> + Sync) -> Result<Load> {
+pub(crate) fn at_once<P: Send>(
+    players: Vec<P>,
+    play: impl Fn(usize, P, &Barrier) -> Result<Load> + Sync,
+) -> Result<Load> {
     let start = Barrier::new(players.len());
     let loads: Vec<Result<Load>> = std::thread::scope(|scope| {
         let (start, play) = (&start, &play);
-        let threads: Vec<_> =
-            players.into_iter().enumerate().map(|(at, player)| scope.spawn(move || play(at, player, start))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| bail!("a client panicked"))).collect()
+        let threads: Vec<_> = players
+            .into_iter()
+            .enumerate()
+            .map(|(at, player)| scope.spawn(move || play(at, player, start)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| bail!("a client panicked")))
+            .collect()
     });
     let mut all = Load::default();
     for load in loads {
@@ -78,13 +87,27 @@ pub(crate) fn at_once<P: Send>(players: Vec<P>, play: impl Fn(usize, P, &Barrier
 impl Player {
     fn enter(target: &Target) -> Result<Self> {
         let mut line = Line::to(&target.address);
-        let game = line.json(&get(&target.address, &format!("/api/games/{}", target.game)))?["game_id"].clone();
-        let card = line.json(&post(&target.address, "/api/scorecard/open", &json!({})))?["card_id"].clone();
-        let opened = line.json(&post(&target.address, "/api/cmd/RESET", &json!({"card_id": card, "game_id": game})))?;
+        let game = line.json(&get(
+            &target.address,
+            &format!("/api/games/{}", target.game),
+        ))?["game_id"]
+            .clone();
+        let card = line.json(&post(&target.address, "/api/scorecard/open", &json!({})))?["card_id"]
+            .clone();
+        let opened = line.json(&post(
+            &target.address,
+            "/api/cmd/RESET",
+            &json!({"card_id": card, "game_id": game}),
+        ))?;
         let body = json!({"game_id": game, "guid": opened["guid"]});
         // Up and down, left and right: it goes on for ever.
-        let keys = [1, 4, 2, 3].map(|key| post(&target.address, &format!("/api/cmd/ACTION{key}"), &body));
-        Ok(Self { line, keys, reset: post(&target.address, "/api/cmd/RESET", &body) })
+        let keys =
+            [1, 4, 2, 3].map(|key| post(&target.address, &format!("/api/cmd/ACTION{key}"), &body));
+        Ok(Self {
+            line,
+            keys,
+            reset: post(&target.address, "/api/cmd/RESET", &body),
+        })
     }
 
     fn play(mut self, start: &Barrier, time: Duration) -> Result<Load> {
@@ -99,11 +122,20 @@ impl Player {
                 // The level is lost.
                 status = self.line.send(&self.reset)?;
             }
-            ensure!(status == 200, "the server answered with {status}: {}", String::from_utf8_lossy(self.line.body()));
+            ensure!(
+                status == 200,
+                "the server answered with {status}: {}",
+                String::from_utf8_lossy(self.line.body())
+            );
             load.latencies.push(sent.elapsed());
             if load.actions.is_multiple_of(LOOK) {
                 load.looked_at += 1;
-                load.frames += 1 + self.line.body().windows(5).filter(|bytes| bytes == b"]],[[").count() as u64;
+                load.frames += 1 + self
+                    .line
+                    .body()
+                    .windows(5)
+                    .filter(|bytes| bytes == b"]],[[")
+                    .count() as u64;
             }
             load.actions += 1;
         }
@@ -122,19 +154,29 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn to(address: &str) -> Self {
-        Self { address: address.to_owned(), stream: None, buffer: Vec::new() }
+        Self {
+            address: address.to_owned(),
+            stream: None,
+            buffer: Vec::new(),
+        }
     }
 
     /// A header of the last answer.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let head = String::from_utf8_lossy(&self.buffer[..head_length(&self.buffer)?]).into_owned();
         let mut pairs = head.lines().filter_map(|line| line.split_once(':'));
-        pairs.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
+        pairs
+            .find(|(found, _)| found.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim().to_owned())
     }
 
     pub(crate) fn json(&mut self, request: &[u8]) -> Result<Value> {
         let status = self.send(request)?;
-        ensure!(status == 200, "the server answered with {status}: {}", String::from_utf8_lossy(self.body()));
+        ensure!(
+            status == 200,
+            "the server answered with {status}: {}",
+            String::from_utf8_lossy(self.body())
+        );
         Ok(serde_json::from_slice(self.body())?)
     }
 
@@ -143,14 +185,16 @@ impl Line {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => {
-                let stream = TcpStream::connect(&self.address).with_context(|| format!("cannot reach {}", self.address))?;
+                let stream = TcpStream::connect(&self.address)
+                    .with_context(|| format!("cannot reach {}", self.address))?;
                 stream.set_nodelay(true)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream
             }
         };
         stream.write_all(request)?;
-        self.buffer.resize(self.buffer.capacity().max(128 * 1024), 0);
+        self.buffer
+            .resize(self.buffer.capacity().max(128 * 1024), 0);
         let (mut filled, mut whole) = (0, None);
         while whole.is_none_or(|whole| filled < whole) {
             if filled == self.buffer.len() {
@@ -164,11 +208,15 @@ impl Line {
             }
         }
         self.buffer.truncate(filled);
-        let head = String::from_utf8_lossy(&self.buffer[..head_length(&self.buffer).unwrap_or(0)]).to_ascii_lowercase();
+        let head = String::from_utf8_lossy(&self.buffer[..head_length(&self.buffer).unwrap_or(0)])
+            .to_ascii_lowercase();
         if !head.starts_with("http/1.0") && !head.contains("connection: close") {
             self.stream = Some(stream);
         }
-        head.split_whitespace().nth(1).and_then(|status| status.parse().ok()).context("an answer has no status")
+        head.split_whitespace()
+            .nth(1)
+            .and_then(|status| status.parse().ok())
+            .context("an answer has no status")
     }
 
     /// The body of the last answer.
@@ -179,7 +227,10 @@ impl Line {
 
 /// Where the head of an answer ends, if it is there.
 fn head_length(answer: &[u8]) -> Option<usize> {
-    answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").map(|end| end + 4)
+    answer
+        .windows(4)
+        .position(|bytes| bytes == b"\r\n\r\n")
+        .map(|end| end + 4)
 }
 
 /// The length of an answer, if its head is there.
@@ -192,8 +243,15 @@ fn length(answer: &[u8]) -> Result<Option<usize>> {
         // Nothing follows.
         return Ok(Some(head));
     }
-    let body = text.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
-    Ok(Some(head + body.context("an answer does not say how long it is")?))
+    let body = text.lines().find_map(|line| {
+        line.strip_prefix("content-length:")?
+            .trim()
+            .parse::<usize>()
+            .ok()
+    });
+    Ok(Some(
+        head + body.context("an answer does not say how long it is")?,
+    ))
 }
 
 fn get(address: &str, path: &str) -> Vec<u8> {

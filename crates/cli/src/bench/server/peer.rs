@@ -22,7 +22,11 @@ const STARTING: Duration = Duration::from_secs(60);
 /// A Python that has the official packages.
 pub(crate) fn python(given: Option<&Path>) -> Result<PathBuf> {
     let python = given.map_or_else(|| PathBuf::from(MADE), Path::to_owned);
-    let found = Command::new(&python).args(["-c", "import arc_agi"]).stdin(Stdio::null()).stderr(Stdio::null()).status();
+    let found = Command::new(&python)
+        .args(["-c", "import arc_agi"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     ensure!(
         found.is_ok_and(|status| status.success()),
         "`{}` is not a Python with the package arc-agi: make one with `python3 -m venv peer && peer/bin/pip install arc-agi==0.9.9` \
@@ -43,7 +47,8 @@ pub(crate) fn measure(python: &Path, clients: usize, time: Duration) -> Result<F
     let process = start(python, &folder)?;
     let (load, cpu) = clients_on(&process, "pk10", clients, time)?;
     drop(process);
-    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+    std::fs::remove_dir_all(&folder)
+        .with_context(|| format!("cannot remove `{}`", folder.display()))?;
     Ok(figures(clients, load, cpu))
 }
 
@@ -52,12 +57,27 @@ fn start(python: &Path, folder: &Path) -> Result<Process> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let address = format!("127.0.0.1:{port}");
     let mut command = Command::new(python);
-    command.args(["-c", SERVE, "games", &port.to_string()]).current_dir(folder);
-    for variable in ["ARC_API_KEY", "ARC_BASE_URL", "OPERATION_MODE", "ENVIRONMENTS_DIR"] {
+    command
+        .args(["-c", SERVE, "games", &port.to_string()])
+        .current_dir(folder);
+    for variable in [
+        "ARC_API_KEY",
+        "ARC_BASE_URL",
+        "OPERATION_MODE",
+        "ENVIRONMENTS_DIR",
+    ] {
         command.env_remove(variable);
     }
-    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut process = Process::other(command.spawn().context("cannot start the official server")?, address);
+    let command = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut process = Process::other(
+        command
+            .spawn()
+            .context("cannot start the official server")?,
+        address,
+    );
     let begun = Instant::now();
     while TcpStream::connect(process.address()).is_err() {
         if process.has_ended() || begun.elapsed() > STARTING {

@@ -29,17 +29,44 @@ impl Visitor {
         let mut line = Line::to(address);
         let status = line.send(&request(address, "/visit", "", "visit", ""))?;
         ensure!(status == 204, "a visitor was not let in: {status}");
-        let cookie = line.header("set-cookie").and_then(|value| value.split(';').next().map(str::to_owned));
+        let cookie = line
+            .header("set-cookie")
+            .and_then(|value| value.split(';').next().map(str::to_owned));
         let cookie = cookie.context("a visitor got no cookie")?;
         let open = json!({"tags": ["human", "browser"]}).to_string();
-        let card = line.json(&request(address, "/api/scorecard/open", &cookie, "open", &open))?["card_id"].clone();
+        let card = line.json(&request(
+            address,
+            "/api/scorecard/open",
+            &cookie,
+            "open",
+            &open,
+        ))?["card_id"]
+            .clone();
         let opening = json!({"card_id": card, "game_id": "kq19"}).to_string();
-        let opened = line.json(&request(address, "/api/cmd/RESET", &cookie, "reset", &opening))?;
+        let opened = line.json(&request(
+            address,
+            "/api/cmd/RESET",
+            &cookie,
+            "reset",
+            &opening,
+        ))?;
         let body = json!({"game_id": "kq19", "guid": opened["guid"]}).to_string();
-        Ok(Self { line, address: address.to_owned(), cookie, body, number })
+        Ok(Self {
+            line,
+            address: address.to_owned(),
+            cookie,
+            body,
+            number,
+        })
     }
 
-    fn play(mut self, start: &Barrier, time: Duration, every: Duration, stagger: Duration) -> Result<Load> {
+    fn play(
+        mut self,
+        start: &Barrier,
+        time: Duration,
+        every: Duration,
+        stagger: Duration,
+    ) -> Result<Load> {
         let mut load = Load::default();
         start.wait();
         let begun = Instant::now();
@@ -52,7 +79,11 @@ impl Visitor {
                 // The level is lost.
                 status = self.send("RESET", load.actions)?;
             }
-            ensure!(status == 200, "the server answered with {status}: {}", String::from_utf8_lossy(self.line.body()));
+            ensure!(
+                status == 200,
+                "the server answered with {status}: {}",
+                String::from_utf8_lossy(self.line.body())
+            );
             load.latencies.push(due.elapsed());
             load.actions += 1;
             due += every;
@@ -63,7 +94,13 @@ impl Visitor {
 
     fn send(&mut self, command: &str, action: u64) -> Result<u16> {
         let key = format!("{}-{action}-{command}", self.number);
-        self.line.send(&request(&self.address, &format!("/api/cmd/{command}"), &self.cookie, &key, &self.body))
+        self.line.send(&request(
+            &self.address,
+            &format!("/api/cmd/{command}"),
+            &self.cookie,
+            &key,
+            &self.body,
+        ))
     }
 }
 

@@ -28,7 +28,11 @@ pub(crate) fn wish(key: KeyEvent) -> Option<Wish> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return (key.code == KeyCode::Char('c')).then_some(Wish::Quit);
     }
-    let by = if key.modifiers.contains(KeyModifiers::SHIFT) { LEAP } else { 1 };
+    let by = if key.modifiers.contains(KeyModifiers::SHIFT) {
+        LEAP
+    } else {
+        1
+    };
     Some(match key.code {
         KeyCode::Left => Wish::Step(-by),
         KeyCode::Right => Wish::Step(by),
@@ -74,15 +78,30 @@ mod tests {
 
     #[test]
     fn shift_and_pages_leap() {
-        assert_eq!(press(KeyCode::Right, KeyModifiers::NONE), Some(Wish::Step(1)));
-        assert_eq!(press(KeyCode::Left, KeyModifiers::SHIFT), Some(Wish::Step(-10)));
-        assert_eq!(press(KeyCode::PageDown, KeyModifiers::NONE), Some(Wish::Step(10)));
-        assert_eq!(press(KeyCode::PageUp, KeyModifiers::SHIFT), Some(Wish::Step(-10)));
+        assert_eq!(
+            press(KeyCode::Right, KeyModifiers::NONE),
+            Some(Wish::Step(1))
+        );
+        assert_eq!(
+            press(KeyCode::Left, KeyModifiers::SHIFT),
+            Some(Wish::Step(-10))
+        );
+        assert_eq!(
+            press(KeyCode::PageDown, KeyModifiers::NONE),
+            Some(Wish::Step(10))
+        );
+        assert_eq!(
+            press(KeyCode::PageUp, KeyModifiers::SHIFT),
+            Some(Wish::Step(-10))
+        );
     }
 
     #[test]
     fn letters_count_in_either_case_but_not_with_control() {
-        assert_eq!(press(KeyCode::Char('N'), KeyModifiers::SHIFT), Some(Wish::NextLevel));
+        assert_eq!(
+            press(KeyCode::Char('N'), KeyModifiers::SHIFT),
+            Some(Wish::NextLevel)
+        );
         assert_eq!(press(KeyCode::Char('n'), KeyModifiers::CONTROL), None);
         assert_eq!(press(KeyCode::Char('x'), KeyModifiers::NONE), None);
         for (code, modifiers) in [

@@ -43,17 +43,32 @@ impl Player {
     /// Begins to play: with the first picture of all, or with the settled one of a later moment.
     pub(crate) fn new(mut film: Film, speed: f64, first: usize, now: Instant) -> Result<Self> {
         film.moments.retain(|moment| !moment.frames.is_empty());
-        ensure!(!film.moments.is_empty(), "the recording has no frames to show");
+        ensure!(
+            !film.moments.is_empty(),
+            "the recording has no frames to show"
+        );
         let actions = film.moments.iter().scan(0, |count, moment| {
             *count += usize::from(moment.counted);
             Some(*count)
         });
         let actions = actions.collect();
         let begins = |&index: &usize| {
-            index == 0 || film.moments[index].full_reset || level_after(&film, index) != level_after(&film, index - 1)
+            index == 0
+                || film.moments[index].full_reset
+                || level_after(&film, index) != level_after(&film, index - 1)
         };
         let starts = (0..film.moments.len()).filter(begins).collect();
-        let mut player = Self { film, actions, starts, moment: 0, frame: 0, speed, due: None, marked: None, ending: None };
+        let mut player = Self {
+            film,
+            actions,
+            starts,
+            moment: 0,
+            frame: 0,
+            speed,
+            due: None,
+            marked: None,
+            ending: None,
+        };
         if first > 0 {
             player.seek(first, now);
         }
@@ -70,7 +85,13 @@ impl Player {
     pub(crate) fn words(&self) -> Option<String> {
         let is_last = self.moment + 1 == self.film.moments.len();
         let ending = self.ending.as_ref().filter(|_| is_last);
-        let words: Vec<&str> = self.moment().reasoning.iter().chain(ending).map(String::as_str).collect();
+        let words: Vec<&str> = self
+            .moment()
+            .reasoning
+            .iter()
+            .chain(ending)
+            .map(String::as_str)
+            .collect();
         (!words.is_empty()).then(|| words.join("\n"))
     }
 
@@ -97,26 +118,44 @@ impl Player {
     /// The level on show, from 1, and how many there are, if that is known. While the last picture of a level moves, it is
     /// still that level.
     pub(crate) fn level(&self) -> (usize, usize) {
-        let shown = if self.is_settled() { self.moment } else { self.moment.saturating_sub(1) };
-        (level_after(&self.film, shown), usize::from(self.film.win_levels))
+        let shown = if self.is_settled() {
+            self.moment
+        } else {
+            self.moment.saturating_sub(1)
+        };
+        (
+            level_after(&self.film, shown),
+            usize::from(self.film.win_levels),
+        )
     }
 
     /// The actions counted so far and in all.
     pub(crate) fn actions(&self) -> (usize, usize) {
-        (self.actions[self.moment], self.actions.last().copied().unwrap_or(0))
+        (
+            self.actions[self.moment],
+            self.actions.last().copied().unwrap_or(0),
+        )
     }
 
     /// The level that the entry on show completed, once that can be seen.
     pub(crate) fn completed(&self) -> Option<usize> {
-        let before = self.moment.checked_sub(1).map(|before| &self.film.moments[before])?;
+        let before = self
+            .moment
+            .checked_sub(1)
+            .map(|before| &self.film.moments[before])?;
         let now = self.moment();
-        let completed = self.is_settled() && !now.full_reset && now.levels_completed > before.levels_completed;
+        let completed =
+            self.is_settled() && !now.full_reset && now.levels_completed > before.levels_completed;
         completed.then_some(usize::from(now.levels_completed))
     }
 
     /// Where the play stands, as far as it has been shown.
     pub(crate) fn state(&self) -> PlayState {
-        if self.is_settled() { self.moment().state } else { PlayState::NotFinished }
+        if self.is_settled() {
+            self.moment().state
+        } else {
+            PlayState::NotFinished
+        }
     }
 
     /// The clicked cell, for as long as it is marked.
@@ -211,9 +250,18 @@ impl Player {
     /// Lets the frame on show stay for its time, and forever at the end.
     fn play(&mut self, now: Instant) {
         let frame_ms = 1000.0 / f64::from(self.film.frames_per_second.clamp(1, 60));
-        let settled_ms = if self.moment().changed { SETTLED_MS } else { UNCHANGED_MS };
-        let stays_ms = if self.is_settled() { frame_ms.max(settled_ms) } else { frame_ms };
-        self.due = (!self.is_at_end()).then(|| now + Duration::from_secs_f64(stays_ms / 1000.0 / self.speed));
+        let settled_ms = if self.moment().changed {
+            SETTLED_MS
+        } else {
+            UNCHANGED_MS
+        };
+        let stays_ms = if self.is_settled() {
+            frame_ms.max(settled_ms)
+        } else {
+            frame_ms
+        };
+        self.due = (!self.is_at_end())
+            .then(|| now + Duration::from_secs_f64(stays_ms / 1000.0 / self.speed));
     }
 
     fn is_settled(&self) -> bool {
@@ -228,7 +276,11 @@ impl Player {
 /// The level that is on show after a moment, from 1; a won game shows its last.
 fn level_after(film: &Film, moment: usize) -> usize {
     let level = usize::from(film.moments[moment].levels_completed) + 1;
-    if film.win_levels == 0 { level } else { level.min(usize::from(film.win_levels)) }
+    if film.win_levels == 0 {
+        level
+    } else {
+        level.min(usize::from(film.win_levels))
+    }
 }
 
 #[cfg(test)]

@@ -89,9 +89,18 @@ fn printable(symbol: char) -> Option<char> {
         // Other kinds of blank.
         '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => Some(' '),
         // Latin, Greek, Cyrillic without its combining marks; punctuation, currency, arrows, mathematics, boxes, shapes.
-        ' '..='\u{2FF}' | '\u{370}'..='\u{482}' | '\u{48A}'..='\u{52F}' | '\u{1E00}'..='\u{20CF}' => Some(symbol),
+        ' '..='\u{2FF}'
+        | '\u{370}'..='\u{482}'
+        | '\u{48A}'..='\u{52F}'
+        | '\u{1E00}'..='\u{20CF}' => Some(symbol),
         // Of the arrows to the shapes these are wide: watch, hourglass, fast forward, angle brackets, medium squares.
-        '\u{231A}' | '\u{231B}' | '\u{2329}' | '\u{232A}' | '\u{23E9}'..='\u{23F3}' | '\u{25FD}' | '\u{25FE}' => Some('?'),
+        '\u{231A}'
+        | '\u{231B}'
+        | '\u{2329}'
+        | '\u{232A}'
+        | '\u{23E9}'..='\u{23F3}'
+        | '\u{25FD}'
+        | '\u{25FE}' => Some('?'),
         '\u{2190}'..='\u{25FF}' => Some(symbol),
         _ => Some('?'),
     }
@@ -105,7 +114,10 @@ mod tests {
     fn words_stay_whole_and_long_ones_are_broken() {
         assert_eq!(lines("go left, then up", 8, 9), ["go left,", "then up"]);
         assert_eq!(lines("aaaaaaaaaa bb", 4, 9), ["aaaa", "aaaa", "aa", "bb"]);
-        assert_eq!(lines("{\n  \"plan\": 1\n}", 20, 9), ["{", "  \"plan\": 1", "}"]);
+        assert_eq!(
+            lines("{\n  \"plan\": 1\n}", 20, 9),
+            ["{", "  \"plan\": 1", "}"]
+        );
         assert_eq!(lines("a\n\nb", 4, 9), ["a", "", "b"]);
         assert_eq!(lines("      ab", 4, 9), ["    ", " ab"]);
     }

@@ -15,13 +15,19 @@ const GAP: u16 = 2;
 
 /// The whole screen.
 pub(crate) fn view(player: &Player, columns: u16, rows: u16) -> Canvas {
-    let Some(layout) = Layout::fit_reading(columns, rows) else { return board::too_small(columns, rows) };
+    let Some(layout) = Layout::fit_reading(columns, rows) else {
+        return board::too_small(columns, rows);
+    };
     let mut canvas = Canvas::new(columns, rows);
     board::draw(&mut canvas, &layout, player.frame(), player.mark());
     status(&mut canvas, layout.status, player);
     if let Some(text) = &player.words() {
         let mut pen = Pen::new(&mut canvas, layout.message);
-        for line in lines(text, usize::from(layout.message.columns), usize::from(layout.message.rows)) {
+        for line in lines(
+            text,
+            usize::from(layout.message.columns),
+            usize::from(layout.message.rows),
+        ) {
             pen.group(0, &[(&line, false)]);
             pen.new_line();
         }
@@ -44,24 +50,54 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     let mut pen = Pen::new(canvas, area);
     pen.group(0, &[(&plain(player.title()), true)]);
     let width = digits(entries);
-    pen.group(GAP, &[("entry ", false), (&format!("{entry:>width$}"), true), (&format!(" of {entries}"), false)]);
+    pen.group(
+        GAP,
+        &[
+            ("entry ", false),
+            (&format!("{entry:>width$}"), true),
+            (&format!(" of {entries}"), false),
+        ],
+    );
     if is_high {
         pen.new_line();
     }
-    pen.group(GAP, &[(&format!("{:<17}", named(player.moment().action)), true)]);
+    pen.group(
+        GAP,
+        &[(&format!("{:<17}", named(player.moment().action)), true)],
+    );
     pen.group(GAP, &[(&format!("{:<15}", mark(player)), false)]);
     if is_high {
         pen.new_line();
     }
-    let of = if levels == 0 { String::new() } else { format!(" of {levels}") };
-    pen.group(GAP, &[("level ", false), (&level.to_string(), true), (&of, false)]);
+    let of = if levels == 0 {
+        String::new()
+    } else {
+        format!(" of {levels}")
+    };
+    pen.group(
+        GAP,
+        &[("level ", false), (&level.to_string(), true), (&of, false)],
+    );
     let width = digits(actions);
-    pen.group(GAP, &[("action ", false), (&format!("{action:>width$}"), true), (&format!(" of {actions}"), false)]);
+    pen.group(
+        GAP,
+        &[
+            ("action ", false),
+            (&format!("{action:>width$}"), true),
+            (&format!(" of {actions}"), false),
+        ],
+    );
     if is_high {
         pen.new_line();
     }
     let pause = if player.is_playing() { "" } else { " paused" };
-    pen.group(GAP, &[(&format!("{:<8}", format!("{}×{pause}", player.speed())), false)]);
+    pen.group(
+        GAP,
+        &[(
+            &format!("{:<8}", format!("{}×{pause}", player.speed())),
+            false,
+        )],
+    );
     pen.group(GAP, &[(&state(player), true)]);
 }
 
@@ -94,7 +130,12 @@ mod tests {
     use crate::replay::show::player::tests::film;
 
     fn texts(player: &Player, columns: u16, rows: u16, from: usize) -> String {
-        view(player, columns, rows).text().lines().skip(from).collect::<Vec<_>>().join("\n")
+        view(player, columns, rows)
+            .text()
+            .lines()
+            .skip(from)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     fn at(entry: isize) -> Player {
@@ -108,7 +149,11 @@ mod tests {
 
     #[test]
     fn why_a_play_failed_is_said_at_its_end() {
-        let ended = |entry: isize| at(entry).ending(Some("Here the play failed: 6@63,63: it raised IndexError".to_owned()));
+        let ended = |entry: isize| {
+            at(entry).ending(Some(
+                "Here the play failed: 6@63,63: it raised IndexError".to_owned(),
+            ))
+        };
         assert!(texts(&ended(7), 80, 40, 34).contains("Here the play failed: 6@63,63"));
         assert!(!texts(&ended(6), 80, 40, 34).contains("failed"));
     }
@@ -146,7 +191,13 @@ mod tests {
     #[test]
     fn beside_the_board_there_is_room_to_read() {
         let text = texts(&at(2), 94, 32, 0);
-        let right = |line: &str| line.chars().skip(66).collect::<String>().trim_end().to_owned();
+        let right = |line: &str| {
+            line.chars()
+                .skip(66)
+                .collect::<String>()
+                .trim_end()
+                .to_owned()
+        };
         insta::assert_snapshot!(text.lines().map(right).collect::<Vec<_>>().join("\n"), @r"
         wa1k-v1  entry 2 of 7
         ACTION6 at 10, 20

@@ -27,13 +27,20 @@ impl Terminal {
             eprintln!("left out: there is no tmux here, and RHAE_SKIP_MISSING=1 is set");
             return None;
         }
-        let terminal = Self { folder: tempfile::tempdir().expect("a folder can be made") };
+        let terminal = Self {
+            folder: tempfile::tempdir().expect("a folder can be made"),
+        };
         let size = ["-x", &columns.to_string(), "-y", &rows.to_string()].map(str::to_owned);
         let mut new = terminal.tmux();
-        new.args(["-f", "/dev/null", "new-session", "-d"]).args(size).args(["env", "PS1=$ ", "ENV=", "sh"]);
+        new.args(["-f", "/dev/null", "new-session", "-d"])
+            .args(size)
+            .args(["env", "PS1=$ ", "ENV=", "sh"]);
         new.args([";", "set-option", "-g", "status", "off"]);
         new.args([";", "set-option", "-g", "window-size", "manual"]);
-        assert!(new.status().is_ok_and(|status| status.success()), "tmux starts");
+        assert!(
+            new.status().is_ok_and(|status| status.success()),
+            "tmux starts"
+        );
         terminal.resize(columns, rows);
         terminal.wait_for("$");
         Some(terminal)
@@ -71,27 +78,42 @@ impl Terminal {
     /// Whether the cursor is visible, the alternate screen shown, the mouse reported.
     pub(crate) fn modes(&self) -> String {
         let format = "cursor #{cursor_flag} alternate #{alternate_on} mouse #{mouse_any_flag}";
-        self.ask(&["display-message", "-p", format]).trim().to_owned()
+        self.ask(&["display-message", "-p", format])
+            .trim()
+            .to_owned()
     }
 
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
-        self.ask(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+        self.ask(&[
+            "resize-window",
+            "-x",
+            &columns.to_string(),
+            "-y",
+            &rows.to_string(),
+        ]);
     }
 
     /// Waits until the screen shows a text.
     pub(crate) fn wait_for(&self, text: &str) {
-        self.wait_until(&format!("`{text}` appears"), |terminal| terminal.text().contains(text));
+        self.wait_until(&format!("`{text}` appears"), |terminal| {
+            terminal.text().contains(text)
+        });
     }
 
     /// Waits until the screen no longer shows a text.
     pub(crate) fn wait_while(&self, text: &str) {
-        self.wait_until(&format!("`{text}` goes away"), |terminal| !terminal.text().contains(text));
+        self.wait_until(&format!("`{text}` goes away"), |terminal| {
+            !terminal.text().contains(text)
+        });
     }
 
     /// Waits until something is so.
     pub(crate) fn wait_until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
         if !comes_true(|| is_so(self)) {
-            panic!("waited in vain until {what}; the screen shows\n{}", self.text());
+            panic!(
+                "waited in vain until {what}; the screen shows\n{}",
+                self.text()
+            );
         }
     }
 
@@ -100,13 +122,19 @@ impl Terminal {
 
     fn tmux(&self) -> Command {
         let mut tmux = Command::new("tmux");
-        tmux.env("TMUX_TMPDIR", self.folder.path()).env_remove("TMUX").args(["-L", "test"]);
+        tmux.env("TMUX_TMPDIR", self.folder.path())
+            .env_remove("TMUX")
+            .args(["-L", "test"]);
         tmux
     }
 
     fn ask(&self, words: &[&str]) -> String {
         let output = self.tmux().args(words).output().expect("tmux can be run");
-        assert!(output.status.success(), "tmux {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "tmux {words:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).expect("tmux answers in UTF-8")
     }
 }

@@ -44,16 +44,26 @@ pub(crate) struct Proxy {
 
 impl Proxy {
     /// A proxy before a server. `fault` is asked for each command, counted from 1.
-    pub(crate) fn start(server: &str, fault: impl Fn(usize) -> Fault + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(
+        server: &str,
+        fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
+    ) -> Self {
         Self::begin(server, Told::Everything, fault)
     }
 
     /// As [`Proxy::start`], before a server that seems to know nothing of idempotency keys.
-    pub(crate) fn without_keys(server: &str, fault: impl Fn(usize) -> Fault + Send + Sync + 'static) -> Self {
+    pub(crate) fn without_keys(
+        server: &str,
+        fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
+    ) -> Self {
         Self::begin(server, Told::NoKeys, fault)
     }
 
-    fn begin(server: &str, told: Told, fault: impl Fn(usize) -> Fault + Send + Sync + 'static) -> Self {
+    fn begin(
+        server: &str,
+        told: Told,
+        fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -62,8 +72,12 @@ impl Proxy {
         // Its threads end with the test's process.
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let (server, fault, kept, commands) =
-                    (server.clone(), Arc::clone(&fault), Arc::clone(&kept), Arc::clone(&commands));
+                let (server, fault, kept, commands) = (
+                    server.clone(),
+                    Arc::clone(&fault),
+                    Arc::clone(&kept),
+                    Arc::clone(&commands),
+                );
                 std::thread::spawn(move || serve(client, &server, told, &*fault, &kept, &commands));
             }
         });
@@ -89,7 +103,11 @@ fn serve(
         let (head, body) = message(&mut client)?;
         seen.lock().unwrap().push(head.clone());
         let is_command = head.starts_with("POST /api/cmd/ACTION");
-        let fault = if is_command { fault(commands.fetch_add(1, Ordering::Relaxed) + 1) } else { Fault::None };
+        let fault = if is_command {
+            fault(commands.fetch_add(1, Ordering::Relaxed) + 1)
+        } else {
+            Fault::None
+        };
         match fault {
             Fault::CutBefore => return None,
             Fault::Hang => loop {
@@ -97,7 +115,12 @@ fn serve(
             },
             Fault::Delay(time) => std::thread::sleep(time),
             Fault::Unavailable => {
-                answer(&mut client, "503 Service Unavailable", "{\"error\":\"SERVICE_UNAVAILABLE\",\"message\":\"test\"}").ok()?;
+                answer(
+                    &mut client,
+                    "503 Service Unavailable",
+                    "{\"error\":\"SERVICE_UNAVAILABLE\",\"message\":\"test\"}",
+                )
+                .ok()?;
                 continue;
             }
             Fault::Limited => {
@@ -118,7 +141,12 @@ fn serve(
         if fault == Fault::CutAfter {
             return None;
         }
-        let kept = |line: &&str| told == Told::Everything || !line.to_ascii_lowercase().starts_with("idempotency-supported");
+        let kept = |line: &&str| {
+            told == Told::Everything
+                || !line
+                    .to_ascii_lowercase()
+                    .starts_with("idempotency-supported")
+        };
         let head: Vec<&str> = head.split("\r\n").filter(kept).collect();
         client.write_all(head.join("\r\n").as_bytes()).ok()?;
         client.write_all(&body).ok()?;
@@ -134,7 +162,13 @@ fn message(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
         head.push(byte[0]);
     }
     let head = String::from_utf8(head).ok()?;
-    let length = |line: &str| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse::<usize>().ok();
+    let length = |line: &str| {
+        line.to_ascii_lowercase()
+            .strip_prefix("content-length:")?
+            .trim()
+            .parse::<usize>()
+            .ok()
+    };
     let mut body = vec![0; head.lines().find_map(length).unwrap_or(0)];
     stream.read_exact(&mut body).ok()?;
     Some((head, body))
@@ -142,5 +176,8 @@ fn message(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
 
 fn answer(client: &mut TcpStream, status: &str, body: &str) -> io::Result<()> {
     let length = body.len();
-    write!(client, "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+    write!(
+        client,
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
 }

@@ -18,7 +18,12 @@ const PROBE: &str = include_str!("browser/probe.js");
 fn browser() -> Option<&'static str> {
     let found = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()));
+        .find(|name| {
+            Command::new(name)
+                .arg("--version")
+                .output()
+                .is_ok_and(|output| output.status.success())
+        });
     if found.is_none() {
         assert!(
             std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
@@ -61,7 +66,9 @@ fn expected(recording: &Recording) -> String {
 
 fn checksum(frames: &[Frame]) -> u32 {
     let cells = frames.iter().flat_map(|frame| frame.cells());
-    cells.fold(0x811C_9DC5, |hash, &cell| (hash ^ u32::from(cell)).wrapping_mul(0x0100_0193))
+    cells.fold(0x811C_9DC5, |hash, &cell| {
+        (hash ^ u32::from(cell)).wrapping_mul(0x0100_0193)
+    })
 }
 
 #[test]
@@ -70,15 +77,33 @@ fn the_page_shows_the_frames_of_the_replay() {
     let bench = Bench::new();
     for file in [bench.recording.clone(), solved_levels(&bench, 8)] {
         let page = bench.path("page.html");
-        succeeds(&["render", text(&file), "--format", "html", "--force", "--out", text(&page)]);
+        succeeds(&[
+            "render",
+            text(&file),
+            "--format",
+            "html",
+            "--force",
+            "--out",
+            text(&page),
+        ]);
         let html = fs::read_to_string(&page).unwrap();
         let (before, after) = html.rsplit_once("</script>").unwrap();
         fs::write(&page, format!("{before}\n{PROBE}</script>{after}")).unwrap();
 
         let profile = tempfile::tempdir().unwrap();
         let output = Command::new(browser)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+            ])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .args(["--virtual-time-budget=5000", "--dump-dom"])
             .arg(format!("file://{}", page.display()))
@@ -86,8 +111,17 @@ fn the_page_shows_the_frames_of_the_replay() {
             .unwrap();
         let dom = String::from_utf8(output.stdout).unwrap();
         let part = |id: &str| {
-            let found = dom.split_once(&format!("<pre id=\"{id}\">")).and_then(|(_, rest)| rest.split_once("</pre>"));
-            found.unwrap_or_else(|| panic!("no `{id}` in the page: {}", String::from_utf8_lossy(&output.stderr))).0
+            let found = dom
+                .split_once(&format!("<pre id=\"{id}\">"))
+                .and_then(|(_, rest)| rest.split_once("</pre>"));
+            found
+                .unwrap_or_else(|| {
+                    panic!(
+                        "no `{id}` in the page: {}",
+                        String::from_utf8_lossy(&output.stderr)
+                    )
+                })
+                .0
         };
         let recording = Recording::parse(&fs::read_to_string(&file).unwrap()).unwrap();
         assert_eq!(part("decoded"), expected(&recording), "{}", file.display());

@@ -7,7 +7,13 @@ use super::{Bench, RHAE, fails, solved_levels, text};
 use crate::play::tmux::Terminal;
 
 fn board(terminal: &Terminal) -> Vec<String> {
-    terminal.picture().lines().skip(1).take(32).map(str::to_owned).collect()
+    terminal
+        .picture()
+        .lines()
+        .skip(1)
+        .take(32)
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -15,14 +21,31 @@ fn stepping_changes_entry_and_picture() {
     let bench = Bench::new();
     let solved = solved_levels(&bench, 2);
     let entries = fs::read_to_string(&solved).unwrap().lines().count() - 2;
-    let Some(terminal) = Terminal::open(80, 40) else { return };
-    terminal.type_line(&format!("{RHAE} replay show {} --speed 0.5; echo code=$?", text(&solved)));
-    for part in ["hk26-v1", &format!("of {entries}"), "level 1 of 8", "going on", "0.5×", "space pause"] {
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
+    terminal.type_line(&format!(
+        "{RHAE} replay show {} --speed 0.5; echo code=$?",
+        text(&solved)
+    ));
+    for part in [
+        "hk26-v1",
+        &format!("of {entries}"),
+        "level 1 of 8",
+        "going on",
+        "0.5×",
+        "space pause",
+    ] {
         terminal.wait_for(part);
     }
     terminal.send("Space");
     terminal.wait_for("paused");
-    let entry = |number: usize| format!("entry {number:>width$} of {entries}", width = entries.to_string().len());
+    let entry = |number: usize| {
+        format!(
+            "entry {number:>width$} of {entries}",
+            width = entries.to_string().len()
+        )
+    };
     terminal.send("Home");
     terminal.wait_for(&entry(1));
     terminal.wait_for("a new game");
@@ -34,7 +57,9 @@ fn stepping_changes_entry_and_picture() {
     terminal.wait_until("the picture changes", |terminal| board(terminal) != first);
     terminal.send("Left");
     terminal.wait_for(&entry(1));
-    terminal.wait_until("the picture is as at first", |terminal| board(terminal) == first);
+    terminal.wait_until("the picture is as at first", |terminal| {
+        board(terminal) == first
+    });
     terminal.send("NPage");
     terminal.wait_for(&entry(11));
     terminal.send("S-Left");
@@ -62,9 +87,24 @@ fn stepping_changes_entry_and_picture() {
 fn a_click_has_its_place_and_a_useless_action_its_mark() {
     let bench = Bench::new();
     let recording = bench.text();
-    let line = recording.lines().position(|line| line.contains("\"6@") && line.contains("\"unchanged\":true")).unwrap();
-    let place = recording.lines().nth(line).unwrap().split("6@").nth(1).unwrap().split('"').next().unwrap().replace(',', ", ");
-    let Some(terminal) = Terminal::open(80, 40) else { return };
+    let line = recording
+        .lines()
+        .position(|line| line.contains("\"6@") && line.contains("\"unchanged\":true"))
+        .unwrap();
+    let place = recording
+        .lines()
+        .nth(line)
+        .unwrap()
+        .split("6@")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap()
+        .replace(',', ", ");
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
     terminal.type_line(&format!("{RHAE} replay show {}", text(&bench.recording)));
     terminal.wait_for("entry");
     terminal.send("Space");
@@ -84,10 +124,19 @@ fn a_click_has_its_place_and_a_useless_action_its_mark() {
 fn every_way_to_quit_gives_the_screen_back() {
     let bench = Bench::new();
     let toolkit = bench.converted(&bench.recording, "toolkit");
-    let Some(terminal) = Terminal::open(80, 40) else { return };
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
     terminal.type_line("echo before-the-show");
-    for (key, file) in [("q", &bench.recording), ("C-c", &toolkit), ("Escape", &toolkit)] {
-        terminal.type_line(&format!("{RHAE} replay show {}; echo code=$?-{key}", text(file)));
+    for (key, file) in [
+        ("q", &bench.recording),
+        ("C-c", &toolkit),
+        ("Escape", &toolkit),
+    ] {
+        terminal.type_line(&format!(
+            "{RHAE} replay show {}; echo code=$?-{key}",
+            text(file)
+        ));
         terminal.wait_for("level 1 of 8");
         assert_eq!(terminal.modes(), "cursor 0 alternate 1 mouse 0");
         assert!(!terminal.text().contains("before-the-show"));
@@ -104,12 +153,24 @@ fn every_way_to_quit_gives_the_screen_back() {
 fn a_signal_gives_the_screen_back() {
     let bench = Bench::new();
     let id = bench.path("pid");
-    let Some(terminal) = Terminal::open(80, 40) else { return };
-    let show = format!("echo $$ > {}; exec {RHAE} replay show {}", text(&id), text(&bench.recording));
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
+    let show = format!(
+        "echo $$ > {}; exec {RHAE} replay show {}",
+        text(&id),
+        text(&bench.recording)
+    );
     terminal.type_line(&format!("sh -c '{show}'; echo code=$?"));
     terminal.wait_for("level 1 of 8");
     let id = fs::read_to_string(&id).unwrap();
-    assert!(Command::new("kill").args(["-s", "TERM", id.trim()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-s", "TERM", id.trim()])
+            .status()
+            .unwrap()
+            .success()
+    );
     terminal.wait_for("code=143");
     assert_eq!(terminal.modes(), "cursor 1 alternate 0 mouse 0");
 }
@@ -118,8 +179,13 @@ fn a_signal_gives_the_screen_back() {
 fn a_level_to_begin_with_must_be_there() {
     let bench = Bench::new();
     let solved = solved_levels(&bench, 2);
-    fails(&["show", text(&solved), "--level", "9"], &["does not reach level 9"]);
-    let Some(terminal) = Terminal::open(94, 32) else { return };
+    fails(
+        &["show", text(&solved), "--level", "9"],
+        &["does not reach level 9"],
+    );
+    let Some(terminal) = Terminal::open(94, 32) else {
+        return;
+    };
     terminal.type_line(&format!("{RHAE} replay show {} --level 2", text(&solved)));
     terminal.wait_for("level 2 of 8");
     terminal.resize(60, 20);
@@ -132,7 +198,14 @@ fn a_level_to_begin_with_must_be_there() {
 #[test]
 fn without_a_terminal_there_is_an_error_with_advice() {
     let bench = Bench::new();
-    let advice = ["`rhae replay show` needs a terminal", "without pipes", "`rhae replay render`"];
+    let advice = [
+        "`rhae replay show` needs a terminal",
+        "without pipes",
+        "`rhae replay render`",
+    ];
     fails(&["show", text(&bench.recording)], &advice);
-    fails(&["show", text(&bench.path("absent.jsonl"))], &["cannot read"]);
+    fails(
+        &["show", text(&bench.path("absent.jsonl"))],
+        &["cannot read"],
+    );
 }

@@ -20,7 +20,11 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// How many kills: fifty, or a thousand in the long form.
 fn kills() -> usize {
-    if std::env::var_os("RHAE_FULL").is_some() { 1000 } else { 50 }
+    if std::env::var_os("RHAE_FULL").is_some() {
+        1000
+    } else {
+        50
+    }
 }
 
 /// What a client was told: the hash of the frames of each entry of its log, where it got an answer.
@@ -31,9 +35,21 @@ pub(crate) struct Told {
 
 /// The next action of a play that nobody means to win.
 pub(crate) fn next_action(turn: u8, over: bool) -> Action {
-    let keys = [Action::Action1, Action::Action4, Action::Action2, Action::Action3];
-    let click = Action::Action6 { x: turn.wrapping_mul(37) % 64, y: turn.wrapping_mul(11) % 64 };
-    let action = if turn.is_multiple_of(3) { click } else { keys[usize::from(turn / 3 % 4)] };
+    let keys = [
+        Action::Action1,
+        Action::Action4,
+        Action::Action2,
+        Action::Action3,
+    ];
+    let click = Action::Action6 {
+        x: turn.wrapping_mul(37) % 64,
+        y: turn.wrapping_mul(11) % 64,
+    };
+    let action = if turn.is_multiple_of(3) {
+        click
+    } else {
+        keys[usize::from(turn / 3 % 4)]
+    };
     if over { Action::Reset } else { action }
 }
 
@@ -55,8 +71,17 @@ fn counted(remote: &Remote, card: &str) -> usize {
 
 /// As [`play`], with an idempotency key on every command: what got no answer is sent again until there is one, so that nothing stays
 /// unknown.
-fn play_with_keys(remote: &Remote, game: &str, guid: String, done: &AtomicUsize, stop: &AtomicBool) -> Told {
-    let mut told = Told { guid, hashes: vec![None] };
+fn play_with_keys(
+    remote: &Remote,
+    game: &str,
+    guid: String,
+    done: &AtomicUsize,
+    stop: &AtomicBool,
+) -> Told {
+    let mut told = Told {
+        guid,
+        hashes: vec![None],
+    };
     let (mut over, mut turn) = (false, 0_u8);
     while !stop.load(Ordering::Relaxed) {
         turn = turn.wrapping_add(1);
@@ -86,8 +111,17 @@ pub(crate) fn insist(mut send: impl FnMut() -> Result<Value, Failure>) -> Result
 }
 
 /// Plays until it is told to stop. Every action counts, so the card says how long the log is.
-fn play(remote: &Remote, game: &str, (card, guid): (String, String), done: &AtomicUsize, stop: &AtomicBool) -> Told {
-    let mut told = Told { guid, hashes: vec![None] };
+fn play(
+    remote: &Remote,
+    game: &str,
+    (card, guid): (String, String),
+    done: &AtomicUsize,
+    stop: &AtomicBool,
+) -> Told {
+    let mut told = Told {
+        guid,
+        hashes: vec![None],
+    };
     let mut over = false;
     let mut turn = 0_u8;
     while !stop.load(Ordering::Relaxed) {
@@ -100,11 +134,19 @@ fn play(remote: &Remote, game: &str, (card, guid): (String, String), done: &Atom
                 told.hashes.push(Some(hash(&frame)));
                 done.fetch_add(1, Ordering::Relaxed);
             }
-            Err(Failure::Refused(400, body)) if body["error"] == "GAME_NOT_STARTED_ERROR" => over = true,
+            Err(Failure::Refused(400, body)) if body["error"] == "GAME_NOT_STARTED_ERROR" => {
+                over = true
+            }
             Err(Failure::Lost) => {
                 // Nobody knows whether the last command was carried out. What was acknowledged was, and nothing was twice.
                 let length = counted(remote, &card) + 1;
-                assert!([0, 1].map(|more| told.hashes.len() + more).contains(&length), "{length} {}", told.hashes.len());
+                assert!(
+                    [0, 1]
+                        .map(|more| told.hashes.len() + more)
+                        .contains(&length),
+                    "{length} {}",
+                    told.hashes.len()
+                );
                 told.hashes.resize(length, None);
             }
             Err(refused) => panic!("{refused:?}"),
@@ -119,7 +161,10 @@ fn what_clients_were_told_survives_every_kill() {
     let mut serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
     let (address, url) = (serving.address().to_owned(), serving.url.clone());
     let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let begun: Vec<_> = GAMES.iter().map(|game| serving.remote().begin(game)).collect();
+    let begun: Vec<_> = GAMES
+        .iter()
+        .map(|game| serving.remote().begin(game))
+        .collect();
     let told: Vec<Told> = std::thread::scope(|scope| {
         let clients: Vec<_> = GAMES
             .iter()
@@ -134,7 +179,9 @@ fn what_clients_were_told_survives_every_kill() {
             })
             .collect();
         let wait_for = |count: usize| {
-            while done.load(Ordering::Relaxed) < count && !clients.iter().any(|client| client.is_finished()) {
+            while done.load(Ordering::Relaxed) < count
+                && !clients.iter().any(|client| client.is_finished())
+            {
                 std::thread::sleep(PAUSE);
             }
         };
@@ -145,14 +192,25 @@ fn what_clients_were_told_survives_every_kill() {
         }
         wait_for(done.load(Ordering::Relaxed) + BETWEEN);
         stop.store(true, Ordering::Relaxed);
-        clients.into_iter().map(|client| client.join().unwrap()).collect()
+        clients
+            .into_iter()
+            .map(|client| client.join().unwrap())
+            .collect()
     });
     serving.kill();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let acknowledged: usize = told.iter().map(|told| told.hashes.iter().flatten().count()).sum();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let acknowledged: usize = told
+        .iter()
+        .map(|told| told.hashes.iter().flatten().count())
+        .sum();
     assert!(acknowledged >= BETWEEN * kills());
     runtime.block_on(async {
-        let store = SqliteStore::open(&folder.path().join("rhae.db"), SqliteOptions::default()).await.unwrap();
+        let store = SqliteStore::open(&folder.path().join("rhae.db"), SqliteOptions::default())
+            .await
+            .unwrap();
         compare(&store, &told).await;
         store.close().await;
     });
@@ -161,11 +219,19 @@ fn what_clients_were_told_survives_every_kill() {
 /// Compares what clients were told with the logs, and the logs with their replays.
 pub(crate) async fn compare(store: &dyn Store, told: &[Told]) {
     for told in told {
-        let play = store.play(told.guid.parse::<PlayId>().unwrap()).await.unwrap().unwrap();
+        let play = store
+            .play(told.guid.parse::<PlayId>().unwrap())
+            .await
+            .unwrap()
+            .unwrap();
         let entries = store.log(play.key).await.unwrap();
         assert_eq!(entries.len(), told.hashes.len(), "{}", play.game_id);
         for (index, (entry, told)) in entries.iter().zip(&told.hashes).enumerate() {
-            assert!(told.is_none_or(|told| told == entry.hash), "{} entry {index}", play.game_id);
+            assert!(
+                told.is_none_or(|told| told == entry.hash),
+                "{} entry {index}",
+                play.game_id
+            );
         }
         let header = Header {
             game_id: play.game_id.clone(),
@@ -178,7 +244,12 @@ pub(crate) async fn compare(store: &dyn Store, told: &[Told]) {
             win_levels: play.win_levels,
             available: rhae_engine::ActionSet::EMPTY,
         };
-        let recording = Recording { format: Format::Rhae, header, entries, ending: None };
+        let recording = Recording {
+            format: Format::Rhae,
+            header,
+            entries,
+            ending: None,
+        };
         assert_eq!(replay(&Builtin, &recording).unwrap().mismatch, None);
     }
 }

@@ -20,8 +20,15 @@ pub(crate) fn python() -> Option<PathBuf> {
 
 /// A program of the virtual environment with a package; `None` if there is none and that was allowed.
 pub(crate) fn program(package: &str, name: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let program = root.join("target/python").join(package).join("bin").join(name);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
+    let program = root
+        .join("target/python")
+        .join(package)
+        .join("bin")
+        .join(name);
     if program.is_file() {
         return Some(program);
     }
@@ -29,7 +36,9 @@ pub(crate) fn program(package: &str, name: &str) -> Option<PathBuf> {
         std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
         "this test needs the Python package {package}, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
     );
-    eprintln!("left out: the Python package {package} is not installed, and RHAE_SKIP_MISSING=1 is set");
+    eprintln!(
+        "left out: the Python package {package} is not installed, and RHAE_SKIP_MISSING=1 is set"
+    );
     None
 }
 
@@ -41,22 +50,42 @@ fn plan(games: &[(&str, u8)]) -> Value {
     };
     let levels = |game: &str, count: u8| -> Value {
         let facts = rhae_games::find(game).unwrap().facts;
-        (0..count).map(|level| facts.solution(LevelIndex(level)).into_iter().map(action).collect::<Value>()).collect()
+        (0..count)
+            .map(|level| {
+                facts
+                    .solution(LevelIndex(level))
+                    .into_iter()
+                    .map(action)
+                    .collect::<Value>()
+            })
+            .collect()
     };
-    games.iter().map(|&(game, count)| (game.to_owned(), levels(game, count))).collect()
+    games
+        .iter()
+        .map(|&(game, count)| (game.to_owned(), levels(game, count)))
+        .collect()
 }
 
 /// Runs the official client and gives what it saw.
 fn drive(serving: &Serving, python: &Path, mode: &str, games: &[(&str, u8)]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(python);
-    command.args(["-c", SCRIPT]).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .args(["-c", SCRIPT])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     for variable in ["ARC_API_KEY", "ARC_BASE_URL", "OPERATION_MODE"] {
         command.env_remove(variable);
     }
     let mut child = command.spawn().unwrap();
     let order = json!({"url": serving.url, "mode": mode, "plan": plan(games)});
-    child.stdin.take().unwrap().write_all(order.to_string().as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(order.to_string().as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "the official client failed");
     // The packages greet their users, so only the last line is ours.
@@ -66,19 +95,34 @@ fn drive(serving: &Serving, python: &Path, mode: &str, games: &[(&str, u8)]) -> 
 
 /// The scores that the client computes from its own counts must be those of the card.
 fn scores_agree(seen: &Value) {
-    let close = |ours: &Value, theirs: &Value| (ours.as_f64().unwrap() - theirs.as_f64().unwrap()).abs() < 1e-9;
+    let close = |ours: &Value, theirs: &Value| {
+        (ours.as_f64().unwrap() - theirs.as_f64().unwrap()).abs() < 1e-9
+    };
     let card = &seen["closed"];
-    let computed: BTreeMap<String, Vec<Value>> = serde_json::from_value(seen["computed"].clone()).unwrap();
+    let computed: BTreeMap<String, Vec<Value>> =
+        serde_json::from_value(seen["computed"].clone()).unwrap();
     for (game, scores) in &computed {
         let environments = card["environments"].as_array().unwrap();
-        let environment = environments.iter().find(|environment| environment["id"] == game.as_str()).unwrap();
+        let environment = environments
+            .iter()
+            .find(|environment| environment["id"] == game.as_str())
+            .unwrap();
         let runs = environment["runs"].as_array().unwrap();
         assert_eq!(runs.len(), scores.len(), "{game}");
         for (run, score) in runs.iter().zip(scores) {
-            assert!(close(&run["score"], score), "{game}: {} and {score}", run["score"]);
+            assert!(
+                close(&run["score"], score),
+                "{game}: {} and {score}",
+                run["score"]
+            );
         }
     }
-    assert!(close(&card["score"], &seen["computed_total"]), "{} and {}", card["score"], seen["computed_total"]);
+    assert!(
+        close(&card["score"], &seen["computed_total"]),
+        "{} and {}",
+        card["score"],
+        seen["computed_total"]
+    );
 }
 
 #[test]
@@ -86,11 +130,28 @@ fn the_official_client_plays_online() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let seen = drive(&serving, &python, "online", &[("kq19", 8), ("ym39", 3), ("hk26", 2)]);
-    assert_eq!(seen["listed"].as_array().unwrap().len(), Builtin.list().len());
-    assert_eq!(seen["states"], json!({"kq19": "WIN", "ym39": "NOT_FINISHED", "hk26": "NOT_FINISHED"}));
+    let seen = drive(
+        &serving,
+        &python,
+        "online",
+        &[("kq19", 8), ("ym39", 3), ("hk26", 2)],
+    );
+    assert_eq!(
+        seen["listed"].as_array().unwrap().len(),
+        Builtin.list().len()
+    );
+    assert_eq!(
+        seen["states"],
+        json!({"kq19": "WIN", "ym39": "NOT_FINISHED", "hk26": "NOT_FINISHED"})
+    );
     assert_eq!(seen["in_flight"], seen["closed"]);
-    assert_eq!((&seen["closed"]["tags"], &seen["closed"]["total_environments"]), (&json!(["conformance", "agent"]), &3.into()));
+    assert_eq!(
+        (
+            &seen["closed"]["tags"],
+            &seen["closed"]["total_environments"]
+        ),
+        (&json!(["conformance", "agent"]), &3.into())
+    );
     scores_agree(&seen);
 }
 
@@ -99,8 +160,16 @@ fn the_official_client_competes() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let serving = Serving::start(folder.path(), "127.0.0.1:0", &["--competition"]);
-    let seen = drive(&serving, &python, "competition", &[("ny40", 3), ("bx20", 8)]);
+    let seen = drive(
+        &serving,
+        &python,
+        "competition",
+        &[("ny40", 3), ("bx20", 8)],
+    );
     assert_eq!(seen["closed"]["total_environments"], Builtin.list().len());
-    assert_eq!((&seen["closed"]["competition_mode"], &seen["states"]["bx20"]), (&true.into(), &"WIN".into()));
+    assert_eq!(
+        (&seen["closed"]["competition_mode"], &seen["states"]["bx20"]),
+        (&true.into(), &"WIN".into())
+    );
     scores_agree(&seen);
 }

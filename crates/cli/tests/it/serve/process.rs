@@ -22,7 +22,10 @@ pub(crate) struct Serving {
 impl Serving {
     /// Starts a server in a folder and waits until it listens.
     pub(crate) fn start(folder: &Path, address: &str, more: &[&str]) -> Self {
-        let arguments: Vec<&str> = ["serve", "--addr", address].into_iter().chain(more.iter().copied()).collect();
+        let arguments: Vec<&str> = ["serve", "--addr", address]
+            .into_iter()
+            .chain(more.iter().copied())
+            .collect();
         Self::run(command(folder, &arguments))
     }
 
@@ -30,9 +33,15 @@ impl Serving {
     pub(crate) fn run(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.strip_prefix("listening at ").and_then(|rest| rest.split_whitespace().next());
-        let url = url.unwrap_or_else(|| panic!("the server did not start: {line}")).to_owned();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .strip_prefix("listening at ")
+            .and_then(|rest| rest.split_whitespace().next());
+        let url = url
+            .unwrap_or_else(|| panic!("the server did not start: {line}"))
+            .to_owned();
         Self { child, url, line }
     }
 
@@ -93,12 +102,22 @@ pub(crate) struct Remote {
 
 impl Remote {
     pub(crate) fn new(url: &str) -> Self {
-        let config = ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(Duration::from_secs(30)));
-        Self { agent: config.build().into(), url: url.to_owned() }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(30)));
+        Self {
+            agent: config.build().into(),
+            url: url.to_owned(),
+        }
     }
 
     pub(crate) fn get(&self, path: &str) -> Result<Value, Failure> {
-        Self::read(self.agent.get(format!("{}{path}", self.url)).header("X-API-Key", "k").call())
+        Self::read(
+            self.agent
+                .get(format!("{}{path}", self.url))
+                .header("X-API-Key", "k")
+                .call(),
+        )
     }
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
@@ -106,26 +125,47 @@ impl Remote {
     }
 
     /// As [`Remote::post`], with an idempotency key.
-    pub(crate) fn post_once(&self, path: &str, body: &Value, key: Option<&str>) -> Result<Value, Failure> {
-        let mut request = self.agent.post(format!("{}{path}", self.url)).header("X-API-Key", "k");
+    pub(crate) fn post_once(
+        &self,
+        path: &str,
+        body: &Value,
+        key: Option<&str>,
+    ) -> Result<Value, Failure> {
+        let mut request = self
+            .agent
+            .post(format!("{}{path}", self.url))
+            .header("X-API-Key", "k");
         if let Some(key) = key {
             request = request.header("Idempotency-Key", key);
         }
-        Self::read(request.header("Content-Type", "application/json").send(body.to_string()))
+        Self::read(
+            request
+                .header("Content-Type", "application/json")
+                .send(body.to_string()),
+        )
     }
 
     fn read(sent: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Value, Failure> {
         let mut response = sent.map_err(|_| Failure::Lost)?;
-        let text = response.body_mut().read_to_string().map_err(|_| Failure::Lost)?;
+        let text = response
+            .body_mut()
+            .read_to_string()
+            .map_err(|_| Failure::Lost)?;
         let body = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-        if response.status().is_success() { Ok(body) } else { Err(Failure::Refused(response.status().as_u16(), body)) }
+        if response.status().is_success() {
+            Ok(body)
+        } else {
+            Err(Failure::Refused(response.status().as_u16(), body))
+        }
     }
 
     /// Opens a card and a play on it.
     pub(crate) fn begin(&self, game: &str) -> (String, String) {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let card = text(&self.post("/api/scorecard/open", &json!({})).unwrap()["card_id"]);
-        let frame = self.post("/api/cmd/RESET", &json!({"card_id": card, "game_id": game})).unwrap();
+        let frame = self
+            .post("/api/cmd/RESET", &json!({"card_id": card, "game_id": game}))
+            .unwrap();
         (card, text(&frame["guid"]))
     }
 
@@ -134,7 +174,13 @@ impl Remote {
     }
 
     /// As [`Remote::act`], with an idempotency key.
-    pub(crate) fn act_once(&self, game: &str, guid: &str, action: Action, key: Option<&str>) -> Result<Value, Failure> {
+    pub(crate) fn act_once(
+        &self,
+        game: &str,
+        guid: &str,
+        action: Action,
+        key: Option<&str>,
+    ) -> Result<Value, Failure> {
         let mut body = json!({"game_id": game, "guid": guid});
         if let Action::Action6 { x, y } = action {
             body["x"] = x.into();

@@ -7,19 +7,29 @@ pub(crate) fn film() -> Film {
     let moment = |action, frames: Vec<Frame>, levels_completed| Moment {
         action,
         frames,
-        state: if levels_completed == 3 { PlayState::Win } else { PlayState::NotFinished },
+        state: if levels_completed == 3 {
+            PlayState::Win
+        } else {
+            PlayState::NotFinished
+        },
         levels_completed,
         changed: !matches!(action, Action::Action6 { .. }),
         counted: action != Action::Reset,
         full_reset: action == Action::Reset,
         reasoning: None,
     };
-    film.moments.push(moment(Action::Reset, vec![Frame::filled(0)], 0));
+    film.moments
+        .push(moment(Action::Reset, vec![Frame::filled(0)], 0));
     for level in 0..3 {
         let number = 2 * level;
-        film.moments.push(moment(Action::Action6 { x: 10, y: 20 }, vec![Frame::filled(number + 1)], level));
+        film.moments.push(moment(
+            Action::Action6 { x: 10, y: 20 },
+            vec![Frame::filled(number + 1)],
+            level,
+        ));
         let frames = [14, 15, number + 2].map(Frame::filled).to_vec();
-        film.moments.push(moment(Action::Action4, frames, level + 1));
+        film.moments
+            .push(moment(Action::Action4, frames, level + 1));
     }
     film
 }
@@ -48,9 +58,26 @@ fn a_film_plays_frame_by_frame_to_its_end_and_again() {
     }
     assert_eq!(
         shown,
-        [(1, 0), (2, 1), (3, 14), (3, 15), (3, 2), (4, 3), (5, 14), (5, 15), (5, 4), (6, 5), (7, 14), (7, 15), (7, 6)]
+        [
+            (1, 0),
+            (2, 1),
+            (3, 14),
+            (3, 15),
+            (3, 2),
+            (4, 3),
+            (5, 14),
+            (5, 15),
+            (5, 4),
+            (6, 5),
+            (7, 14),
+            (7, 15),
+            (7, 6)
+        ]
     );
-    assert_eq!((player.state(), player.completed(), player.wait(now)), (PlayState::Win, Some(3), None));
+    assert_eq!(
+        (player.state(), player.completed(), player.wait(now)),
+        (PlayState::Win, Some(3), None)
+    );
     player.fulfil(Wish::Pause, now);
     assert_eq!((player.entry(), player.is_playing()), ((1, 7), true));
 }
@@ -63,7 +90,10 @@ fn pictures_stay_for_their_time_and_speed_shortens_it() {
     player.tick(now + ms(299));
     assert_eq!(player.entry(), (1, 7));
     player.tick(now + ms(300));
-    assert_eq!((player.entry(), player.wait(now + ms(300))), ((2, 7), Some(ms(120))));
+    assert_eq!(
+        (player.entry(), player.wait(now + ms(300))),
+        ((2, 7), Some(ms(120)))
+    );
     player.fulfil(Wish::Faster, now);
     player.fulfil(Wish::Faster, now);
     assert_eq!((player.speed(), player.wait(now)), (4.0, Some(ms(30))));
@@ -114,10 +144,16 @@ fn a_level_is_left_when_its_last_picture_has_moved() {
     let now = Instant::now();
     let mut player = Player::new(film(), 1.0, 1, now).unwrap();
     player.tick(now + ms(120));
-    assert_eq!((player.entry().0, player.level(), player.completed()), (3, (1, 3), None));
+    assert_eq!(
+        (player.entry().0, player.level(), player.completed()),
+        (3, (1, 3), None)
+    );
     player.tick(now + ms(220));
     player.tick(now + ms(320));
-    assert_eq!((player.entry().0, player.level(), player.completed()), (3, (2, 3), Some(1)));
+    assert_eq!(
+        (player.entry().0, player.level(), player.completed()),
+        (3, (2, 3), Some(1))
+    );
     assert_eq!(player.actions(), (2, 6));
 }
 
@@ -127,7 +163,10 @@ fn a_click_is_marked_for_a_moment() {
     let mut player = player(now);
     assert_eq!(player.mark(), None);
     player.fulfil(Wish::Step(1), now);
-    assert_eq!((player.mark(), player.wait(now)), (Some((10, 20)), Some(MARK)));
+    assert_eq!(
+        (player.mark(), player.wait(now)),
+        (Some((10, 20)), Some(MARK))
+    );
     player.tick(now + MARK);
     assert_eq!((player.mark(), player.wait(now)), (None, None));
     player.fulfil(Wish::Step(1), now);
