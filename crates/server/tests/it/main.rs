@@ -16,6 +16,7 @@ mod once;
 mod openapi;
 mod operation;
 mod pictures;
+mod rest;
 mod running;
 mod sharing;
 mod slow;

@@ -1,0 +1,201 @@
+//! Responses of every error type, including those that no request can provoke in a test: a lost
+//! database connection, a full disk, a failed environment.
+
+use std::fmt::Write;
+
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use rhae_server::{ApiError, Code};
+use rhae_store::StoreError;
+
+/// One error of every variant of [`ApiError`].
+fn api_errors() -> Vec<ApiError> {
+    let text = || "TEXT".to_owned();
+    let errors = vec![
+        ApiError::Malformed(text()),
+        ApiError::NotAnObject,
+        ApiError::Field {
+            field: "FIELD",
+            expected: "EXPECTED",
+        },
+        ApiError::TooLong {
+            field: "FIELD",
+            most: 1234,
+        },
+        ApiError::TooDeep(1234),
+        ApiError::BodyBroken,
+        ApiError::BodyTimeout,
+        ApiError::Unauthorized,
+        ApiError::NoAnonymousKeys,
+        ApiError::NoSources,
+        ApiError::RateLimit {
+            most: 1234,
+            retry_seconds: 56,
+        },
+        ApiError::TooManyCards(1234),
+        ApiError::TooManyPlays(1234),
+        ApiError::MediaType,
+        ApiError::TooLarge(1234),
+        ApiError::NoSuchPath,
+        ApiError::Method,
+        ApiError::NoSuchGame(text()),
+        ApiError::GameNotAvailable(text()),
+        ApiError::NoSource(text()),
+        ApiError::NoSuchCard(text()),
+        ApiError::CardNotOpen(text()),
+        ApiError::Competing,
+        ApiError::OpenedBefore,
+        ApiError::PlayedBefore(text()),
+        ApiError::NotOnCard(text()),
+        ApiError::NoSuchPlay {
+            game: "GAME".to_owned(),
+            guid: "GUID".to_owned(),
+        },
+        ApiError::NoSuchGuid(text()),
+        ApiError::Crowded,
+        ApiError::NotStarted,
+        ApiError::Frozen(text()),
+        ApiError::KeyReused(text()),
+        ApiError::Unknown(StoreError::Unknown(text())),
+        ApiError::Unavailable(StoreError::Unavailable(text())),
+        ApiError::Failed(text()),
+        ApiError::Http(StatusCode::INTERNAL_SERVER_ERROR),
+        ApiError::Http(StatusCode::LENGTH_REQUIRED),
+        ApiError::Http(StatusCode::from_u16(499).unwrap()),
+    ];
+    // The match has no wildcard: a new variant does not compile before it is named here, and
+    // belongs into the list above.
+    for error in &errors {
+        match error {
+            ApiError::Malformed(_)
+            | ApiError::NotAnObject
+            | ApiError::Field { .. }
+            | ApiError::TooLong { .. }
+            | ApiError::TooDeep(_)
+            | ApiError::BodyBroken
+            | ApiError::BodyTimeout
+            | ApiError::Unauthorized
+            | ApiError::NoAnonymousKeys
+            | ApiError::NoSources
+            | ApiError::RateLimit { .. }
+            | ApiError::TooManyCards(_)
+            | ApiError::TooManyPlays(_)
+            | ApiError::MediaType
+            | ApiError::TooLarge(_)
+            | ApiError::NoSuchPath
+            | ApiError::Method
+            | ApiError::NoSuchGame(_)
+            | ApiError::GameNotAvailable(_)
+            | ApiError::NoSource(_)
+            | ApiError::NoSuchCard(_)
+            | ApiError::CardNotOpen(_)
+            | ApiError::Competing
+            | ApiError::OpenedBefore
+            | ApiError::PlayedBefore(_)
+            | ApiError::NotOnCard(_)
+            | ApiError::NoSuchPlay { .. }
+            | ApiError::NoSuchGuid(_)
+            | ApiError::Crowded
+            | ApiError::NotStarted
+            | ApiError::Frozen(_)
+            | ApiError::KeyReused(_)
+            | ApiError::Unknown(_)
+            | ApiError::Unavailable(_)
+            | ApiError::Failed(_)
+            | ApiError::Http(_) => {}
+        }
+    }
+    errors
+}
+
+/// Errors of the database as the API returns them.
+fn store_errors() -> Vec<ApiError> {
+    let text = || "TEXT".to_owned();
+    let errors = [
+        StoreError::Full(text()),
+        StoreError::ReadOnly(text()),
+        StoreError::Unavailable(text()),
+        StoreError::Unknown(text()),
+        StoreError::NewerSchema {
+            found: 12,
+            known: 3,
+        },
+        StoreError::Unsuitable(text()),
+        StoreError::Foreign,
+        StoreError::Corrupt(text()),
+        StoreError::Conflict(1234),
+        StoreError::CardNotOpen,
+        StoreError::PlayedBefore,
+        StoreError::OpenedBefore,
+        StoreError::KeyUsed,
+        StoreError::TooManyCards(1234),
+        StoreError::TooManyPlays(1234),
+    ];
+    errors.map(ApiError::from).to_vec()
+}
+
+/// Status, headers and body of the response.
+fn response_text(error: ApiError) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let response = error.into_response();
+    let mut text = format!("< {}\n", response.status().as_u16());
+    let mut headers: Vec<_> = response
+        .headers()
+        .iter()
+        .filter(|(name, _)| *name != header::CONTENT_LENGTH)
+        .map(|(name, value)| format!("< {name}: {}\n", value.to_str().unwrap()))
+        .collect();
+    headers.sort_unstable();
+    text.push_str(&headers.concat());
+    let body = runtime
+        .block_on(axum::body::to_bytes(response.into_body(), usize::MAX))
+        .unwrap();
+    writeln!(text, "\n{}\n", String::from_utf8_lossy(&body)).unwrap();
+    text
+}
+
+fn check(name: &str, errors: Vec<ApiError>) {
+    let text: String = errors.into_iter().map(response_text).collect();
+    insta::with_settings!({
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn every_api_error() {
+    check("error_types", api_errors());
+}
+
+#[test]
+fn every_database_error() {
+    check("error_types_of_the_database", store_errors());
+}
+
+#[test]
+fn every_code_belongs_to_an_error() {
+    for code in Code::ALL {
+        assert!(
+            api_errors().iter().any(|error| error.kind().0 == code),
+            "{code:?}"
+        );
+    }
+}
+
+#[test]
+fn lost_commit() {
+    let error = ApiError::from(StoreError::Unknown("connection closed".to_owned()));
+    let answer = super::exchange::parse_answer(&http_text(error));
+    let request = "> POST /api/cmd/ACTION1\n";
+    super::exchange::Exchanges::default().check("database_lost_in_a_commit", request, &answer);
+}
+
+/// The response as it is sent, without what the router adds.
+fn http_text(error: ApiError) -> String {
+    let text = response_text(error).replace("< ", "").replace('\n', "\r\n");
+    format!("HTTP/1.1 {text}")
+}

@@ -1,0 +1,52 @@
+//! The metrics, with numbers that depend on time or on connections replaced.
+
+use std::sync::Arc;
+
+use rhae_engine::Action;
+use rhae_server::serve_metrics;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::exchange::Exchanges;
+use crate::client::Client;
+use crate::running::Running;
+
+/// Metrics whose values differ between runs.
+const VOLATILE: [&str; 5] = [
+    "rhae_request_seconds_bucket",
+    "rhae_request_seconds_sum",
+    "rhae_commits_total",
+    "rhae_connections ",
+    "rhae_connections_total",
+];
+
+fn without_volatile_numbers(line: &str) -> String {
+    let is_volatile = VOLATILE.iter().any(|name| line.starts_with(name));
+    match line.rsplit_once(' ') {
+        Some((metric, _)) if is_volatile => format!("{metric} [number]\n"),
+        _ => format!("{line}\n"),
+    }
+}
+
+#[test]
+fn metrics() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path());
+    let client = running.client("k");
+    let card = client.open_card(&json!({}));
+    let guid = client.open_play(&card, "kq19");
+    client.act("kq19", &guid, Action::Action1).fine();
+    client.get("/no/such/path").refused(404, "NOT_FOUND");
+    let listener = running
+        .runtime
+        .block_on(TcpListener::bind("127.0.0.1:0"))
+        .unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Arc::clone(&running.server);
+    running
+        .runtime
+        .spawn(serve_metrics(listener, server, std::future::pending()));
+    let mut answer = Client::new(&format!("http://{address}"), "").get("/metrics");
+    answer.text = answer.text.lines().map(without_volatile_numbers).collect();
+    Exchanges::default().check("metrics", "> GET /metrics\n", &answer);
+}
