@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::rhae::{Outcome, command, rhae};
 
-const TASK: &str = r#"{"name":"x","train":[{"input":[[1]],"output":[[2]]}],"test":[{"input":[[3]],"output":[[4]]}]}"#;
+pub(crate) const TASK: &str = r#"{"name":"x","train":[{"input":[[1]],"output":[[2]]}],"test":[{"input":[[3]],"output":[[4]]}]}"#;
 
 /// A tar file as repositories' archives are: a header with the commit, then files.
-fn archive(files: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     let comment = format!("52 comment={}\n", "0a".repeat(20));
     let mut tar = Vec::new();
     let mut add = |name: &str, kind: u8, content: &str| {
@@ -41,7 +41,7 @@ fn archive(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// A server that answers requests for one path; gives its address.
-fn server(path: &'static str, body: Vec<u8>) -> String {
+pub(crate) fn server(path: &'static str, body: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {

@@ -20,4 +20,5 @@ mod run;
 mod run_trouble;
 mod score;
 mod serve;
+mod snapshots;
 mod validate;

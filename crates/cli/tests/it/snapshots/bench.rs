@@ -1,0 +1,49 @@
+//! The shape of the documents of `rhae bench`. All measured numbers are hidden.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::Bench;
+use crate::rhae::Outcome;
+
+fn measured() -> Bench {
+    let mut bench = Bench::new();
+    bench.redactor.hide_measurements();
+    bench
+}
+
+#[test]
+fn bench_engine_document() {
+    measured().document("bench engine", "", &["--slices", "1"]);
+}
+
+#[test]
+fn bench_agents_document() {
+    // The figures are results of seeded plays, not measurements.
+    Bench::new().document("bench agents", "", &["--seeds", "2", "--budget", "20"]);
+}
+
+#[test]
+fn bench_server_document() {
+    let mut bench = measured();
+    bench.redactor.add_field("actions", "count");
+    bench.document_of("bench server", "", &["--seconds", "1"], |command| {
+        // Standard error is the server's log, which has times and addresses.
+        let mut outcome: Outcome = command.output().unwrap().into();
+        outcome.err.clear();
+        outcome
+    });
+}
+
+#[test]
+fn bench_python_document() {
+    // The document is the one of the Python package, which passes through; a program that prints
+    // one stands in for Python with the package and the official engine.
+    let bench = Bench::new();
+    bench.write(
+        "python",
+        "#!/bin/sh\necho '{\"games\": [{\"game\": \"tl32\", \"ratio\": 2.5}], \"vector\": null}'\n",
+    );
+    fs::set_permissions(bench.path("python"), Permissions::from_mode(0o755)).unwrap();
+    bench.document("bench python", "", &["--python", "./python"]);
+}
