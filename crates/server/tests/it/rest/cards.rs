@@ -11,7 +11,7 @@ use crate::running::Running;
 const NO_CARD: &str = "00000000-0000-0000-0000-000000000000";
 
 #[test]
-fn life_of_a_scorecard() {
+fn scorecard_is_opened_read_and_closed() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -84,7 +84,7 @@ fn life_of_a_scorecard() {
 }
 
 #[test]
-fn opening_without_a_body() {
+fn scorecard_is_opened_without_a_body() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -112,7 +112,7 @@ fn repeated_opening_returns_the_same_scorecard() {
 }
 
 #[test]
-fn scorecard_of_a_competition() {
+fn competition_scorecard_is_hidden_until_it_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -153,7 +153,7 @@ fn scorecard_of_a_competition() {
 }
 
 #[test]
-fn second_scorecard_on_a_competition_server() {
+fn second_scorecard_on_a_competition_server_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config {
         competition: true,
@@ -167,7 +167,7 @@ fn second_scorecard_on_a_competition_server() {
 }
 
 #[test]
-fn wrong_fields_of_scorecard_requests() {
+fn invalid_fields_of_scorecard_requests_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());

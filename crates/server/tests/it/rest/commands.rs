@@ -14,7 +14,7 @@ const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
 const MAX_ATTEMPTS: usize = 2000;
 
 #[test]
-fn every_command() {
+fn every_command_returns_a_frame() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -56,7 +56,7 @@ fn every_command() {
 }
 
 #[test]
-fn compact_response() {
+fn compact_response_has_packed_frames() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let exchanges = Exchanges::default();
@@ -93,7 +93,7 @@ fn repeated_command_returns_the_first_response() {
 }
 
 #[test]
-fn win_and_actions_after_it() {
+fn action_after_a_win_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -132,7 +132,7 @@ fn lose(client: &Client, game: &str, guid: &str) -> Value {
 }
 
 #[test]
-fn action_after_game_over() {
+fn action_after_game_over_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -160,7 +160,7 @@ fn action_after_game_over() {
 }
 
 #[test]
-fn wrong_fields_of_commands() {
+fn invalid_fields_of_commands_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -260,7 +260,7 @@ fn wrong_fields_of_commands() {
 }
 
 #[test]
-fn limits_of_cards_and_plays() {
+fn cards_and_plays_above_the_limit_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         open_cards: Some(1),

@@ -22,7 +22,7 @@ fn limited(folder: &std::path::Path, limits: Limits) -> Running {
 }
 
 #[test]
-fn unknown_paths_and_wrong_methods() {
+fn unknown_paths_and_wrong_methods_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -43,7 +43,7 @@ fn unknown_paths_and_wrong_methods() {
 }
 
 #[test]
-fn bodies_that_are_not_json_objects() {
+fn bodies_that_are_not_json_objects_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -75,7 +75,7 @@ fn bodies_that_are_not_json_objects() {
 }
 
 #[test]
-fn bodies_that_are_too_large_or_too_deep() {
+fn bodies_that_are_too_large_or_too_deep_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         body_bytes: 1000,
@@ -109,7 +109,7 @@ fn sent_in_part(running: &Running, request: &str, ends: bool) -> String {
 const HEAD: &str = "POST /api/cmd/RESET HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 
 #[test]
-fn body_that_does_not_arrive_in_time() {
+fn body_that_does_not_arrive_in_time_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         body_timeout: Duration::from_millis(150),
@@ -123,7 +123,7 @@ fn body_that_does_not_arrive_in_time() {
 }
 
 #[test]
-fn body_that_breaks_off() {
+fn body_with_an_invalid_chunk_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let request = format!("{HEAD}Transfer-Encoding: chunked\r\n\r\nnot a chunk\r\n");

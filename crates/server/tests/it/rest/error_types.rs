@@ -167,12 +167,12 @@ fn check(name: &str, errors: Vec<ApiError>) {
 }
 
 #[test]
-fn every_api_error() {
+fn every_api_error_has_a_status_code_and_message() {
     check("error_types", api_errors());
 }
 
 #[test]
-fn every_database_error() {
+fn every_database_error_has_a_status_code_and_message() {
     check("error_types_of_the_database", store_errors());
 }
 
@@ -187,7 +187,7 @@ fn every_code_belongs_to_an_error() {
 }
 
 #[test]
-fn lost_commit() {
+fn lost_commit_has_an_unknown_outcome() {
     let error = ApiError::from(StoreError::Unknown("connection closed".to_owned()));
     let answer = super::exchange::parse_answer(&http_text(error));
     let request = "> POST /api/cmd/ACTION1\n";

@@ -97,7 +97,7 @@ impl Exchanges {
         answer
     }
 
-    /// Sends the bytes of a request on a connection of its own, reads the response to its end and
+    /// Sends the bytes of a request on a new connection, reads the response to its end and
     /// compares the exchange with the snapshot `name`.
     pub(super) fn send_raw(&self, name: &str, address: SocketAddr, request: &str) -> Answer {
         let answer = read_answer(address, request);

@@ -58,7 +58,7 @@ impl Environment for FailingEnvironment {
 }
 
 #[test]
-fn failing_environments() {
+fn failing_environment_is_a_server_error() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start_catalog(
         folder.path(),
@@ -85,7 +85,7 @@ fn failing_environments() {
 }
 
 #[test]
-fn read_only_database() {
+fn writes_to_a_read_only_database_are_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let exchanges = Exchanges::default();
@@ -115,7 +115,7 @@ fn read_only_database() {
 }
 
 #[test]
-fn full_database() {
+fn writes_to_a_full_database_are_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions {
         max_pages: Some(40),

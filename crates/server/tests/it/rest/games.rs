@@ -37,7 +37,7 @@ impl Catalog for WithSources {
 }
 
 #[test]
-fn environments() {
+fn environments_are_listed_and_unknown_ones_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -53,7 +53,7 @@ fn environments() {
 }
 
 #[test]
-fn sources() {
+fn sources_are_served_only_for_games_that_have_one() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start_catalog(
         folder.path(),
@@ -77,14 +77,14 @@ fn sources() {
 }
 
 #[test]
-fn anonymous_key_health_and_openapi_document() {
+fn anonymous_key_health_and_openapi_document_are_served() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
     exchanges.get("games_anonkey", &client, "/api/games/anonkey");
     exchanges.get("healthcheck", &client, "/api/healthcheck");
     let mut document = client.get("/api/openapi.json");
-    // The document itself has a snapshot of its own, see `openapi.rs`.
+    // `openapi.rs` compares the document itself with a snapshot.
     document.text = "{}".to_owned();
     exchanges.check(
         "openapi_document_headers",

@@ -34,7 +34,7 @@ fn with_keys(folder: &Path, limits: Limits) -> Running {
 }
 
 #[test]
-fn missing_and_unknown_keys() {
+fn missing_and_unknown_keys_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = with_keys(folder.path(), Limits::default());
     let exchanges = Exchanges::default();
@@ -53,7 +53,7 @@ fn missing_and_unknown_keys() {
 }
 
 #[test]
-fn key_without_the_scope() {
+fn key_without_the_scope_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = with_keys(folder.path(), Limits::default());
     let exchanges = Exchanges::default();
@@ -68,7 +68,7 @@ fn key_without_the_scope() {
 }
 
 #[test]
-fn revoked_key() {
+fn revoked_key_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = with_keys(folder.path(), Limits::default());
     let key = running.key(&[GameSet::Public]);
@@ -80,7 +80,7 @@ fn revoked_key() {
 }
 
 #[test]
-fn rate_limit() {
+fn request_above_the_rate_limit_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         requests_per_minute: Some(2),

@@ -1,5 +1,5 @@
 //! Layout of response bodies in snapshots: indented JSON, HTML with one element per line, and
-//! short forms of frames and of other data that nobody reads.
+//! short forms of frames and of other binary data.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

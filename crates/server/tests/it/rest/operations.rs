@@ -29,7 +29,7 @@ fn without_volatile_numbers(line: &str) -> String {
 }
 
 #[test]
-fn metrics() {
+fn metrics_count_requests_and_actions() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let client = running.client("k");

@@ -7,7 +7,7 @@ use super::exchange::Exchanges;
 use crate::running::Running;
 
 #[test]
-fn pages_without_any_play() {
+fn pages_are_served_without_any_play() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -20,7 +20,7 @@ fn pages_without_any_play() {
 }
 
 #[test]
-fn pages_of_plays_and_scorecards() {
+fn pages_show_plays_and_scorecards() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -82,7 +82,7 @@ fn pages_of_plays_and_scorecards() {
 }
 
 #[test]
-fn files() {
+fn pictures_and_assets_are_served() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());

@@ -34,7 +34,7 @@ fn played(exchanges: &Exchanges, client: &Client, card: &str) -> String {
 }
 
 #[test]
-fn facts_recording_and_events() {
+fn facts_recording_and_events_of_a_play_are_served() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -85,7 +85,7 @@ fn events_until_comment(running: &Running, path: &str) -> String {
 }
 
 #[test]
-fn events_of_an_open_card_end_with_a_comment() {
+fn idle_event_stream_sends_a_comment() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config {
         keep_alive_ms: 50,
@@ -105,7 +105,7 @@ fn events_of_an_open_card_end_with_a_comment() {
 }
 
 #[test]
-fn plays_that_cannot_be_read() {
+fn unknown_plays_and_plays_of_other_keys_are_not_found() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());
@@ -142,7 +142,7 @@ fn plays_that_cannot_be_read() {
 }
 
 #[test]
-fn too_many_followers() {
+fn follower_above_the_limit_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config {
         listeners: 0,
@@ -162,7 +162,7 @@ fn too_many_followers() {
 }
 
 #[test]
-fn frozen_play() {
+fn frozen_play_rejects_commands_and_stays_readable() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (running.client("k"), Exchanges::default());

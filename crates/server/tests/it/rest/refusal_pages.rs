@@ -10,7 +10,7 @@ use crate::running::{Access, Running};
 const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
 
 #[test]
-fn errors_on_a_server_with_open_access() {
+fn errors_are_pages_on_a_server_with_open_access() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path());
     let (client, exchanges) = (
@@ -48,7 +48,7 @@ fn errors_on_a_server_with_open_access() {
 }
 
 #[test]
-fn errors_on_a_server_with_keys() {
+fn errors_are_pages_on_a_server_with_keys() {
     let folder = tempfile::tempdir().unwrap();
     let access = Access {
         keys: true,

@@ -35,7 +35,7 @@ fn with_cookie(client: &Client, answer: &Answer) -> Client {
 }
 
 #[test]
-fn visitor_of_a_public_server() {
+fn visitor_of_a_public_server_gets_a_key() {
     let folder = tempfile::tempdir().unwrap();
     let running = with_visitors(folder.path(), Visitors::Public);
     let exchanges = Exchanges::default();
@@ -56,7 +56,7 @@ fn visitor_of_a_public_server() {
 }
 
 #[test]
-fn entering_with_a_key() {
+fn known_key_enters_and_unknown_key_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let running = with_visitors(folder.path(), Visitors::Off);
     let exchanges = Exchanges::default();
@@ -114,7 +114,7 @@ fn invitation(running: &Running) -> String {
 }
 
 #[test]
-fn invitations() {
+fn invitation_gives_one_key() {
     let folder = tempfile::tempdir().unwrap();
     let running = with_visitors(folder.path(), Visitors::Invite);
     let exchanges = Exchanges::default();
