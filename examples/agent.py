@@ -1,9 +1,9 @@
-"""An agent for `rhae run --agent-cmd "python3 examples/agent.py"`: the key that changed the picture most often, random clicks."""
+"""An agent for `rhae run --agent-cmd "python3 examples/agent.py"`: prefers actions that often changed the frame."""
 import json
 import random
 import sys
 
-tried, changed = {}, {}  # by action id: how often it was taken, how often the picture changed
+tried, changed = {}, {}  # by action id: how often it was taken, how often the frame changed
 last_action, last_picture = None, None
 
 
@@ -16,11 +16,11 @@ for line in sys.stdin:
     if message["type"] == "hello":
         random.seed(message["seed"])
     elif message["type"] == "observation":
-        picture = message["frame"][-1]  # frame[t][y][x]; the last one is the settled picture
+        picture = message["frame"][-1]  # frame[t][y][x]; the last one is the settled frame
         if last_action is not None:
             tried[last_action] = tried.get(last_action, 0) + 1
             changed[last_action] = changed.get(last_action, 0) + (picture != last_picture)
-        lost = message["state"] == "GAME_OVER"  # then only RESET, action 0, does anything
+        lost = message["state"] == "GAME_OVER"  # then only RESET, action 0, has an effect
         last_action = 0 if lost else max(message["available_actions"], key=rate)
         last_picture = picture
         reply = {"action": last_action, "reasoning": f"tried so far: {tried}"}

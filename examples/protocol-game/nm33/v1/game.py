@@ -1,4 +1,4 @@
-"""A whole game that speaks the hosting protocol itself, without any package: ACTION1 fills the bar, ACTION2 empties it."""
+"""A complete game that implements the hosting protocol without any package: ACTION1 fills the bar, ACTION2 empties it."""
 import struct
 import sys
 
