@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rhae_tasks::{Parser, parse_whole};
+use rhae_tasks::{Parser, parse_whole_task};
 
 fuzz_target!(|text: &str| {
     for parser in Parser::ALL {
         for tests in 1..3 {
-            if let Ok(answer) = parse_whole(parser, text, tests) {
+            if let Ok(answer) = parse_whole_task(parser, text, tests) {
                 assert_eq!(answer.grids.len(), tests);
                 assert!(text.get(answer.span).is_some());
             }

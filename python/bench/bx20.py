@@ -1,7 +1,7 @@
-"""The environment bx20 as a game for arcengine, frame for frame the one that ships with Rhae.
+"""The environment bx20 as a game for arcengine, with the same frames as the native one.
 
-It exists to be compared: a test plays both with the same actions, and the benchmark tells how much faster the native one is. It is
-written as such games are: sprites on layers, one phase of an animation in each call of ``step``.
+A test plays both with the same actions, and the benchmark compares their speed. The game is written
+in the usual style: sprites on layers, one phase of an animation per call of ``step``.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ DAY = {"ground": 4, "corner": 5, "glass": LIGHT}
 NIGHT = {"ground": 5, "corner": 4, "glass": 3}
 PLANTS = {"A": 14, "B": 10, "C": 7, "X": 15}
 
-# Directions are also the sides on which windows are: up, right, down, left.
+# Directions, which are also the sides of the room: up, right, down, left.
 STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 MAPS = [
@@ -39,7 +39,7 @@ SHAPES = {
 
 
 def shape(name, one, two):
-    """A shape with its two colours put in; -1 is transparent."""
+    """Returns the cells of a shape in two colours; -1 is transparent."""
     colors = {".": -1, "1": one, "2": two}
     return [[colors[mark] for mark in row] for row in SHAPES[name].split()]
 
@@ -77,7 +77,7 @@ class Window:
 
 
 class Plan:
-    """What does not change while a level is played."""
+    """The fixed parts of a level."""
 
     def __init__(self, text):
         rows = text.split("/")
@@ -163,7 +163,7 @@ class Bx20(ARCBaseGame):
         return all(stem[-1] == place for stem, place in zip(self.stems, self.plan.places, strict=True))
 
     def answer(self):
-        """What the action does, as the pictures that it shows one after the other."""
+        """Executes the action and returns functions that draw its frames, one after the other."""
         pictures = []
         if self.action.id == GameAction.ACTION6:
             x, y = self.action.data["x"], self.action.data["y"]

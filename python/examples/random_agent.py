@@ -1,4 +1,4 @@
-"""A random agent on every environment, through the calls of the official toolkit."""
+"""Plays every environment with random actions, through the calls of the official toolkit."""
 
 import argparse
 import random
@@ -9,7 +9,7 @@ from rhae.arcengine import GameAction, GameState
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--actions", type=int, default=200, help="actions in each environment")
+    parser.add_argument("--actions", type=int, default=200, help="actions per environment")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
 

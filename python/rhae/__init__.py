@@ -1,4 +1,21 @@
-"""Rhae from Python: its environments for Gymnasium, the toolkit's calls in one process, scores, replays and pictures."""
+"""ARC-AGI environments for Python.
+
+=============================== ================================================================
+``make``, ``make_vec``          environments for Gymnasium: one play, or many plays at once
+``Arcade``, ``OperationMode``   the calls of the official toolkit, in this process
+``verify``, ``score``           replay and score recordings
+``rgb``, ``png``, ``PALETTE``   frames as pictures
+``rhae.agents``                 agents in the style of the official agents repository
+``rhae.arcengine``              a drop-in replacement for the package ``arcengine``
+=============================== ================================================================
+
+Examples:
+    >>> import rhae
+    >>> env = rhae.make("kq19")
+    >>> frame, info = env.reset()
+    >>> frame.shape, info["state"]
+    ((64, 64), 'NOT_FINISHED')
+"""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -11,7 +28,8 @@ if TYPE_CHECKING:
     from rhae.pictures import PALETTE, png, rgb
     from rhae.results import score, verify
 
-#: Where each name comes from: what needs Gymnasium or pydantic is imported when it is first used.
+#: The modules that define the public names. Each is imported when one of its names is first used,
+#: because Gymnasium is optional and pydantic takes long to import.
 _MODULES = {
     "Arcade": "rhae.arcade",
     "OperationMode": "rhae.arcade",
@@ -36,6 +54,10 @@ __all__ = [
     "score",
     "verify",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

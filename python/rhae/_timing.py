@@ -1,9 +1,10 @@
-"""Whose the time of a game is: the game's own code's or the engine's.
+"""Attributes the time of a game to its own code or to the engine.
 
-It belongs to the innermost Python function that is either's. Samples would do, but on a machine whose host is busy they are not
-worth much: a program that looks from outside sees a moment in which the host runs something else many times, and the
-interpreter's own signals are handled late, often in another function. So the beginnings and ends of all functions are counted
-(`sys.monitoring`, Python 3.12 and newer), and what that takes is measured against the same work unwatched and taken off again.
+The time belongs to the innermost Python function of either. Sampling is unreliable on a busy machine:
+an external sampler counts moments in which the process does not run, and the interpreter handles
+signals late, often in another function. Instead, `sys.monitoring` (Python 3.12 and newer) reports
+every start and end of a function. The cost of monitoring is measured against the same work without
+it, and subtracted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rhae import _native
 
 @contextlib.contextmanager
 def watched(clock: Any) -> Iterator[None]:
-    """Lets a clock of `rhae._native` see the functions that are called meanwhile."""
+    """Reports the functions that are called within the block to a clock of `rhae._native`."""
     monitoring = sys.monitoring
     tool, events = monitoring.PROFILER_ID, monitoring.events
     begins = (events.PY_START, events.PY_RESUME, events.PY_THROW)
@@ -40,9 +41,12 @@ def watched(clock: Any) -> Iterator[None]:
 
 
 def share(clock: _native.Clock, excess: list[float]) -> float:
-    """The share of the game's own code in what a clock watched in rounds of equal work, each of which took longer by so many seconds."""
+    """Returns the share of the game's own code in the time that a clock measured.
+
+    `excess` has, for each of several rounds of equal work, the seconds that monitoring added.
+    """
     (own, own_events), (engine, engine_events) = clock.read()
     events = own_events + engine_events
-    # The middle one: a round during which the host ran something else says nothing about the clock.
-    an_event = max(0.0, statistics.median(excess)) * len(excess) / events
-    return (own - own_events * an_event) / (own + engine - events * an_event)
+    # The median, because other processes may have slowed a round.
+    cost_per_event = max(0.0, statistics.median(excess)) * len(excess) / events
+    return (own - own_events * cost_per_event) / (own + engine - events * cost_per_event)

@@ -1,4 +1,4 @@
-"""How fast the native vector is, and how much faster than the same game as a Python file on the original engine."""
+"""Measures the native vector, and compares it with a Python file on the original engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from rhae import _native
 from rhae.gym import VectorEnvironment, make_vec
 
-#: The environment that is there twice, natively and as a Python file.
+#: The environment that exists both natively and as a Python file.
 PAIR = "bx20"
 PLAYS = 1024
 THREADS = 2
@@ -22,7 +22,11 @@ _ROUND = 64
 
 
 def measure(play: Callable[[list[tuple[int, dict[str, int]]]], float], seconds: float) -> dict[str, Any]:
-    """The vector's numbers. `play` takes actions in the Python file's game on the original engine and gives their CPU time."""
+    """Returns the results of the vector.
+
+    `play` executes actions in the Python file's game on the original engine and returns their CPU
+    time.
+    """
     ids = [game["game_id"] for game in json.loads(_native.games())]
     pair: list[tuple[float, float]] = []
     python: list[float] = []
@@ -34,7 +38,7 @@ def measure(play: Callable[[list[tuple[int, dict[str, int]]]], float], seconds: 
         pair.append(_rate(vector, moves))
     file = 60 / statistics.median(python)
     wall, cpu = (statistics.median(rates) for rates in zip(*pair, strict=True))
-    everyone = {id: _best(id, 5) for id in ids}
+    by_environment = {id: _best(id, 5) for id in ids}
     return {
         "plays": PLAYS,
         "threads": THREADS,
@@ -44,13 +48,13 @@ def measure(play: Callable[[list[tuple[int, dict[str, int]]]], float], seconds: 
         "steps_per_cpu_second": cpu,
         "ratio": wall / file,
         "ratio_per_core": cpu / file,
-        "by_environment": everyone,
-        "fastest": max(everyone, key=lambda id: everyone[id]["steps_per_second"]),
+        "by_environment": by_environment,
+        "fastest": max(by_environment, key=lambda id: by_environment[id]["steps_per_second"]),
     }
 
 
 def _prepared(id: str) -> tuple[VectorEnvironment, list[Any]]:
-    """A vector and random actions for it, of the kinds that the environment offers."""
+    """Returns a vector and random actions for it that the environment offers."""
     vector = make_vec(id, PLAYS, seeds=0, threads=THREADS)
     rng = np.random.default_rng(0)
     moves = []
@@ -63,16 +67,16 @@ def _prepared(id: str) -> tuple[VectorEnvironment, list[Any]]:
 
 
 def _rate(vector: VectorEnvironment, moves: list[Any]) -> tuple[float, float]:
-    """Steps in a second, and in a second of CPU time, whichever threads spend it."""
-    begun, used = time.perf_counter(), time.process_time()
+    """Returns the steps per second and per second of CPU time over all threads."""
+    started, cpu_started = time.perf_counter(), time.process_time()
     for move in moves:
         vector.step(move)
     steps = len(moves) * PLAYS
-    return steps / (time.perf_counter() - begun), steps / (time.process_time() - used)
+    return steps / (time.perf_counter() - started), steps / (time.process_time() - cpu_started)
 
 
 def _best(id: str, rounds: int) -> dict[str, float]:
-    """An environment's rates: the best of a few rounds, because others may use the machine."""
+    """Returns the best rates of a few rounds, because other processes may slow some of them."""
     vector, moves = _prepared(id)
     wall, cpu = zip(*(_rate(vector, moves) for _ in range(rounds)), strict=True)
     return {"steps_per_second": max(wall), "steps_per_cpu_second": max(cpu)}

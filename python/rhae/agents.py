@@ -1,6 +1,7 @@
-"""Agents in the style of the official agents repository: ``is_done`` and ``choose_action``, and a loop around them.
+"""Agents in the style of the official agents repository.
 
-An agent of that repository plays here if it takes its base class from this module::
+An agent implements ``is_done`` and ``choose_action``; :class:`Agent` contains the loop around them.
+An agent of that repository runs here if it imports its base class from this module::
 
     from rhae.agents import Agent, swarm
 """
@@ -8,6 +9,7 @@ An agent of that repository plays here if it takes its base class from this modu
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rhae.arcade import Arcade, EnvironmentScorecard, EnvironmentWrapper
@@ -22,11 +24,41 @@ def _as_lists(raw: FrameDataRaw) -> FrameData:
 
 
 class Agent(ABC):
-    """Plays one environment: chooses actions until it is done or has taken ``MAX_ACTIONS``."""
+    """Plays one environment.
+
+    :meth:`main` asks for actions until :meth:`is_done` returns true or ``MAX_ACTIONS`` actions were
+    taken. The first frame that an agent sees is empty and has the state ``NOT_PLAYED``; the agent
+    answers it with RESET.
+
+    The constructor also accepts the other keyword arguments of the official base class
+    (``agent_name``, ``ROOT_URL``, ``record``, ``tags``) and ignores them.
+
+    Examples:
+        >>> import rhae
+        >>> from rhae.agents import Agent
+        >>> from rhae.arcengine import GameAction, GameState
+        >>> class Clicker(Agent):
+        ...     MAX_ACTIONS = 5
+        ...
+        ...     def is_done(self, frames, latest_frame):
+        ...         return latest_frame.state is GameState.WIN
+        ...
+        ...     def choose_action(self, frames, latest_frame):
+        ...         if latest_frame.state is not GameState.NOT_FINISHED:
+        ...             return GameAction.RESET
+        ...         action = GameAction.ACTION6
+        ...         action.set_data({"x": 23, "y": 3})
+        ...         return action
+        >>> arcade = rhae.Arcade()
+        >>> agent = Clicker(game_id="bx20", arc_env=arcade.make("bx20"))
+        >>> agent.main()
+        >>> agent.action_counter, agent.frames[-1].state.name
+        (5, 'NOT_FINISHED')
+    """
 
     MAX_ACTIONS: ClassVar[int] = 80
 
-    def __init__(self, game_id: str, arc_env: EnvironmentWrapper, card_id: str = "", **_unused: Any) -> None:
+    def __init__(self, game_id: str, arc_env: EnvironmentWrapper, card_id: str = "", **_ignored: Any) -> None:
         self.game_id = game_id
         self.card_id = card_id
         self.arc_env = arc_env
@@ -35,14 +67,18 @@ class Agent(ABC):
 
     @abstractmethod
     def is_done(self, frames: list[FrameData], latest_frame: FrameData) -> bool:
-        """Whether to stop."""
+        """Returns whether to stop playing."""
 
     @abstractmethod
     def choose_action(self, frames: list[FrameData], latest_frame: FrameData) -> GameAction:
-        """The next action; a click's cell is set with ``action.set_data({"x": …, "y": …})``, thoughts as ``action.reasoning``."""
+        """Returns the next action.
+
+        The cell of a click is set with ``action.set_data({"x": x, "y": y})``. The recording stores
+        ``action.reasoning`` if it is set.
+        """
 
     def main(self) -> None:
-        """Play to the end. The first frame that the agent sees is an empty one, to which the answer is RESET."""
+        """Plays until the agent is done, has taken ``MAX_ACTIONS`` actions, or an action fails."""
         while self.action_counter < self.MAX_ACTIONS and not self.is_done(self.frames, self.frames[-1]):
             action = self.choose_action(self.frames, self.frames[-1])
             frame = self.take_action(action)
@@ -52,7 +88,11 @@ class Agent(ABC):
             self.action_counter += 1
 
     def take_action(self, action: GameAction) -> FrameData | None:
-        """Carry out an action in the environment."""
+        """Executes an action; returns ``None`` if the environment rejects it.
+
+        The first RESET returns the opening frame without an action, because ``Arcade.make`` has
+        already opened the play.
+        """
         if action is GameAction.RESET and self.frames[-1].state is GameState.NOT_PLAYED:
             return _as_lists(self.arc_env.observation_space)
         data = action.action_data.model_dump() if action.is_complex() else {}
@@ -61,9 +101,45 @@ class Agent(ABC):
 
 
 def swarm(
-    agent: type[Agent], games: list[str] | None = None, arcade: Arcade | None = None, tags: list[str] | None = None, **options: Any
+    agent: type[Agent],
+    games: list[str] | None = None,
+    arcade: Arcade | None = None,
+    tags: list[str] | None = None,
+    *,
+    agent_options: Mapping[str, Any] | None = None,
 ) -> EnvironmentScorecard:
-    """Let an agent play these environments, or all, one after the other on one card, and give the card."""
+    """Lets an agent play environments one after the other on one scorecard, and returns the card.
+
+    Args:
+        agent: The class of the agent. Each play gets a new instance.
+        games: The ids of the environments; all environments if ``None``.
+        arcade: The arcade to play in; a new one if ``None``.
+        tags: Tags of the scorecard. ``agent`` and the name of the class are added.
+        agent_options: Keyword arguments for the constructor of the agent, in addition to
+            ``game_id``, ``arc_env`` and ``card_id``.
+
+    Raises:
+        ValueError: There is no environment with one of the ids.
+
+    Examples:
+        >>> from rhae.agents import Agent, swarm
+        >>> from rhae.arcengine import GameAction
+        >>> class Resetter(Agent):
+        ...     def __init__(self, limit, **kwargs):
+        ...         super().__init__(**kwargs)
+        ...         self.limit = limit
+        ...
+        ...     def is_done(self, frames, latest_frame):
+        ...         return self.action_counter >= self.limit
+        ...
+        ...     def choose_action(self, frames, latest_frame):
+        ...         return GameAction.RESET
+        >>> card = swarm(Resetter, ["kq19", "bx20"], agent_options={"limit": 3})
+        >>> [environment.id for environment in card.environments]
+        ['kq19-v1', 'bx20-v1']
+        >>> card.tags
+        ['agent', 'resetter']
+    """
     arcade = arcade or Arcade()
     games = games or [info.game_id for info in arcade.get_environments()]
     card = arcade.open_scorecard(tags=[*(tags or []), "agent", agent.__name__.lower()])
@@ -71,7 +147,7 @@ def swarm(
         environment = arcade.make(game, scorecard_id=card)
         if environment is None:
             raise ValueError(f"there is no environment `{game}`")
-        agent(game_id=game, arc_env=environment, card_id=card, **options).main()
+        agent(game_id=game, arc_env=environment, card_id=card, **(agent_options or {})).main()
     closed = arcade.close_scorecard(card)
     assert closed is not None, "the card was open"
     return closed

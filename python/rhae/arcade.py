@@ -1,12 +1,14 @@
 """The calls of the official toolkit's ``Arcade``, in this process and without a server.
 
-An agent written for the toolkit runs by changing one import::
+An agent written for the toolkit runs after a change of one import::
 
     from rhae import Arcade
 
-Environments are those that ship with Rhae. What the toolkit reads from the network (keys, addresses) is accepted and not used.
-In competition mode the rules of competitions hold: one play for each environment, RESET starts only the level anew, the card is
-read after it was closed, and every environment counts.
+The environments are those that ship with Rhae. The toolkit's arguments for the network (key, base
+URL) are accepted and ignored.
+
+In competition mode the competition rules apply: one play of each environment, RESET restarts only
+the level, the scorecard cannot be read before it is closed, and every environment counts.
 """
 
 from __future__ import annotations
@@ -31,7 +33,11 @@ Renderer = Callable[[int, FrameDataRaw], None]
 
 
 class OperationMode(StrEnum):
-    """The toolkit's modes. All of them play in this process; ``COMPETITION`` has stricter rules."""
+    """The modes of the toolkit.
+
+    All of them play in this process. ``COMPETITION`` applies the competition rules; the others are
+    equivalent.
+    """
 
     NORMAL = "normal"
     ONLINE = "online"
@@ -40,7 +46,7 @@ class OperationMode(StrEnum):
 
 
 class EnvironmentInfo(BaseModel):
-    """What is known of an environment before it is played."""
+    """An entry of the list of environments."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -52,7 +58,7 @@ class EnvironmentInfo(BaseModel):
 
 
 class EnvironmentScore(BaseModel):
-    """The score of one run, or of all environments with a tag."""
+    """The score of one run of an environment, or of all environments with a tag."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -70,7 +76,7 @@ class EnvironmentScore(BaseModel):
 
 
 class EnvironmentScoreList(BaseModel):
-    """An environment on a card, with all its runs."""
+    """An environment on a scorecard, with all its runs."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -85,7 +91,7 @@ class EnvironmentScoreList(BaseModel):
 
 
 class EnvironmentScorecard(BaseModel):
-    """A scorecard, as the REST API gives it."""
+    """A scorecard, with the fields of the REST API."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -105,7 +111,7 @@ class EnvironmentScorecard(BaseModel):
     total_actions: int
 
     def get(self, game_id: str | None = None) -> dict[str, Any]:
-        """The card, or one environment on it, as a dictionary."""
+        """Returns the card, or one environment on it, as a dictionary. It is empty if the card has no such environment."""
         if game_id is None:
             return self.model_dump()
         found = (environment for environment in self.environments if game_id in (environment.id, environment.id[:4]))
@@ -116,7 +122,7 @@ class EnvironmentScorecard(BaseModel):
 
 
 class _Card:
-    """A card while it is open, and after that what it came to."""
+    """A scorecard: its plays while it is open, and the final card after it was closed."""
 
     def __init__(self, source_url: str | None, tags: list[str], opaque: Any, competition: bool) -> None:
         self.id = str(uuid.uuid4())
@@ -139,7 +145,11 @@ class _Card:
 
 
 class EnvironmentWrapper:
-    """One play. ``step`` and ``reset`` give what the toolkit's wrappers give, or ``None`` if nothing can be done."""
+    """One play, with the interface of the toolkit's wrappers. :meth:`Arcade.make` creates it.
+
+    :meth:`step` and :meth:`reset` return the observation, or ``None`` and log an error if the action
+    is not possible.
+    """
 
     def __init__(
         self,
@@ -162,31 +172,45 @@ class EnvironmentWrapper:
         self._renderer = renderer
         self._steps = 0
         card.plays.append((self._play, self._guid))
-        self._last: FrameDataRaw = self._told(ActionInput(id=GameAction.RESET), self._play.look())
+        self._last: FrameDataRaw = self._observation(ActionInput(id=GameAction.RESET), self._play.observe())
 
     @property
     def observation_space(self) -> FrameDataRaw:
-        """What the last command gave."""
+        """The observation that the last action returned."""
         return self._last
 
     @property
     def action_space(self) -> list[GameAction]:
-        """The actions that are offered now."""
+        """The actions that are available now."""
         return [GameAction.from_id(number) for number in self._last.available_actions]
 
     @property
     def info(self) -> EnvironmentInfo:
-        """What is known of the environment."""
+        """The entry of the environment in the list of environments."""
         return self.environment_info
 
     def reset(self) -> FrameDataRaw | None:
-        """Start the level anew; the game, if nothing was done since the last reset (not in competitions)."""
+        """Restarts the level.
+
+        If no action was taken since the last reset, this restarts the whole game, except in
+        competition mode.
+        """
         return self.step(GameAction.RESET)
 
     def step(
         self, action: GameAction | int, data: dict[str, Any] | None = None, reasoning: Any = None
     ) -> FrameDataRaw | None:
-        """Carry out an action; ``data`` has ``x`` and ``y`` for ACTION6."""
+        """Executes an action.
+
+        Args:
+            action: The action or its official number.
+            data: ``x`` and ``y``, from 0 to 63, for ACTION6.
+            reasoning: Any JSON value, which is stored in the recording.
+
+        Returns:
+            The observation. ``None`` if the scorecard is closed, the game is over and the action is
+            not RESET, or the cell of ACTION6 is missing or invalid; the log has the reason.
+        """
         if self._card.closed is not None:
             self.logger.error("the scorecard %s is closed", self.scorecard_id)
             return None
@@ -197,16 +221,16 @@ class EnvironmentWrapper:
             return None
         try:
             x, y = (int(given.data[axis]) for axis in "xy") if action is GameAction.ACTION6 else (0, 0)
-            told = self._play.act(action.value, x, y)
+            result = self._play.act(action.value, x, y)
         except (KeyError, TypeError, ValueError) as error:
             self.logger.error("ACTION6 needs x and y from 0 to 63, found %s (%s)", given.data, error)
             return None
-        self._last = self._told(given, told)
+        self._last = self._observation(given, result)
         return self._last
 
-    def _told(self, given: ActionInput, told: _native.Told) -> FrameDataRaw:
-        frames, state, completed, win_levels, available, full_reset, _, _ = told
-        answer = FrameDataRaw(
+    def _observation(self, given: ActionInput, result: _native.StepResult) -> FrameDataRaw:
+        frames, state, completed, win_levels, available, full_reset, _, _ = result
+        observation = FrameDataRaw(
             game_id=self.environment_info.game_id,
             state=GameState[state],
             levels_completed=completed,
@@ -216,31 +240,31 @@ class EnvironmentWrapper:
             full_reset=full_reset,
             available_actions=available,
         )
-        answer.frame = list(frames.astype("int8"))
+        observation.frame = list(frames.astype("int8"))
         self._steps += 1
         if self._recording is not None:
-            self._record(self._recording, answer)
+            self._record(self._recording, observation)
         if self._renderer is not None:
-            self._renderer(self._steps, answer)
-        return answer
+            self._renderer(self._steps, observation)
+        return observation
 
-    def _record(self, path: Path, answer: FrameDataRaw) -> None:
+    def _record(self, path: Path, observation: FrameDataRaw) -> None:
         line = {
-            "game_id": answer.game_id,
-            "state": answer.state.name,
-            "levels_completed": answer.levels_completed,
-            "win_levels": answer.win_levels,
+            "game_id": observation.game_id,
+            "state": observation.state.name,
+            "levels_completed": observation.levels_completed,
+            "win_levels": observation.win_levels,
             "action_input": {
-                "id": answer.action_input.id.name,
-                "data": answer.action_input.data,
-                "reasoning": answer.action_input.reasoning,
+                "id": observation.action_input.id.name,
+                "data": observation.action_input.data,
+                "reasoning": observation.action_input.reasoning,
             },
-            "guid": answer.guid,
-            "full_reset": answer.full_reset,
-            "available_actions": answer.available_actions,
+            "guid": observation.guid,
+            "full_reset": observation.full_reset,
+            "available_actions": observation.available_actions,
         }
         if self._include_frame_data:
-            line["frame"] = [frame.tolist() for frame in answer.frame]
+            line["frame"] = [frame.tolist() for frame in observation.frame]
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
             json.dump({"timestamp": datetime.now(UTC).isoformat(), "data": line}, file)
@@ -248,7 +272,37 @@ class EnvironmentWrapper:
 
 
 class Arcade:
-    """All environments, and the cards of their plays."""
+    """The environments and the scorecards of their plays.
+
+    Plays without a scorecard id belong to a default card, which is opened when it is first needed.
+
+    Args:
+        arc_api_key: Ignored; accepted for compatibility with the toolkit.
+        arc_base_url: Ignored; accepted for compatibility with the toolkit.
+        operation_mode: ``OperationMode.COMPETITION`` applies the competition rules.
+        environments_dir: Ignored; accepted for compatibility with the toolkit.
+        recordings_dir: The folder for recordings, in one folder per scorecard.
+        logger: Receives the reason when a call returns ``None``; the logger ``rhae`` if ``None``.
+        method: The scoring method; the default method if ``None``.
+
+    Raises:
+        ValueError: There is no such scoring method.
+
+    Examples:
+        >>> from rhae import Arcade
+        >>> from rhae.arcengine import GameAction
+        >>> arcade = Arcade()
+        >>> env = arcade.make("bx20")
+        >>> env.action_space
+        [<GameAction.ACTION6: 6>]
+        >>> for x, y in [(23, 3)] * 4 + [(61, 23)] * 4:
+        ...     observation = env.step(GameAction.ACTION6, data={"x": x, "y": y})
+        >>> observation.state.name, observation.levels_completed
+        ('NOT_FINISHED', 1)
+        >>> card = arcade.close_scorecard()
+        >>> card.total_actions, card.total_levels_completed
+        (8, 1)
+    """
 
     def __init__(
         self,
@@ -271,7 +325,7 @@ class Arcade:
         self._default: str | None = None
 
     def get_environments(self) -> list[EnvironmentInfo]:
-        """All environments."""
+        """Returns the list of environments."""
         return self.available_environments
 
     def make(
@@ -284,7 +338,24 @@ class Arcade:
         render_mode: str | None = None,
         renderer: Renderer | None = None,
     ) -> EnvironmentWrapper | None:
-        """Begin a play; ``None`` if there is no such environment or card, or a second play in a competition."""
+        """Starts a play of an environment.
+
+        Args:
+            game_id: The id, such as ``"kq19"`` or ``"kq19-v1"``.
+            seed: Selects a variant of the environment. Seed 0 is the canonical one.
+            scorecard_id: The card of the play; the default card if ``None``.
+            save_recording: Write a recording below ``recordings_dir``.
+            include_frame_data: Store frames in the recording.
+            render_mode: Not supported; must be ``None`` unless a renderer is given.
+            renderer: Called with the number of the observation and the observation.
+
+        Returns:
+            The play. ``None`` if there is no such environment or open card, or if a competition
+            already has a play of the environment; the log has the reason.
+
+        Raises:
+            ValueError: ``render_mode`` is given without a renderer.
+        """
         if render_mode is not None and renderer is None:
             raise ValueError("render_mode is not supported here: pass a renderer, or watch a recording with `rhae replay show`")
         known = (info for info in self.available_environments if game_id in (info.game_id, info.game_id[:4]))
@@ -297,7 +368,7 @@ class Arcade:
             self.logger.error("there is no open scorecard %s", scorecard_id)
             return None
         if card.competition and any(play.id == info.game_id for play, _ in card.plays):
-            self.logger.error("`%s` was played: a competition allows one play of each environment", info.game_id)
+            self.logger.error("`%s` was already played: a competition allows one play of each environment", info.game_id)
             return None
         recording = self.recordings_dir / card.id if save_recording else None
         return EnvironmentWrapper(info, card, seed, self.logger, recording, include_frame_data, renderer)
@@ -305,7 +376,10 @@ class Arcade:
     def create_scorecard(
         self, source_url: str | None = None, tags: list[str] | None = None, opaque: Any | None = None
     ) -> str:
-        """Open a card and give its id."""
+        """Opens a scorecard and returns its id.
+
+        The tag ``agent`` is added unless the tags contain ``agent`` or ``human``.
+        """
         competition = self.operation_mode is OperationMode.COMPETITION
         card = _Card(source_url, list(tags or []), opaque, competition)
         self._cards[card.id] = card
@@ -314,17 +388,23 @@ class Arcade:
     open_scorecard = create_scorecard
 
     def get_scorecard(self, scorecard_id: str | None = None) -> EnvironmentScorecard | None:
-        """The card as it stands; the default one if no id is given."""
+        """Returns the current scorecard, the default one if no id is given.
+
+        ``None`` if there is no such card, or if it is an open card of a competition.
+        """
         card = self._card(scorecard_id)
         if card is None:
             return None
         if card.closed is None and card.competition:
-            self.logger.error("a competition's scorecard is read after it was closed")
+            self.logger.error("the scorecard of a competition can be read only after it is closed")
             return None
         return card.closed or card.scored([], self.method)
 
     def close_scorecard(self, scorecard_id: str | None = None) -> EnvironmentScorecard | None:
-        """Close the card for good and give it."""
+        """Closes a scorecard permanently and returns it, the default one if no id is given.
+
+        ``None`` if there is no such open card.
+        """
         card = self._cards.get(scorecard_id or self._default or "")
         if card is None or card.closed is not None:
             return None

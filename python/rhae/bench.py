@@ -1,8 +1,9 @@
-"""How much faster games are on `rhae.arcengine` than on the installed `arcengine`: `python -m rhae.bench --help`.
+"""Compares the speed of games on `rhae.arcengine` and on the installed `arcengine`.
 
-Both engines play the same actions in one process, in turns, and CPU time is compared, so that a busy machine slows both.
-How much of the original's time is the game's own code is measured too; see `rhae._timing`. If that share is f, no engine can
-give more than 1/f, and one that is ten times faster gives 1 / (f + (1 - f) / 10).
+Both engines play the same actions in one process, in turns, and CPU time is compared, so a busy
+machine slows both. The benchmark also measures the share f of the original's time that the game's
+own code takes. No engine can be faster than 1/f, and an engine that is ten times faster reaches
+1 / (f + (1 - f) / 10).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ENDED = ("WIN", "GAME_OVER")
 
 
 def original() -> types.ModuleType:
-    """The installed `arcengine`."""
+    """Returns the installed `arcengine`."""
     module = importlib.import_module("arcengine")
     if module is ours:
         raise RuntimeError("rhae.arcengine is installed as arcengine in this process")
@@ -40,7 +41,7 @@ def original() -> types.ModuleType:
 
 @contextlib.contextmanager
 def named(engine: types.ModuleType) -> Iterator[None]:
-    """Lets `import arcengine` find one of the engines."""
+    """Makes `import arcengine` return one of the engines within the block."""
     parts = {part: importlib.import_module(f"{engine.__name__}.{part}") for part in _PARTS}
     before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "arcengine"}
     for name in before:
@@ -56,18 +57,21 @@ def named(engine: types.ModuleType) -> Iterator[None]:
 
 
 def load(path: Path, engine: types.ModuleType) -> Any:
-    """The class `Game` of a file, on an engine. The file is executed, not imported, as the official toolkit does it."""
+    """Returns the class of the game in a file, on an engine.
+
+    This is the class `Game`, or else the last game class. The file is executed and not imported, as
+    by the official toolkit.
+    """
     module = types.ModuleType(f"games_on_{engine.__name__.replace('.', '_')}.{path.stem}")
     with named(engine):
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
     space = module.__dict__
-    # The last class of a file that names none is its game.
     games = [value for value in space.values() if isinstance(value, type) and issubclass(value, engine.ARCBaseGame)]
     return space.get("Game") or games[-1]
 
 
 def actions(rng: random.Random, count: int) -> list[Action]:
-    """Random actions: mostly moves and clicks, sometimes an undo or a reset, sometimes two resets."""
+    """Returns random actions: mostly moves and clicks, sometimes an undo, a reset or two resets."""
     made: list[Action] = [(0, {})]
     while len(made) < count:
         kind = rng.choices(range(8), [1, 8, 8, 8, 8, 8, 16, 4])[0]
@@ -78,7 +82,7 @@ def actions(rng: random.Random, count: int) -> list[Action]:
 
 
 class Player:
-    """A game on an engine, and the CPU time that its actions took."""
+    """A game on an engine, and the CPU time of its actions."""
 
     def __init__(self, path: Path, engine: types.ModuleType) -> None:
         self.engine = engine
@@ -88,17 +92,17 @@ class Player:
         self.reset = engine.ActionInput(id=0)
 
     def play(self, moves: list[Action]) -> None:
-        """Takes actions; a game that has ended is reset."""
+        """Executes actions. A game that is over gets a RESET instead."""
         inputs = [self.engine.ActionInput(id=kind, data=data) for kind, data in moves]
         game, reset = self.game, self.reset
-        begun = time.process_time()
+        started = time.process_time()
         for action in inputs:
             game.perform_action(reset if game._state.value in _ENDED else action, raw=True)
-        self.seconds += time.process_time() - begun
+        self.seconds += time.process_time() - started
 
 
 def own_share(path: Path, engine: types.ModuleType, seconds: float) -> float:
-    """The share of an engine's time that is spent in the game's own code."""
+    """Returns the share of an engine's time that is spent in the game's own code."""
     plain, watched, rng = Player(path, engine), Player(path, engine), random.Random(1)
     shares: list[float] = []
     while plain.seconds < seconds:
@@ -111,25 +115,28 @@ def own_share(path: Path, engine: types.ModuleType, seconds: float) -> float:
                 watched.play(moves)
             excess.append(watched.seconds - plain.seconds - before)
         shares.append(_timing.share(clock, excess))
-    # The middle one of many: the clock goes on while the host runs something else.
+    # The median, because the clock also counts time in which the machine runs other processes.
     return statistics.median(shares)
 
 
 def _timed(work: Callable[[], Any], times: int) -> float:
-    """The CPU time of a piece of work, without the collector of cycles, as `timeit` measures."""
+    """Returns the CPU time of one call, without garbage collection, like `timeit`."""
     gc.collect()
     gc.disable()
     try:
-        begun = time.process_time()
+        started = time.process_time()
         for _ in range(times):
             work()
-        return (time.process_time() - begun) / times
+        return (time.process_time() - started) / times
     finally:
         gc.enable()
 
 
 def copying(theirs: Any, mine: Any, seconds: float) -> tuple[float, float, float]:
-    """The CPU time of the original's `copy.deepcopy` and of `clone`, and their ratio: medians over rounds in turns."""
+    """Returns the CPU time of the original's `copy.deepcopy` and of `clone`, and their ratio.
+
+    All three are medians over rounds that alternate between the two.
+    """
     slow: list[float] = []
     fast: list[float] = []
     while len(slow) < 9 or (sum(slow) * 2 < seconds and len(slow) < 30):
@@ -140,7 +147,7 @@ def copying(theirs: Any, mine: Any, seconds: float) -> tuple[float, float, float
 
 
 def measure(path: Path, seconds: float) -> dict[str, Any]:
-    """One game's numbers."""
+    """Returns the results of one game."""
     theirs, mine = Player(path, original()), Player(path, ours)
     rng = random.Random(path.stem)
     for player in (theirs, mine):
@@ -170,8 +177,8 @@ def measure(path: Path, seconds: float) -> dict[str, Any]:
 
 
 def vector(path: Path, seconds: float) -> dict[str, Any]:
-    """The native vector's numbers, beside the same game as a Python file on the original engine."""
-    from rhae import _vector_bench  # it needs Gymnasium
+    """Compares the native vector with the same game as a Python file on the original engine."""
+    from rhae import _vector_bench  # Gymnasium is optional
 
     player = Player(path, original())
 
@@ -184,13 +191,13 @@ def vector(path: Path, seconds: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    """The command."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(prog="python -m rhae.bench", description=__doc__)
-    parser.add_argument("--games", type=Path, default=Path("python/tests/games"), help="a folder of game files")
-    parser.add_argument("--only", nargs="*", help="names of games")
-    parser.add_argument("--seconds", type=float, default=2.0, help="CPU seconds of the original for each game")
-    parser.add_argument("--table", action="store_true", help="a table instead of JSON")
-    parser.add_argument("--pair", type=Path, help="the file of the environment bx20, to measure the native vector beside it")
+    parser.add_argument("--games", type=Path, default=Path("python/tests/games"), help="folder of game files")
+    parser.add_argument("--only", nargs="*", help="names of games to measure (default: all)")
+    parser.add_argument("--seconds", type=float, default=2.0, help="CPU seconds of the original engine per game")
+    parser.add_argument("--table", action="store_true", help="print a table instead of JSON")
+    parser.add_argument("--pair", type=Path, help="file of the game bx20; also compare the native vector with it")
     args = parser.parse_args()
     paths = sorted(path for path in args.games.glob("*.py") if not args.only or path.stem in args.only)
     if not paths:
@@ -210,8 +217,8 @@ def main() -> None:
         )
     if plays is not None:
         print(
-            f"\n{plays['environment']}: {plays['steps_per_second'] / 1e6:.2f} million steps a second of {plays['plays']} plays "
-            f"on {plays['threads']} threads, {plays['ratio']:.0f} times the Python file on the original engine "
+            f"\n{plays['environment']}: {plays['steps_per_second'] / 1e6:.2f} million steps per second with {plays['plays']} plays "
+            f"on {plays['threads']} threads, {plays['ratio']:.0f} times as fast as the Python file on the original engine "
             f"({plays['ratio_per_core']:.0f} times per core)"
         )
 

@@ -1,16 +1,19 @@
-"""Rhae's environments for Gymnasium: one at a time, or many at once.
+"""Environments for Gymnasium: one play, or many plays at once.
 
-An observation is the settled frame, 64 by 64 cells of sixteen colours. The reward is 1 for each level that an action completes.
-An episode ends with the game won, or with a level lost unless ``on_loss="continue"``; then only RESET does anything, as in the
-official rules. RESET starts the level anew and never the whole game, so that no reward is earned twice.
+The observation is the settled frame: 64 x 64 cells with colours 0 to 15. The reward is 1 for each
+level that an action completes. An episode terminates when the game is won or a level is lost. With
+``on_loss="continue"`` a lost level continues instead: only RESET has an effect then, as in the
+official rules. RESET restarts the level and never the whole game, so no reward is earned twice.
 
-Two action spaces:
+There are two action spaces:
 
-* ``actions="multi"``: ``MultiDiscrete([8, 64, 64])``, the action's official number (0 is RESET) with column and row, which only
-  ACTION6 looks at.
-* ``actions="flat"``: ``Discrete(4104)``, 0 to 7 as above except 6, and ``8 + 64 * y + x`` for a click.
+* ``actions="multi"``: ``MultiDiscrete([8, 64, 64])``, the official number of the action (0 is
+  RESET), column and row. Only ACTION6 uses the cell.
+* ``actions="flat"``: ``Discrete(4104)``, 0 to 7 as above except 6, and ``8 + 64 * y + x`` for a
+  click.
 
-``info["action_mask"]`` says which numbers have a meaning now.
+``info["action_mask"]`` marks the actions that are meaningful in the current state. It has one entry
+for each official number, or one for each action of the flat space.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ Actions = Literal["multi", "flat"]
 OnLoss = Literal["end", "continue"]
 Frame = NDArray[np.uint8]
 
-#: In the flat space, numbers from here on are clicks, row by row.
+#: The first click in the flat space. Clicks are numbered row by row.
 FIRST_CLICK = 8
 CLICK = 6
 CELLS = 64 * 64
@@ -53,14 +56,14 @@ def _action_space(actions: str) -> spaces.Space[Any]:
     raise ValueError(f'actions must be "multi" or "flat", found {actions!r}')
 
 
-def _goes_on(on_loss: str) -> bool:
+def _continues_after_loss(on_loss: str) -> bool:
     if on_loss not in ("end", "continue"):
         raise ValueError(f'on_loss must be "end" or "continue", found {on_loss!r}')
     return on_loss == "continue"
 
 
 def _flat_mask(mask: NDArray[Any]) -> NDArray[np.int8]:
-    """The mask over the flat space, from one over kinds of action; the last axis grows from 8 to 4,104."""
+    """Expands a mask over official numbers to the flat space: the last axis grows from 8 to 4,104."""
     flat = np.zeros((*mask.shape[:-1], FIRST_CLICK + CELLS), np.int8)
     flat[..., :FIRST_CLICK] = mask
     flat[..., CLICK] = 0
@@ -69,13 +72,23 @@ def _flat_mask(mask: NDArray[Any]) -> NDArray[np.int8]:
 
 
 class Environment(gymnasium.Env[Frame, Any]):
-    """One play of an environment that ships with Rhae.
+    """One play of an environment, as a ``gymnasium.Env``. :func:`make` creates it.
 
-    ``info`` has ``state``, ``level`` (from 1), ``levels_completed``, ``win_levels``, ``actions`` (counted in this episode),
-    ``changed``, ``action_mask`` and ``frames``: the whole animation that the action gave, the observation last.
+    :meth:`reset` and :meth:`step` return ``info`` with these keys:
+
+    ==================== ====================================================================
+    ``state``            the play state: ``NOT_FINISHED``, ``WIN`` or ``GAME_OVER``
+    ``level``            the current level, counted from 1
+    ``levels_completed`` the number of completed levels
+    ``win_levels``       the number of levels of the environment
+    ``actions``          the actions counted in this episode
+    ``changed``          whether the action changed the state
+    ``action_mask``      the actions that are meaningful now
+    ``frames``           all frames of the action: the animation, then the observation
+    ==================== ====================================================================
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (Gymnasium declares it so)
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012 (declared like this by Gymnasium)
 
     def __init__(
         self,
@@ -94,71 +107,134 @@ class Environment(gymnasium.Env[Frame, Any]):
         self.action_space = _action_space(actions)
         self.render_mode = render_mode
         self._flat = actions == "flat"
-        self._goes_on = _goes_on(on_loss)
+        self._continues_after_loss = _continues_after_loss(on_loss)
         self._level = level
         self._max_actions = max_actions
         self._seed = seed
         self._play = _native.Play(id, seed, level or 1, True)
-        self._frame: Frame = self._play.look()[0][-1]
+        self._frame: Frame = self._play.observe()[0][-1]
         self._over = False
 
     @property
     def id(self) -> str:
-        """The environment's id with its version."""
+        """The id of the environment with its version, such as ``"kq19-v1"``."""
         return self._play.id
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Frame, dict[str, Any]]:
-        """Begin a new episode; a seed stays until another is given."""
+        """Starts a new episode and returns its first observation.
+
+        A seed stays in use until another one is given. ``options`` is not used.
+
+        Examples:
+            >>> import rhae
+            >>> env = rhae.make("kq19")
+            >>> frame, info = env.reset(seed=7)
+            >>> frame.shape, frame.dtype.name
+            ((64, 64), 'uint8')
+            >>> info["level"], info["levels_completed"], info["win_levels"]
+            (1, 0, 8)
+        """
         super().reset(seed=seed)
         if seed is not None:
             self._seed = seed
         self._play = _native.Play(self._play.id, self._seed, self._level or 1, True)
         self._over = False
-        told = self._play.look()
-        self._frame = told[0][-1]
-        return self._frame, self._info(told)
+        result = self._play.observe()
+        self._frame = result[0][-1]
+        return self._frame, self._info(result)
 
     def step(self, action: Any) -> tuple[Frame, float, bool, bool, dict[str, Any]]:
-        """Carry out an action."""
+        """Executes an action.
+
+        Returns the observation, the reward, whether the episode terminated, whether it was
+        truncated by ``max_actions``, and ``info``.
+
+        Raises:
+            ValueError: The action is not in the action space.
+            RuntimeError: The episode is over.
+
+        Examples:
+            Level 1 of bx20 takes eight clicks. The last one is rewarded:
+
+            >>> import rhae
+            >>> env = rhae.make("bx20", level=1)
+            >>> _ = env.reset()
+            >>> for x, y in [(23, 3)] * 4 + [(61, 23)] * 4:
+            ...     frame, reward, terminated, truncated, info = env.step((6, x, y))
+            >>> reward, terminated, info["actions"]
+            (1.0, True, 8)
+        """
         if self._over:
             raise RuntimeError("the episode is over: call reset()")
-        before = self._play.look()[2]
+        before = self._play.observe()[2]
         if self._flat:
-            told = self._play.act_flat(int(action))
+            result = self._play.act_flat(int(action))
         else:
             number, x, y = (int(part) for part in action)
-            told = self._play.act(number, x, y)
-        self._frame = told[0][-1]
-        state, completed = told[1], told[2]
+            result = self._play.act(number, x, y)
+        self._frame = result[0][-1]
+        state, completed = result[1], result[2]
         won = state == "WIN" or (self._level is not None and completed >= self._level)
-        terminated = won or (state == "GAME_OVER" and not self._goes_on)
+        terminated = won or (state == "GAME_OVER" and not self._continues_after_loss)
         truncated = not terminated and self._max_actions is not None and self._play.action_count >= self._max_actions
         self._over = terminated or truncated
-        return self._frame, float(max(0, completed - before)), terminated, truncated, self._info(told)
+        return self._frame, float(max(0, completed - before)), terminated, truncated, self._info(result)
 
     def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
-        """The observation in colour, 512 by 512 pixels."""
+        """Returns the observation in colour, 512 x 512 pixels, if ``render_mode`` is ``"rgb_array"``."""
         return rgb(self._frame, zoom=8) if self.render_mode == "rgb_array" else None
 
     def snapshot(self) -> _native.Play:
-        """The play as it is now, for :meth:`restore`."""
+        """Returns the current state of the play, for :meth:`restore`.
+
+        Examples:
+            >>> import numpy as np
+            >>> import rhae
+            >>> env = rhae.make("kq19")
+            >>> start, _ = env.reset()
+            >>> snapshot = env.snapshot()
+            >>> _ = env.step((4, 0, 0))
+            >>> np.array_equal(env.restore(snapshot), start)
+            True
+        """
         return self._play.fork()
 
     def restore(self, snapshot: _native.Play) -> Frame:
-        """Go to the play of a snapshot, which can be used again."""
+        """Returns to the state of a snapshot and returns its observation.
+
+        A snapshot can be restored any number of times, also in another environment with the same
+        id. An episode that was over continues from the state of the snapshot.
+
+        Raises:
+            ValueError: The snapshot is of an environment with another id.
+
+        Examples:
+            Try every key from the same state:
+
+            >>> import rhae
+            >>> env = rhae.make("kq19")
+            >>> _ = env.reset()
+            >>> snapshot = env.snapshot()
+            >>> changed = []
+            >>> for key in (1, 2, 3, 4):
+            ...     _ = env.restore(snapshot)
+            ...     changed.append(env.step((key, 0, 0))[4]["changed"])
+            >>> changed
+            [KQ19]
+        """
         if snapshot.id != self._play.id:
             raise ValueError(f"the snapshot is of `{snapshot.id}`, this environment is `{self._play.id}`")
         self._play = snapshot.fork()
         self._over = False
-        self._frame = self._play.look()[0][-1]
+        self._frame = self._play.observe()[0][-1]
         return self._frame
 
-    def _info(self, told: _native.Told) -> dict[str, Any]:
-        frames, state, completed, win_levels, available, _, _, changed = told
+    def _info(self, result: _native.StepResult) -> dict[str, Any]:
+        frames, state, completed, win_levels, available, _, _, changed = result
         mask = np.zeros(8, np.int8)
         if state == "NOT_FINISHED":
             mask[available] = 1
-        mask[0] = not self._play.reset_starts_anew
+        mask[0] = not self._play.reset_restarts_game
         return {
             "state": state,
             "level": self._play.level,
@@ -172,11 +248,24 @@ class Environment(gymnasium.Env[Frame, Any]):
 
 
 class VectorEnvironment(VectorEnv[Frame, Any, Any]):
-    """Many plays of one environment, stepped by Rust threads while Python runs on.
+    """Many plays of one environment, as a ``gymnasium.vector.VectorEnv``. :func:`make_vec` creates it.
 
-    Observations, rewards and everything in ``info`` are arrays that are written again by the next step: copy what is to be
-    kept. A play whose episode has ended begins a new one at the next step, whatever its action (Gymnasium's ``NEXT_STEP``).
-    ``info`` has ``level``, ``levels_completed``, ``actions``, ``changed`` and ``action_mask``.
+    Rust threads step the plays; other Python threads run in the meantime. Observations, rewards and
+    everything in ``info`` are arrays that the next call overwrites: copy what you keep. A play whose
+    episode is over starts a new episode at the next step, whatever its action (Gymnasium's
+    ``NEXT_STEP`` mode). ``info`` has the keys ``level``, ``levels_completed``, ``actions``,
+    ``changed`` and ``action_mask`` of :class:`Environment`, with one entry per play. Only settled
+    frames are drawn.
+
+    Examples:
+        >>> import numpy as np
+        >>> import rhae
+        >>> vec = rhae.make_vec("kq19", 4, threads=2)
+        >>> frames, info = vec.reset()
+        >>> actions = np.array([(1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0)])
+        >>> frames, rewards, terminated, truncated, info = vec.step(actions)
+        >>> frames.shape, rewards.shape, info["action_mask"].shape
+        ((4, 64, 64), (4,), (4, 8))
     """
 
     def __init__(
@@ -199,35 +288,74 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._flat = actions == "flat"
-        self._plays = _native.Vector(id, num_envs, threads, level, max_actions, _goes_on(on_loss))
+        self._plays = _native.Vector(id, num_envs, threads, level, max_actions, _continues_after_loss(on_loss))
         self._plays.reset(self._seeds(seeds), None)
 
     @property
     def id(self) -> str:
-        """The environment's id with its version."""
+        """The id of the environment with its version, such as ``"kq19-v1"``."""
         return self._plays.id
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Frame, dict[str, Any]]:
-        """Begin new episodes: all, or those of ``options["reset_mask"]``. One number gives play i the seed ``seed + i``."""
+        """Starts new episodes of all plays, or of those that ``options["reset_mask"]`` marks.
+
+        A single number as ``seed`` gives play i the seed ``seed + i``.
+
+        Examples:
+            Restart the first of two plays:
+
+            >>> import numpy as np
+            >>> import rhae
+            >>> vec = rhae.make_vec("kq19", 2)
+            >>> _ = vec.reset()
+            >>> _ = vec.step(np.ones((2, 3), int))
+            >>> _, info = vec.reset(options={"reset_mask": np.array([True, False])})
+            >>> info["actions"].tolist()
+            [0, 1]
+        """
         super().reset(seed=None if seed is None or isinstance(seed, int) else seed[0])
         chosen = None if options is None else options.get("reset_mask")
         self._plays.reset(self._seeds(seed), None if chosen is None else np.ascontiguousarray(chosen, bool))
         return self._plays.frames, self._info()
 
     def step(self, actions: Any) -> tuple[Frame, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Carry out one action of each play."""
+        """Executes one action per play.
+
+        Args:
+            actions: An array with shape (n, 3), or (n,) in the flat form. The array decides which
+                form it is, so both work with either action space.
+
+        Raises:
+            ValueError: The array has another shape, or an action is not in the action space. No
+                play has moved then.
+        """
         plays = self._plays
         plays.step(np.asarray(actions, np.int64))
         return plays.frames, plays.rewards, plays.terminated, plays.truncated, self._info()
 
     def snapshot(self) -> _native.Snapshot:
-        """The states of all plays now, for :meth:`restore`."""
+        """Returns the current states of all plays, for :meth:`restore`."""
         return self._plays.snapshot()
 
     def restore(self, snapshot: _native.Snapshot, plays: Sequence[int] | None = None) -> Frame:
-        """Go to the states of a snapshot; with ``plays``, play i goes to the state of play ``plays[i]`` in the snapshot."""
+        """Returns to the states of a snapshot and returns the observations.
+
+        With ``plays``, play i gets the state of play ``plays[i]`` of the snapshot.
+
+        Examples:
+            Put all plays into the state of play 2, for example to search from it:
+
+            >>> import numpy as np
+            >>> import rhae
+            >>> vec = rhae.make_vec("kq19", 3)
+            >>> _ = vec.reset()
+            >>> _ = vec.step(np.array([(1, 0, 0), (2, 0, 0), (4, 0, 0)]))
+            >>> frames = vec.restore(vec.snapshot(), [2, 2, 2])
+            >>> bool((frames == frames[2]).all())
+            True
+        """
         self._plays.restore(snapshot, None if plays is None else list(plays))
         return self._plays.frames
 
@@ -247,11 +375,102 @@ class VectorEnvironment(VectorEnv[Frame, Any, Any]):
         }
 
 
-def make(id: str, seed: int = 0, **options: Any) -> Environment:
-    """One environment; the options are those of :class:`Environment`."""
-    return Environment(id, seed, **options)
+def make(
+    id: str,
+    seed: int = 0,
+    *,
+    level: int | None = None,
+    max_actions: int | None = None,
+    actions: Actions = "multi",
+    on_loss: OnLoss = "end",
+    render_mode: str | None = None,
+) -> Environment:
+    """Creates one play of an environment, for Gymnasium.
+
+    Args:
+        id: The id of the environment, such as ``"kq19"`` or ``"kq19-v1"``.
+        seed: Selects a variant of the environment. Seed 0 is the canonical one, which is scored.
+        level: Play this level alone, counted from 1. The episode ends when it is completed.
+        max_actions: Truncate an episode after this many actions; no limit if ``None``.
+        actions: The action space, ``"multi"`` or ``"flat"``; see :mod:`rhae.gym`.
+        on_loss: ``"end"`` terminates the episode when a level is lost. ``"continue"`` lets it
+            continue with RESET.
+        render_mode: ``"rgb_array"`` enables :meth:`Environment.render`.
+
+    Raises:
+        ValueError: There is no such environment or level, or an argument has no such value.
+
+    Examples:
+        >>> import rhae
+        >>> env = rhae.make("bx20", actions="flat", max_actions=100)
+        >>> frame, info = env.reset()
+        >>> click = 8 + 64 * 3 + 23  # column 23, row 3
+        >>> frame, reward, terminated, truncated, info = env.step(click)
+        >>> reward, terminated, truncated, info["actions"]
+        (0.0, False, False, 1)
+    """
+    return Environment(
+        id,
+        seed,
+        level=level,
+        max_actions=max_actions,
+        actions=actions,
+        on_loss=on_loss,
+        render_mode=render_mode,
+    )
 
 
-def make_vec(id: str, n: int, seeds: int | Sequence[int] | None = None, **options: Any) -> VectorEnvironment:
-    """Many plays of one environment; the options are those of :class:`VectorEnvironment`."""
-    return VectorEnvironment(id, n, seeds, **options)
+def make_vec(
+    id: str,
+    n: int,
+    seeds: int | Sequence[int] | None = None,
+    *,
+    level: int | None = None,
+    max_actions: int | None = None,
+    actions: Actions = "multi",
+    on_loss: OnLoss = "end",
+    threads: int | None = None,
+) -> VectorEnvironment:
+    """Creates many plays of one environment, for Gymnasium.
+
+    Args:
+        id: The id of the environment, such as ``"kq19"`` or ``"kq19-v1"``.
+        n: The number of plays.
+        seeds: One seed per play, or a number that gives play i the seed ``seeds + i``. All plays
+            have the seed 0 if ``None``.
+        level: Play this level alone, counted from 1.
+        max_actions: Truncate an episode after this many actions; no limit if ``None``.
+        actions: The action space, ``"multi"`` or ``"flat"``; see :mod:`rhae.gym`.
+        on_loss: ``"end"`` terminates the episode when a level is lost. ``"continue"`` lets it
+            continue with RESET.
+        threads: The number of Rust threads; one per processor if ``None``. Results do not depend
+            on it.
+
+    Raises:
+        ValueError: There is no such environment or level, or an argument has no such value.
+
+    Examples:
+        Play 64 episodes with random keys:
+
+        >>> import numpy as np
+        >>> import rhae
+        >>> vec = rhae.make_vec("kq19", 64, seeds=0, max_actions=50)
+        >>> frames, info = vec.reset()
+        >>> rng = np.random.default_rng(0)
+        >>> actions = np.zeros((64, 3), int)
+        >>> for _ in range(50):
+        ...     actions[:, 0] = rng.integers(1, 5, 64)
+        ...     frames, rewards, terminated, truncated, info = vec.step(actions)
+        >>> bool((terminated | truncated).any())
+        True
+    """
+    return VectorEnvironment(
+        id,
+        n,
+        seeds,
+        level=level,
+        max_actions=max_actions,
+        actions=actions,
+        on_loss=on_loss,
+        threads=threads,
+    )

@@ -1,9 +1,13 @@
-"""Hosts plays of one Python game for `rhae`, over a binary protocol on standard input and output (docs/hosting.md).
+"""Hosts plays of one Python game for `rhae`.
 
-The program `rhae` carries a copy of this file and hands it to the interpreter, so that games are hosted without this package
-being installed. Where it is installed, its engine is used; otherwise the official package `arcengine`.
+The process speaks the binary protocol of docs/hosting.md on standard input and output. The program
+`rhae` contains a copy of this file and passes it to the interpreter, so hosting does not require
+this package. If the package is installed, its engine runs the game; otherwise the official package
+`arcengine` does.
 
-Usage: host.py FILE CLASS SECONDS [PATH...], PATH being what the interpreter searches besides its own folders.
+Usage: host.py FILE CLASS SECONDS [PATH...]
+
+SECONDS limits the time of each message. Each PATH is appended to `sys.path`.
 """
 
 import copy
@@ -24,21 +28,21 @@ VERSION = 1
 HELLO, OPEN, ACT, FORK, SAVE, LOAD, CLOSE, STATE = range(1, 9)
 READY, OBSERVATION, DONE, SAVED, STATED, IMPOSSIBLE, FAILED = 0x81, 0x82, 0x83, 0x84, 0x85, 0xFE, 0xFF
 SIZE = 64
-# The official engine's limit, which it checks late by one.
-MOST_FRAMES = 1001
-LONGEST_REASON = 2000
+# The official engine allows 1,000 frames per action and checks the limit one frame too late.
+MAX_FRAMES = 1001
+MAX_REASON_BYTES = 2000
 
 
 class Impossible(Exception):
-    """What was asked for cannot be done; the play goes on."""
+    """The request cannot be fulfilled. The play continues."""
 
 
 class Refused(Exception):
-    """The game did something that no frame can show."""
+    """The request is invalid, or the game produced a result that the protocol cannot carry. The play ends."""
 
 
 class Play:
-    """One play, with a module and random states of its own, so that plays do not influence each other."""
+    """One play, with its own module and random states, so that plays do not influence each other."""
 
     def __init__(self, game, module, randomness):
         self.game = game
@@ -47,7 +51,7 @@ class Play:
 
 
 class GameUnpickler(pickle.Unpickler):
-    """Finds the game's own classes in the module of the play that is being restored."""
+    """Resolves the classes of the game in the module of the play that is being restored."""
 
     def __init__(self, data, module):
         super().__init__(io.BytesIO(data))
@@ -79,17 +83,17 @@ class Host:
         self.numpy = numpy
         self.code = None
 
-    # What each message does.
+    # One method per message.
 
     def open(self, play, seed):
-        self.leave()
+        self.suspend()
         self.current = None
         random.seed(seed)
         self.numpy.random.seed(seed % 2**32)
         module = self.new_module()
         game_class = getattr(module, self.class_name, None)
         if not isinstance(game_class, type) or not issubclass(game_class, self.engine.ARCBaseGame):
-            raise Refused(f"there is no class `{self.class_name}` in it that extends ARCBaseGame")
+            raise Refused(f"the file has no class `{self.class_name}` that extends ARCBaseGame")
         arguments = {"seed": seed} if "seed" in inspect.signature(game_class).parameters else {}
         self.plays[play] = Play(game_class(**arguments), module, None)
         self.current = play
@@ -98,14 +102,14 @@ class Host:
     def act(self, play, action, x, y):
         game = self.enter(play).game
         data = {"x": x, "y": y} if action == 6 else {}
-        order = self.engine.ActionInput(id=self.actions[action], data=data)
-        return self.observation(game.perform_action(order, raw=True))
+        action_input = self.engine.ActionInput(id=self.actions[action], data=data)
+        return self.observation(game.perform_action(action_input, raw=True))
 
     def fork(self, play, other):
         original = self.enter(play)
         clone = getattr(original.game, "clone", None)
-        if not self.copies():
-            raise Impossible("the original engine's copies are not always independent")
+        if not self.supports_copies():
+            raise Impossible("copies of games on the official engine are not always independent")
         try:
             game = clone() if clone else copy.deepcopy(original.game)
         except Exception as error:
@@ -114,22 +118,25 @@ class Host:
 
     def save(self, play):
         game = self.enter(play).game
-        if not self.copies():
-            raise Impossible("the original engine's games cannot be pickled")
+        if not self.supports_copies():
+            raise Impossible("games on the official engine cannot be pickled")
         try:
             return pickle.dumps((game, self.randomness()), protocol=5)
         except Exception as error:
             raise Impossible(reason(error, self.file)) from error
 
     def load(self, play, data):
-        self.leave()
+        self.suspend()
         self.current = None
         module = self.new_module()
         game, randomness = GameUnpickler(data, module).load()
         self.plays[play] = Play(game, module, randomness)
 
     def state(self, play, deep):
-        """What tells this state apart beside its picture, and the clicks that may matter in it."""
+        """Returns a key that distinguishes states with equal frames, and the clicks that may have an effect.
+
+        `deep` derives the key from all Python state, otherwise from the game's `_get_hidden_state`.
+        """
         game = self.enter(play).game
         base = self.engine.ARCBaseGame
         try:
@@ -139,13 +146,14 @@ class Host:
                 known = int(type(game)._get_hidden_state is not base._get_hidden_state)
                 key = Digest(self.numpy).of(self.numpy.asarray(game._get_hidden_state()))
             valid = game._get_valid_actions() if 6 in game._available_actions else []
-            clicks = [(int(order.data["x"]), int(order.data["y"])) for order in valid if int(order.id.value) == 6]
+            clicks = [(int(action.data["x"]), int(action.data["y"])) for action in valid if int(action.id.value) == 6]
         except Exception as error:
             raise Impossible(reason(error, self.file)) from error
         clicks = [(x, y) for x, y in clicks if 0 <= x < SIZE and 0 <= y < SIZE]
         lists = ("_get_valid_actions", "_get_valid_clickable_actions")
         own = any(getattr(type(game), name) is not getattr(base, name) for name in lists)
-        # An empty list of a game that says nothing about clicks is no list.
+        # A game that does not override these methods may have an empty list because it uses no tags.
+        # That says nothing about clicks.
         listed = int(own or bool(clicks))
         return struct.pack("<B16sBH", known, key, listed, len(clicks)) + bytes(part for click in clicks for part in click)
 
@@ -156,20 +164,20 @@ class Host:
         if closed is not None and all(other.module is not closed.module for other in self.plays.values()):
             sys.modules.pop(closed.module.__name__, None)
 
-    # What they share.
+    # Shared by the messages.
 
-    def copies(self):
+    def supports_copies(self):
         return self.name.startswith("rhae")
 
     def new_module(self):
         if self.code is None:
-            # Only now, when there is a play whose fault it is if that fails.
+            # Compiled here and not in the constructor, so that an error is reported for a play.
             with open(self.file, encoding="utf-8") as source:
                 self.code = compile(source.read(), self.file, "exec")
         self.modules += 1
         module = types.ModuleType(f"{self.MODULE}{self.modules}")
         module.__file__ = self.file
-        # Data classes and pickles look for the module by its name.
+        # Data classes and pickles look the module up by its name.
         sys.modules[module.__name__] = module
         exec(self.code, module.__dict__)
         return module
@@ -177,18 +185,18 @@ class Host:
     def randomness(self):
         return random.getstate(), self.numpy.random.get_state()
 
-    def leave(self):
-        """Keeps the random states of the play that ran last."""
+    def suspend(self):
+        """Saves the random states of the current play."""
         if self.current in self.plays:
             self.plays[self.current].randomness = self.randomness()
 
     def enter(self, play):
-        """Makes a play the one that runs; what is drawn at random continues where it left off."""
+        """Makes a play the current one and restores its random states."""
         found = self.plays.get(play)
         if found is None:
             raise Refused(f"there is no play {play}")
         if play != self.current:
-            self.leave()
+            self.suspend()
             ours, numpys = found.randomness
             random.setstate(ours)
             self.numpy.random.set_state(numpys)
@@ -200,10 +208,10 @@ class Host:
         state = {states.WIN: 1, states.GAME_OVER: 2}.get(seen.state, 0)
         levels = (int(seen.levels_completed), int(seen.win_levels))
         if not all(0 <= level <= 254 for level in levels):
-            raise Refused(f"{levels[0]} of {levels[1]} levels cannot be: expected 0 to 254")
+            raise Refused(f"the game reported {levels[0]} of {levels[1]} levels: expected 0 to 254")
         frames = seen.frame
-        if not 1 <= len(frames) <= MOST_FRAMES:
-            raise Refused(f"{len(frames)} frames cannot be: expected 1 to {MOST_FRAMES}")
+        if not 1 <= len(frames) <= MAX_FRAMES:
+            raise Refused(f"the action returned {len(frames)} frames: expected 1 to {MAX_FRAMES}")
         offered = 0
         for action in seen.available_actions:
             offered |= 1 << int(action) if 0 <= int(action) <= 7 else 0
@@ -222,7 +230,7 @@ class Host:
         return array.tobytes()
 
     def answer(self, kind, body):
-        """One message's answer: its kind and body."""
+        """Executes a message and returns the kind and body of the answer."""
         if kind == HELLO:
             return READY, struct.pack("<H", VERSION) + self.name.encode()
         (play,) = struct.unpack_from("<I", body)
@@ -248,9 +256,9 @@ class Host:
                 return None, b""
             raise Refused(f"message {kind} is unknown")
         except Impossible as error:
-            return IMPOSSIBLE, str(error).encode(errors="replace")[:LONGEST_REASON]
-        except BaseException as error:  # a game may raise anything, and only its own play ends
-            text = reason(error, self.file).encode(errors="replace")[:LONGEST_REASON]
+            return IMPOSSIBLE, str(error).encode(errors="replace")[:MAX_REASON_BYTES]
+        except BaseException as error:  # a game may raise anything, and only its own play must end
+            text = reason(error, self.file).encode(errors="replace")[:MAX_REASON_BYTES]
             self.close(play)
             return FAILED, text
         finally:
@@ -258,8 +266,11 @@ class Host:
 
 
 class Digest:
-    """A fingerprint of Python objects by what they hold: generated names count by the order in which they appear, and what the
-    engine counts or remembers of the last action does not count."""
+    """A hash of Python objects by their contents.
+
+    Generated names (UUIDs) are hashed by the order in which they appear. Attributes in which the
+    engine stores action counts and the last action are left out.
+    """
 
     GENERATED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
     LEFT_OUT = {"_action", "_action_count", "_action_complete", "_full_reset"}
@@ -292,7 +303,7 @@ class Digest:
         elif id(value) in self.seen:
             self.put("r", str(self.seen[id(value)][0]))
         else:
-            # The object is kept, so that no other one gets its address meanwhile.
+            # Keep the object alive so that its address stays unique.
             self.seen[id(value)] = (len(self.seen), value)
             self.add_new(value)
 
@@ -307,7 +318,7 @@ class Digest:
             for item in value:
                 self.add(item)
         elif isinstance(value, (set, frozenset)):
-            # Order is no part of a set.
+            # The order of a set is arbitrary.
             self.put("t", str(len(value)))
             for item in sorted(Digest(self.numpy).of(item) for item in value):
                 self.hash.update(item)
@@ -339,7 +350,7 @@ class Digest:
 
 
 def load_engine():
-    """Our engine if it is installed, else the official one."""
+    """Returns the engine of this package if it is installed, otherwise the official one, and its name."""
     try:
         import rhae.arcengine as ours
     except ModuleNotFoundError as error:
@@ -354,7 +365,7 @@ def load_engine():
 
 
 def reason(error, file):
-    """What went wrong, with the last line of the game's own code."""
+    """Describes an error, with the innermost line of the game's file."""
     if isinstance(error, Refused):
         return str(error)
     place, trace = "", error.__traceback__
@@ -372,7 +383,7 @@ def reason(error, file):
 def read_exactly(stream, length):
     data = stream.read(length)
     if len(data) < length:
-        # The other side is gone, and nobody is left to tell.
+        # The parent process closed the pipe, so no answer can be sent.
         os._exit(0)
     return data
 
@@ -386,7 +397,7 @@ def write_all(descriptor, data):
 def main(arguments):
     file, class_name, seconds, *paths = arguments
     sys.path.extend(path for path in paths if path not in sys.path)
-    # The pipes are for messages alone: what a game prints goes to standard error, and what it reads is empty.
+    # The pipes carry messages only. The game prints to standard error and reads an empty input.
     messages, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     empty, closed = os.pipe()
     os.close(closed)

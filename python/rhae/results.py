@@ -1,4 +1,8 @@
-"""Recordings and scores: nothing in a file is believed but the actions."""
+"""Replays and scores of recordings.
+
+A recording is trusted for its actions only. They are replayed, and everything else in the file is
+compared with the replay.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +19,21 @@ __all__ = ["Verified", "score", "verify"]
 
 @dataclass(frozen=True)
 class Verified:
-    """What playing a recording again gave."""
+    """The result of :func:`verify`."""
 
-    #: The environment with its version.
+    #: The id of the environment with its version.
     game_id: str
-    #: Whether every entry gave what was recorded.
+    #: Whether the replay matches every entry of the recording.
     ok: bool
-    #: The first entry, from 1, that did not; ``None`` if all did.
+    #: The first entry that does not match, counted from 1; ``None`` if all match.
     entry: int | None
-    #: What differs there.
+    #: How that entry differs; ``None`` if all match.
     difference: str | None
-    #: Actions counted up to there.
+    #: Actions counted until the end, or until the first mismatch.
     actions: int
-    #: Where the play stands at the end.
+    #: The play state at that point, such as ``"NOT_FINISHED"``.
     state: str
-    #: Levels completed.
+    #: Levels completed at that point.
     levels_completed: int
 
 
@@ -38,18 +42,67 @@ def _text(recording: str | os.PathLike[str]) -> str:
 
 
 def verify(recording: str | os.PathLike[str]) -> Verified:
-    """Play a recording file again, in any format that ``rhae replay`` reads, and compare every frame."""
-    play, _, mismatch = _native.replayed(_text(recording))
-    told = play.look()
+    """Replays a recording and compares every frame.
+
+    Args:
+        recording: A file in any format that ``rhae replay`` reads.
+
+    Raises:
+        ValueError: The file is not a recording, or is of an unknown environment.
+
+    Examples:
+        Record a play of one action, then verify it:
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import rhae
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> arcade = rhae.Arcade(recordings_dir=folder.name)
+        >>> env = arcade.make("bx20", save_recording=True)
+        >>> _ = env.step(6, data={"x": 23, "y": 3})
+        >>> (recording,) = Path(folder.name).rglob("*.jsonl")
+        >>> rhae.verify(recording)
+        Verified(game_id='bx20-v1', ok=True, entry=None, difference=None, actions=1, state='NOT_FINISHED', levels_completed=0)
+        >>> folder.cleanup()
+    """
+    play, _, mismatch = _native.replay_recording(_text(recording))
+    current = play.observe()
     entry, difference = mismatch or (None, None)
-    return Verified(play.id, mismatch is None, entry, difference, play.action_count, told[1], told[2])
+    return Verified(play.id, mismatch is None, entry, difference, play.action_count, current[1], current[2])
 
 
 def score(*recordings: str | os.PathLike[str], method: str | None = None) -> dict[str, Any]:
-    """The scorecard of recordings that verify, under a scoring method; refuses those that do not."""
+    """Returns the scorecard of recordings, in the format of the REST API.
+
+    Args:
+        recordings: Files in any format that ``rhae replay`` reads.
+        method: The scoring method, such as ``"docs-2026-04"``; the default method if ``None``.
+
+    Raises:
+        ValueError: A recording does not verify, or there is no such scoring method.
+
+    Examples:
+        Complete one level while recording, then score the recording:
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import rhae
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> arcade = rhae.Arcade(recordings_dir=folder.name)
+        >>> env = arcade.make("bx20", save_recording=True)
+        >>> for x, y in [(23, 3)] * 4 + [(61, 23)] * 4:
+        ...     _ = env.step(6, data={"x": x, "y": y})
+        >>> (recording,) = Path(folder.name).rglob("*.jsonl")
+        >>> card = rhae.score(recording)
+        >>> card["total_levels_completed"], card["total_actions"]
+        (1, 8)
+        >>> card["score"] == arcade.close_scorecard().score
+        True
+        >>> folder.cleanup()
+    """
     plays = []
     for recording in recordings:
-        play, guid, mismatch = _native.replayed(_text(recording))
+        play, guid, mismatch = _native.replay_recording(_text(recording))
         if mismatch is not None:
             raise ValueError(f"`{os.fspath(recording)}` cannot be scored: at entry {mismatch[0]} {mismatch[1]}")
         plays.append((play, guid or ""))

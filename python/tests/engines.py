@@ -1,4 +1,4 @@
-"""The two engines side by side in one process, and what must be equal on both."""
+"""Both engines in one process, and the values that must be equal on both."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["NAMES", "actions", "game_on", "official", "ours", "summary", "take"]
 
 
 def game_on(name: str, engine: types.ModuleType, seed: int = 3) -> Any:
-    """A new game on an engine."""
+    """Returns a new game on an engine."""
     return load(GAMES / f"{name}.py", engine)(seed=seed)
 
 
 def take(game: Any, engine: types.ModuleType, action: Action, raw: bool = True) -> Any:
-    """Takes an action; in a game that has ended most of them become a reset."""
+    """Executes an action. In a game that is over, most actions become a RESET."""
     kind, data = action
     if game._state in (engine.GameState.WIN, engine.GameState.GAME_OVER) and kind % 3:
         kind, data = 0, {}
@@ -30,7 +30,7 @@ def take(game: Any, engine: types.ModuleType, action: Action, raw: bool = True) 
 
 
 def summary(game: Any, data: Any) -> tuple[Any, ...]:
-    """Everything that must be equal after an action."""
+    """Returns everything that must be equal after an action."""
     frames = [(frame.dtype.str, frame.shape, frame.tobytes()) if hasattr(frame, "dtype") else frame for frame in data.frame]
     sprites = [
         (s.name, s.x, s.y, s.layer, s.rotation, s.scale, s.mirror_ud, s.mirror_lr, s.blocking.name, s.interaction.name)

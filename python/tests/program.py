@@ -1,4 +1,4 @@
-"""The program `rhae`, as a user runs it, and a server of it."""
+"""Runs the program `rhae` and its server, as a user does."""
 
 from __future__ import annotations
 
@@ -19,36 +19,40 @@ EXAMPLES = ROOT / "python" / "examples" / "games"
 
 
 def program() -> Path:
-    """The program; the test fails, or is left out where that is allowed, if it is not built."""
+    """Returns the path of the program.
+
+    Without a build the test fails, or is skipped if the environment variable `RHAE_SKIP_MISSING`
+    is set.
+    """
     path = Path(os.environ.get("RHAE_PROGRAM", ROOT / "target" / "release" / "rhae"))
     if not path.is_file():
         why = f"this test needs the program {path}, which `cargo xtask test` builds"
         if os.environ.get("RHAE_SKIP_MISSING"):
             pytest.skip(why)
-        pytest.fail(f"{why}; RHAE_SKIP_MISSING=1 leaves the test out")
+        pytest.fail(f"{why}; set RHAE_SKIP_MISSING=1 to skip the test")
     return path
 
 
 def hosting(folder: Path) -> list[str]:
-    """The flags that lead to a folder of games, run by this interpreter, in which both engines are installed."""
+    """Returns the flags to host a folder of games with this interpreter, which has both engines."""
     return ["--games-dir", str(folder), "--python", sys.executable, "--host-seconds", "60"]
 
 
 def rhae(at: Path, *arguments: str) -> str:
-    """Runs the program in a folder and gives what it printed."""
+    """Runs the program in a folder and returns its output."""
     done = subprocess.run([program(), *arguments], cwd=at, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def rhae_json(at: Path, *arguments: str) -> Any:
-    """Runs the program with `--json` and reads what it printed."""
+    """Runs the program with `--json` and returns the parsed output."""
     return json.loads(rhae(at, *arguments, "--json"))
 
 
 @contextlib.contextmanager
 def serving(at: Path, folder: Path) -> Iterator[str]:
-    """A server of a folder of games, by its address."""
+    """Runs a server of a folder of games and yields its address."""
     command = [program(), "serve", "--addr", "127.0.0.1:0", *hosting(folder)]
     with subprocess.Popen(command, cwd=at, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -1,4 +1,4 @@
-"""The toolkit's calls in this process, and what can be made of their recordings."""
+"""`Arcade`, agents, and the recordings and scores of their plays."""
 
 import json
 import random
@@ -20,7 +20,7 @@ def solve_first_level(environment: EnvironmentWrapper) -> None:
         assert environment.step(GameAction.ACTION6, data={"x": x, "y": y}) is not None
 
 
-def test_a_play_is_counted_recorded_and_verified(tmp_path: Path) -> None:
+def test_play_is_counted_recorded_and_verified(tmp_path: Path) -> None:
     arcade = Arcade(recordings_dir=tmp_path)
     card = arcade.open_scorecard(tags=["test"], opaque={"note": 1})
     environment = arcade.make("bx20", scorecard_id=card, save_recording=True)
@@ -50,7 +50,7 @@ def test_a_play_is_counted_recorded_and_verified(tmp_path: Path) -> None:
         rhae.score(forged)
 
 
-def test_competition_rules(tmp_path: Path) -> None:
+def test_competition_mode_applies_the_competition_rules(tmp_path: Path) -> None:
     arcade = Arcade(operation_mode=OperationMode.COMPETITION, recordings_dir=tmp_path)
     environment = arcade.make("bx20")
     assert environment is not None
@@ -65,7 +65,7 @@ def test_competition_rules(tmp_path: Path) -> None:
     assert (card.competition_mode, card.total_environments, card.total_actions) == (True, 6, 8)
 
 
-def test_what_cannot_be_done_gives_none() -> None:
+def test_impossible_calls_return_none() -> None:
     arcade = Arcade()
     assert arcade.make("nope") is None
     assert arcade.make("bx20", scorecard_id="nope") is None
@@ -81,7 +81,7 @@ def test_what_cannot_be_done_gives_none() -> None:
 
 
 class Solver(Agent):
-    """Knows one level by heart."""
+    """Plays a fixed solution of one level."""
 
     MAX_ACTIONS = 20
 
@@ -109,7 +109,7 @@ class Wanderer(Agent):
         return action
 
 
-def test_agents_of_the_official_style_play() -> None:
+def test_swarm_runs_official_style_agents() -> None:
     card = swarm(Solver, ["bx20"])
     assert (card.total_levels_completed, card.total_actions) == (1, 8)
     card = swarm(Wanderer)

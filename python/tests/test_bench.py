@@ -1,4 +1,4 @@
-"""The benchmark's numbers are there and add up; how large they are is no test."""
+"""The benchmark prints all results, and they are consistent. Their size is not tested."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from rhae import _native, _timing
 PYTHON = Path(__file__).parents[1]
 
 
-def test_every_number_is_printed() -> None:
+def test_json_output_is_complete_and_consistent() -> None:
     options = ["--games", str(PYTHON / "tests/games"), "--only", "walls", "--seconds", "0.05"]
     command = [sys.executable, "-P", "-m", "rhae.bench", *options, "--pair", str(PYTHON / "bench/bx20.py")]
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout)
-    (game,) = told["games"]
+    output = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout)
+    (game,) = output["games"]
     share, ratio = game["own_share"], game["ratio"]
     assert game["game"] == "walls" and ratio > 0 and 0 <= share <= 1 and game["clone_ratio"] > 0
     assert game["ratio_if_engine_ten_times_faster"] == pytest.approx(1 / (share + (1 - share) / 10))
     assert game["part_of_possible_gain"] == pytest.approx((1 - 1 / ratio) / (1 - share))
-    vector = told["vector"]
+    vector = output["vector"]
     assert vector["ratio"] == pytest.approx(vector["steps_per_second"] / vector["python_file_steps_per_cpu_second"])
     assert vector["fastest"] in vector["by_environment"] and len(vector["by_environment"]) == 6
 
 
 def burn(rounds: int) -> int:
-    """Work of neither the game nor the engine, which is put down to whoever calls it."""
+    """Does work outside game and engine, which counts for the caller."""
     return sum(number * number for number in range(rounds))
 
 
-def test_time_belongs_to_the_innermost_function_of_game_or_engine(tmp_path: Path) -> None:
+def test_time_is_attributed_to_the_innermost_function_of_game_or_engine(tmp_path: Path) -> None:
     space: dict[str, Any] = {"burn": burn}
     for name, text in {
         "engine/level.py": "def query():\n    burn(4000)\ndef perform():\n    burn(8000)\n    step()\n",
@@ -44,10 +44,10 @@ def test_time_belongs_to_the_innermost_function_of_game_or_engine(tmp_path: Path
         exec(compile(text, str(tmp_path / name), "exec"), space)
 
     def work() -> float:
-        begun = time.process_time()
+        started = time.process_time()
         for _ in range(20):
             space["perform"]()
-        return time.process_time() - begun
+        return time.process_time() - started
 
     clock = _native.Clock(str(tmp_path / "game.py"), str(tmp_path / "engine"))
     excess: list[float] = []
@@ -55,7 +55,8 @@ def test_time_belongs_to_the_innermost_function_of_game_or_engine(tmp_path: Path
         plain = work()
         with _timing.watched(clock):
             excess.append(work() - plain)
-    # A quarter: of sixteen thousand rounds the game has its four, and what the engine does for it is the engine's.
+    # A quarter: 4,000 of 16,000 rounds run in the game. Calls from the game to the engine count for
+    # the engine.
     assert 0.15 < _timing.share(clock, excess) < 0.35
     (_, own), (_, engine) = clock.read()
     assert engine > 2 * own > 0

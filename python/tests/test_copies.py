@@ -1,4 +1,4 @@
-"""Clones, deep copies and pickles: they go on as the original would, and what happens to one does not reach the other."""
+"""Clones, deep copies and pickles continue like the original and are independent of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def played(name: str, count: int = 120) -> Any:
     return game
 
 
-def go_on(game: Any, seed: int, count: int = 80) -> list[Any]:
+def continue_play(game: Any, seed: int, count: int = 80) -> list[Any]:
     return [summary(game, take(game, ours, action)) for action in actions(random.Random(seed), count)[1:]]
 
 
@@ -30,13 +30,13 @@ WAYS = {
     "deepcopy": copy.deepcopy,
     "pickle": lambda game: pickle.loads(pickle.dumps(game)),
 }
-#: Games that hold a function without a name, which no pickle can store.
+#: Games that hold a function without an importable name, which cannot be pickled.
 UNPICKLABLE = {"snake": "game.score.paint", "kin": "game._levels[1]._sprites"}
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_copy_goes_on_as_the_original_and_apart_from_it(name: str, way: str) -> None:
+def test_copy_continues_like_the_original_and_independently(name: str, way: str) -> None:
     game = played(name)
     try:
         twin = WAYS[way](game)
@@ -44,12 +44,12 @@ def test_a_copy_goes_on_as_the_original_and_apart_from_it(name: str, way: str) -
         assert way == "pickle" and name in UNPICKLABLE, error
         return
     control = WAYS[way](game)
-    go_on(twin, seed=1)
-    assert go_on(game, seed=2) == go_on(control, seed=2)
+    continue_play(twin, seed=1)
+    assert continue_play(game, seed=2) == continue_play(control, seed=2)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_copy_shares_nothing_that_can_change(name: str) -> None:
+def test_copy_shares_no_mutable_objects(name: str) -> None:
     game = played(name)
     twin = game.clone()
     mine, its = list(reachable(game)), {id(thing) for thing in reachable(twin)}
@@ -58,7 +58,7 @@ def test_a_copy_shares_nothing_that_can_change(name: str) -> None:
 
 
 def reachable(thing: Any, seen: set[int] | None = None) -> Any:
-    """Everything that a game holds and that can change."""
+    """Yields all mutable objects that are reachable from a game."""
     seen = set() if seen is None else seen
     if id(thing) in seen or isinstance(thing, type | str | bytes | int | float | None):
         return
@@ -74,14 +74,13 @@ def reachable(thing: Any, seen: set[int] | None = None) -> Any:
         inside = list(getattr(thing, "__dict__", {}).values())
         if type(thing).__name__ in ("GameAction", "BlockingMode", "InteractionMode", "GameState"):
             return
-    # The areas in which something can be placed belong to the level's description and are shared by its clones, but not
-    # by the game's.
+    # Clones of a level share its placeable areas, but clones of the game do not.
     for part in inside:
         yield from reachable(part, seen)
 
 
 class Parts(ARCBaseGame):
-    """Holds what is hard to copy."""
+    """Holds parts that are hard to copy: views, closures, bound methods, shared sprites."""
 
     def __init__(self, seed: int = 0) -> None:
         self.board = np.zeros((4, 4), dtype=np.int8)
@@ -114,14 +113,14 @@ def test_closures_views_and_bound_methods_belong_to_the_copy() -> None:
         assert twin.both["sprite"] is twin.current_level._sprites[1]
 
 
-def test_what_is_around_a_game_is_copied_with_it() -> None:
+def test_deepcopy_of_a_container_copies_game_and_parts_together() -> None:
     game = Parts()
     sprite, twin, level = copy.deepcopy((game.both["sprite"], game, game.current_level))
     assert twin.current_level is level and twin.both["sprite"] is sprite
 
 
 class Stream(ARCBaseGame):
-    """Holds a generator, which nothing can copy."""
+    """Holds a generator, which cannot be copied."""
 
     def __init__(self, start: int, seed: int = 0) -> None:
         self.numbers = (start + number for number in range(1000))
@@ -132,7 +131,7 @@ class Stream(ARCBaseGame):
         self.complete_action()
 
 
-def test_what_cannot_be_copied_is_played_again() -> None:
+def test_game_with_an_uncopyable_part_is_replayed() -> None:
     game = Stream(5)
     for _ in range(3):
         game.perform_action(ActionInput(id=1), raw=True)
@@ -147,7 +146,7 @@ def test_what_cannot_be_copied_is_played_again() -> None:
 
 
 class Late(ARCBaseGame):
-    """Can be copied until a click makes it hold a generator."""
+    """Can be copied until a click stores a generator in it."""
 
     def __init__(self, seed: int = 0) -> None:
         self.numbers: Any = None
@@ -161,7 +160,7 @@ class Late(ARCBaseGame):
         self.complete_action()
 
 
-def test_what_is_played_again_includes_what_came_before_copies() -> None:
+def test_replay_includes_actions_before_earlier_copies() -> None:
     game = Late()
     games = [game]
     for click in (10, 20, 30):
@@ -178,7 +177,7 @@ def test_what_is_played_again_includes_what_came_before_copies() -> None:
         assert twin.clone().current_level._sprites[0].x == number + number * 20
 
 
-def test_an_error_names_what_cannot_be_pickled() -> None:
+def test_pickling_error_names_the_part() -> None:
     with pytest.raises(pickle.PicklingError, match=r"`game\.add` holds the function `Parts\.__init__\.<locals>\.add`"):
         pickle.dumps(Parts())
     with pytest.raises(pickle.PicklingError, match=r"`game\.numbers` holds the generator"):

@@ -1,4 +1,4 @@
-"""The examples do what they say."""
+"""The scripts of `python/examples` run and produce the documented results."""
 
 import subprocess
 import sys
@@ -12,13 +12,13 @@ def run(name: str, *arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
 
 
-def test_the_random_agent_plays_every_environment() -> None:
+def test_random_agent_plays_every_environment() -> None:
     lines = run("random_agent.py", "--actions", "100").splitlines()
     assert len(lines) == 7
     assert all("levels in 100 actions" in line for line in lines[:6])
 
 
-def test_the_learning_agent_learns() -> None:
+def test_learning_agent_improves() -> None:
     sys.path.insert(0, str(EXAMPLES))
     from learning_agent import train
 

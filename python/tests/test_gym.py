@@ -1,4 +1,4 @@
-"""Rhae's environments under Gymnasium's rules."""
+"""The environments for Gymnasium, single and vectorised."""
 
 import warnings
 
@@ -17,16 +17,16 @@ GAMES = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"]
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("actions", ["multi", "flat"])
-def test_gymnasium_finds_no_fault(game: str, actions: str) -> None:
+def test_environment_passes_the_gymnasium_checker(game: str, actions: str) -> None:
     environment = rhae.make(game, actions=actions, render_mode="rgb_array")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Gymnasium cannot try other render modes of an environment that is not in its registry.
+        # Gymnasium cannot test other render modes of an environment that is not in its registry.
         warnings.filterwarnings("ignore", message=".*not having a spec.*")
         check_env(environment)
 
 
-def test_masks_sample_only_what_is_offered() -> None:
+def test_sampling_with_the_mask_returns_only_offered_actions() -> None:
     environment = rhae.make("bx20", actions="flat")
     _, info = environment.reset(seed=3)
     environment.action_space.seed(3)
@@ -38,7 +38,7 @@ def test_masks_sample_only_what_is_offered() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_one_and_many_show_the_same(game: str) -> None:
+def test_vector_equals_single_environment(game: str) -> None:
     rng = np.random.default_rng(5)
     one = rhae.make(game, max_actions=50)
     many = rhae.make_vec(game, 5, max_actions=50, threads=2)
@@ -50,13 +50,13 @@ def test_one_and_many_show_the_same(game: str) -> None:
         frames, rewards, terminated, truncated, infos = many.step(actions)
         if over:
             frame, info = one.reset()
-            told = (0.0, False, False)
+            single = (0.0, False, False)
         else:
             frame, reward, ended, cut, info = one.step(actions[2])
-            told = (reward, ended, cut)
-        over = told[1] or told[2]
+            single = (reward, ended, cut)
+        over = single[1] or single[2]
         assert np.array_equal(frame, frames[2])
-        assert told == (rewards[2], terminated[2], truncated[2])
+        assert single == (rewards[2], terminated[2], truncated[2])
         assert (info["level"], info["levels_completed"], info["actions"]) == (
             infos["level"][2],
             infos["levels_completed"][2],
@@ -65,7 +65,7 @@ def test_one_and_many_show_the_same(game: str) -> None:
         assert np.array_equal(info["action_mask"], infos["action_mask"][2])
 
 
-def test_arrays_are_written_in_place() -> None:
+def test_vector_overwrites_its_arrays() -> None:
     vector = rhae.make_vec("kq19", 8)
     first, _ = vector.reset()
     again, rewards, *_ = vector.step(np.ones((8, 3), np.int64))
@@ -74,7 +74,7 @@ def test_arrays_are_written_in_place() -> None:
     assert rewards is more
 
 
-def test_snapshots_go_back_in_one_and_in_many() -> None:
+def test_restore_returns_to_the_snapshot() -> None:
     rng = np.random.default_rng(1)
     vector = rhae.make_vec("ny40", 4, on_loss="continue")
     vector.reset()
@@ -98,7 +98,7 @@ def test_snapshots_go_back_in_one_and_in_many() -> None:
         rhae.make("kq19").restore(saved)
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_invalid_arguments_raise_value_error() -> None:
     with pytest.raises(ValueError, match="the nearest is `kq19-v1`"):
         rhae.make("kq91")
     with pytest.raises(ValueError, match="has levels 1 to 8, found 9"):
@@ -121,7 +121,7 @@ def test_what_is_wrong_is_said() -> None:
         rhae.make_vec("kq19", 0)
 
 
-def test_a_level_is_an_episode_of_its_own() -> None:
+def test_single_level_is_an_episode() -> None:
     environment = rhae.make("bx20", level=1)
     environment.reset()
     clicks = [(23, 3)] * 4 + [(61, 23)] * 4
@@ -132,7 +132,7 @@ def test_a_level_is_an_episode_of_its_own() -> None:
         environment.step((6, 0, 0))
 
 
-def test_pictures() -> None:
+def test_frames_are_rendered_as_pictures() -> None:
     environment = rhae.make("kq19", render_mode="rgb_array")
     frame, info = environment.reset()
     assert environment.render().shape == (512, 512, 3)

@@ -1,4 +1,4 @@
-"""Python games in the program `rhae`, which hosts them on the drop-in, and in the official client, on either engine."""
+"""Python games hosted by the program `rhae`, and in the official client on both engines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from program import EXAMPLES, FIXTURES, hosting, program, rhae, rhae_json, serving
 
-#: The shortest wins of the example's levels, one after another.
+#: The shortest solution of each level of the example game.
 WIN = [
     *[2, 2, 2, 4, 4],
     *[4, 2, 3, 3, 2, 2, 4, 4, 4, 4],
@@ -22,7 +22,7 @@ WIN = [
 ]
 
 
-def test_the_example_game_is_run_won_and_verified(tmp_path: Path) -> None:
+def test_example_game_is_run_won_and_verified(tmp_path: Path) -> None:
     moves = " ".join(map(str, WIN))
     agent = f'for action in {moves}; do read line; echo "{{\\"action\\": $action}}"; done; read line'
     arguments = ["--games", "rv52", "--agent-cmd", agent, "--budget", "none", "--out", "run"]
@@ -37,14 +37,14 @@ def test_the_example_game_is_run_won_and_verified(tmp_path: Path) -> None:
     assert environment["score"] == pytest.approx(100)
 
 
-def test_the_example_game_is_sound(tmp_path: Path) -> None:
-    """Few steps and states a level, which can only refute; without them each state is looked into at the game's own speed."""
+def test_example_game_passes_validation(tmp_path: Path) -> None:
+    """Limits steps and states per level to keep the test short. A limited search can only find faults."""
     report = rhae_json(tmp_path, "validate", "rv52", "--steps", "300", "--nodes", "200", *hosting(EXAMPLES))
     assert report["passes"], report
 
 
-def test_the_host_uses_the_drop_in(tmp_path: Path) -> None:
-    """A game that shows which engine it runs on, in the colour of its one sprite."""
+def test_host_uses_the_drop_in_engine(tmp_path: Path) -> None:
+    """Hosts a game whose sprite has another colour on each engine."""
     folder = tmp_path / "games" / "en31" / "v1"
     folder.mkdir(parents=True)
     (folder / "metadata.json").write_text(json.dumps({"game_id": "en31-v1", "class_name": "En31", "baseline_actions": [1]}))
@@ -66,25 +66,26 @@ def test_the_host_uses_the_drop_in(tmp_path: Path) -> None:
     assert seen["state"] == "WIN"
 
 
-#: The official client: standard input says what to play, the last line of standard output what came of it.
+#: The official client. It reads a request from standard input; the last line of its output is the
+#: result.
 CLIENT = """
 import json, logging, sys
-order = json.load(sys.stdin)
-if order["engine"] == "ours":
+request = json.load(sys.stdin)
+if request["engine"] == "ours":
     import rhae.arcengine
     rhae.arcengine.install()
 import arcengine
 from arc_agi import Arcade, OperationMode
 arcade = Arcade(
-    arc_base_url=order["url"],
-    operation_mode=OperationMode[order["mode"]],
-    environments_dir=order["folder"],
+    arc_base_url=request["url"],
+    operation_mode=OperationMode[request["mode"]],
+    environments_dir=request["folder"],
     logger=logging.getLogger("quiet"),
 )
 card = arcade.open_scorecard(tags=["conformance"])
-environment = arcade.make(order["game"], scorecard_id=card)
+environment = arcade.make(request["game"], scorecard_id=card)
 frames = []
-for action in order["actions"]:
+for action in request["actions"]:
     frame = environment.step(arcengine.GameAction.from_id(action))
     frames.append([picture.tolist() for picture in frame.frame])
 closed = json.loads(arcade.close_scorecard(card).model_dump_json())
@@ -96,16 +97,16 @@ print(json.dumps({
 
 
 def official(url: str, mode: str, engine: str, home: Path, game: str, actions: list[int]) -> dict[str, Any]:
-    """Plays a game with the official client on one of the engines and gives the scorecard and the frames."""
-    order = {"url": url, "mode": mode, "engine": engine, "folder": str(home), "game": game, "actions": actions}
+    """Plays a game with the official client on one of the engines. Returns the scorecard and the frames."""
+    request = {"url": url, "mode": mode, "engine": engine, "folder": str(home), "game": game, "actions": actions}
     client = [sys.executable, "-P", "-c", CLIENT]
-    done = subprocess.run(client, input=json.dumps(order), cwd=home, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(client, input=json.dumps(request), cwd=home, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def essence(seen: dict[str, Any]) -> list[Any]:
-    """What scorecards of the same play must agree on, wherever it took place."""
+def comparable_results(seen: dict[str, Any]) -> list[Any]:
+    """Returns the values that scorecards of the same play must have in common on server and client."""
     environment = seen["card"]["environments"][0]
     run = environment["runs"][0]
     same = ("levels_completed", "actions", "resets", "state", "completed", "level_actions", "level_baseline_actions")
@@ -113,8 +114,8 @@ def essence(seen: dict[str, Any]) -> list[Any]:
     return [seen["state"], environment["id"], [run[name] for name in same], [round(score, 9) for score in scores]]
 
 
-def whole(seen: dict[str, Any]) -> dict[str, Any]:
-    """A scorecard without the names that are made anew for each."""
+def without_generated_ids(seen: dict[str, Any]) -> dict[str, Any]:
+    """Returns a scorecard without its generated ids."""
     text = json.dumps(seen["card"])
     for name in (seen["card"]["card_id"], seen["card"]["environments"][0]["runs"][0]["guid"]):
         text = text.replace(name, "")
@@ -122,7 +123,7 @@ def whole(seen: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="the official toolkit needs Python 3.12")
-def test_the_official_client_at_home_on_either_engine_gives_equal_scorecards(tmp_path: Path) -> None:
+def test_official_client_returns_equal_scorecards_on_both_engines(tmp_path: Path) -> None:
     detour = [2, 0, *[4] * 5, *[2] * 5, *[4] * 5, *[2] * 3, *[4] * 3, *[1] * 3, *[4] * 2]
     seen = {}
     with serving(tmp_path, FIXTURES) as url:
@@ -130,16 +131,16 @@ def test_the_official_client_at_home_on_either_engine_gives_equal_scorecards(tmp
             home = tmp_path / f"{mode} {engine}"
             home.mkdir()
             seen[mode, engine] = official(url, mode, engine, home, "wk31", detour)
-            assert (home / "wk31/v1/wk31.py").is_file() == (mode == "NORMAL"), "at home it runs the source that it downloaded"
+            assert (home / "wk31/v1/wk31.py").is_file() == (mode == "NORMAL"), "only NORMAL mode downloads the source"
     online, theirs, ours = seen.values()
     assert (theirs["engine"], ours["engine"]) == ("arcengine", "rhae.arcengine")
     assert online["state"] == "WIN"
-    assert whole(theirs) == whole(ours)
-    assert essence(online) == essence(ours)
+    assert without_generated_ids(theirs) == without_generated_ids(ours)
+    assert comparable_results(online) == comparable_results(ours)
     assert online["frames"] == theirs["frames"] == ours["frames"]
 
 
-def test_a_python_game_is_listed_like_any_other(tmp_path: Path) -> None:
+def test_hosted_game_is_listed(tmp_path: Path) -> None:
     listed = rhae_json(tmp_path, "games", "list", "--games-dir", str(EXAMPLES))
     (game,) = [game for game in listed if game["game_id"] == "rv52-v1"]
     assert game["baseline_actions"] == [5, 10, 12, 16, 19, 25]

@@ -1,4 +1,4 @@
-"""The drop-in under the original's name, in processes of their own: games by import, and the official toolkit."""
+"""The drop-in under the name `arcengine`, in separate processes: imports and the official toolkit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(code: str, *args: str) -> str:
     return done.stdout
 
 
-def test_names_and_signatures_are_the_originals() -> None:
+def test_names_and_signatures_equal_the_original() -> None:
     import inspect
 
     assert ours.__all__ == official.__all__ and ours.__version__ == official.__version__
@@ -36,7 +36,7 @@ def test_names_and_signatures_are_the_originals() -> None:
                 assert parameters[0] == parameters[1], (name, part)
 
 
-def test_imports_find_the_drop_in() -> None:
+def test_installed_drop_in_is_imported_as_arcengine() -> None:
     code = """
 import rhae.arcengine
 rhae.arcengine.install()
@@ -49,14 +49,14 @@ assert arcengine is rhae.arcengine and arcengine.sprites.Sprite is Sprite is rha
     run(code)
 
 
-def test_the_original_is_not_replaced_behind_the_back_of_its_users() -> None:
+def test_install_fails_if_the_original_is_already_imported() -> None:
     code = """
 import arcengine
 import rhae.arcengine
 try:
     rhae.arcengine.install()
 except RuntimeError as error:
-    assert 'imported already' in str(error)
+    assert 'already imported' in str(error)
 else:
     raise AssertionError
 rhae.arcengine.install(force=True)
@@ -84,7 +84,7 @@ print(json.dumps([arcengine.__name__, seen]))
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="the official toolkit needs Python 3.12")
-def test_the_official_toolkit_plays_on_the_drop_in() -> None:
+def test_official_toolkit_plays_equally_on_the_drop_in() -> None:
     (name, mine), (other, theirs) = (json.loads(run(TOOLKIT, which, str(GAME.parent))) for which in ("ours", "theirs"))
     assert (name, other) == ("rhae.arcengine", "arcengine")
     assert mine == theirs

@@ -1,4 +1,4 @@
-"""Random sprites, levels, cameras and sequences of operations: equal results, arrays with their types, and errors."""
+"""Random sprites, levels, cameras and operations have equal results, array types and errors on both engines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TAGS = st.lists(st.sampled_from(["a", "b", "c", "sys_static", "sys_click", "sys_
 
 @st.composite
 def cells(draw: st.DrawFn) -> Any:
-    """Cells as games give them: lists, arrays of several types, views, now and then something that is refused."""
+    """Generates cells as games pass them: lists, arrays of several types, views, sometimes invalid values."""
     height, width = draw(st.sampled_from([(1, 1), (2, 2), (2, 3), (4, 4), (3, 6), (6, 6), (1, 7), (0, 0), (2, 0)]))
     rows = [[draw(CELLS) for _ in range(width)] for _ in range(height)]
     kind = draw(st.sampled_from(["list", "list", "list", "int8", "int64", "uint8", "float", "strided", "turned", "odd"]))
@@ -104,7 +104,7 @@ def make(engine: types.ModuleType, spec: dict[str, Any]) -> Any:
 
 
 def _same_strides(array: np.ndarray) -> np.ndarray:
-    """A copy of an array that lies in memory as it does, so that the engines do not share cells."""
+    """Copies an array and its memory layout, so that the engines do not share cells."""
     base = array
     while isinstance(base.base, np.ndarray):
         base = base.base
@@ -128,7 +128,7 @@ def operate(engine: types.ModuleType, sprite: Any, operation: tuple[Any, ...]) -
 
 
 def plain(value: Any) -> Any:
-    """A value without the engine that it came from."""
+    """Converts a value to a form that does not depend on the engine."""
     if isinstance(value, np.ndarray):
         return ("array", value.dtype.str, value.shape, value.tolist())
     if isinstance(value, list | tuple):
@@ -143,7 +143,7 @@ def plain(value: Any) -> Any:
 
 
 def outcome(function: Any, *args: Any) -> Any:
-    """A result, or the type and text of the error."""
+    """Returns a result, or the type and text of the error."""
     try:
         with np.errstate(all="ignore"):
             return plain(function(*args))
@@ -151,16 +151,16 @@ def outcome(function: Any, *args: Any) -> Any:
         return (type(error).__name__, str(error))
 
 
-QUESTIONS = ["render", "width", "height", "is_visible", "is_collidable", "clone", "x", "y", "tags", "layer", "scale"]
+PROPERTIES = ["render", "width", "height", "is_visible", "is_collidable", "clone", "x", "y", "tags", "layer", "scale"]
 
 
-def ask(sprite: Any, name: str) -> Any:
+def read_property(sprite: Any, name: str) -> Any:
     answer = getattr(sprite, name)
     return answer() if callable(answer) else answer
 
 
 @given(SPRITE, st.lists(OPERATION, max_size=6))
-def test_a_sprite(spec: dict[str, Any], operations: list[tuple[Any, ...]]) -> None:
+def test_sprite_operations_equal_the_original(spec: dict[str, Any], operations: list[tuple[Any, ...]]) -> None:
     assert outcome(make, ours, spec) == outcome(make, official, spec)
     try:
         theirs, mine = make(official, spec), make(ours, spec)
@@ -169,8 +169,8 @@ def test_a_sprite(spec: dict[str, Any], operations: list[tuple[Any, ...]]) -> No
     for operation in operations:
         assert outcome(operate, ours, mine, operation) == outcome(operate, official, theirs, operation), operation
         assert plain(mine) == plain(theirs), operation
-        for question in QUESTIONS:
-            assert outcome(ask, mine, question) == outcome(ask, theirs, question), (operation, question)
+        for name in PROPERTIES:
+            assert outcome(read_property, mine, name) == outcome(read_property, theirs, name), (operation, name)
 
 
 LEVEL = st.tuples(
@@ -191,7 +191,7 @@ CAMERA = st.fixed_dictionaries(
 
 
 def build(engine: types.ModuleType, spec: Any) -> Any:
-    """A level from the sprites that can be made, after operations of which some fail."""
+    """Builds a level from the valid sprites, then applies operations, some of which fail."""
     sprites = []
     for sprite in spec[0]:
         try:
@@ -205,8 +205,8 @@ def build(engine: types.ModuleType, spec: Any) -> Any:
     return level
 
 
-def questions(engine: types.ModuleType, level: Any) -> list[Any]:
-    """What a game can ask of a level."""
+def level_queries(engine: types.ModuleType, level: Any) -> list[Any]:
+    """Returns the results of all queries that a game can make."""
     answers = [outcome(level.get_sprites_by_tag, tag) for tag in ("a", "sys_static", 3)]
     answers += [outcome(level.get_sprites_by_tags, tags) for tags in ([], ["a"], ["a", "b"], ("a",))]
     answers += [outcome(level.get_sprites_by_any_tag, tags) for tags in ([], ["a", "b"], ("c",))]
@@ -221,24 +221,24 @@ def questions(engine: types.ModuleType, level: Any) -> list[Any]:
             answers += [outcome(one.collides_with, other, ignore) for ignore in (False, True)]
         answers += [outcome(level.collides_with, one, ignore) for ignore in (False, True)]
     if len(sprites) > 1:
-        # The order of merged tags is that of a set.
+        # Merged tags have the arbitrary order of a set.
         answers.append(outcome(lambda: {**plain(sprites[0].merge(sprites[1])), "_tags": 0}))
     answers.append(outcome(level.clone))
     return answers
 
 
 @given(LEVEL)
-def test_a_level(spec: Any) -> None:
+def test_level_queries_equal_the_original(spec: Any) -> None:
     theirs, mine = outcome(build, official, spec), outcome(build, ours, spec)
     assert mine == theirs
     if isinstance(theirs, dict):
         one, two = build(official, spec), build(ours, spec)
-        assert questions(ours, two) == questions(official, one)
+        assert level_queries(ours, two) == level_queries(official, one)
         assert sorted(vars(two)) == sorted(vars(one))
 
 
 @given(LEVEL, CAMERA, st.lists(st.tuples(st.integers(-9, 70), st.integers(-9, 70)), max_size=4))
-def test_a_camera(spec: Any, window: dict[str, Any], places: list[tuple[int, int]]) -> None:
+def test_camera_equals_the_original(spec: Any, window: dict[str, Any], places: list[tuple[int, int]]) -> None:
     def seen(engine: types.ModuleType) -> Any:
         sprites = build(engine, spec).get_sprites()
         pairs = [(sprites[0], sprites[-1])] if sprites else []
@@ -263,7 +263,7 @@ def test_a_camera(spec: Any, window: dict[str, Any], places: list[tuple[int, int
 
 
 @given(LEVEL, CAMERA, st.sampled_from([[1, 6], [6], [2, 5, 7]]))
-def test_what_a_game_offers(spec: Any, window: dict[str, Any], actions: list[int]) -> None:
+def test_valid_actions_equal_the_original(spec: Any, window: dict[str, Any], actions: list[int]) -> None:
     def offered(engine: types.ModuleType) -> Any:
         game = engine.ARCBaseGame("any", [build(engine, spec)], engine.Camera(**window), available_actions=actions)
         data = outcome(lambda: game.perform_action(engine.ActionInput(id=1)).model_dump_json())
@@ -273,8 +273,8 @@ def test_what_a_game_offers(spec: Any, window: dict[str, Any], actions: list[int
     assert outcome(offered, ours) == outcome(offered, official)
 
 
-def test_what_a_game_replaces_is_called() -> None:
-    """Displays, sprites, cameras and games with methods of their own, of the class or of one object."""
+def test_overridden_methods_are_called() -> None:
+    """Overrides methods of displays, sprites, cameras and games, on the class or on one object."""
 
     def seen(engine: types.ModuleType) -> Any:
         class Doubling(engine.ToggleableUserDisplay):  # type: ignore[name-defined, misc]
@@ -322,8 +322,8 @@ def test_what_a_game_replaces_is_called() -> None:
     assert seen(ours) == seen(official)
 
 
-def test_a_sprite_can_be_a_part_of_the_display() -> None:
-    """What is drawn is what was there before, although it is drawn over itself."""
+def test_sprite_may_share_memory_with_the_display() -> None:
+    """A sprite that is a view of the display is drawn with the cells from before the drawing."""
 
     def seen(engine: types.ModuleType) -> Any:
         frame = (np.arange(64 * 64) % 15).astype(np.int8).reshape(64, 64)

@@ -1,4 +1,4 @@
-"""The environment bx20 as a Python game shows the same frames as the native one."""
+"""The game bx20 as a Python file produces the same frames as the native environment."""
 
 import random
 import sys
@@ -16,7 +16,7 @@ SOLUTIONS = Path(__file__).parents[2] / "crates/games/src/bx20/solutions.txt"
 
 
 def compare(actions: list[tuple[int, int, int]]) -> str:
-    """Play both with the same actions and compare every frame; give the last state."""
+    """Plays both with the same actions and compares every frame. Returns the final state."""
     from bx20 import Bx20
 
     native = _native.Play("bx20", 0, 1, False)
@@ -26,16 +26,16 @@ def compare(actions: list[tuple[int, int, int]]) -> str:
     for index, (number, x, y) in enumerate(actions):
         frames, state, completed, win_levels, available, full_reset, _, _ = native.act(number, x, y)
         action = arcengine.ActionInput(id=arcengine.GameAction.from_id(number), data={"x": x, "y": y})
-        told = game.perform_action(action, raw=True)
+        data = game.perform_action(action, raw=True)
         where = f"action {index}: {number} at {x}, {y}"
-        assert len(told.frame) == len(frames), where
-        assert np.array_equal(np.stack(told.frame), frames), where
-        assert (told.state.name, told.levels_completed, told.win_levels) == (state, completed, win_levels), where
-        assert (told.available_actions, told.full_reset) == (available, full_reset), where
+        assert len(data.frame) == len(frames), where
+        assert np.array_equal(np.stack(data.frame), frames), where
+        assert (data.state.name, data.levels_completed, data.win_levels) == (state, completed, win_levels), where
+        assert (data.available_actions, data.full_reset) == (available, full_reset), where
     return state
 
 
-def test_the_stored_solutions_win_both() -> None:
+def test_stored_solutions_win_both_games() -> None:
     clicks = []
     for line in SOLUTIONS.read_text().splitlines():
         if line.strip() and not line.startswith("#"):
@@ -45,10 +45,10 @@ def test_the_stored_solutions_win_both() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_play_shows_equal_frames(seed: int) -> None:
+def test_random_play_produces_equal_frames(seed: int) -> None:
     rng = random.Random(seed)
     click = lambda: (6, rng.randrange(64), rng.randrange(64))  # noqa: E731
-    # Windows are few cells at the rim: clicks there are drawn more often, so that plants grow.
+    # Only the few window cells at the border have an effect, so clicks there are more frequent.
     rim = lambda: rng.choice([(6, rng.randrange(64), rng.choice((3, 61))), (6, rng.choice((3, 61)), rng.randrange(64))])  # noqa: E731
     other = lambda: (rng.choice((0, 1, 5)), 0, 0)  # noqa: E731
     compare([rng.choices((click, rim, other), (3, 6, 0.3))[0]() for _ in range(400)])

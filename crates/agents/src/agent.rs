@@ -1,38 +1,52 @@
-//! What an agent sees and what it answers.
+//! The interface between an agent and the program that runs it.
 
 use rhae_engine::{Action, ActionSet, Frame, PlayState};
 use rhae_protocol::Details;
 
-/// What an outside client sees of a play: nothing else reaches an agent.
+/// The current observation of a play, as an agent sees it.
+///
+/// A view holds exactly the fields that a client of the official API receives. It borrows its
+/// frames, so an agent that needs them later must copy them.
+///
+/// **Invariant:** `frames` holds at least one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// One frame or an animation, the settled picture last.
+    /// The settled frame, preceded by the frames of an animation if there was one.
     pub frames: &'a [Frame],
-    /// Where the play stands.
+    /// The status of the play. After [`PlayState::GameOver`] only RESET has an effect. An agent is
+    /// not asked again after [`PlayState::Win`].
     pub state: PlayState,
-    /// Completed levels.
+    /// The number of levels completed so far.
     pub levels_completed: u8,
-    /// All levels.
+    /// The number of levels of the game.
     pub win_levels: u8,
-    /// The actions that are offered.
+    /// The kinds of action that the environment offers now. RESET is always possible and never
+    /// listed. An action that is not offered is counted and changes nothing.
     pub available: ActionSet,
-    /// Whether the game was started anew.
+    /// Whether the last command restarted the whole game.
     pub full_reset: bool,
 }
 
 impl View<'_> {
-    /// The settled picture.
+    /// Returns the settled frame, which shows the state after any animation.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the view has no frame, which violates its invariant.
     pub fn settled(&self) -> &Frame {
         self.frames.last().expect("a view has at least one frame")
     }
 }
 
-/// What an agent does next.
+/// The answer of an agent to a [`View`].
+///
+/// An agent without anything to add converts its action: `Ok(Action::Action1.into())`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// The action.
+    /// The command to execute next.
     pub action: Action,
-    /// What it has to say about it.
+    /// The reasoning behind the action and the tokens and money that it consumed, for the
+    /// recording.
     pub details: Details,
 }
 
@@ -45,43 +59,118 @@ impl From<Action> for Decision {
     }
 }
 
-/// Why an agent gives no action.
+/// The reason why an agent returned no action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AgentError {
-    /// It is done: the play ends as `stopped`.
+    /// The agent has nothing more to do. The play ends as `stopped`.
     #[error("the agent stopped")]
     Stopped,
-    /// It broke: the play ends as `failed`.
+    /// The agent is broken. The play ends as `failed` with this message.
     #[error("{0}")]
     Failed(String),
-    /// Something outside keeps it from going on: the play is left, and can be gone on with later.
+    /// An external cause, such as an unreachable server, prevents the agent from continuing. The
+    /// play is suspended, and a later run can resume it.
     #[error("{reason}")]
     Interrupted {
-        /// What keeps it.
         reason: String,
-        /// Whether it keeps every other play from going on as well.
-        all: bool,
+        /// Whether the cause affects every other play of the run as well, such as a spend limit
+        /// that is reached.
+        all_plays: bool,
     },
 }
 
-/// Ends an agent that hangs, from another thread.
-pub type Stopper = Box<dyn Fn() + Send + Sync>;
+/// A callback that makes a blocked [`Agent::act`] return early. It is called from another thread.
+pub type AbortHandle = Box<dyn Fn() + Send + Sync>;
 
-/// Something that plays.
+/// A player of one play.
+///
+/// The caller opens an environment, which executes the first RESET, and then repeats:
+///
+/// 1. It passes the current [`View`] to [`act`](Self::act).
+/// 2. It executes the action of the returned [`Decision`].
+///
+/// The play ends when all levels are completed, the action budget is used up, or `act` returns an
+/// error. The caller then calls [`end`](Self::end) once and drops the agent.
+///
+/// Each agent runs in its own thread, so `act` may block. If it exceeds the caller's time limit,
+/// the play ends as `failed` and the caller invokes the [`abort_handle`](Self::abort_handle). A
+/// panic in `act` also ends only this play.
+///
+/// # Examples
+///
+/// A complete agent that tries the offered actions in turn, clicks in the middle of the frame,
+/// restarts a lost level and stops after 40 decisions. It plays the built-in game `kq19`:
+///
+/// ```
+/// use rhae_agents::{Agent, AgentError, Decision, View};
+/// use rhae_engine::{Action, ActionKind, Environment, PlayState};
+/// use rhae_session::{Builtin, Catalog};
+///
+/// struct RoundRobin {
+///     decisions: usize,
+/// }
+///
+/// impl Agent for RoundRobin {
+///     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError> {
+///         if self.decisions == 40 {
+///             return Err(AgentError::Stopped);
+///         }
+///         self.decisions += 1;
+///         if view.state == PlayState::GameOver {
+///             return Ok(Action::Reset.into());
+///         }
+///         let offered: Vec<ActionKind> = view.available.iter().collect();
+///         let kind = offered[self.decisions % offered.len()];
+///         // Only a click needs coordinates, so only a click has no simple action.
+///         let action = kind.simple().unwrap_or(Action::Action6 { x: 32, y: 32 });
+///         Ok(action.into())
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut agent = RoundRobin { decisions: 0 };
+/// let mut environment = Builtin.open("kq19", 0)?;
+/// let ending = loop {
+///     let observation = environment.observation();
+///     let view = View {
+///         frames: observation.frames.frames(),
+///         state: observation.state,
+///         levels_completed: observation.levels_completed,
+///         win_levels: observation.win_levels,
+///         available: observation.available,
+///         full_reset: observation.full_reset,
+///     };
+///     match agent.act(&view) {
+///         Ok(decision) => environment.act(decision.action)?,
+///         Err(error) => break error,
+///     };
+/// };
+/// assert_eq!(ending, AgentError::Stopped);
+/// assert_eq!(agent.decisions, 40);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Agent: Send {
-    /// The next action, given what the last one led to.
+    /// Returns the next action, given the result of the last one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`AgentError`] to end or suspend the play.
     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError>;
 
-    /// What it consumed since its last decision; asked for when there is no further one.
-    fn leftover(&mut self) -> Details {
+    /// Returns the tokens and money consumed since the last decision. The harness calls it after
+    /// `act` has returned an error, so that the cost of a failed decision is still counted.
+    fn unreported_usage(&mut self) -> Details {
         Details::default()
     }
 
-    /// Told once when the play is over, with the reason.
+    /// Informs the agent that the play is over. `reason` is the name of the ending, such as `won`
+    /// or `budget`.
     fn end(&mut self, _reason: &str) {}
 
-    /// A way to end the agent while it hangs in [`act`](Agent::act), where there is one.
-    fn stopper(&self) -> Option<Stopper> {
+    /// Returns a callback that unblocks [`act`](Self::act), or `None` if the agent cannot be
+    /// aborted; a blocked thread is then abandoned.
+    fn abort_handle(&self) -> Option<AbortHandle> {
         None
     }
 }

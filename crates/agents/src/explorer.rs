@@ -1,52 +1,56 @@
-//! A systematic explorer: no model, no training, nothing known beforehand.
+//! A systematic explorer that uses no model, no training and no prior knowledge of a game.
 //!
-//! It keeps a graph of the pictures it has seen on the level and of the actions that led from one to another. In each
-//! picture it tries what it expects to change something, judged by what similar actions did before; it never repeats an
-//! action that is known to do nothing; and when a picture has nothing promising left, it goes on from a near one that has.
-//! Counters and bars are recognised by how they change and left out of the comparison of pictures. Two priors order what
-//! is untried: where something appears that was never seen before, everything is worth trying; and like goes to like.
+//! The explorer builds a graph for each level: nodes are settled frames, edges are actions. At each
+//! node the explorer tries the action that most likely changes the frame, estimated from the
+//! results of similar actions. It never repeats an action that had no effect. When a node has no
+//! promising action left, the explorer walks to a nearby node that has one.
+//!
+//! Counters and progress bars are recognised by how they change, and masked when frames are
+//! compared. Two priors rank untried actions: a frame that shows a new colour is worth exploring
+//! fully (`action_stats`), and objects of the same colour belong together (`affinity`).
 
+mod action_stats;
 mod affinity;
 mod bars;
 mod graph;
-mod habits;
 mod objects;
 
 use rhae_engine::{Action, ActionKind, CELLS, Frame, PlayState, Rng};
 
 use crate::{Agent, AgentError, Decision, View};
+use action_stats::{ActionStats, Feature};
 use affinity::{Pair, nearest_pair};
 use bars::Bars;
 use graph::{Graph, NodeId};
-use habits::{Feature, Habits};
 
-/// How promising an untried action must be, in the order in which levels of hope are given up.
-const HOPES: [f64; 3] = [0.34, 0.08, 0.0];
-/// What a step to another picture is worth, in cells between a traveller and its place.
+/// The promise that an untried action must exceed. The explorer uses the next threshold when no
+/// reachable node has an action above the previous one.
+const PROMISE_THRESHOLDS: [f64; 3] = [0.34, 0.08, 0.0];
+/// The distance between a mover and its target, in cells, that costs as much as one step.
 const CELLS_PER_STEP: f64 = 1.0;
-/// By how many cells nearer an action must lead to count twice.
+/// The expected reduction of that distance, in cells, that doubles the promise of an action.
 const CELLS_TO_DOUBLE: f64 = 20.0;
 
-/// The systematic explorer.
+/// The systematic explorer. Its decisions depend on the views and the seed alone.
 pub struct Explorer {
     rng: Rng,
-    /// What each kind of action has done so far, on all levels.
-    habits: Habits,
+    /// The effects of the actions tried so far, over all levels.
+    action_stats: ActionStats,
     bars: Bars,
     graph: Graph,
-    /// Cells that have ever changed on this level.
+    /// Whether each cell has changed on this level.
     changed: Box<[bool; CELLS]>,
     level: Option<u8>,
-    /// The settled picture before the last action, and the action.
+    /// The last action and the settled frame before it.
     last: Option<(Frame, Action)>,
 }
 
 impl Explorer {
-    /// The explorer with this seed, which decides between equally good choices.
+    /// Creates an explorer. The seed breaks ties between equally promising actions.
     pub fn new(seed: u64) -> Self {
         Self {
             rng: Rng::new(seed, 2),
-            habits: Habits::default(),
+            action_stats: ActionStats::default(),
             bars: Bars::default(),
             graph: Graph::default(),
             changed: Box::new([false; CELLS]),
@@ -55,75 +59,79 @@ impl Explorer {
         }
     }
 
-    /// Takes in what the last action led to and gives the place of the picture in the graph.
+    /// Records the result of the last action and returns the node of the current frame.
     fn learn(&mut self, view: &View<'_>) -> NodeId {
-        let picture = view.settled();
+        let frame = view.settled();
         if self.level != Some(view.levels_completed) || view.full_reset {
             if let Some((before, action)) = &self.last {
-                self.habits.note(feature_of(before, *action), true);
+                self.action_stats
+                    .record_result(feature_of(before, *action), true);
             }
-            self.begin_level(view.levels_completed);
+            self.start_level(view.levels_completed);
         }
         if let Some((before, action)) = &self.last
             && *action != Action::Reset
         {
-            let cells = before.cells().iter().zip(picture.cells());
+            let cells = before.cells().iter().zip(frame.cells());
             self.changed
                 .iter_mut()
                 .zip(cells)
                 .for_each(|(changed, (old, new))| *changed |= old != new);
-            if self.bars.observe(before, picture) {
+            if self.bars.observe(before, frame) {
                 self.graph.rebuild(self.bars.mask());
             }
         }
-        self.habits.see_offered(view.available);
-        let surprising = self.habits.looks_new(picture, self.bars.mask());
+        self.action_stats.set_offered(view.available);
+        let novel = self.action_stats.shows_new_color(frame, self.bars.mask());
         let here = self
             .graph
-            .enter(picture, self.bars.mask(), view.available, surprising);
+            .get_or_insert(frame, self.bars.mask(), view.available, novel);
         let Some((before, action)) = self.last.take() else {
             return here;
         };
-        // The graph may have been rebuilt since the picture before was entered.
+        // The graph may have been rebuilt since the previous frame was added.
         let from = self
             .graph
-            .enter(&before, self.bars.mask(), view.available, false);
+            .get_or_insert(&before, self.bars.mask(), view.available, false);
         self.graph
             .connect(from, action, here, view.state == PlayState::GameOver);
         if action != Action::Reset {
-            self.habits.note(feature_of(&before, action), here != from);
-            self.habits.note_step(action, from, here);
+            self.action_stats
+                .record_result(feature_of(&before, action), here != from);
+            self.action_stats.record_step(action, from, here);
             let pair = |node| nearest_pair(self.graph.objects(node), &self.changed);
             if let (Some(old), Some(new)) = (pair(from), pair(here)) {
-                self.habits.note_shift(action, old, new);
+                self.action_stats.record_shift(action, old, new);
             }
         }
         here
     }
 
-    fn begin_level(&mut self, level: u8) {
+    fn start_level(&mut self, level: u8) {
         self.level = Some(level);
-        self.bars.new_level();
-        self.habits.new_level();
+        self.bars.start_level();
+        self.action_stats.start_level();
         self.graph = Graph::default();
         self.changed.fill(false);
         self.last = None;
     }
 
+    /// Returns the action to take at a node: an untried one, or the first step on the way to the
+    /// nearest node with a promising one.
     fn choose(&mut self, here: NodeId) -> Action {
-        let ways = self.graph.ways_from(here);
-        for hope in HOPES {
+        let paths = self.graph.paths_from(here);
+        for threshold in PROMISE_THRESHOLDS {
             let mut best: Option<(f64, NodeId, Option<Action>)> = None;
-            for (node, way) in ways.iter().enumerate() {
-                let Some((steps, first_step)) = *way else {
+            for (node, path) in paths.iter().enumerate() {
+                let Some((steps, first_step)) = *path else {
                     continue;
                 };
-                if self.promise_of(node) <= hope {
+                if self.promise_of(node) <= threshold {
                     continue;
                 }
-                let apart = nearest_pair(self.graph.objects(node), &self.changed)
+                let distance = nearest_pair(self.graph.objects(node), &self.changed)
                     .map_or(0.0, Pair::distance);
-                let cost = f64::from(steps) + apart / CELLS_PER_STEP;
+                let cost = f64::from(steps) + distance / CELLS_PER_STEP;
                 if best.is_none_or(|(least, _, _)| cost < least) {
                     best = Some((cost, node, first_step));
                 }
@@ -134,15 +142,15 @@ impl Explorer {
                 None => {}
             }
         }
-        self.anything(here)
+        self.any_exit(here)
     }
 
-    /// The best that is untried in a picture.
+    /// Returns the highest promise among the untried actions of a node, or 0 if all were tried.
     fn promise_of(&self, node: NodeId) -> f64 {
-        let surprise = self.graph.surprise(node);
+        let novelty = self.graph.novelty(node);
         let weight = |feature| {
             if matches!(feature, Feature::Key(_)) {
-                surprise
+                novelty
             } else {
                 1.0
             }
@@ -151,20 +159,22 @@ impl Explorer {
             .graph
             .untried(node)
             .iter()
-            .map(|option| weight(option.feature) * self.habits.promise(option.feature));
+            .map(|option| weight(option.feature) * self.action_stats.promise(option.feature));
         promises.fold(0.0, f64::max)
     }
 
-    /// The most promising action not tried here; ties are decided by the seed.
+    /// Returns the most promising untried action of a node. The seed breaks ties.
     fn best_untried(&mut self, here: NodeId) -> Action {
         let pair = nearest_pair(self.graph.objects(here), &self.changed);
         let mut best: Option<(f64, Action)> = None;
         for option in self.graph.untried(here) {
             let noise = f64::from(self.rng.below(1000)) * 1e-5;
-            let nearer = pair.map_or(0.0, |pair| self.habits.expected_gain(option.action, pair));
-            let promise = self.habits.promise(option.feature)
-                * self.habits.flow(option.action)
-                * (1.0 + nearer / CELLS_TO_DOUBLE)
+            let gain = pair.map_or(0.0, |pair| {
+                self.action_stats.expected_gain(option.action, pair)
+            });
+            let promise = self.action_stats.promise(option.feature)
+                * self.action_stats.continuity(option.action)
+                * (1.0 + gain / CELLS_TO_DOUBLE)
                 + noise;
             if best.is_none_or(|(value, _)| promise > value) {
                 best = Some((promise, option.action));
@@ -173,9 +183,10 @@ impl Explorer {
         best.map_or(Action::Reset, |(_, action)| action)
     }
 
-    /// Everything within reach is known: take any known step that leads elsewhere.
-    fn anything(&mut self, here: NodeId) -> Action {
-        let steps: Vec<Action> = self.graph.steps_away(here);
+    /// Returns a random known action that leaves the node. It is used when no untried action is
+    /// within reach.
+    fn any_exit(&mut self, here: NodeId) -> Action {
+        let steps: Vec<Action> = self.graph.known_exits(here);
         self.rng.choose(&steps).copied().unwrap_or(Action::Reset)
     }
 }
@@ -193,15 +204,16 @@ impl Agent for Explorer {
     }
 }
 
-/// What an action has in common with similar ones elsewhere: the key, or the look of the clicked object.
-fn feature_of(picture: &Frame, action: Action) -> Feature {
+/// Returns the feature by which an action is grouped with similar actions: its key, or the
+/// appearance of the clicked object.
+fn feature_of(frame: &Frame, action: Action) -> Feature {
     match action {
-        Action::Action6 { x, y } => Feature::Object(objects::look_at(picture, x, y)),
+        Action::Action6 { x, y } => Feature::Object(objects::appearance_at(frame, x, y)),
         other => Feature::Key(other.kind()),
     }
 }
 
-/// The keys in the order of their ids; undo is left out, because it leads only to what was seen before.
+/// Returns whether an action is a key worth trying. Undo is not: it leads only to known states.
 fn is_exploratory(kind: ActionKind) -> bool {
     !matches!(
         kind,

@@ -1,8 +1,57 @@
-//! The agent trait and the built-in agents.
+//! The [`Agent`] trait and the built-in agents.
 //!
-//! An agent sees what any outside client sees, a [`View`], and answers with a [`Decision`].
+//! An agent plays an environment: it receives a [`View`] of the play, answers with a [`Decision`],
+//! receives the next view, and so on until the play ends. A view holds what any client of the
+//! official API sees: frames, play state, completed levels and offered actions.
 //!
-//! **Boundary:** this crate does not depend on `rhae-games`, so no agent can look behind the frames.
+//! # The built-in agents
+//!
+//! | agent | description |
+//! | --- | --- |
+//! | [`RandomAgent`] | chooses uniformly; the lower bound for every comparison |
+//! | [`Explorer`] | searches a graph of the frames of each level, without a model or training |
+//! | [`ReplayAgent`] | repeats a recording |
+//! | [`ModelAgent`] | asks a language model, under the rules of the official leaderboard |
+//! | [`ProcessAgent`] | runs a program that exchanges JSON lines, in any language |
+//!
+//! [`AgentSpec`] names one of them and builds a fresh instance for each play. The crate
+//! `rhae-harness` runs an [`AgentSpec`] on many environments.
+//!
+//! # Writing an agent
+//!
+//! Implement [`Agent::act`]. The other methods have defaults. See [`Agent`] for a complete agent
+//! that plays a built-in game.
+//!
+//! # Invariants
+//!
+//! * **Agents see frames only.** This crate does not depend on `rhae-games`, so no agent can
+//!   inspect the state or the rules of a game.
+//! * **One instance plays one play.** Memory is never shared between plays, except for the limits
+//!   in [`ModelPlayer`].
+//!
+//! # Examples
+//!
+//! ```
+//! use std::path::Path;
+//! use std::process::Stdio;
+//!
+//! use rhae_agents::{AgentSpec, View};
+//! use rhae_engine::{ActionSet, Frame, PlayState};
+//!
+//! let spec = AgentSpec::built_in("random")?;
+//! let mut agent = spec.build(7, Stdio::null(), Path::new("unused.model.jsonl"))?;
+//! let view = View {
+//!     frames: &[Frame::filled(0)],
+//!     state: PlayState::NotFinished,
+//!     levels_completed: 0,
+//!     win_levels: 3,
+//!     available: ActionSet::ARROWS,
+//!     full_reset: false,
+//! };
+//! let decision = agent.act(&view)?;
+//! assert!(view.available.contains(decision.action.kind()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod agent;
 mod explorer;
@@ -12,10 +61,11 @@ mod random;
 mod replay;
 mod spec;
 
-pub use agent::{Agent, AgentError, Decision, Stopper, View};
+pub use agent::{AbortHandle, Agent, AgentError, Decision, View};
 pub use explorer::Explorer;
 pub use model::{
-    CONTEXT_TOKENS, LOG_ENDING, ModelAgent, ModelPlayer, Purse, SYSTEM_PROMPT, log_path, spent_in,
+    CONTEXT_TOKENS, LOG_SUFFIX, ModelAgent, ModelPlayer, SYSTEM_PROMPT, SpendLimit, log_path,
+    spent_in_log,
 };
 pub use process::ProcessAgent;
 pub use random::RandomAgent;

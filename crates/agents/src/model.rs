@@ -1,18 +1,23 @@
-//! A language model as a player, under the rules of the official leaderboard: no harness.
+//! An agent that asks a language model, under the rules of the official leaderboard.
 //!
-//! The model is given the one system prompt of the ARC-AGI-3 paper (section 4.3.1), what a client sees, and the names of the actions;
-//! nothing else: no tools, no hints, no memory but the conversation. It takes one action a call. What the official agent lacks is
-//! around that: a log that every paid answer survives in (`log`), a limit on what is spent (`purse`), a context that is
-//! limited in the provider's own tokens (`conversation`).
+//! The model receives the system prompt of the ARC-AGI-3 paper (section 4.3.1), the observations
+//! and the names of the offered actions. It gets no tools, no hints and no memory except the
+//! conversation, and it takes one action per call. Three modules add features that the official
+//! agent does not have:
 //!
-//! **Invariant:** every request is in the log before it is sent, and its answer is before it is acted on; so a play that is begun again
-//! takes the answers that were paid for from the log, and sends a request only where the log ends.
+//! * `log` stores every answer, so that no answer is paid for twice.
+//! * `spend_limit` stops all plays of a run when the limit is reached.
+//! * `conversation` limits the context in the provider's own tokens.
+//!
+//! **Invariant:** every request is in the log before it is sent, and every answer is in the log
+//! before it is used. A restarted play takes its answers from the log and sends requests only after
+//! the log ends.
 
 mod conversation;
 mod log;
 mod observation;
-mod purse;
 mod reading;
+mod spend_limit;
 
 use std::fmt;
 use std::path::Path;
@@ -20,42 +25,44 @@ use std::sync::Arc;
 
 use rhae_engine::{Action, PlayState};
 use rhae_llm::{
-    Attempt, Cancel, Failure, FailureKind, Finish, Halt, Model, Reply, Request, Sending, Watch,
+    Attempt, AttemptStart, CallObserver, CancelToken, Failure, FailureKind, Finish, Halt, Model,
+    Reply, Request,
 };
-use rhae_protocol::{Details, Spent};
+use rhae_protocol::{Details, ModelUsage};
 use serde_json::json;
 
-pub use log::{LOG_ENDING, log_path, spent_in};
-pub use purse::Purse;
+pub use log::{LOG_SUFFIX, log_path, spent_in_log};
+pub use spend_limit::SpendLimit;
 
-use crate::{Agent, AgentError, Decision, Stopper, View};
+use crate::{AbortHandle, Agent, AgentError, Decision, View};
 use conversation::Conversation;
 use log::Log;
-use observation::{Offer, observation};
+use observation::{AllowedActions, observation};
 
-/// The system prompt of the paper, section 4.3.1.
+/// The system prompt of the ARC-AGI-3 paper, section 4.3.1.
 pub const SYSTEM_PROMPT: &str = "You are playing a game. Your goal is to win. Reply with the exact action you want to take. The final action in your reply will be executed next turn. Your entire reply will be carried to the next turn.";
 
-/// How long a conversation may be where nobody says so, in tokens.
+/// The default limit of a conversation, in tokens.
 pub const CONTEXT_TOKENS: u64 = 175_000;
 
-/// How often a model is asked again for a reply that names an action.
-const MORE_TRIES: u32 = 3;
-/// How often a conversation is cut because the provider says that it is too long.
-const MOST_CUTS: u32 = 8;
-/// The most characters of a reply, and of the reasoning behind it, that go into a recording. The log has all of it.
-const MOST_CHARACTERS: usize = 12_000;
+/// The maximum number of additional requests after a reply that names no offered action.
+const MAX_RETRIES: u32 = 3;
+/// The maximum number of times that one decision shortens the conversation because the provider
+/// rejects it as too long.
+const MAX_CONTEXT_CUTS: u32 = 8;
+/// The maximum number of characters of a reply, and of its reasoning, in a recording. The log
+/// stores the full text.
+const MAX_RECORDED_CHARS: usize = 12_000;
 
-/// What all plays of a model share.
+/// The settings and limits that all plays of a model share.
 pub struct ModelPlayer {
-    /// The model.
     pub model: Arc<Model>,
-    /// Whether the provider's reasoning is sent back with the conversation. The official setting is not to.
+    /// Whether the provider's reasoning is sent back with the conversation. The official agent does
+    /// not send it.
     pub keep_reasoning: bool,
-    /// How long a conversation may be, in tokens as the provider counts them.
+    /// The limit of a conversation, in tokens as the provider counts them.
     pub context_tokens: u64,
-    /// What may be spent, and what was.
-    pub purse: Purse,
+    pub spend_limit: SpendLimit,
 }
 
 impl fmt::Debug for ModelPlayer {
@@ -64,62 +71,70 @@ impl fmt::Debug for ModelPlayer {
     }
 }
 
-/// One play of a model.
+/// An agent that asks a language model for each action. One instance plays one play.
 pub struct ModelAgent {
     player: Arc<ModelPlayer>,
-    cancel: Cancel,
+    cancel: CancelToken,
     log: Log,
     conversation: Conversation,
-    /// The first sample's number, which keeps repeats apart in recordings of answers.
+    /// The sample number of the first request of each decision; retries count up from it. It
+    /// depends on the seed, so that recorded answers of different repeats are distinguished.
     first_sample: u32,
-    /// What has been shown and not been answered yet.
+    /// The observations since the model's last answer.
     unanswered: String,
     levels_completed: u8,
     /// Whether the last command was RESET.
     was_reset: bool,
-    /// What was consumed since the last decision.
-    spent: Spent,
+    /// The usage since the last decision.
+    spent: ModelUsage,
 }
 
 impl ModelAgent {
-    /// An agent whose log is in a file; what the file holds is played first.
+    /// Creates an agent with the log file `log`. If the file exists, the agent first repeats the
+    /// answers in it without sending requests.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AgentError::Failed`] if the log cannot be opened or read.
     pub fn start(player: &Arc<ModelPlayer>, seed: u64, log: &Path) -> Result<Self, AgentError> {
         Ok(Self {
             player: Arc::clone(player),
-            cancel: Cancel::default(),
+            cancel: CancelToken::default(),
             log: Log::open(log).map_err(AgentError::Failed)?,
             conversation: Conversation::new(player.context_tokens, player.keep_reasoning),
             first_sample: u32::try_from(seed % (1 << 24)).unwrap_or(0) << 6,
             unanswered: String::new(),
             levels_completed: 0,
             was_reset: true,
-            spent: Spent::default(),
+            spent: ModelUsage::default(),
         })
     }
 
-    /// Asks until a reply names an action.
-    fn decide(&mut self, offer: Offer) -> Result<(Action, Reply), AgentError> {
+    /// Asks the model until a reply names an allowed action.
+    fn decide(&mut self, allowed: AllowedActions) -> Result<(Action, Reply), AgentError> {
         let mut cuts = 0;
-        let mut tries = 0;
+        let mut retries = 0;
         loop {
             let request = self
                 .conversation
-                .request(SYSTEM_PROMPT, self.first_sample + tries);
+                .request(SYSTEM_PROMPT, self.first_sample + retries);
             let problem = match self.ask(&request)? {
                 Ok(reply) => {
                     if let Some(usage) = &reply.usage {
-                        self.conversation.measure(&request, usage.input_tokens);
+                        self.conversation.calibrate(&request, usage.input_tokens);
                     }
-                    match reading::action(&reply.text, offer) {
+                    match reading::action(&reply.text, allowed) {
                         Some(action) => return Ok((action, reply)),
                         None => format!(
-                            "the model named no action that is offered; its reply {}",
-                            shown(&reply)
+                            "the model named no offered action; its reply {}",
+                            describe(&reply)
                         ),
                     }
                 }
                 Err(failure)
-                    if is_too_long(&failure) && cuts < MOST_CUTS && self.conversation.cut() =>
+                    if is_too_long(&failure)
+                        && cuts < MAX_CONTEXT_CUTS
+                        && self.conversation.drop_older_half() =>
                 {
                     cuts += 1;
                     continue;
@@ -127,37 +142,41 @@ impl ModelAgent {
                 Err(failure) if failure.kind == FailureKind::TimedOut => failure.message,
                 Err(failure) => return Err(error_of(failure)),
             };
-            if tries == MORE_TRIES {
+            if retries == MAX_RETRIES {
                 return Err(AgentError::Failed(format!(
                     "{problem} (asked {} times)",
-                    tries + 1
+                    retries + 1
                 )));
             }
-            tries += 1;
+            retries += 1;
         }
     }
 
-    /// One call: out of the log if it is there, and otherwise of the model.
+    /// Takes the answer to a request from the log, or asks the model if the log has none.
     fn ask(&mut self, request: &Request) -> Result<Result<Reply, Failure>, AgentError> {
         let fingerprint = request.fingerprint();
-        if let Some(past) = self.log.past(&fingerprint).map_err(AgentError::Failed)? {
-            self.spent += past.spent;
-            if let Some(reply) = past.reply {
+        if let Some(logged) = self
+            .log
+            .next_logged(&fingerprint)
+            .map_err(AgentError::Failed)?
+        {
+            self.spent += logged.spent;
+            if let Some(reply) = logged.reply {
                 return Ok(Ok(reply));
             }
         }
-        let mut watch = Bookkeeping {
+        let mut recorder = CallRecorder {
             log: &mut self.log,
-            purse: &self.player.purse,
+            spend_limit: &self.player.spend_limit,
             fingerprint: &fingerprint,
-            spent: Spent::default(),
+            spent: ModelUsage::default(),
         };
         let reply = self
             .player
             .model
-            .ask(request, &self.cancel, None, &mut watch)
+            .ask(request, &self.cancel, None, &mut recorder)
             .reply;
-        self.spent += watch.spent;
+        self.spent += recorder.spent;
         Ok(reply)
     }
 }
@@ -166,7 +185,7 @@ impl Agent for ModelAgent {
     fn act(&mut self, view: &View<'_>) -> Result<Decision, AgentError> {
         let new_level = view.levels_completed > self.levels_completed;
         self.levels_completed = view.levels_completed;
-        let offer = Offer {
+        let allowed = AllowedActions {
             actions: view.available,
             reset: !self.was_reset,
         };
@@ -174,15 +193,15 @@ impl Agent for ModelAgent {
             self.unanswered.push_str("\n\n");
         }
         self.unanswered
-            .push_str(&observation(view, new_level, offer));
+            .push_str(&observation(view, new_level, allowed));
         if view.state == PlayState::GameOver {
-            // Nothing else does anything, so the model is not asked.
+            // Only RESET has an effect, so the model is not asked.
             self.was_reset = true;
             return Ok(Action::Reset.into());
         }
-        self.conversation.show(&self.unanswered);
-        let (action, reply) = self.decide(offer)?;
-        self.conversation.answer(&reply);
+        self.conversation.push_observation(&self.unanswered);
+        let (action, reply) = self.decide(allowed)?;
+        self.conversation.push_reply(&reply);
         self.unanswered.clear();
         self.was_reset = action == Action::Reset;
         let reasoning = json!({"output": short(&reply.text), "reasoning": reply.reasoning.as_deref().map(short)});
@@ -190,16 +209,16 @@ impl Agent for ModelAgent {
             action,
             details: Details {
                 reasoning: Some(reasoning),
-                ..self.leftover()
+                ..self.unreported_usage()
             },
         })
     }
 
-    fn leftover(&mut self) -> Details {
+    fn unreported_usage(&mut self) -> Details {
         let spent = std::mem::take(&mut self.spent);
         let usage = serde_json::to_value(spent)
             .ok()
-            .filter(|_| spent != Spent::default());
+            .filter(|_| spent != ModelUsage::default());
         Details {
             usage,
             cost_usd: spent.cost_usd,
@@ -207,50 +226,51 @@ impl Agent for ModelAgent {
         }
     }
 
-    fn stopper(&self) -> Option<Stopper> {
+    fn abort_handle(&self) -> Option<AbortHandle> {
         let cancel = self.cancel.clone();
         Some(Box::new(move || cancel.cancel()))
     }
 }
 
-/// Writes every request down, counts it, and lets none pass if the money is spent.
-struct Bookkeeping<'a> {
+/// Logs every request, adds its usage to the spend limit, and refuses requests beyond the limit.
+struct CallRecorder<'a> {
     log: &'a mut Log,
-    purse: &'a Purse,
+    spend_limit: &'a SpendLimit,
     fingerprint: &'a str,
-    spent: Spent,
+    spent: ModelUsage,
 }
 
-impl Watch for Bookkeeping<'_> {
-    fn before(&mut self, sending: &Sending) -> Result<(), Halt> {
-        self.purse.check().map_err(Halt)?;
-        self.log.sent(self.fingerprint, sending).map_err(Halt)
+impl CallObserver for CallRecorder<'_> {
+    fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
+        self.spend_limit.check().map_err(Halt)?;
+        self.log.sent(self.fingerprint, start).map_err(Halt)
     }
 
     fn after(&mut self, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), Halt> {
         let spent = log::spent(attempt);
         self.spent += spent;
-        self.purse.add(spent);
+        self.spend_limit.add(spent);
         self.log
             .ended(self.fingerprint, attempt, reply)
             .map_err(Halt)
     }
 }
 
-/// A play that a call fails in has failed, unless the fault is not its own: then it is left, and can be gone on with.
+/// Converts the failure of a call. The play fails if the request itself is at fault; otherwise it
+/// is interrupted and can be resumed.
 fn error_of(failure: Failure) -> AgentError {
-    let all = failure.concerns_every_call();
-    if all || failure.may_be_repeated() {
+    let all_plays = failure.affects_all_calls();
+    if all_plays || failure.is_retryable() {
         AgentError::Interrupted {
             reason: failure.message,
-            all,
+            all_plays,
         }
     } else {
         AgentError::Failed(failure.message)
     }
 }
 
-/// Whether the provider says that the conversation is longer than the model can take.
+/// Returns whether the provider rejected the conversation because it exceeds the model's context.
 fn is_too_long(failure: &Failure) -> bool {
     let message = failure.message.to_lowercase();
     let names = [
@@ -266,12 +286,12 @@ fn is_too_long(failure: &Failure) -> bool {
         && names.iter().any(|name| message.contains(name))
 }
 
-/// A reply that names no action, for people.
-fn shown(reply: &Reply) -> String {
+/// Describes a reply without an offered action, for an error message.
+fn describe(reply: &Reply) -> String {
     match &reply.finish {
         Finish::Refused(why) => format!("was a refusal: {why}"),
         Finish::Length if reply.text.trim().is_empty() => {
-            "was cut off by the limit of output tokens before it began".to_owned()
+            "reached the limit of output tokens before any text".to_owned()
         }
         _ if reply.text.trim().is_empty() => "was empty".to_owned(),
         _ => format!(
@@ -287,8 +307,9 @@ fn shown(reply: &Reply) -> String {
     }
 }
 
+/// Shortens a text to [`MAX_RECORDED_CHARS`].
 fn short(text: &str) -> String {
-    match text.char_indices().nth(MOST_CHARACTERS) {
+    match text.char_indices().nth(MAX_RECORDED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Anyone's agent: a process that speaks JSON lines on its standard input and output.
+//! An agent in a separate process, which exchanges JSON lines over standard input and output.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -8,28 +8,39 @@ use std::time::Duration;
 use rhae_protocol::{AgentMessage, AgentReply};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::{Agent, AgentError, Decision, Stopper, View};
+use crate::{AbortHandle, Agent, AgentError, Decision, View};
 
-/// The longest line that is read from an agent.
-const LONGEST_LINE: u64 = 1 << 20;
+/// The length limit of a line from the process.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// An agent in a process of its own, in a process group of its own, so that what it starts ends with it.
+/// An agent that runs as a separate process.
+///
+/// The messages are [`AgentMessage`] and [`AgentReply`]. The process runs in its own process group,
+/// so that its children end with it. Dropping the agent gives the process 0.2 seconds to exit and
+/// then kills the group.
 pub struct ProcessAgent {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    /// What is said before the first observation. Saying it at the start could block or fail before anyone watches.
+    /// The message that precedes the first observation. The first [`act`](Agent::act) sends it.
+    /// [`ProcessAgent::start`] does not, because the write could block while the caller has no
+    /// abort handle yet.
     greeting: Option<AgentMessage>,
 }
 
 impl ProcessAgent {
-    /// Starts a shell command. What it writes to its standard error goes to `errors`.
-    pub fn start(command: &str, seed: u64, errors: Stdio) -> Result<Self, AgentError> {
+    /// Starts `command` with `sh -c` and redirects its standard error to `stderr`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AgentError::Failed`] if the shell cannot be started. A command that does not exist
+    /// is reported by the first [`act`](Agent::act).
+    pub fn start(command: &str, seed: u64, stderr: Stdio) -> Result<Self, AgentError> {
         let mut child = Command::new("sh")
             .args(["-c", command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(errors)
+            .stderr(stderr)
             .process_group(0)
             .spawn()
             .map_err(|error| AgentError::Failed(format!("cannot start `{command}`: {error}")))?;
@@ -61,23 +72,23 @@ impl ProcessAgent {
         if matches!(sent, Some(Ok(()))) {
             Ok(())
         } else {
-            Err(self.gone())
+            Err(self.disconnected())
         }
     }
 
-    /// What became of a process that no longer listens or speaks.
-    fn gone(&mut self) -> AgentError {
-        // A process that closed its output is about to end; its status says more than a broken pipe.
+    /// Returns the error for a process that closed its input or output.
+    fn disconnected(&mut self) -> AgentError {
+        // The process is probably exiting, and its exit status tells more than a broken pipe.
         self.input = None;
         match self.wait_briefly() {
             Some(status) => AgentError::Failed(format!("the agent's process ended ({status})")),
             None => AgentError::Failed(
-                "the agent's process closed its input or output but goes on running".to_owned(),
+                "the agent's process closed its input or output but is still running".to_owned(),
             ),
         }
     }
 
-    /// The status of a process that ends within a fifth of a second.
+    /// Waits up to 0.2 seconds for the process to exit and returns its exit status.
     fn wait_briefly(&mut self) -> Option<ExitStatus> {
         for _ in 0..20 {
             if let Ok(Some(status)) = self.child.try_wait() {
@@ -107,9 +118,14 @@ impl Agent for ProcessAgent {
             view.full_reset,
         ))?;
         let mut line = String::new();
-        match self.output.by_ref().take(LONGEST_LINE).read_line(&mut line) {
-            Ok(0) => Err(self.gone()),
-            Ok(_) if !line.ends_with('\n') && line.len() as u64 == LONGEST_LINE => Err(
+        match self
+            .output
+            .by_ref()
+            .take(MAX_LINE_BYTES)
+            .read_line(&mut line)
+        {
+            Ok(0) => Err(self.disconnected()),
+            Ok(_) if !line.ends_with('\n') && line.len() as u64 == MAX_LINE_BYTES => Err(
                 AgentError::Failed("the agent wrote a line of more than 1 MiB".to_owned()),
             ),
             Ok(_) => {
@@ -118,20 +134,20 @@ impl Agent for ProcessAgent {
                 Ok(Decision { action, details })
             }
             Err(error) => Err(AgentError::Failed(format!(
-                "cannot read what the agent wrote: {error}"
+                "cannot read the agent's output: {error}"
             ))),
         }
     }
 
     fn end(&mut self, reason: &str) {
-        // An agent that has already gone needs no farewell.
+        // The process may have exited already.
         let _ = self.send(&AgentMessage::End {
             reason: reason.to_owned(),
         });
         self.input = None;
     }
 
-    fn stopper(&self) -> Option<Stopper> {
+    fn abort_handle(&self) -> Option<AbortHandle> {
         let group = self.group()?;
         Some(Box::new(move || {
             let _ = kill_process_group(group, Signal::KILL);
@@ -140,7 +156,7 @@ impl Agent for ProcessAgent {
 }
 
 impl Drop for ProcessAgent {
-    /// Gives the process a moment to end by itself, then ends it and what it started.
+    /// Waits briefly for the process to exit, then kills its process group.
     fn drop(&mut self) {
         self.input = None;
         self.wait_briefly();

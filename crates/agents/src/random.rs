@@ -1,16 +1,42 @@
-//! Plays at random: the floor that every other agent is measured against.
+//! An agent that chooses at random: the lower bound for every comparison.
 
 use rhae_engine::{Action, ActionKind, PlayState, Rng};
 
 use crate::{Agent, AgentError, Decision, View};
 
-/// Uniform over the offered actions, and over all cells for a click; RESET after a loss.
+/// Chooses uniformly among the offered actions, and among all cells for a click. After a loss it
+/// resets the level.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_agents::{Agent, RandomAgent, View};
+/// use rhae_engine::{Action, ActionSet, Frame, PlayState};
+///
+/// let lost = View {
+///     frames: &[Frame::filled(0)],
+///     state: PlayState::GameOver,
+///     levels_completed: 0,
+///     win_levels: 3,
+///     available: ActionSet::ARROWS,
+///     full_reset: false,
+/// };
+/// assert_eq!(RandomAgent::new(7).act(&lost)?.action, Action::Reset);
+///
+/// // The same seed and views produce the same actions.
+/// let view = View { state: PlayState::NotFinished, ..lost };
+/// let actions = |seed| {
+///     let mut agent = RandomAgent::new(seed);
+///     (0..20).map(|_| agent.act(&view).map(|decision| decision.action)).collect::<Vec<_>>()
+/// };
+/// assert_eq!(actions(7), actions(7));
+/// # Ok::<(), rhae_agents::AgentError>(())
+/// ```
 pub struct RandomAgent {
     rng: Rng,
 }
 
 impl RandomAgent {
-    /// The agent with this seed.
     pub const fn new(seed: u64) -> Self {
         Self {
             rng: Rng::new(seed, 1),

@@ -1,17 +1,18 @@
-//! Plays a recording again.
+//! An agent that repeats a recording.
 
 use rhae_engine::Action;
 use rhae_protocol::Recording;
 
 use crate::{Agent, AgentError, Decision, View};
 
-/// Sends the actions of a recording in order, then stops.
+/// Returns the actions of a recording in order, with their details, then stops.
 pub struct ReplayAgent {
     decisions: std::vec::IntoIter<Decision>,
 }
 
 impl ReplayAgent {
-    /// An agent that repeats this recording; its opening RESET is what every play begins with.
+    /// Creates an agent that repeats `recording`. An opening RESET is skipped, because every play
+    /// starts with one.
     pub fn new(recording: &Recording) -> Self {
         let entries = recording.entries.iter().skip(usize::from(
             recording

@@ -1,4 +1,7 @@
-//! `rhae arc`: the static tasks of ARC-AGI-1 and ARC-AGI-2.
+//! `rhae arc`: commands for the static tasks of ARC-AGI-1 and ARC-AGI-2.
+//!
+//! Loading, scoring, sampling and solving live in the crates `tasks`, `eval` and `solve`. The
+//! modules here parse flags, read files and print results.
 
 mod compare;
 mod convert;
@@ -26,14 +29,14 @@ use clap::{Args, Subcommand};
   rhae arc score submission.json --data data/arc --set arc-agi-2-evaluation
   rhae arc solve task.json --explain
   rhae arc eval --solver search --data data/arc --set arc-agi-1-evaluation
-  echo 'so [[1,2],[3,4]]' | rhae arc parse")]
+  echo 'The output is [[1,2],[3,4]]' | rhae arc parse")]
 pub(crate) struct ArcArgs {
     #[command(subcommand)]
-    what: What,
+    command: ArcCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum ArcCommand {
     Score(score::ScoreArgs),
     Validate(validate::ValidateArgs),
     Compare(compare::CompareArgs),
@@ -47,16 +50,16 @@ enum What {
 }
 
 pub(crate) fn run(args: &ArcArgs) -> Result<ExitCode> {
-    match &args.what {
-        What::Score(args) => score::run(args),
-        What::Validate(args) => validate::run(args),
-        What::Compare(args) => compare::run(args),
-        What::Parse(args) => parse::run(args),
-        What::Sample(args) => sample::run(args),
-        What::Show(args) => show::run(args),
-        What::Convert(args) => convert::run(args),
-        What::Solve(args) => solve::run(args),
-        What::Eval(args) => eval::run(args),
-        What::Fetch(args) => fetch::run(args),
+    match &args.command {
+        ArcCommand::Score(args) => score::run(args),
+        ArcCommand::Validate(args) => validate::run(args),
+        ArcCommand::Compare(args) => compare::run(args),
+        ArcCommand::Parse(args) => parse::run(args),
+        ArcCommand::Sample(args) => sample::run(args),
+        ArcCommand::Show(args) => show::run(args),
+        ArcCommand::Convert(args) => convert::run(args),
+        ArcCommand::Solve(args) => solve::run(args),
+        ArcCommand::Eval(args) => eval::run(args),
+        ArcCommand::Fetch(args) => fetch::run(args),
     }
 }

@@ -1,4 +1,5 @@
-//! `rhae bench`: speed and strength, measured as ratios within one run.
+//! `rhae bench`: benchmarks of speed and of agent strength. Speeds are reported as ratios to a
+//! reference measured in the same run.
 
 mod agents;
 mod engine;
@@ -13,7 +14,8 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Measure the engine's speed, the server's, that of checks, the built-in agents' strength, or the Python package beside the official engine.
+/// Measure the speed of the engine, the server, validation or the Python package, or the strength
+/// of the built-in agents.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae bench engine
@@ -24,11 +26,11 @@ use rustix::time::{ClockId, clock_gettime};
   rhae bench python --python .venv/bin/python --json")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
-    what: What,
+    command: BenchCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum BenchCommand {
     Engine(engine::EngineArgs),
     Agents(agents::AgentsArgs),
     Server(server::ServerArgs),
@@ -37,16 +39,16 @@ enum What {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<ExitCode> {
-    match &args.what {
-        What::Engine(args) => engine::run(args),
-        What::Agents(args) => agents::run(args),
-        What::Server(args) => server::run(args),
-        What::Python(args) => python::run(args),
-        What::Validate(args) => validate::run(args),
+    match &args.command {
+        BenchCommand::Engine(args) => engine::run(args),
+        BenchCommand::Agents(args) => agents::run(args),
+        BenchCommand::Server(args) => server::run(args),
+        BenchCommand::Python(args) => python::run(args),
+        BenchCommand::Validate(args) => validate::run(args),
     }
 }
 
-/// The middle value; of two middle ones their mean.
+/// Returns the median, or NaN if there are no values.
 fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
@@ -57,7 +59,7 @@ fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
-/// CPU time of this thread.
+/// Returns the CPU time of this thread.
 fn cpu_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(

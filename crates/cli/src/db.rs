@@ -1,4 +1,4 @@
-//! `rhae db`: what a server's database holds.
+//! `rhae db`: maintenance of a server's database.
 
 mod check;
 
@@ -9,11 +9,11 @@ use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::hosted_games::HostedGamesArgs;
 use crate::output;
-use crate::outside::OutsideArgs;
 use crate::serve::database::Database;
 
-/// Look after the database of `rhae serve`.
+/// Check the database of `rhae serve`.
 #[derive(Args)]
 pub(crate) struct DbArgs {
     #[command(subcommand)]
@@ -25,17 +25,17 @@ enum DbCommand {
     Check(CheckArgs),
 }
 
-/// Verify a database by playing every play again.
+/// Verify a database by replaying every play.
 ///
-/// Compares every hash, count and snapshot with what the replay gives. Nothing is written; servers may go on using the database. The exit code is 1 if
-/// anything is wrong.
+/// Compares every hash, count and snapshot with the replay. Nothing is written, and servers may use
+/// the database at the same time. The exit code is 1 if there is a finding.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae db check
   rhae db check --db /var/lib/rhae/rhae.db --json
   rhae db check --db postgres://rhae@db.example.org/rhae")]
 struct CheckArgs {
-    /// The database: a file or postgres://user:password@host/database
+    /// Database: a file or postgres://user:password@host/database
     #[arg(
         long,
         env = "RHAE_DB",
@@ -48,18 +48,18 @@ struct CheckArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    outside: OutsideArgs,
+    hosted: HostedGamesArgs,
 }
 
 pub(crate) fn run(args: &DbArgs) -> Result<ExitCode> {
     let DbCommand::Check(args) = &args.command;
-    let games = args.outside.games()?;
+    let games = args.hosted.games()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .context("cannot start a thread")?;
+        .context("cannot start the runtime")?;
     let report = runtime.block_on(async {
-        let database = Database::open_to_read(&args.db).await?;
+        let database = Database::open_read_only(&args.db).await?;
         let bar = if args.json {
             ProgressBar::hidden()
         } else {

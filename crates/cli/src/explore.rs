@@ -1,4 +1,5 @@
-//! `rhae explore`: the state graph of levels, and how likely random play wins them.
+//! `rhae explore`: the state graphs of levels, their shortest wins, and the probability that random
+//! play wins them.
 
 mod level;
 mod output_files;
@@ -13,18 +14,19 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use rhae_engine::LevelIndex;
-use rhae_explore::{Identity, Limits, Search};
+use rhae_explore::{Identity, Limits, SearchOptions};
 use rhae_session::Catalog;
 use rhae_validate::{GraphLimits, Subject};
 
+use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
-use crate::outside::OutsideArgs;
 use crate::validate::{hosted_subject, is_hosted};
 use level::{ExploreLevel, explore_hosted};
-use output_files::Files;
+use output_files::OutputFiles;
 
-/// Search all states of a level: its graph, its shortest win, and the proved chance that random play wins it.
+/// Search the states of a level: its graph, its shortest win, and the proved probability that
+/// random play wins it.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae explore kq19 --level 1
@@ -34,83 +36,87 @@ use output_files::Files;
   rhae explore ls20 --games-dir environment_files --nodes 5000
   rhae explore ny40 --level 3 --recording shortest.jsonl --export graph.graphml")]
 pub(crate) struct ExploreArgs {
-    /// The environment; four characters name the newest version
+    /// Environment id; four characters select the newest version
     id: String,
-    /// Level, counted from 1; a range such as `2-5`; or `all`
+    /// Level, counted from 1, a range such as `2-5`, or `all`
     #[arg(long, default_value = "1")]
     level: String,
     /// Seed of the environment
     #[arg(long, visible_alias = "env-seed", default_value_t = 0)]
     seed: u64,
-    /// Click on all 4,096 cells, not only where the environment says that clicks may matter
+    /// Click on all 4,096 cells instead of only those where the environment says that a click may
+    /// matter
     #[arg(long)]
     all_clicks: bool,
-    /// Actions for the chance to win within so many [default: five times the baseline]
+    /// Report the probability of a win within this many actions [default: five times the baseline]
     #[arg(long)]
     within: Option<u32>,
-    /// Stop at this many states
+    /// Maximum number of states
     #[arg(long, default_value_t = 20_000_000, value_parser = clap::value_parser!(u32).range(1..1 << 31))]
     nodes: u32,
-    /// Stop at this many edges
+    /// Maximum number of edges
     #[arg(long, default_value_t = u32::MAX, value_parser = clap::value_parser!(u32).range(1..))]
     edges: u32,
-    /// Look no deeper than this many actions
+    /// Maximum depth in actions from the start
     #[arg(long)]
     depth: Option<usize>,
-    /// Stop the search of a level after this many seconds; the way to it, and its analysis and check, may take as long again
+    /// Time limit for each phase of a level: reaching it, searching it, and analysing its graph
     #[arg(long, default_value_t = 60.0, allow_negative_numbers = true)]
     seconds: f64,
-    /// Memory for a level's graph and analysis, in MB
+    /// Memory limit for the graph and the analysis of a level, in MB
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
-    /// Threads that search; the graph does not depend on them
+    /// Number of search threads; the graph does not depend on it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
-    /// Random actions that check the graph against the environment [default: 2,000; 200 for games from outside]
+    /// Number of random actions that check the graph against the environment [default: 2,000; 200
+    /// for hosted games]
     #[arg(long)]
     checks: Option<u32>,
     /// Write the graph to this file: `.json`, `.graphml` or `.dot`
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
-    /// Draw the graph: `.svg` for one level, `.html` for a report of all
+    /// Draw the graph to this file: `.svg` for one level, `.html` for a report of all levels
     #[arg(long, value_name = "FILE")]
     picture: Option<PathBuf>,
-    /// Write the shortest win as a recording, which `rhae replay` verifies
+    /// Write the shortest win as a recording that `rhae replay verify` accepts
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
-    /// Tell states of a game from outside apart by its whole Python state, not by frame and what it reports as hidden
+    /// Identify states of a hosted game by its complete Python state instead of its settled frame
+    /// and reported hidden state
     #[arg(long)]
     deep: bool,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    outside: OutsideArgs,
+    hosted: HostedGamesArgs,
 }
 
-/// What the flags mean.
+/// The resolved flags.
 struct Plan {
-    search: Search,
+    search: SearchOptions,
     seed: u64,
     within: Option<u32>,
-    patience: Duration,
+    /// The limit for each of three phases of a level: reaching it, searching it, and analysing it.
+    time_limit: Duration,
     checks: u32,
     quiet: bool,
-    /// What tells states of games from outside apart.
+    /// How states of hosted games are identified.
     identity: Identity,
     interrupt: Arc<AtomicBool>,
 }
 
-/// Limits the time in which wins are looked for that lead to a level.
+/// A deadline for the search for wins that lead to a level. It is unset before the first restart.
 #[derive(Default)]
-struct Clock(Mutex<Option<Instant>>);
+struct Deadline(Mutex<Option<Instant>>);
 
-impl Clock {
-    fn start(&self, time: Duration) {
+impl Deadline {
+    fn restart(&self, time: Duration) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
     }
 
-    fn is_running(&self) -> bool {
+    fn has_time(&self) -> bool {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -125,7 +131,7 @@ impl Plan {
 }
 
 pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
-    let games = args.outside.games()?;
+    let games = args.hosted.games()?;
     let info = games.find(&args.id)?;
     let identity = if args.deep {
         Identity::Deep
@@ -133,29 +139,29 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         Identity::FrameAndHidden
     };
     let bytes = (args.memory as usize).saturating_mul(1 << 20);
-    // How far to look for the wins that lead to a level whose solutions are not stored.
-    let search = GraphLimits {
+    // Limits of the search for wins that lead to a level where no solutions are stored.
+    let entry_limits = GraphLimits {
         nodes: args.nodes as usize,
         bytes,
         checks: 0,
         ..GraphLimits::default()
     };
     let interrupt = interrupt_flag()?;
-    let way = Clock::default();
+    let entry_deadline = Deadline::default();
     let hosted = is_hosted(&games, &info)
-        .then(|| hosted_subject(&games, &info, args.seed, search, identity))
+        .then(|| hosted_subject(&games, &info, args.seed, entry_limits, identity))
         .transpose()?;
-    let goes_on = || way.is_running() && !interrupt.load(Ordering::Relaxed);
-    let hosted = hosted.map(|subject| subject.as_long_as(goes_on));
+    let should_continue = || entry_deadline.has_time() && !interrupt.load(Ordering::Relaxed);
+    let hosted = hosted.map(|subject| subject.with_should_continue(should_continue));
     let count = hosted.as_ref().map_or(info.baselines.len(), |subject| {
         usize::from(subject.levels())
     });
     let levels = levels(&args.level, count)?;
     ensure!(
         args.seconds > 0.0 && args.seconds <= 1e6,
-        "--seconds must be above 0 and at most 1000000"
+        "--seconds must be more than 0 and at most 1,000,000"
     );
-    let files = Files::new(
+    let files = OutputFiles::new(
         args.export.as_deref(),
         args.picture.as_deref(),
         args.recording.as_deref(),
@@ -168,14 +174,14 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
         bytes,
     };
     let plan = Plan {
-        search: Search {
+        search: SearchOptions {
             limits,
             all_clicks: args.all_clicks,
             threads: usize::from(args.threads),
         },
         seed: args.seed,
         within: args.within,
-        patience: Duration::from_secs_f64(args.seconds),
+        time_limit: Duration::from_secs_f64(args.seconds),
         checks: args
             .checks
             .unwrap_or(if hosted.is_some() { 200 } else { 2_000 }),
@@ -187,7 +193,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     let mut pictures = Vec::new();
     let mut written = Ok(());
     for &index in &levels {
-        way.start(plan.patience);
+        entry_deadline.restart(plan.time_limit);
         let explored = match &hosted {
             Some(subject) => explore_hosted(&plan, &games, index, &files, subject),
             None => rhae_games::visit(
@@ -199,13 +205,13 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
                     files: &files,
                 },
             )
-            .context("the registry lists it")?,
+            .context("the environment is not in the registry of native games")?,
         };
         let explored = match explored {
             Ok(explored) => explored,
             Err(_) if plan.is_interrupted() => break,
             Err(error) if reports.is_empty() => return Err(error),
-            // What was found of earlier levels is worth knowing all the same.
+            // Print the results of earlier levels before the error.
             Err(error) => {
                 written = written.and(Err(error));
                 break;
@@ -236,7 +242,7 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     written?;
     if plan.is_interrupted() {
         eprintln!(
-            "interrupted: {} of {} levels were looked at",
+            "interrupted: {} of {} levels were explored",
             reports.len(),
             levels.len()
         );
@@ -245,11 +251,12 @@ pub(crate) fn run(args: &ExploreArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Parses `--level` for an environment with `count` levels.
 fn levels(text: &str, count: usize) -> Result<Vec<LevelIndex>> {
     let number = |part: &str| match part.trim().parse::<usize>() {
         Ok(number) if (1..=count).contains(&number) => Ok(number),
         _ => bail!(
-            "`{text}` names no levels: expected a number from 1 to {count}, a range such as `2-{count}`, or `all`"
+            "`{text}` is not a valid level: expected a number from 1 to {count}, a range such as `2-{count}`, or `all`"
         ),
     };
     let (first, last) = match text.split_once('-') {
@@ -259,7 +266,7 @@ fn levels(text: &str, count: usize) -> Result<Vec<LevelIndex>> {
     };
     ensure!(
         first <= last,
-        "`{text}` names no levels: the first comes after the last"
+        "`{text}` is not a valid range: its first level comes after its last"
     );
     Ok((first..=last)
         .map(|number| LevelIndex((number - 1) as u8))

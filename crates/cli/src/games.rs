@@ -1,4 +1,5 @@
-//! `rhae games`: what there is to play, games from a server, and the skeleton of a new environment.
+//! `rhae games`: lists and compares environments, fetches them from a server, and creates the
+//! skeleton of a new one.
 
 mod fetch;
 mod new;
@@ -13,10 +14,10 @@ use rhae_pyhost::Games;
 use rhae_session::Catalog;
 use serde::Serialize;
 
+use crate::hosted_games::HostedGamesArgs;
 use crate::output;
-use crate::outside::OutsideArgs;
 
-/// List the environments, show one, fetch some from a server, or begin a new one.
+/// List, show and compare environments, fetch them from a server, or create a new one.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae games list
@@ -27,36 +28,36 @@ use crate::outside::OutsideArgs;
   rhae games new ab12")]
 pub(crate) struct GamesArgs {
     #[command(subcommand)]
-    what: What,
+    command: GamesCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum GamesCommand {
     /// List all environments
     List {
-        /// Print them as JSON
+        /// Print the list as JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        outside: OutsideArgs,
+        hosted: HostedGamesArgs,
     },
-    /// Show the facts of one environment
+    /// Show one environment: its actions, tags and baselines
     Info {
-        /// Its id; four characters name the newest version
+        /// Environment id; four characters select the newest version
         id: String,
-        /// Print them as JSON
+        /// Print the environment as JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        outside: OutsideArgs,
+        hosted: HostedGamesArgs,
     },
-    /// Fetch environments from a server of the official API into a folder for --games-dir
+    /// Fetch environments from a server with the official API into a folder for --games-dir
     Fetch(fetch::FetchArgs),
-    /// How alike environments are, pair by pair (docs/novelty.md)
+    /// Compare environments pair by pair for similarity (docs/novelty.md)
     Novelty(novelty::NoveltyArgs),
-    /// Write the skeleton of an environment into this repository
+    /// Create the skeleton of a native game in this repository
     New {
-        /// Four lower-case letters or digits
+        /// Id of the game: a lower-case letter and three lower-case letters or digits
         id: String,
     },
 }
@@ -72,7 +73,7 @@ struct GameFacts {
     baseline_source: Vec<&'static str>,
     default_fps: u8,
     seeded: bool,
-    /// Where it comes from, if it is not built in.
+    /// The folder of a hosted game; `None` for a native game.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
 }
@@ -104,12 +105,12 @@ impl GameFacts {
 }
 
 pub(crate) fn run(args: &GamesArgs) -> Result<ExitCode> {
-    match &args.what {
-        What::List { json, outside } => list(&outside.games()?, *json)?,
-        What::Info { id, json, outside } => info(&outside.games()?, id, *json)?,
-        What::Fetch(args) => return fetch::run(args),
-        What::Novelty(args) => novelty::run(args)?,
-        What::New { id } => new::run(id)?,
+    match &args.command {
+        GamesCommand::List { json, hosted } => list(&hosted.games()?, *json)?,
+        GamesCommand::Info { id, json, hosted } => info(&hosted.games()?, id, *json)?,
+        GamesCommand::Fetch(args) => return fetch::run(args),
+        GamesCommand::Novelty(args) => novelty::run(args)?,
+        GamesCommand::New { id } => new::run(id)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -124,7 +125,7 @@ fn list(games: &Games, json: bool) -> Result<()> {
         return output::print_json(&games);
     }
     output::print(
-        "environment  levels  actions        tags            baselines (provisional where marked *)",
+        "environment  levels  actions        tags            baselines (* = provisional)",
     )?;
     for game in &games {
         let actions: Vec<String> = game.actions.iter().map(u8::to_string).collect();
@@ -173,17 +174,17 @@ fn info(games: &Games, id: &str, json: bool) -> Result<()> {
     if let Some(folder) = &game.folder {
         let layers = games.layers()?;
         let missing = layers.missing();
-        let holds = if missing.is_empty() {
+        let missing = if missing.is_empty() {
             String::new()
         } else {
-            format!("; it lacks {}", missing.join(", "))
+            format!("; missing: {}", missing.join(", "))
         };
         output::print(&output::plain(&format!(
-            "folder: {folder}\nsandbox: {layers}{holds}"
+            "folder: {folder}\nsandbox: {layers}{missing}"
         )))?;
     }
     if game.seeded {
-        output::print("levels differ from seed to seed; scores and baselines are for seed 0")?;
+        output::print("levels depend on the seed; baselines and scores are for seed 0")?;
     }
     output::print("\nlevel  baseline  source")?;
     for (index, (count, source)) in game

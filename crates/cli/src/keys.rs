@@ -1,4 +1,4 @@
-//! `rhae keys`: who may use a server that is started with `--auth keys`.
+//! `rhae keys`: API keys and invitations of a server with `--auth keys`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use crate::output;
 use crate::serve::database::Database;
 
-/// The longest name of a key, in bytes.
-const MOST_NAME_BYTES: usize = 200;
+/// Maximum length of a key's name.
+const MAX_NAME_BYTES: usize = 200;
 
-/// Make, list and revoke the keys of a server, and invite visitors.
+/// Create, list and revoke API keys of a server, and invite visitors.
 ///
-/// A running server takes note of a new key at once, and of a revoked one within a second.
+/// A running server accepts a new key immediately and refuses a revoked one within a second.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae keys create --name \"lab one\"
@@ -28,65 +28,65 @@ const MOST_NAME_BYTES: usize = 200;
   rhae keys revoke 0123456789abcdef")]
 pub(crate) struct KeysArgs {
     #[command(subcommand)]
-    what: What,
+    command: KeysCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Make a key and show it, once
+enum KeysCommand {
+    /// Create a key and print it once
     Create {
         #[command(flatten)]
-        common: Common,
-        /// Whose it is, for you to know
+        common: CommonArgs,
+        /// Name of the owner, for your information
         #[arg(long)]
         name: String,
-        /// The sets of environments that it may see: public, semi-private, private
+        /// Sets of environments that the key may see: public, semi-private, private
         #[arg(long, default_value = "public", value_delimiter = ',', value_parser = set)]
         sets: Vec<GameSet>,
-        /// Let it download the sources of environments
+        /// Allow downloading the sources of environments
         #[arg(long)]
         sources: bool,
-        /// Let it see every set and read everybody's scorecards
+        /// Allow seeing every set and reading all scorecards
         #[arg(long)]
         admin: bool,
     },
-    /// Make a link with which visitors come in, where the server is started with `--visitors invite`
+    /// Create an invitation link for visitors of a server with `--visitors invite`
     Invite {
         #[command(flatten)]
-        common: Common,
-        /// Whom it is for, for you to know
+        common: CommonArgs,
+        /// Name of the invitation, for your information
         #[arg(long)]
         name: String,
-        /// The sets of environments that those who come may see
+        /// Sets of environments that the visitors may see
         #[arg(long, default_value = "public", value_delimiter = ',', value_parser = set)]
         sets: Vec<GameSet>,
-        /// How many visitors may come in with it
+        /// Number of visitors that the link admits
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
         visitors: u32,
-        /// For how many days it holds
+        /// Days until the link expires
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
         days: u32,
-        /// Where visitors reach the server
+        /// Public address of the server
         #[arg(long, default_value = "http://127.0.0.1:8001", value_name = "URL")]
         url: String,
     },
     /// List all keys and invitations
     List {
         #[command(flatten)]
-        common: Common,
+        common: CommonArgs,
     },
-    /// Revoke a key for good
+    /// Revoke a key permanently
     Revoke {
         #[command(flatten)]
-        common: Common,
-        /// Its id, as `rhae keys list` shows it
+        common: CommonArgs,
+        /// Id of the key, as shown by `rhae keys list`
         id: String,
     },
 }
 
 #[derive(Args)]
-struct Common {
-    /// The server's database: a file or postgres://user:password@host/database
+struct CommonArgs {
+    /// Database of the server: a file or postgres://user:password@host/database
     #[arg(
         long,
         env = "RHAE_DB",
@@ -95,7 +95,7 @@ struct Common {
         hide_env_values = true
     )]
     db: PathBuf,
-    /// Print the outcome as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -110,8 +110,8 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
         .build()
         .context("cannot start a runtime")?;
     runtime.block_on(async {
-        match args.what {
-            What::Create {
+        match args.command {
+            KeysCommand::Create {
                 common,
                 name,
                 sets,
@@ -126,7 +126,7 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
                 };
                 create(&common, name, scopes).await
             }
-            What::Invite {
+            KeysCommand::Invite {
                 common,
                 name,
                 sets,
@@ -155,37 +155,37 @@ pub(crate) fn run(args: KeysArgs) -> Result<ExitCode> {
                 )
                 .await
             }
-            What::List { common } => list(&common).await,
-            What::Revoke { common, id } => revoke(&common, &id).await,
+            KeysCommand::List { common } => list(&common).await,
+            KeysCommand::Revoke { common, id } => revoke(&common, &id).await,
         }
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a database that must be there: listing and revoking must not make one.
+/// Opens a database that must exist: listing and revoking must not create one.
 async fn existing(db: &Path) -> Result<Database> {
     ensure!(
         Database::may_exist(db),
-        "there is no database `{}`",
+        "the database `{}` does not exist",
         db.display()
     );
     Database::open(db).await
 }
 
-/// Makes a key and stores it.
-async fn made(
-    common: &Common,
+/// Generates a key and stores it.
+async fn generate(
+    common: &CommonArgs,
     name: String,
     scopes: Scopes,
     invitation: Option<Invitation>,
 ) -> Result<(ApiKey, Key)> {
-    let fine = (1..=MOST_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
+    let fine = (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
     ensure!(
         fine,
-        "--name must have 1 to {MOST_NAME_BYTES} bytes, and no control characters"
+        "--name must have 1 to {MAX_NAME_BYTES} bytes and no control characters"
     );
     let secret = ApiKey::generate()
-        .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot get random bytes from the system: {error}"))?;
     let created_ms = SystemClock.now_ms();
     let key = Key {
         id: secret.id(),
@@ -203,7 +203,7 @@ async fn made(
 }
 
 async fn invite(
-    common: &Common,
+    common: &CommonArgs,
     name: String,
     scopes: Scopes,
     invitation: Invitation,
@@ -212,9 +212,9 @@ async fn invite(
     let web = url.starts_with("http://") || url.starts_with("https://");
     ensure!(
         web && !url.chars().any(char::is_whitespace),
-        "--url must be an address such as https://example.org, and not `{url}`"
+        "--url must be an address such as https://example.org, found `{url}`"
     );
-    let (secret, key) = made(common, name, scopes, Some(invitation)).await?;
+    let (secret, key) = generate(common, name, scopes, Some(invitation)).await?;
     let link = format!("{}/invite/{}", url.trim_end_matches('/'), secret.reveal());
     if common.json {
         let mut shown = as_json(&key);
@@ -223,14 +223,14 @@ async fn invite(
     }
     output::print(&format!("{link}\n"))?;
     eprintln!(
-        "This is the only time that the link is shown; its id is {}. The server needs `--auth keys --visitors invite`.",
+        "The link is shown only once. Its id is {}. Start the server with `--auth keys --visitors invite`.",
         key.id
     );
     Ok(())
 }
 
-async fn create(common: &Common, name: String, scopes: Scopes) -> Result<()> {
-    let (secret, key) = made(common, name, scopes, None).await?;
+async fn create(common: &CommonArgs, name: String, scopes: Scopes) -> Result<()> {
+    let (secret, key) = generate(common, name, scopes, None).await?;
     if common.json {
         let mut shown = as_json(&key);
         shown["key"] = secret.reveal().into();
@@ -238,13 +238,13 @@ async fn create(common: &Common, name: String, scopes: Scopes) -> Result<()> {
     }
     output::print(&format!("{}\n", secret.reveal()))?;
     eprintln!(
-        "This is the only time that the key is shown; its id is {}. Clients send it as X-API-Key (ARC_API_KEY).",
+        "The key is shown only once. Its id is {}. Clients send it as X-API-Key (ARC_API_KEY).",
         key.id
     );
     Ok(())
 }
 
-async fn list(common: &Common) -> Result<()> {
+async fn list(common: &CommonArgs) -> Result<()> {
     let database = existing(&common.db).await?;
     let keys = database.keys().keys().await?;
     database.close().await;
@@ -253,21 +253,21 @@ async fn list(common: &Common) -> Result<()> {
     }
     let mut text = format!(
         "{:16}  {:28}  {:15}  {:8}  name\n",
-        "id", "may see", "made", "state"
+        "id", "scopes", "created", "state"
     );
     for key in &keys {
-        let mut may: Vec<&str> = sets(key.scopes.sets);
-        may.extend(key.scopes.sources.then_some("sources"));
-        may.extend(key.scopes.admin.then_some("admin"));
-        may.extend((key.scopes.visitor && key.invitation.is_none()).then_some("visitor"));
+        let mut scopes: Vec<&str> = sets(key.scopes.sets);
+        scopes.extend(key.scopes.sources.then_some("sources"));
+        scopes.extend(key.scopes.admin.then_some("admin"));
+        scopes.extend((key.scopes.visitor && key.invitation.is_none()).then_some("visitor"));
         let state = match (key.revoked_ms, key.invitation) {
             (Some(_), _) => "revoked".to_owned(),
             (None, Some(invitation)) => format!("{} left", invitation.left),
-            (None, None) => "in use".to_owned(),
+            (None, None) => "active".to_owned(),
         };
-        let (may, made) = (may.join(","), compact_utc(key.created_ms));
+        let (scopes, created) = (scopes.join(","), compact_utc(key.created_ms));
         text.push_str(&format!(
-            "{:16}  {may:28}  {made:15}  {state:8}  {}\n",
+            "{:16}  {scopes:28}  {created:15}  {state:8}  {}\n",
             key.id,
             output::plain(&key.name)
         ));
@@ -275,7 +275,7 @@ async fn list(common: &Common) -> Result<()> {
     output::print(&text)
 }
 
-async fn revoke(common: &Common, id: &str) -> Result<()> {
+async fn revoke(common: &CommonArgs, id: &str) -> Result<()> {
     let id: KeyId = id.parse()?;
     let database = existing(&common.db).await?;
     let keys = database.keys();
@@ -286,8 +286,8 @@ async fn revoke(common: &Common, id: &str) -> Result<()> {
     drop(keys);
     database.close().await;
     match known {
-        None => bail!("there is no key `{id}`; `rhae keys list` shows all"),
-        Some(_) if !revoked => bail!("the key `{id}` was revoked before"),
+        None => bail!("no key has the id `{id}`; `rhae keys list` shows all keys"),
+        Some(_) if !revoked => bail!("the key `{id}` is already revoked"),
         Some(_) if common.json => {
             output::print_json(&json!({"id": id.to_string(), "revoked": true}))
         }

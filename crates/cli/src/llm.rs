@@ -1,22 +1,22 @@
-//! `rhae llm`: the language models that a file describes.
+//! `rhae llm`: lists and checks the language models of a configuration file.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use rhae_llm::{
-    Attempt, Cancel, Failure, FailureKind, Finish, Halt, Model, ModelConfig, Outcome, Reply,
-    Request, Sending, Watch,
+    Attempt, AttemptStart, CallObserver, CallOutcome, CancelToken, Failure, FailureKind, Finish,
+    Halt, Model, ModelConfig, Reply, Request,
 };
 use serde_json::{Value, json};
 
 use crate::models::ModelsArgs;
 use crate::output;
 
-/// What a model is asked to see whether it answers.
-const QUESTION: &str = "Reply with the single word: ready";
+/// Prompt of `rhae llm check`.
+const CHECK_PROMPT: &str = "Reply with the single word: ready";
 
-/// List and try the language models of a file.
+/// List and check the language models of a configuration file.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae llm list
@@ -24,35 +24,35 @@ const QUESTION: &str = "Reply with the single word: ready";
   rhae llm check my-model --models lab.toml --json")]
 pub(crate) struct LlmArgs {
     #[command(subcommand)]
-    what: What,
+    command: LlmCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Ask a model for one word, and say what is wrong if it does not come
+enum LlmCommand {
+    /// Send a short request to a model and report the reply, or the cause of the failure
     Check {
-        /// Its name in the file
+        /// Name of the model in the file
         name: String,
         #[command(flatten)]
         models: ModelsArgs,
-        /// Print the outcome as JSON
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// List the models of a file, without asking any
+    /// List the models of a file without sending a request
     List {
         #[command(flatten)]
         models: ModelsArgs,
-        /// Print the configurations as JSON; keys and values of headers are not in it
+        /// Print the configurations as JSON, without keys and header values
         #[arg(long)]
         json: bool,
     },
 }
 
 pub(crate) fn run(args: &LlmArgs) -> Result<ExitCode> {
-    match &args.what {
-        What::Check { name, models, json } => check(name, models, *json),
-        What::List { models, json } => list(models, *json),
+    match &args.command {
+        LlmCommand::Check { name, models, json } => check(name, models, *json),
+        LlmCommand::List { models, json } => list(models, *json),
     }
 }
 
@@ -91,16 +91,16 @@ fn list(models: &ModelsArgs, json: bool) -> Result<ExitCode> {
 fn check(name: &str, models: &ModelsArgs, json: bool) -> Result<ExitCode> {
     let model = models.open(name)?;
     let outcome = model.ask(
-        &Request::text(QUESTION),
-        &Cancel::default(),
+        &Request::text(CHECK_PROMPT),
+        &CancelToken::default(),
         None,
-        &mut Aloud { silent: json },
+        &mut AttemptLog { silent: json },
     );
-    let advice = advice(&model, &outcome);
+    let notes = notes(&model, &outcome);
     if json {
-        output::print_json(&as_json(&model, &outcome, &advice))?;
+        output::print_json(&outcome_json(&model, &outcome, &notes))?;
     } else {
-        tell(&outcome, &advice)?;
+        print_outcome(&outcome, &notes)?;
     }
     Ok(if outcome.reply.is_ok() {
         ExitCode::SUCCESS
@@ -109,15 +109,15 @@ fn check(name: &str, models: &ModelsArgs, json: bool) -> Result<ExitCode> {
     })
 }
 
-/// Says on standard error why a request is sent again, because that may take a while.
-struct Aloud {
+/// Prints failed attempts to standard error, because retries can take a while.
+struct AttemptLog {
     silent: bool,
 }
 
-impl Watch for Aloud {
-    fn before(&mut self, sending: &Sending) -> Result<(), Halt> {
-        if sending.number > 1 && !self.silent {
-            eprintln!("attempt {}", sending.number);
+impl CallObserver for AttemptLog {
+    fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
+        if start.number > 1 && !self.silent {
+            eprintln!("attempt {}", start.number);
         }
         Ok(())
     }
@@ -135,22 +135,21 @@ impl Watch for Aloud {
     }
 }
 
-fn tell(outcome: &Outcome, advice: &[String]) -> Result<()> {
+fn print_outcome(outcome: &CallOutcome, notes: &[String]) -> Result<()> {
     match &outcome.reply {
         Ok(reply) => {
-            let said: String = reply.text.trim().chars().take(200).collect();
+            let answer: String = reply.text.trim().chars().take(200).collect();
             output::print(&output::plain(&format!(
-                "it works: `{}` answered `{said}`",
+                "it works: `{}` answered `{answer}`",
                 reply.model
             )))?;
             let last = outcome.attempts.last();
             let usage = outcome.usage();
-            let cost = last.and_then(|attempt| attempt.cost_usd).map_or_else(
-                || "an unknown amount".to_owned(),
-                |usd| format!("${usd:.6}"),
-            );
+            let cost = last
+                .and_then(|attempt| attempt.cost_usd)
+                .map_or_else(|| "cost not known".to_owned(), |usd| format!("${usd:.6}"));
             output::print(&format!(
-                "{} ms, {} tokens in ({} cached), {} out ({} reasoning), {cost}",
+                "{} ms, {} input tokens ({} cached), {} output tokens ({} reasoning), {cost}",
                 last.map_or(0, |attempt| attempt.ms),
                 usage.input_tokens,
                 usage.cached_tokens,
@@ -160,44 +159,51 @@ fn tell(outcome: &Outcome, advice: &[String]) -> Result<()> {
         }
         Err(failure) => output::print(&output::plain(&format!("it does not work: {failure}")))?,
     }
-    for line in advice {
-        output::print(&output::plain(&format!("note: {line}")))?;
+    for note in notes {
+        output::print(&output::plain(&format!("note: {note}")))?;
     }
     Ok(())
 }
 
-fn as_json(model: &Model, outcome: &Outcome, advice: &[String]) -> Value {
+fn outcome_json(model: &Model, outcome: &CallOutcome, notes: &[String]) -> Value {
     json!({
         "model": model.name(),
         "works": outcome.reply.is_ok(),
         "reply": outcome.reply.as_ref().ok(),
         "failure": outcome.reply.as_ref().err(),
         "attempts": outcome.attempts,
-        "notes": advice,
+        "notes": notes,
     })
 }
 
-/// What to do about what went wrong, or may go wrong later.
-fn advice(model: &Model, outcome: &Outcome) -> Vec<String> {
+/// Returns advice about a failure, or about problems that a run with this model would have.
+fn notes(model: &Model, outcome: &CallOutcome) -> Vec<String> {
     let config = model.config();
     match &outcome.reply {
         Err(failure) => remedy(config, failure).into_iter().collect(),
         Ok(reply) => {
             let mut notes = Vec::new();
             if reply.usage.is_none() {
-                notes.push("the provider tells no tokens, so neither they nor their cost can be counted or limited".to_owned());
+                notes.push(
+                    "the provider reports no token counts, so tokens and cost can be neither counted \
+                     nor limited"
+                        .to_owned(),
+                );
             } else if outcome
                 .attempts
                 .last()
                 .is_some_and(|attempt| attempt.cost_usd.is_none())
             {
-                notes.push("without `prices` in its table the cost is not known, and no limit on money can be kept".to_owned());
+                notes.push(
+                    "the model has no `prices`, so its cost is unknown and cannot be limited"
+                        .to_owned(),
+                );
             }
             match &reply.finish {
                 Finish::Length => notes.push(
-                    "the answer was cut off by the limit of output tokens in `request`".to_owned(),
+                    "the answer was cut off by the output token limit in `request`".to_owned(),
                 ),
-                Finish::Refused(why) => notes.push(format!("it refused: {why}")),
+                Finish::Refused(why) => notes.push(format!("the model refused to answer: {why}")),
                 _ if reply.text.trim().is_empty() => notes.push("the answer is empty".to_owned()),
                 _ => {}
             }
@@ -207,31 +213,32 @@ fn advice(model: &Model, outcome: &Outcome) -> Vec<String> {
 }
 
 fn remedy(config: &ModelConfig, failure: &Failure) -> Option<String> {
-    let variable = config.key_variable().map_or_else(
-        || "no key is sent: `key_env` is empty".to_owned(),
-        |name| format!("the key comes from {name}"),
+    let key_source = config.key_variable().map_or_else(
+        || "no key is sent because `key_env` is empty".to_owned(),
+        |name| format!("the key is read from {name}"),
     );
     Some(match (failure.kind, failure.status) {
         (FailureKind::Status, Some(401 | 403)) => {
-            format!("the key is missing, wrong, or not allowed to use this model; {variable}")
+            format!("the key is missing, invalid, or not authorized for this model; {key_source}")
         }
         (FailureKind::Status, Some(404)) => format!(
-            "`base_url` or the name `{}` in `model` is wrong",
+            "check `base_url`, and the name `{}` in `model`",
             config.model
         ),
         (FailureKind::Status, Some(400 | 422)) => {
-            "the provider does not like a parameter in `request`, or the name in `model`".to_owned()
+            "the provider rejects a parameter in `request`, or the name in `model`".to_owned()
         }
         (FailureKind::Status, Some(429)) => {
-            "the account has no credit, or its limits are lower than `limits` in the table"
+            "the account has no credit, or its rate limits are lower than `limits` of the model"
                 .to_owned()
         }
-        (FailureKind::NotSent, _) => "nothing answers at `base_url`".to_owned(),
+        (FailureKind::NotSent, _) => "no server responds at `base_url`".to_owned(),
         (FailureKind::Garbled, _) => {
-            "what answers at `base_url` does not speak as `provider` says".to_owned()
+            "the server at `base_url` does not use the API named by `provider`".to_owned()
         }
         (FailureKind::TimedOut | FailureKind::Lost, _) => {
-            "a model that thinks long needs larger `timeouts`, or `stream = true`".to_owned()
+            "for a model that reasons for a long time, increase `timeouts` or set `stream = true`"
+                .to_owned()
         }
         _ => return None,
     })

@@ -1,19 +1,20 @@
-//! The command `rhae`.
+//! The `rhae` binary.
 //!
-//! Each command is a module that turns its flags into one call of a library and shows the outcome. Errors say what was
-//! expected, what was found and what to do; the exit code is 0 only if what was asked for was done.
+//! Each command is a module that parses flags, calls a library and prints the result. An error says
+//! what was expected, what was found and what to do. The exit code is 0 only if the command did what
+//! was asked.
 
 mod arc;
 mod bench;
 mod db;
 mod explore;
 mod games;
+mod hosted_games;
 mod interrupt;
 mod keys;
 mod llm;
 mod models;
 mod output;
-mod outside;
 mod play;
 mod replay;
 mod run;
@@ -49,8 +50,8 @@ enum Command {
     Arc(arc::ArcArgs),
     Llm(llm::LlmArgs),
     Bench(bench::BenchArgs),
-    #[command(name = outside::SANDBOXED, hide = true, disable_help_flag = true)]
-    Sandboxed(outside::SandboxedArgs),
+    #[command(name = hosted_games::SANDBOXED, hide = true, disable_help_flag = true)]
+    Sandboxed(hosted_games::SandboxedArgs),
 }
 
 fn main() -> ExitCode {
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
         Command::Arc(args) => arc::run(&args),
         Command::Llm(args) => llm::run(&args),
         Command::Bench(args) => bench::run(&args),
-        Command::Sandboxed(args) => return outside::run_sandboxed(args),
+        Command::Sandboxed(args) => return hosted_games::run_sandboxed(args),
     };
     match result {
         Ok(code) => code,

@@ -1,4 +1,4 @@
-//! The file of models, as every command that asks one finds it.
+//! The `--models` flag, shared by all commands that use language models.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rhae_llm::{Model, Models};
 
-/// Where models are described.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelsArgs {
-    /// The file that describes models (docs/models.md)
+    /// Configuration file of the models (docs/models.md)
     #[arg(
         long,
         env = "RHAE_MODELS",
@@ -20,15 +19,18 @@ pub(crate) struct ModelsArgs {
 }
 
 impl ModelsArgs {
-    /// All models of the file.
+    /// Loads the configuration of all models.
     pub(crate) fn load(&self) -> Result<Models> {
         let path = self.models.display();
-        let text = std::fs::read_to_string(&self.models)
-            .with_context(|| format!("cannot read `{path}`, which must describe the models; `--models FILE` names another file"))?;
+        let text = std::fs::read_to_string(&self.models).with_context(|| {
+            format!(
+                "cannot read the model configuration `{path}`; choose a file with `--models FILE`"
+            )
+        })?;
         Models::parse(&text).with_context(|| format!("`{path}`"))
     }
 
-    /// A model of the file, ready to be asked.
+    /// Opens a model of the file. This reads its API key from the environment.
     pub(crate) fn open(&self, name: &str) -> Result<Model> {
         let models = self.load()?;
         Model::open(&models, name).with_context(|| format!("`{}`", self.models.display()))

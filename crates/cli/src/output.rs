@@ -1,4 +1,4 @@
-//! Writing to the terminal.
+//! Formatting and printing text on the terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use rhae_engine::Action;
 use serde::Serialize;
 
-/// Prints a line; it is no fault if nobody reads on (as when the output is piped into `head`).
+/// Prints a line. A closed pipe, such as that of `head`, is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| {
@@ -27,12 +27,12 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)
 }
 
-/// Prints an error. What it quotes may come from outside, so nothing in it can steer the terminal.
+/// Prints an error. Control characters are replaced, because the message may quote untrusted text.
 pub(crate) fn print_error(error: &anyhow::Error) {
     eprintln!("error: {}", plain(&format!("{error:#}")));
 }
 
-/// A text without control characters, line ends aside.
+/// Replaces control characters except newlines.
 pub(crate) fn plain(text: &str) -> String {
     text.chars()
         .map(|letter| {
@@ -45,7 +45,7 @@ pub(crate) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// An action in words, with where a click is.
+/// Formats an action with its name and, for a click, its cell.
 pub(crate) fn named(action: Action) -> String {
     match action {
         Action::Action6 { x, y } => format!("{} at {x}, {y}", action.kind()),
@@ -53,12 +53,12 @@ pub(crate) fn named(action: Action) -> String {
     }
 }
 
-/// A number with its noun.
+/// Formats a number with its noun in singular or plural.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Refuses a file that could not be written, before the work that leads to it.
+/// Returns an error if a file cannot be created at `path`. Commands call it before long work.
 pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
     ensure!(
         !path.is_dir(),
@@ -70,7 +70,7 @@ pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
         .filter(|folder| !folder.as_os_str().is_empty());
     if let Some(missing) = folder.filter(|folder| !folder.is_dir()) {
         bail!(
-            "cannot write `{}`: there is no folder `{}`",
+            "cannot write `{}`: the folder `{}` does not exist",
             path.display(),
             missing.display()
         );
@@ -78,15 +78,15 @@ pub(crate) fn ensure_writable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A text behind a first column, broken between words at the end of a terminal's lines and set in below itself. What no terminal shows
-/// stays in one line, for other programs.
+/// Formats a text after a first column and wraps it to the terminal's width with a hanging indent.
+/// Without a terminal the text stays on one line, for other programs.
 pub(crate) fn hanging(first: &str, text: &str) -> String {
-    broken(first, text, columns().unwrap_or(usize::MAX))
+    wrap(first, text, columns().unwrap_or(usize::MAX))
 }
 
-fn broken(first: &str, text: &str, columns: usize) -> String {
+fn wrap(first: &str, text: &str, columns: usize) -> String {
     let indent = first.chars().count();
-    // Where hardly anything is left beside the first column, lines are better broken by the terminal.
+    // If little width is left after the first column, let the terminal wrap the line.
     if columns < indent + 20 {
         return format!("{first}{text}");
     }
@@ -107,12 +107,12 @@ fn broken(first: &str, text: &str, columns: usize) -> String {
     lines
 }
 
-/// How many columns a table may take.
+/// Returns the number of columns that a table may use.
 pub(crate) fn width() -> usize {
     columns().unwrap_or(80).clamp(40, 120)
 }
 
-/// The columns of the terminal, if there is one.
+/// Returns the width of the terminal, or `None` if standard output is not a terminal.
 fn columns() -> Option<usize> {
     if io::stdout().is_terminal() {
         crossterm::terminal::size()
@@ -128,22 +128,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_hang_below_themselves() {
+    fn long_text_wraps_with_a_hanging_indent() {
         let text = "level 1: two states with one key answer differently";
         assert_eq!(
-            broken("  warn keys ", text, 40),
+            wrap("  warn keys ", text, 40),
             "  warn keys level 1: two states with one\n            key answer differently"
         );
         assert_eq!(
-            broken("  warn keys ", text, 30),
+            wrap("  warn keys ", text, 30),
             format!("  warn keys {text}")
         );
         assert_eq!(
-            broken("  warn keys ", text, usize::MAX),
+            wrap("  warn keys ", text, usize::MAX),
             format!("  warn keys {text}")
         );
         assert_eq!(
-            broken("  ", "averyveryverylongwordindeed it is", 22),
+            wrap("  ", "averyveryverylongwordindeed it is", 22),
             "  averyveryverylongwordindeed\n  it is"
         );
     }

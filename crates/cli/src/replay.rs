@@ -1,4 +1,4 @@
-//! `rhae replay`: recordings verified, shown, drawn and converted.
+//! `rhae replay`: verifies, shows, renders and converts recordings.
 
 mod show;
 
@@ -14,16 +14,17 @@ use rhae_harness::film;
 use rhae_protocol::{Details, Ending, Entry, Format, Recording};
 use rhae_pyhost::Games;
 use rhae_report::{Film, GifOptions, animated_gif, contact_sheet, replay_page};
-use rhae_session::{Catalog, Play, ReplayError, first_disagreement, replay, replay_with};
+use rhae_session::{Catalog, Play, ReplayError, first_nondeterministic_entry, replay, replay_with};
 
+use crate::hosted_games::HostedGamesArgs;
 use crate::output;
-use crate::outside::OutsideArgs;
 use crate::run::read_recording;
 
-/// Frames that a contact sheet shows at most.
-const SHEET_FRAMES: usize = 120;
+/// The maximum number of frames on a contact sheet.
+const MAX_SHEET_FRAMES: usize = 120;
 
-/// Verify, show, draw or convert a recording. Reads our own format, the official toolkit's and the agents repository's.
+/// Verify, show, render or convert recordings in Rhae's own format or in the formats of the
+/// official toolkit and agents repository.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae replay verify play.jsonl
@@ -32,75 +33,81 @@ const SHEET_FRAMES: usize = 120;
   rhae replay convert play.jsonl --to toolkit --out play.toolkit.jsonl")]
 pub(crate) struct ReplayArgs {
     #[command(subcommand)]
-    what: What,
+    command: ReplayCommand,
 }
 
 impl ReplayArgs {
-    const fn outside(&self) -> &OutsideArgs {
-        match &self.what {
-            What::Verify { outside, .. }
-            | What::Render { outside, .. }
-            | What::Convert { outside, .. } => outside,
-            What::Show(args) => &args.outside,
+    const fn hosted(&self) -> &HostedGamesArgs {
+        match &self.command {
+            ReplayCommand::Verify { hosted, .. }
+            | ReplayCommand::Render { hosted, .. }
+            | ReplayCommand::Convert { hosted, .. } => hosted,
+            ReplayCommand::Show(args) => &args.hosted,
         }
     }
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Play recordings again and compare every frame's hash
+enum ReplayCommand {
+    /// Replay recordings and compare the hash of every entry
     Verify {
+        /// Recordings to verify
         #[arg(required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
-        outside: OutsideArgs,
+        hosted: HostedGamesArgs,
     },
-    /// Play a recording in the terminal; the keys are shown below the board
+    /// Play a recording in the terminal; the keys are listed on the screen
     Show(show::ShowArgs),
-    /// Make an animated GIF, a contact sheet (PNG), or a page with a player (HTML)
+    /// Render an animated GIF, a contact sheet (PNG) or a page with a player (HTML)
     Render {
+        /// Recording to render
         file: PathBuf,
+        /// Output format
         #[arg(long, value_enum)]
-        format: Picture,
-        /// Where to write it [default: beside the recording]
+        format: RenderFormat,
+        /// Output file [default: the path of the recording with the extension of the format]
         #[arg(long)]
         out: Option<PathBuf>,
-        /// Pixels for each cell of a GIF or PNG
+        /// Pixels per cell, for GIF and PNG
         #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
         zoom: u8,
-        /// Only this level, counted from 1
+        /// Render only this level, counted from 1
         #[arg(long, value_parser = clap::value_parser!(u8).range(1..=254))]
         level: Option<u8>,
-        /// Frames of a GIF at most; longer plays are thinned
-        #[arg(long)]
-        most_frames: Option<usize>,
-        /// Replace the file if it exists
+        /// Maximum number of frames of a GIF; frames of longer plays are dropped evenly
+        #[arg(long, alias = "most-frames", value_name = "FRAMES")]
+        max_frames: Option<usize>,
+        /// Replace the output file if it exists
         #[arg(long)]
         force: bool,
         #[command(flatten)]
-        outside: OutsideArgs,
+        hosted: HostedGamesArgs,
     },
-    /// Write a recording in another format, with the frames that a replay gives
+    /// Convert a recording to another format, with frames taken from a replay
     Convert {
+        /// Recording to convert
         file: PathBuf,
+        /// Target format
         #[arg(long, value_enum)]
-        to: To,
+        to: TargetFormat,
+        /// Output file, which must not exist
         #[arg(long)]
         out: PathBuf,
         #[command(flatten)]
-        outside: OutsideArgs,
+        hosted: HostedGamesArgs,
     },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Picture {
+enum RenderFormat {
     Gif,
     Png,
     Html,
 }
 
-impl Picture {
-    const fn ending(self) -> &'static str {
+impl RenderFormat {
+    const fn extension(self) -> &'static str {
         match self {
             Self::Gif => "gif",
             Self::Png => "png",
@@ -110,69 +117,69 @@ impl Picture {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum To {
+enum TargetFormat {
     Rhae,
     Toolkit,
     Agents,
 }
 
 pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
-    let games = &args.outside().games()?;
-    match &args.what {
-        What::Verify { files, .. } => return verify(games, files),
-        What::Show(args) => return show::run(games, args),
-        What::Render {
+    let games = &args.hosted().games()?;
+    match &args.command {
+        ReplayCommand::Verify { files, .. } => return verify(games, files),
+        ReplayCommand::Show(args) => return show::run(games, args),
+        ReplayCommand::Render {
             file,
             format,
             out,
             zoom,
             level,
-            most_frames,
+            max_frames,
             force,
             ..
         } => {
             let out = out
                 .clone()
-                .unwrap_or_else(|| file.with_extension(format.ending()));
+                .unwrap_or_else(|| file.with_extension(format.extension()));
             ensure!(
                 out != *file,
-                "the picture would replace the recording; name another file with --out"
+                "the output would replace the recording; name another file with --out"
             );
-            let film = film_of(games, file)?;
+            let film = load_film(games, file)?;
             let film = if let Some(level) = level {
                 only_level(film, *level)?
             } else {
                 film
             };
-            let picture = match format {
-                Picture::Gif => {
+            let content = match format {
+                RenderFormat::Gif => {
                     let options = GifOptions {
                         zoom: usize::from(*zoom),
-                        most_frames: *most_frames,
+                        max_frames: *max_frames,
                         ..GifOptions::default()
                     };
                     animated_gif(&film, &options)?
                 }
-                Picture::Png => sheet(&film, usize::from(*zoom))?,
-                Picture::Html => replay_page(&film).into_bytes(),
+                RenderFormat::Png => thinned_contact_sheet(&film, usize::from(*zoom))?,
+                RenderFormat::Html => replay_page(&film).into_bytes(),
             };
             if *force {
-                std::fs::write(&out, picture)
+                std::fs::write(&out, content)
                     .with_context(|| format!("cannot write `{}`", out.display()))?;
             } else {
                 write_new(
                     &out,
-                    &picture,
-                    "choose another name, or replace it with --force",
+                    &content,
+                    "name another file with --out, or replace it with --force",
                 )?;
             }
             output::print(&format!("wrote {}", out.display()))?;
         }
-        What::Convert { file, to, out, .. } => {
+        ReplayCommand::Convert { file, to, out, .. } => {
             let mut recording = read_recording(file)?;
-            recording.entries = frames_of(games, file, &recording)?.1;
+            recording.entries = entries_with_frames(games, file, &recording)?.1;
             if recording.format != Format::Rhae {
-                // The other formats do not say how a play ended, and our own is cut off without it.
+                // The other formats do not record the ending, which Rhae's own format requires.
                 let won = recording
                     .entries
                     .last()
@@ -180,23 +187,23 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
                 recording.ending = Some(if won { Ending::Won } else { Ending::Stopped });
             }
             let format = match to {
-                To::Rhae => Format::Rhae,
-                To::Toolkit => Format::Toolkit,
-                To::Agents => Format::Agents,
+                TargetFormat::Rhae => Format::Rhae,
+                TargetFormat::Toolkit => Format::Toolkit,
+                TargetFormat::Agents => Format::Agents,
             };
             let text = recording.to_text(format)?;
-            write_new(out, text.as_bytes(), "choose another name")?;
+            write_new(out, text.as_bytes(), "name another file with --out")?;
             output::print(&format!("wrote {}", out.display()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a file that must not exist; if it does, the advice says what to do.
+/// Writes a new file. If the file exists, the error message ends with `advice`.
 fn write_new(path: &Path, content: &[u8], advice: &str) -> Result<()> {
     match File::create_new(path).and_then(|mut file| file.write_all(content)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            bail!("`{}` exists already; {advice}", path.display())
+            bail!("`{}` already exists; {advice}", path.display())
         }
         written => written.with_context(|| format!("cannot write `{}`", path.display())),
     }
@@ -232,10 +239,11 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
     let replayed =
         replay(games, &recording).with_context(|| format!("cannot replay `{}`", file.display()))?;
     if let Some(mismatch) = replayed.mismatch {
-        // A native environment is deterministic; one from outside may not be, and then its recording is not to blame.
-        if let Some(entry) = first_disagreement(games, &recording)? {
+        // Native environments are deterministic, but a hosted game may not be. In that case the
+        // recording is not at fault.
+        if let Some(entry) = first_nondeterministic_entry(games, &recording)? {
             bail!(
-                "`{}`: `{}` is not deterministic: two new plays of these actions differ at entry {}, so that nothing can be verified",
+                "`{}`: `{}` is not deterministic: two replays of these actions differ at entry {}, so the recording cannot be verified",
                 file.display(),
                 recording.header.game_id,
                 entry + 1
@@ -245,7 +253,7 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
             "`{}`: entry {} does not replay: {}",
             file.display(),
             mismatch.entry + 1,
-            mismatch.what
+            mismatch.reason
         );
     }
     ensure!(
@@ -261,15 +269,15 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
     let claims_a_win = recording.ending == Some(Ending::Won);
     ensure!(
         recording.format != Format::Rhae || claims_a_win == (last.state == PlayState::Win),
-        "`{}`: its closing line and its last state, {}, do not agree on whether the play was won",
+        "`{}`: the closing line and the last state, {}, disagree on whether the play was won",
         file.display(),
         last.state.name()
     );
     let tally = replayed.play.tally();
-    // What failed is not among the entries, so nobody has tried it here.
+    // The action that failed is not among the entries, so the replay did not repeat it.
     let failure = match &recording.ending {
         Some(Ending::Failed(reason)) => {
-            format!("; after that it failed: {}", output::plain(reason))
+            format!("; then the play failed: {}", output::plain(reason))
         }
         _ => String::new(),
     };
@@ -285,9 +293,11 @@ fn verify_one(games: &Games, file: &Path) -> Result<String> {
     ))
 }
 
-/// The entries of a recording with their frames. A recording of an environment that is not here is taken at its word if
-/// its format carries frames.
-pub(crate) fn frames_of(
+/// Replays a recording and returns its entries with their frames, and the environment's facts.
+///
+/// If the environment is not available, the entries are returned unverified, without facts,
+/// provided that they include frames.
+pub(crate) fn entries_with_frames(
     games: &Games,
     file: &Path,
     recording: &Recording,
@@ -306,14 +316,14 @@ pub(crate) fn frames_of(
                     "`{}`: entry {} does not replay: {}",
                     file.display(),
                     mismatch.entry + 1,
-                    mismatch.what
+                    mismatch.reason
                 );
             }
             if entries
                 .first()
                 .is_some_and(|first| first.action != Action::Reset)
             {
-                entries.insert(0, opening(games, recording)?);
+                entries.insert(0, opening_entry(games, recording)?);
             }
             Ok((
                 Some(games.find(recording.header.game_id.as_str())?),
@@ -329,37 +339,39 @@ pub(crate) fn frames_of(
     }
 }
 
-/// The opening RESET of a recording that leaves it out.
-fn opening(games: &Games, recording: &Recording) -> Result<Entry> {
+/// Creates the opening RESET of a recording that omits it.
+fn opening_entry(games: &Games, recording: &Recording) -> Result<Entry> {
     let play = Play::new(
         games.open(recording.header.game_id.as_str(), recording.header.seed)?,
         recording.header.resets,
     );
-    let answer = play.opening();
+    let step = play.current();
     Ok(Entry {
-        frames: Some(answer.frames.to_vec()),
-        ..answer.entry(Action::Reset, Details::default())
+        frames: Some(step.frames.to_vec()),
+        ..step.entry(Action::Reset, Details::default())
     })
 }
 
-/// The film of a recording.
-fn film_of(games: &Games, file: &Path) -> Result<Film> {
-    film_and_ending(games, file).map(|(film, _)| film)
+/// Loads a recording as a film.
+fn load_film(games: &Games, file: &Path) -> Result<Film> {
+    load_film_with_failure(games, file).map(|(film, _)| film)
 }
 
-/// With why the play failed, if it did: that is no entry of it.
-fn film_and_ending(games: &Games, file: &Path) -> Result<(Film, Option<String>)> {
+/// Loads a recording as a film, together with a message if the play failed. The failure is not an
+/// entry of the recording.
+fn load_film_with_failure(games: &Games, file: &Path) -> Result<(Film, Option<String>)> {
     let recording = read_recording(file)?;
-    let (info, entries) = frames_of(games, file, &recording)?;
+    let (info, entries) = entries_with_frames(games, file, &recording)?;
     let failed = match &recording.ending {
-        Some(Ending::Failed(reason)) => Some(format!("Here the play failed: {reason}")),
+        Some(Ending::Failed(reason)) => Some(format!("The play failed here: {reason}")),
         _ => None,
     };
     Ok((film(&recording.header, info.as_ref(), entries), failed))
 }
 
-/// The moment that first shows a level, counted from 1: the one that completes the level before.
-fn first_of_level(film: &Film, level: u8) -> Result<usize> {
+/// Returns the index of the first moment that shows a level, counted from 1. It is the moment that
+/// completes the previous level.
+fn first_moment_of_level(film: &Film, level: u8) -> Result<usize> {
     let first = film
         .moments
         .iter()
@@ -367,9 +379,9 @@ fn first_of_level(film: &Film, level: u8) -> Result<usize> {
     first.with_context(|| format!("the recording does not reach level {level}"))
 }
 
-/// The part of a film that shows one level.
+/// Returns the part of a film that shows one level.
 fn only_level(mut film: Film, level: u8) -> Result<Film> {
-    let first = first_of_level(&film, level)?;
+    let first = first_moment_of_level(&film, level)?;
     let last = film
         .moments
         .iter()
@@ -380,14 +392,14 @@ fn only_level(mut film: Film, level: u8) -> Result<Film> {
     Ok(film)
 }
 
-/// The settled frames as a contact sheet, evenly thinned if there are many.
-fn sheet(film: &Film, zoom: usize) -> Result<Vec<u8>> {
+/// Renders the settled frames as a contact sheet, thinned evenly to at most [`MAX_SHEET_FRAMES`].
+fn thinned_contact_sheet(film: &Film, zoom: usize) -> Result<Vec<u8>> {
     let settled: Vec<&Frame> = film
         .moments
         .iter()
         .filter_map(|moment| moment.frames.last())
         .collect();
-    let shown = settled.len().min(SHEET_FRAMES);
+    let shown = settled.len().min(MAX_SHEET_FRAMES);
     let thinned: Vec<&Frame> = (0..shown)
         .map(|index| settled[index * (settled.len() - 1) / (shown - 1).max(1)])
         .collect();

@@ -1,4 +1,5 @@
-//! `rhae run`: an agent on environments, here or on a server, to a scorecard and a report.
+//! `rhae run`: runs an agent on environments, locally or on a server, and writes scorecards and a
+//! report.
 
 mod model;
 mod remote;
@@ -16,7 +17,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rhae_agents::AgentSpec;
 use rhae_engine::Rng;
 use rhae_harness::{
-    Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunOrder, new_run_id,
+    Arena, Budget, CONFIG_VERSION, Progress, Results, RunFolder, RunSpec, new_run_id,
     run as run_all,
 };
 use rhae_protocol::{Recording, RunConfig, SOFTWARE, Scorecard, compact_utc};
@@ -25,17 +26,17 @@ use rhae_report::card_table;
 use rhae_scoring::Method;
 use rhae_session::Catalog;
 
+use crate::hosted_games::HostedGamesArgs;
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
-use crate::outside::OutsideArgs;
 use crate::run::remote::RemoteArena;
 
-/// Let an agent play environments; gives a scorecard, recordings and a report.
+/// Run an agent on environments and write a scorecard, recordings and a report.
 ///
 /// Without flags the built-in explorer plays every environment.
 ///
-/// A run is one first encounter: RESET restarts the level and counts as an action; where the official engine would restart
-/// the whole game, nothing happens and nothing is counted.
+/// A run is a first encounter: RESET restarts the level and counts as an action. Where the official
+/// engine would restart the whole game, nothing happens and nothing is counted.
 #[derive(Args)]
 #[command(
     allow_negative_numbers = true,
@@ -49,76 +50,79 @@ use crate::run::remote::RemoteArena;
   ARC_API_KEY=… rhae run --server https://three.arcprize.org --games ls20 --budget 200"
 )]
 pub(crate) struct RunArgs {
-    /// A built-in agent: explorer, random, model:NAME (a language model of docs/models.md), or replay:FILE
+    /// Built-in agent: explorer, random, model:NAME (a language model, see docs/models.md) or
+    /// replay:FILE
     #[arg(long, default_value = "explorer", conflicts_with = "agent_cmd")]
     agent: String,
-    /// A shell command that speaks JSON lines (see docs/agents.md)
+    /// Shell command of an agent that exchanges JSON lines, see docs/agents.md
     #[arg(long)]
     agent_cmd: Option<String>,
     /// Environments, separated by commas, or `all`
     #[arg(long, default_value = "all")]
     games: String,
-    /// The agent's seed; a second repeat has the next one
+    /// Seed of the agent; each further repeat uses the next number
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// The environments' seed; scores and baselines are for 0
+    /// Seed of the environments; baselines are valid for 0
     #[arg(long, default_value_t = 0)]
     env_seed: u64,
-    /// How many scorecards to make; the headline is their mean
+    /// Number of scorecards; the headline is their mean
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Actions allowed: `5x` the baseline on each level, a number for a whole play, or `none`
+    /// Action limit: `5x` (five times the baseline on each level), a number for the whole play, or
+    /// `none`
     #[arg(long, default_value = "5x")]
     budget: Budget,
-    /// How many plays run at once [default: the number of cores]
+    /// Number of concurrent plays [default: the number of cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
     /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
     #[arg(long, default_value = Method::DEFAULT.name())]
     method: Method,
-    /// Seconds an agent may take for one action [default: 60; for a model what its table says]
+    /// Time limit of the agent for one action, in seconds [default: 60; for a model as configured]
     #[arg(long)]
     step_timeout: Option<f64>,
-    /// The run folder, which must not exist or be empty [default: runs/TIME-AGENT]
+    /// Run folder, which must be empty or not exist [default: runs/TIME-AGENT]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Play on a server of the ARC-AGI-3 API instead of here, such as http://127.0.0.1:8001
+    /// Run on a server of the ARC-AGI-3 API, such as http://127.0.0.1:8001, instead of locally
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// The server's key; better given by the environment variable ARC_API_KEY, which no list of processes shows
+    /// API key of the server; prefer the environment variable ARC_API_KEY, because process lists
+    /// show flags
     #[arg(long)]
     key: Option<String>,
     /// Open the server's scorecards in competition mode
     #[arg(long, requires = "server")]
     competition: bool,
-    /// Go on with an interrupted run; everything but --jobs, --key, --models and --max-cost comes from its folder
+    /// Resume an interrupted run; only --jobs, --key, --models and --max-cost may be given again
     #[arg(long, conflicts_with_all = ["agent", "agent_cmd", "games", "seed", "env_seed", "repeat", "budget", "method", "step_timeout", "out", "server", "competition", "keep_reasoning", "context_tokens"])]
     resume: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    outside: OutsideArgs,
+    hosted: HostedGamesArgs,
     #[command(flatten)]
     model: model::ModelArgs,
 }
 
-/// The longest time for one action.
-const LONGEST_STEP_S: f64 = 1e6;
+/// The maximum of `--step-timeout`.
+const MAX_STEP_TIMEOUT_S: f64 = 1e6;
 
 /// Where a run takes place.
-enum Place {
-    /// In this process, and in those of games from outside.
-    Here(Games),
+enum Location {
+    /// In this process and in the processes of hosted games.
+    Local(Games),
     /// On a server.
-    There(RemoteArena),
+    Remote(RemoteArena),
 }
 
-impl Place {
+impl Location {
     fn environments(&self) -> &dyn Catalog {
         match self {
-            Self::Here(games) => games,
-            Self::There(remote) => remote.environments(),
+            Self::Local(games) => games,
+            Self::Remote(remote) => remote.environments(),
         }
     }
 }
@@ -134,20 +138,20 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
         .clone()
         .or_else(|| std::env::var("ARC_API_KEY").ok())
         .filter(|key| !key.is_empty());
-    let reach = |url: &str, competition| {
+    let connect = |url: &str, competition| {
         ensure!(
-            args.outside.games_dir.is_empty(),
-            "--games-dir names environments for this machine, and this run is played on the server at {}: give one or the other",
+            args.hosted.games_dir.is_empty(),
+            "--games-dir names local environments, but this run uses the server at {}; remove one of the two flags",
             output::plain(url)
         );
-        RemoteArena::reach(url, key.as_deref(), competition).map(Place::There)
+        RemoteArena::connect(url, key.as_deref(), competition).map(Location::Remote)
     };
-    let (order, place) = match &args.resume {
+    let (spec, location) = match &args.resume {
         Some(folder) => {
             let (folder, config) = RunFolder::resume(folder)?;
-            let place = match &config.server {
-                Some(url) => reach(url, config.competition)?,
-                None => Place::Here(args.outside.games_of_run(&config.games_dirs)?),
+            let location = match &config.server {
+                Some(url) => connect(url, config.competition)?,
+                None => Location::Local(args.hosted.games_of_run(&config.games_dirs)?),
             };
             let (agent, config) = if config.model.is_some() {
                 args.model.resume(config, &folder)?
@@ -155,44 +159,44 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
                 (agent_of(&config)?, config)
             };
             (
-                RunOrder {
+                RunSpec {
                     agent,
                     config,
                     folder,
                     jobs,
                     resumed: true,
                 },
-                place,
+                location,
             )
         }
         None => {
             ensure!(
                 key.is_none() || args.key.is_none() || args.server.is_some(),
-                "--key is the key of a server: give --server, too"
+                "--key is the key of a server; add --server URL"
             );
-            let place = match &args.server {
-                Some(url) => reach(url, args.competition)?,
-                None => Place::Here(args.outside.games()?),
+            let location = match &args.server {
+                Some(url) => connect(url, args.competition)?,
+                None => Location::Local(args.hosted.games()?),
             };
-            (new_order(args, jobs, &place)?, place)
+            (new_run(args, jobs, &location)?, location)
         }
     };
     let interrupt = interrupt_flag()?;
     let bar = bar(json);
     let play = |arena: &dyn Arena| {
-        run_all(&order, arena, &interrupt, &mut |progress| {
+        run_all(&spec, arena, &interrupt, &mut |progress| {
             show(&bar, progress)
         })
     };
-    let results = match &place {
-        Place::There(remote) => remote.run(&order, play)?,
-        Place::Here(games) => play(games)?,
+    let results = match &location {
+        Location::Remote(remote) => remote.run(&spec, play)?,
+        Location::Local(games) => play(games)?,
     };
     bar.finish_and_clear();
     report(&results, json)
 }
 
-/// Shows what came of a run.
+/// Prints the results of a run and returns the exit code.
 fn report(results: &Results, json: bool) -> Result<ExitCode> {
     if json {
         output::print_json(&results.summary)?;
@@ -208,11 +212,11 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
         eprintln!("failed: {}", output::plain(&reason));
     }
     for reason in reasons(&results.cards, "interrupted") {
-        eprintln!("left: {}", output::plain(&reason));
+        eprintln!("interrupted: {}", output::plain(&reason));
     }
     if !results.summary.finished {
         eprintln!(
-            "interrupted: what there is has been written; go on with `rhae run --resume {}`",
+            "interrupted: partial results are written; continue with `rhae run --resume {}`",
             results.summary.folder
         );
         return Ok(INTERRUPTED.into());
@@ -226,7 +230,7 @@ fn report(results: &Results, json: bool) -> Result<ExitCode> {
     })
 }
 
-/// Why plays ended so, each reason once with how many plays it concerns.
+/// Returns each reason for this ending once, with the number of plays.
 fn reasons(cards: &[Scorecard], ending: &str) -> Vec<String> {
     let mut reasons: BTreeMap<&str, u32> = BTreeMap::new();
     let runs = cards
@@ -234,7 +238,7 @@ fn reasons(cards: &[Scorecard], ending: &str) -> Vec<String> {
         .flat_map(|card| &card.environments)
         .flat_map(|environment| &environment.runs);
     for run in runs.filter(|run| run.ending.as_deref() == Some(ending)) {
-        // Who interrupts a run knows why.
+        // A play that the user interrupted has no message and needs none.
         if let Some(reason) = run
             .message
             .as_deref()
@@ -252,10 +256,10 @@ fn reasons(cards: &[Scorecard], ending: &str) -> Vec<String> {
     reasons.into_iter().map(line).collect()
 }
 
-/// Resolves the flags into a run. Nothing is written before everything is known to be right.
-fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> {
-    let catalog = place.environments();
-    let remote = if let Place::There(remote) = place {
+/// Resolves the flags into a run. The run folder is created after all flags are validated.
+fn new_run(mut args: RunArgs, jobs: usize, location: &Location) -> Result<RunSpec> {
+    let catalog = location.environments();
+    let remote = if let Location::Remote(remote) = location {
         Some(remote)
     } else {
         None
@@ -265,12 +269,14 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
             replayed_play(catalog, Path::new(file), &args.games, args.env_seed)?;
     }
     let plays_model = args.agent_cmd.is_none() && args.agent.starts_with("model:");
-    // A model has time-outs of its own, which may be hours.
-    let step_timeout = args
-        .step_timeout
-        .unwrap_or(if plays_model { LONGEST_STEP_S } else { 60.0 });
+    // A model has its own timeouts, which may be hours.
+    let step_timeout = args.step_timeout.unwrap_or(if plays_model {
+        MAX_STEP_TIMEOUT_S
+    } else {
+        60.0
+    });
     ensure!(
-        step_timeout > 0.0 && step_timeout <= LONGEST_STEP_S,
+        step_timeout > 0.0 && step_timeout <= MAX_STEP_TIMEOUT_S,
         "--step-timeout must be more than 0 and at most 1,000,000 seconds"
     );
     let player = match args.agent.strip_prefix("model:") {
@@ -285,7 +291,7 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
         agent_cmd: args.agent_cmd,
         seed: args.seed,
         env_seed: args.env_seed,
-        games: chosen_games(catalog, &args.games)?,
+        games: selected_games(catalog, &args.games)?,
         repeat: args.repeat,
         budget: args.budget.to_string(),
         method: args.method.name().to_owned(),
@@ -293,7 +299,7 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
         generator: Rng::NAME.to_owned(),
         server: remote.map(|remote| remote.address().to_owned()),
         competition: args.competition,
-        games_dirs: args.outside.recorded()?,
+        games_dirs: args.hosted.absolute_folders()?,
         model: player.as_ref().map(|(_, run)| run.clone()),
     };
     if let Some(remote) = remote {
@@ -307,12 +313,12 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
         && actions < 10
     {
         eprintln!(
-            "note: the budget is {actions} actions a play; `{actions}x` is that many times the baseline on each level"
+            "note: the budget is {actions} actions per play; use `{actions}x` for {actions} times the baseline on each level"
         );
     }
     let path = args.out.unwrap_or_else(|| default_folder(&agent));
     let folder = RunFolder::create(&path, &config)?;
-    Ok(RunOrder {
+    Ok(RunSpec {
         config,
         agent,
         folder,
@@ -321,7 +327,8 @@ fn new_order(mut args: RunArgs, jobs: usize, place: &Place) -> Result<RunOrder> 
     })
 }
 
-/// What the replay agent plays: the recorded environment under the recorded seed, and nothing else.
+/// Returns the agent, environment and seed for `--agent replay:FILE`. They must be those of the
+/// recording.
 fn replayed_play(
     catalog: &dyn Catalog,
     file: &Path,
@@ -330,14 +337,14 @@ fn replayed_play(
 ) -> Result<(String, String, u64)> {
     let recording = read_recording(file)?;
     let id = recording.header.game_id.to_string();
-    let chosen = if games == "all" {
+    let selected = if games == "all" {
         vec![catalog.find(&id)?.id.to_string()]
     } else {
-        chosen_games(catalog, games)?
+        selected_games(catalog, games)?
     };
     ensure!(
-        chosen == [id.clone()],
-        "the recording is of `{id}`, so that is all that can be replayed, not `{games}`"
+        selected == [id.clone()],
+        "the recording is of `{id}`; it cannot be replayed on `{games}`"
     );
     let seed = recording.header.seed;
     ensure!(
@@ -351,7 +358,7 @@ fn replayed_play(
         .any(|entry| entry.full_reset);
     ensure!(
         !restarts,
-        "the recording restarts the whole game, which a run does not allow; `rhae score recording` scores it"
+        "the recording restarts the whole game, which a run does not allow; use `rhae score recording`"
     );
     let path = file
         .canonicalize()
@@ -359,8 +366,8 @@ fn replayed_play(
     Ok((format!("replay:{}", path.display()), id, seed))
 }
 
-/// The environments of a catalogue that a flag names, each once.
-pub(crate) fn chosen_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>> {
+/// Resolves the names of `--games` to ids. A duplicate is an error.
+pub(crate) fn selected_games(catalog: &dyn Catalog, names: &str) -> Result<Vec<String>> {
     if names == "all" {
         return Ok(catalog
             .list()
@@ -398,7 +405,7 @@ fn agent_of(config: &RunConfig) -> Result<AgentSpec> {
     }
 }
 
-/// Reads a recording in whichever format it is.
+/// Reads a recording in any supported format.
 pub(crate) fn read_recording(path: &Path) -> Result<Recording> {
     ensure!(
         !path.is_dir(),
@@ -451,7 +458,7 @@ fn bar(json: bool) -> ProgressBar {
 fn show(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.total as u64);
     bar.set_position(progress.done as u64);
-    // Before the first play has ended there is nothing to estimate from.
+    // An estimate needs at least one finished play.
     let left = if progress.done > 0 {
         format!(", about {} s left", bar.eta().as_secs())
     } else {

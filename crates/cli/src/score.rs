@@ -1,4 +1,4 @@
-//! `rhae score`: any result under a named method.
+//! `rhae score`: scores results under a named method.
 
 mod humans;
 mod levels;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-/// Score level counts, a run, recordings, or turn a table of human plays into baselines.
+/// Score action counts, a run or recordings, or compute baselines from a table of human plays.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae score levels --baselines 10,20,30 --actions 10,40,-
@@ -18,11 +18,11 @@ use clap::{Args, Subcommand};
   rhae score humans table.csv")]
 pub(crate) struct ScoreArgs {
     #[command(subcommand)]
-    what: What,
+    command: ScoreCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum ScoreCommand {
     Levels(levels::LevelsArgs),
     Run(recorded::RunArgs),
     Recording(recorded::RecordingArgs),
@@ -30,11 +30,11 @@ enum What {
 }
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode> {
-    match &args.what {
-        What::Levels(args) => levels::run(args)?,
-        What::Run(args) => recorded::run(args)?,
-        What::Recording(args) => recorded::recordings(args)?,
-        What::Humans(args) => humans::run(args)?,
+    match &args.command {
+        ScoreCommand::Levels(args) => levels::run(args)?,
+        ScoreCommand::Run(args) => recorded::run(args)?,
+        ScoreCommand::Recording(args) => recorded::recordings(args)?,
+        ScoreCommand::Humans(args) => humans::run(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,8 +1,8 @@
 //! `rhae serve`: the ARC-AGI-3 REST API.
 
+mod config;
 pub(crate) mod database;
 mod log;
-mod order;
 mod sets;
 mod settings;
 
@@ -19,18 +19,20 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::output;
+use config::ServeConfig;
 use database::Database;
-use order::Order;
 use settings::{Auth, Settings};
 
-/// How long requests that are under way may take after the server was told to stop.
-const STOPPING: Duration = Duration::from_secs(10);
+/// How long requests in flight may take after the server was asked to stop.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Serve the ARC-AGI-3 REST API, which the official clients use unchanged.
+/// Serve the ARC-AGI-3 REST API for unmodified official clients, and the web app.
 ///
-/// Every acknowledged action is on disk: plays and scorecards survive a crash, and clients go on with them after a restart.
+/// Every acknowledged action is on disk. Plays and scorecards survive a crash, and clients continue
+/// them after a restart.
 ///
-/// Every setting is a flag, an environment variable, or a line of the file given by `--config` (`idle-minutes = 30`), in this order.
+/// Every setting is a flag, an environment variable, or a line of the file given by `--config`
+/// (`idle-minutes = 30`). Flags override variables, and variables override the file.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae serve
@@ -40,7 +42,7 @@ const STOPPING: Duration = Duration::from_secs(10);
   rhae serve --addr 0.0.0.0:8001 --auth keys --sets sets.toml --tls-cert cert.pem --tls-key key.pem
   ARC_BASE_URL=http://127.0.0.1:8001 OPERATION_MODE=online python my_agent.py")]
 pub(crate) struct ServeArgs {
-    /// A TOML file with settings
+    /// TOML file with settings
     #[arg(long, env = "RHAE_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -54,53 +56,54 @@ pub(crate) fn run(args: ServeArgs) -> Result<ExitCode> {
         .map(Settings::read)
         .transpose()?
         .unwrap_or_default();
-    let order = Order::resolve(args.settings.over(file))?;
-    log::begin(order.log, order.log_level);
+    let config = ServeConfig::resolve(args.settings.or(file))?;
+    log::init(config.log, config.log_level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the server's threads")?;
-    runtime.block_on(listen(order))?;
+    runtime.block_on(listen(config))?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn listen(order: Order) -> Result<()> {
-    let database = Database::open(&order.db).await?;
+async fn listen(config: ServeConfig) -> Result<()> {
+    let database = Database::open(&config.db).await?;
     let bind = async |address: SocketAddr| {
         let listener = TcpListener::bind(address)
             .await
-            .with_context(|| format!("cannot listen at {address}"))?;
+            .with_context(|| format!("cannot listen on {address}"))?;
         let address = listener.local_addr()?;
         anyhow::Ok((listener, address))
     };
-    let (listener, address) = bind(order.address).await?;
+    let (listener, address) = bind(config.address).await?;
     let mut server = Server::new(
-        Arc::new(order.catalog),
-        order.games,
+        Arc::new(config.catalog),
+        config.games,
         database.store(),
         Arc::new(SystemClock),
-        order.config,
+        config.server,
     );
-    if let Some(sets) = &order.sets {
+    if let Some(sets) = &config.sets {
         server = server.with_sets(sets);
     }
-    if order.auth == Auth::Keys {
+    if config.auth == Auth::Keys {
         server = server.with_keys(database.keys());
     }
-    let (server, count) = (Arc::new(server), order.count);
-    server.resume().await?;
-    // Whoever reads that it listens may ask it to end at once.
-    let ending = signal();
+    let (server, count) = (Arc::new(server), config.count);
+    server.restart_idle_timers().await?;
+    // Register the handlers before the "listening" line: a reader of that line may send a signal
+    // immediately.
+    let stop_signal = signal();
     let (stop, stopped) = watch::channel(false);
-    let told = || {
+    let shutdown = || {
         let mut stopped = stopped.clone();
-        // The sender lives until the end of this function.
+        // An error is impossible: the sender lives until the end of this function.
         async move { drop(stopped.wait_for(|stopped| *stopped).await) }
     };
-    let (showing, metrics) = match order.metrics {
+    let (serving_metrics, metrics) = match config.metrics {
         Some(address) => {
             let (listener, address) = bind(address).await?;
-            let serving = tokio::spawn(serve_metrics(listener, Arc::clone(&server), told()));
+            let serving = tokio::spawn(serve_metrics(listener, Arc::clone(&server), shutdown()));
             (
                 Some(serving),
                 format!(", metrics at http://{address}/metrics"),
@@ -108,33 +111,33 @@ async fn listen(order: Order) -> Result<()> {
         }
         None => (None, String::new()),
     };
-    let (mut serving, scheme) = match order.tls {
+    let (mut serving, scheme) = match config.tls {
         Some(tls) => (
-            tokio::spawn(serve_tls(listener, tls, server, told())),
+            tokio::spawn(serve_tls(listener, tls, server, shutdown())),
             "https",
         ),
-        None => (tokio::spawn(serve(listener, server, told())), "http"),
+        None => (tokio::spawn(serve(listener, server, shutdown())), "http"),
     };
     output::print(&format!(
         "listening at {scheme}://{address} ({count} environments, database {database}{metrics})"
     ))?;
-    tracing::info!(%address, auth = ?order.auth, tls = scheme == "https", environments = count, "started");
+    tracing::info!(%address, auth = ?config.auth, tls = scheme == "https", environments = count, "started");
     tokio::select! {
         ended = &mut serving => return Ok(ended??),
-        () = ending => tracing::info!("stopping"),
+        () = stop_signal => tracing::info!("stopping"),
     }
-    // Everybody who listens is told, or has ended.
+    // An error means that every receiver has ended already.
     let _ = stop.send(true);
-    match tokio::time::timeout(STOPPING, serving).await {
+    match tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await {
         Ok(ended) => ended??,
         Err(_) => tracing::warn!(
-            seconds = STOPPING.as_secs(),
+            seconds = SHUTDOWN_TIMEOUT.as_secs(),
             "some clients did not finish their requests in time"
         ),
     }
-    if let Some(showing) = showing {
-        // Whoever reads the metrics for so long reads what nobody needs any more.
-        let _ = tokio::time::timeout(STOPPING, showing).await;
+    if let Some(serving) = serving_metrics {
+        // A slow reader of metrics does not delay the shutdown further.
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await;
     }
     let commits = database.store().commits();
     database.close().await;
@@ -143,18 +146,19 @@ async fn listen(order: Order) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the process is asked to end. The handlers are there as soon as this is called, not only when it is waited for.
+/// Returns a future that completes when the process gets SIGINT or SIGTERM. The handlers are
+/// registered by this call, not when the future is polled.
 #[cfg(unix)]
 fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let ends = signal(SignalKind::interrupt())
+    let signals = signal(SignalKind::interrupt())
         .and_then(|interrupt| Ok((interrupt, signal(SignalKind::terminate())?)));
     async move {
-        match ends {
+        match signals {
             Ok((mut interrupt, mut terminate)) => {
                 tokio::select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
             }
-            // Without handlers the system ends the process, which loses nothing either.
+            // Without handlers the system kills the process, which loses no acknowledged action.
             Err(_) => std::future::pending().await,
         }
     }

@@ -1,11 +1,12 @@
-//! The terminal as a screen with a board: what every full-screen command shares.
+//! The full-screen terminal interface shared by `rhae play` and `rhae replay show`.
 //!
-//! [`screen`] takes the terminal over and gives it back; [`scene`] is the loop between it and what a command shows;
-//! [`canvas`], [`color`], [`layout`] and [`board`] draw and know no terminal. None of them knows what is played.
+//! [`screen`] enters and leaves full-screen mode, and [`event_loop`] connects it to an
+//! [`event_loop::App`]. [`canvas`], [`color`], [`layout`] and [`board`] compute what to draw
+//! without access to the terminal. None of these modules knows which game or recording is shown.
 
 pub(crate) mod board;
 pub(crate) mod canvas;
 pub(crate) mod color;
+pub(crate) mod event_loop;
 pub(crate) mod layout;
-pub(crate) mod scene;
 pub(crate) mod screen;

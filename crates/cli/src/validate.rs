@@ -1,9 +1,9 @@
-//! `rhae validate`: is an environment fit to measure anything?
+//! `rhae validate`: checks whether environments are fit to measure anything.
 
 mod evidence;
+mod monitor;
 mod report;
 mod subjects;
-mod watch;
 mod work;
 
 use std::path::PathBuf;
@@ -18,14 +18,15 @@ use rhae_session::Catalog;
 use rhae_validate::{GraphLimits, Options};
 
 pub(crate) use evidence::recording;
+pub(crate) use monitor::progress_bar;
 pub(crate) use subjects::{hosted_subject, native_subject};
-pub(crate) use watch::bar as progress_bar;
 
+use crate::hosted_games::{HostedGamesArgs, find_each};
 use crate::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
-use crate::outside::{OutsideArgs, find_each};
 
-/// Check environments against every rule: structure, laws, luck, robustness, solvability, design (docs/validate.md).
+/// Check environments against all rules: structure, laws, luck, robustness, solvability and design
+/// (docs/validate.md).
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae validate kq19
@@ -34,49 +35,54 @@ use crate::outside::{OutsideArgs, find_each};
   rhae validate --games-dir my_games --steps 5000 --evidence evidence
   rhae validate ny40 --strict --json")]
 pub(crate) struct ValidateArgs {
-    /// Environments; four characters name the newest version. With --games-dir and no names: all of the folders
+    /// Environment ids; four characters select the newest version. With --games-dir and no id: all
+    /// games in the folders
     ids: Vec<String>,
     /// All built-in environments
     #[arg(long, conflicts_with = "ids")]
     all: bool,
-    /// Seed of everything that is drawn at random
+    /// Seed of all random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Seed of the environments
     #[arg(long, default_value_t = 0)]
     env_seed: u64,
-    /// Steps of each regime of random play; the first is never longer than 50,000 [default: 1,000,000; 20,000 for games from outside]
+    /// Number of steps of each kind of random play; play from the start takes at most 50,000
+    /// [default: 1,000,000; 20,000 for hosted games]
     #[arg(long, value_parser = clap::value_parser!(u64).range(100..=1_000_000_000))]
     steps: Option<u64>,
-    /// Any win by luck fails, as the paper reads it
+    /// Fail an environment for any win of random play, as in the paper
     #[arg(long)]
     strict: bool,
-    /// How many checks run at once [default: the number of cores]
+    /// Number of checks that run in parallel [default: the number of cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// States of a level's graph [default: 1,000,000; 2,000 for games from outside]
+    /// Maximum number of states of a level's graph [default: 1,000,000; 2,000 for hosted games]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     nodes: Option<u32>,
-    /// Tell states of games from outside apart by their whole Python state, not by frame and what they report as hidden
+    /// Identify states of hosted games by their complete Python state instead of their settled
+    /// frame and reported hidden state
     #[arg(long)]
     deep: bool,
-    /// A folder of recordings that must replay; may be repeated. Those in a game's own folder are always looked at
+    /// Folder of recordings that must replay, in addition to those in the game's folder; may be
+    /// repeated
     #[arg(long, value_name = "DIR")]
     recordings: Vec<PathBuf>,
-    /// Write a page with pictures
+    /// Write a report with pictures as an HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write what shows each finding as recordings into this folder
+    /// Write recordings that demonstrate the findings into this folder
     #[arg(long, value_name = "DIR")]
     evidence: Option<PathBuf>,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    outside: OutsideArgs,
+    hosted: HostedGamesArgs,
 }
 
 impl ValidateArgs {
+    /// Returns the options for a hosted or a native game, whose defaults differ.
     fn options(&self, hosted: bool) -> Options {
         let nodes = self
             .nodes
@@ -106,18 +112,18 @@ impl ValidateArgs {
         }
     }
 
-    /// The environments that are meant.
-    fn chosen(&self, games: &Games) -> Result<Vec<GameInfo>> {
+    /// Returns the environments that the arguments select.
+    fn selected(&self, games: &Games) -> Result<Vec<GameInfo>> {
         let listed = games.list();
-        let chosen: Vec<GameInfo> = if self.all {
+        let selected: Vec<GameInfo> = if self.all {
             listed
                 .into_iter()
-                .filter(|info| !is_hosted(games, info) || !self.outside.games_dir.is_empty())
+                .filter(|info| !is_hosted(games, info) || !self.hosted.games_dir.is_empty())
                 .collect()
         } else if self.ids.is_empty() {
             ensure!(
-                !self.outside.games_dir.is_empty(),
-                "name environments, or --all, or a folder with --games-dir"
+                !self.hosted.games_dir.is_empty(),
+                "no environment is selected; name some, or use --all, or --games-dir for a folder of games"
             );
             listed
                 .into_iter()
@@ -127,28 +133,28 @@ impl ValidateArgs {
             find_each(games, &self.ids)?
         };
         ensure!(
-            !chosen.is_empty(),
-            "there is no game below {}: a game is a folder with a `metadata.json` (docs/hosting.md)",
-            self.outside
+            !selected.is_empty(),
+            "there is no game in {}; a game is a folder with a `metadata.json` (docs/hosting.md)",
+            self.hosted
                 .games_dir
                 .iter()
                 .map(|folder| format!("`{}`", folder.display()))
                 .collect::<Vec<_>>()
                 .join(", ")
         );
-        Ok(chosen)
+        Ok(selected)
     }
 }
 
-/// Whether it comes from a folder.
+/// Returns whether the environment is a hosted game, that is, one from a folder.
 pub(crate) fn is_hosted(games: &Games, info: &GameInfo) -> bool {
     games.folders().any(|folder| folder.metadata.id == info.id)
 }
 
 pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
-    let games = args.outside.games()?;
-    let chosen = args.chosen(&games)?;
-    if chosen.iter().any(|info| is_hosted(&games, info)) {
+    let games = args.hosted.games()?;
+    let selected = args.selected(&games)?;
+    if selected.iter().any(|info| is_hosted(&games, info)) {
         games.ready()?;
     }
     args.html
@@ -156,7 +162,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
         .map_or(Ok(()), output::ensure_writable)?;
     if let Some(folder) = &args.evidence {
         std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
     }
     let jobs = match args.jobs {
         Some(jobs) => usize::from(jobs),
@@ -164,24 +170,24 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
     };
     let stored = subjects::recordings(&games, &args.recordings)?;
     let interrupt = interrupt_flag()?;
-    let subject = |info: &GameInfo| subjects::subject(args, &games, info, &stored, &interrupt);
-    let subjects = chosen.iter().map(subject).collect::<Result<Vec<_>>>()?;
-    let bar = watch::bar(args.json);
-    let watch = watch::CommandWatch::new(
+    let subject = |info: &GameInfo| subjects::candidate(args, &games, info, &stored, &interrupt);
+    let subjects = selected.iter().map(subject).collect::<Result<Vec<_>>>()?;
+    let bar = monitor::progress_bar(args.json);
+    let monitor = monitor::CommandMonitor::new(
         &games,
-        &args.outside,
+        &args.hosted,
         args.env_seed,
         bar.clone(),
         Arc::clone(&interrupt),
     );
-    // A panic of an environment is a finding, and must not write over the progress.
+    // A panic of an environment is a finding. Its message must not overwrite the progress bar.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
-    let worked = work::validate(&subjects, jobs, &watch);
+    let result = work::validate(&subjects, jobs, &monitor);
     std::panic::set_hook(hook);
     bar.finish_and_clear();
     let validated =
-        worked.context("a check broke down; this is a bug of rhae, not of the environment")?;
+        result.context("a check failed; this is a bug in rhae, not in the environment")?;
     let recordings = match &args.evidence {
         Some(folder) => Some((
             folder,
@@ -202,7 +208,8 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
         }
         if let Some((folder, count)) = recordings {
             output::print(&format!(
-                "wrote recordings of what was found to {}: {count}",
+                "wrote {} of findings to {}",
+                output::counted(count as u64, "recording"),
                 folder.display()
             ))?;
         }

@@ -6,20 +6,24 @@ use rhae_engine::{EnvironmentError, GameId, GameInfo};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::link::{Line, clean};
-use crate::server::Repeat;
+use crate::server::RetrySafety;
+use crate::transport::{Channel, sanitize};
 use crate::{ClientError, RemoteEnvironment, Server};
 
-/// What a card is opened with.
+/// Options for [`Card::open`].
 #[derive(Clone, Debug, Default)]
-pub struct CardOrder {
-    /// What it is filed under.
+pub struct CardOptions {
+    /// Labels of the card, for the client's own use.
     pub tags: Vec<String>,
     /// Whether the rules of competitions apply.
     pub competition: bool,
 }
 
-/// An open card.
+/// An open scorecard on a server.
+///
+/// Plays are opened on a card with [`play`](Self::play) and count on it. [`close`](Self::close)
+/// ends the card and returns the server's final counts. Dropping a `Card` does not close it;
+/// servers close idle cards after a while.
 pub struct Card {
     server: Arc<Server>,
     id: String,
@@ -28,32 +32,36 @@ pub struct Card {
 }
 
 impl Card {
-    /// Opens a card. If the answer is lost, another is opened, and the server's clock closes the first.
-    pub fn open(server: &Arc<Server>, order: &CardOrder) -> Result<Arc<Self>, ClientError> {
+    /// Opens a card. If the response is lost, another card is opened, and the server closes the
+    /// first one when it has been idle for too long.
+    pub fn open(server: &Arc<Server>, options: &CardOptions) -> Result<Arc<Self>, ClientError> {
         #[derive(Deserialize)]
         struct Opened {
             card_id: String,
         }
         let path = "/api/scorecard/open";
-        let mut body = json!({"tags": order.tags});
-        if order.competition {
+        let mut body = json!({"tags": options.tags});
+        if options.competition {
             body["competition_mode"] = true.into();
         }
-        let answer = server.post(Line::Plays, path, &body, Repeat::Harmlessly)?;
-        let bad = |reason: String| ClientError::BadAnswer {
+        let response = server.post(Channel::Plays, path, &body, RetrySafety::PreferKey)?;
+        let invalid = |reason: String| ClientError::InvalidResponse {
             path: path.to_owned(),
             reason,
         };
-        let Opened { card_id } =
-            serde_json::from_slice(&answer).map_err(|error| bad(clean(&error.to_string())))?;
-        // It becomes a part of paths.
+        let Opened { card_id } = serde_json::from_slice(&response)
+            .map_err(|error| invalid(sanitize(&error.to_string())))?;
+        // The id becomes part of request paths.
         let plain = card_id
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
         if card_id.is_empty() || card_id.len() > 100 || !plain {
-            return Err(bad(format!("its `card_id` is `{}`", clean(&card_id))));
+            return Err(invalid(format!(
+                "its `card_id` is `{}`",
+                sanitize(&card_id)
+            )));
         }
-        let (server, competition) = (Arc::clone(server), order.competition);
+        let (server, competition) = (Arc::clone(server), options.competition);
         Ok(Arc::new(Self {
             server,
             id: card_id,
@@ -62,22 +70,20 @@ impl Card {
         }))
     }
 
-    /// Its id on the server.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Its server.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
 
-    /// Whether the rules of competitions apply.
+    /// Returns whether the rules of competitions apply.
     pub const fn is_competition(&self) -> bool {
         self.competition
     }
 
-    /// The plays that were opened on it, with the server's ids for them.
+    /// Returns the environments and the server's ids of the plays opened on this card.
     pub fn plays(&self) -> Vec<(GameId, String)> {
         self.plays
             .lock()
@@ -85,7 +91,11 @@ impl Card {
             .clone()
     }
 
-    /// Opens a play of an environment on it.
+    /// Opens a play of an environment on this card.
+    ///
+    /// # Errors
+    ///
+    /// [`EnvironmentError::Failed`] with the text of the [`ClientError`].
     pub fn play(self: &Arc<Self>, info: &GameInfo) -> Result<RemoteEnvironment, EnvironmentError> {
         let environment = RemoteEnvironment::open(Arc::clone(self), info)?;
         let play = (info.id.clone(), environment.guid().to_owned());
@@ -96,22 +106,24 @@ impl Card {
         Ok(environment)
     }
 
-    /// The card as the server counts it. A competition's is not shown before it is closed.
+    /// Reads the card with the server's counts. The server does not show the card of a competition
+    /// before it is closed.
     pub fn read(&self) -> Result<ServerCard, ClientError> {
         let path = format!("/api/scorecard/{}", self.id);
-        ServerCard::read(&path, &self.server.get(Line::Cards, &path)?)
+        ServerCard::parse(&path, &self.server.get(Channel::Cards, &path)?)
     }
 
-    /// Keeps it open without changing anything; false if the server does not know how.
+    /// Restarts the card's idle timer on the server. Returns `false` if the server has no heartbeat
+    /// endpoint.
     pub fn heartbeat(&self) -> Result<bool, ClientError> {
         let path = "/api/scorecard/heartbeat";
         match self
             .server
-            .post(Line::Cards, path, &self.body(), Repeat::Freely)
+            .post(Channel::Cards, path, &self.body(), RetrySafety::Always)
         {
             Ok(_) => Ok(true),
-            // Ours refuses a card that is closed with a code of its own; without one there is no such path.
-            Err(ClientError::Refused {
+            // Rhae reports a closed card with a code. Without a code, the endpoint does not exist.
+            Err(ClientError::Rejected {
                 status: 404 | 405,
                 code,
                 ..
@@ -120,17 +132,18 @@ impl Card {
         }
     }
 
-    /// Closes it and gives its final numbers.
+    /// Closes the card and returns the server's final counts.
     pub fn close(&self) -> Result<ServerCard, ClientError> {
         let path = "/api/scorecard/close";
         match self
             .server
-            .post(Line::Cards, path, &self.body(), Repeat::Freely)
+            .post(Channel::Cards, path, &self.body(), RetrySafety::Always)
         {
-            Ok(answer) => ServerCard::read(path, &answer),
-            // It was closed by an attempt whose answer was lost, or by the server's clock. Some servers show closed cards.
-            Err(refused @ ClientError::Refused { status: 404, .. }) => {
-                self.read().map_err(|_| refused)
+            Ok(response) => ServerCard::parse(path, &response),
+            // The card was closed by an attempt whose response was lost, or because it was idle.
+            // Some servers show closed cards.
+            Err(rejected @ ClientError::Rejected { status: 404, .. }) => {
+                self.read().map_err(|_| rejected)
             }
             Err(error) => Err(error),
         }
@@ -141,18 +154,42 @@ impl Card {
     }
 }
 
-/// A card as a server counts it, as far as we compare it with our own counts. Servers leave out much, so nothing but ids is required.
+/// The server's counts of a card, limited to the fields that are compared with local counts.
+///
+/// Servers omit many fields, so only ids are required.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_client::{ServerCard, ServerEnvironment, ServerRun};
+///
+/// let run = |guid: &str, actions| ServerRun {
+///     guid: Some(guid.to_owned()),
+///     actions,
+///     ..ServerRun::default()
+/// };
+/// // The play `g1` was restarted once, so it has two runs.
+/// let card = ServerCard {
+///     card_id: "c1".to_owned(),
+///     environments: vec![ServerEnvironment {
+///         id: "ab12-v1".to_owned(),
+///         runs: vec![run("g1", 5), run("g1", 7), run("g2", 1)],
+///     }],
+///     ..ServerCard::default()
+/// };
+/// assert_eq!(card.runs("g1").len(), 2);
+/// assert_eq!(card.actions("g1"), Some(12));
+/// assert_eq!(card.actions("g3"), None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCard {
-    /// Its id.
     pub card_id: String,
-    /// Its score in percent.
+    /// The score in percent.
     #[serde(default)]
     pub score: Option<f64>,
-    /// The scoring method's name, where the server says it.
+    /// The name of the scoring method, if the server reports it.
     #[serde(default)]
     pub method: Option<String>,
-    /// Every environment on it.
     #[serde(default)]
     pub environments: Vec<ServerEnvironment>,
 }
@@ -160,9 +197,8 @@ pub struct ServerCard {
 /// One environment on a server's card.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerEnvironment {
-    /// The environment with its version.
+    /// The id of the environment with its version.
     pub id: String,
-    /// Every run of it.
     #[serde(default)]
     pub runs: Vec<ServerRun>,
 }
@@ -170,33 +206,32 @@ pub struct ServerEnvironment {
 /// One run on a server's card.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerRun {
-    /// The play's id.
+    /// The id of the play that the run belongs to.
     #[serde(default)]
     pub guid: Option<String>,
-    /// Actions, level resets included.
+    /// The number of counted actions, level resets included.
     #[serde(default)]
     pub actions: u64,
-    /// Levels completed.
     #[serde(default)]
     pub levels_completed: u64,
-    /// Actions of each level.
+    /// The number of actions on each level.
     #[serde(default)]
     pub level_actions: Option<Vec<i64>>,
-    /// Score in percent.
+    /// The score in percent.
     #[serde(default)]
     pub score: Option<f64>,
 }
 
 impl ServerCard {
-    fn read(path: &str, bytes: &[u8]) -> Result<Self, ClientError> {
-        let bad = |error: serde_json::Error| ClientError::BadAnswer {
+    fn parse(path: &str, bytes: &[u8]) -> Result<Self, ClientError> {
+        let invalid = |error: serde_json::Error| ClientError::InvalidResponse {
             path: path.to_owned(),
-            reason: clean(&error.to_string()),
+            reason: sanitize(&error.to_string()),
         };
-        serde_json::from_slice(bytes).map_err(bad)
+        serde_json::from_slice(bytes).map_err(invalid)
     }
 
-    /// The runs of a play. A play that was started anew has several.
+    /// Returns the runs of a play. A play whose game was restarted has several.
     pub fn runs(&self, guid: &str) -> Vec<&ServerRun> {
         let runs = self
             .environments
@@ -206,7 +241,8 @@ impl ServerCard {
             .collect()
     }
 
-    /// The actions counted for a play, if it is on the card.
+    /// Returns the number of actions over all runs of a play, or `None` if the card does not list
+    /// it.
     pub fn actions(&self, guid: &str) -> Option<u64> {
         let runs = self.runs(guid);
         (!runs.is_empty()).then(|| {

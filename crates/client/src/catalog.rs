@@ -1,4 +1,4 @@
-//! The environments of a server as a catalogue: every play is opened on one card.
+//! The environments of a server as a catalogue that opens every play on one card.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,27 +6,30 @@ use rhae_engine::{Environment, EnvironmentError, GameInfo};
 use rhae_games::UnknownGame;
 use rhae_session::{Catalog, CatalogError};
 
-use crate::answer::{find, nearest};
-use crate::{Card, CardOrder, Server};
+use crate::response::{find, nearest};
+use crate::{Card, CardOptions, Server};
 
-/// A server's environments, played on one card, which is opened with the first play.
+/// The environments of a server as a [`Catalog`].
+///
+/// All plays count on one card, which is opened with the first play. The caller closes it with
+/// [`Card::close`].
 pub struct RemoteCatalog {
     server: Arc<Server>,
-    order: CardOrder,
+    options: CardOptions,
     card: Mutex<Option<Arc<Card>>>,
 }
 
 impl RemoteCatalog {
-    /// The environments of a server, with what their card is to be opened with.
-    pub fn new(server: Arc<Server>, order: CardOrder) -> Self {
+    /// Creates the catalogue of a server. Its card will be opened with these options.
+    pub fn new(server: Arc<Server>, options: CardOptions) -> Self {
         Self {
             server,
-            order,
+            options,
             card: Mutex::new(None),
         }
     }
 
-    /// The card, if a play was opened.
+    /// Returns the card, or `None` before the first play.
     pub fn card(&self) -> Option<Arc<Card>> {
         self.card
             .lock()
@@ -34,13 +37,14 @@ impl RemoteCatalog {
             .clone()
     }
 
-    /// The card, which is opened if it is not yet. Plays that come first together wait for the one that opens it.
-    fn opened(&self) -> Result<Arc<Card>, EnvironmentError> {
+    /// Returns the card and opens it if necessary. Concurrent first plays wait for the one that
+    /// opens it.
+    fn card_or_open(&self) -> Result<Arc<Card>, EnvironmentError> {
         let mut card = self.card.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(card) = &*card {
             return Ok(Arc::clone(card));
         }
-        let opened = Card::open(&self.server, &self.order)
+        let opened = Card::open(&self.server, &self.options)
             .map_err(|error| EnvironmentError::Failed(error.to_string()))?;
         Ok(Arc::clone(card.insert(opened)))
     }
@@ -61,15 +65,15 @@ impl Catalog for RemoteCatalog {
         Ok(find(games, name).cloned().ok_or_else(unknown)?)
     }
 
-    /// Servers play the canonical game, so the seed must be 0.
+    /// Opens a play. The API has no seeds, so `seed` must be 0.
     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError> {
         if seed != 0 {
             return Err(EnvironmentError::Failed(format!(
-                "a server plays under seed 0 only, not {seed}"
+                "a server supports only seed 0, not {seed}"
             ))
             .into());
         }
         let info = self.find(name)?;
-        Ok(Box::new(self.opened()?.play(&info)?))
+        Ok(Box::new(self.card_or_open()?.play(&info)?))
     }
 }

@@ -1,22 +1,22 @@
 //! The cookies of one server, which are sent back to it.
 //!
-//! Load balancers pin a session to a machine by cookies; that is all they are kept for. There is one address, so what a cookie
-//! says about domains and paths is no matter. **Invariant:** at most so many, at most so long, and none that would break a header.
+//! Load balancers use cookies to pin a session to a machine; the client keeps them for that purpose
+//! only. There is a single address, so the domain and path attributes are ignored. **Invariant:**
+//! the number and the size of cookies are limited, and no cookie can break a header.
 
 use std::collections::BTreeMap;
 
-/// The most cookies that are kept.
-const MOST: usize = 50;
-/// The most bytes of one cookie.
-const MOST_BYTES: usize = 4096;
+const MAX_COOKIES: usize = 50;
+/// The maximum size of one cookie, name and value together.
+const MAX_COOKIE_BYTES: usize = 4096;
 
-/// Cookies by their names.
+/// Cookies by name.
 #[derive(Debug, Default)]
 pub(crate) struct Cookies(BTreeMap<String, String>);
 
 impl Cookies {
-    /// Takes in a `Set-Cookie` header. What cannot be a cookie is left out.
-    pub(crate) fn take(&mut self, header: &str) {
+    /// Applies a `Set-Cookie` header. Invalid cookies are ignored.
+    pub(crate) fn store(&mut self, header: &str) {
         let mut parts = header.split(';');
         let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else {
             return;
@@ -26,11 +26,14 @@ impl Cookies {
             text.bytes()
                 .all(|byte| byte.is_ascii_graphic() && byte != b',' && byte != b';')
         };
-        if name.is_empty() || name.len() + value.len() > MOST_BYTES || !plain(name) || !plain(value)
+        if name.is_empty()
+            || name.len() + value.len() > MAX_COOKIE_BYTES
+            || !plain(name)
+            || !plain(value)
         {
             return;
         }
-        let ended = parts
+        let expired = parts
             .filter_map(|part| part.split_once('='))
             .any(|(attribute, value)| {
                 attribute.trim().eq_ignore_ascii_case("max-age")
@@ -39,14 +42,14 @@ impl Cookies {
                         .parse::<i64>()
                         .is_ok_and(|seconds| seconds <= 0)
             });
-        if ended || value.is_empty() {
+        if expired || value.is_empty() {
             self.0.remove(name);
-        } else if self.0.len() < MOST || self.0.contains_key(name) {
+        } else if self.0.len() < MAX_COOKIES || self.0.contains_key(name) {
             self.0.insert(name.to_owned(), value.to_owned());
         }
     }
 
-    /// The `Cookie` header, if there are any.
+    /// Returns the value of the `Cookie` header, or `None` if there are no cookies.
     pub(crate) fn header(&self) -> Option<String> {
         let pairs: Vec<String> = self
             .0
@@ -63,12 +66,12 @@ mod tests {
 
     fn after(headers: &[&str]) -> Option<String> {
         let mut cookies = Cookies::default();
-        headers.iter().for_each(|header| cookies.take(header));
+        headers.iter().for_each(|header| cookies.store(header));
         cookies.header()
     }
 
     #[test]
-    fn what_a_load_balancer_sets_goes_back() {
+    fn cookies_are_sent_back_until_they_expire() {
         let set = [
             "AWSALB=a/b+c==; Expires=Mon, 23 Nov 2026 00:00:00 GMT; Path=/",
             "AWSALBCORS=d; SameSite=None; Secure",
@@ -81,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cookie_is_left_out() {
+    fn invalid_and_excess_cookies_are_ignored() {
         assert_eq!(
             after(&["", "a", "=1", "a b=1", "a=1\r\nX-Evil: 1", "a=ü", ";a=1"]),
             None
@@ -90,6 +93,6 @@ mod tests {
         assert_eq!(after(&[&long]), None);
         let many: Vec<String> = (0..500).map(|index| format!("c{index}=1")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert_eq!(after(&many).unwrap().split("; ").count(), MOST);
+        assert_eq!(after(&many).unwrap().split("; ").count(), MAX_COOKIES);
     }
 }

@@ -1,7 +1,8 @@
 //! A play on a server, behind the same interface as a local one.
 //!
-//! **Invariant:** an action is sent a second time only after it is known that the first did not arrive. A server says that by itself,
-//! or takes idempotency keys, or its card shows that nothing was counted; where none of these tells, the play ends.
+//! **Invariant:** an action is sent again only if the first attempt certainly had no effect: the
+//! server said so, the server supports idempotency keys, or its card shows that the action was not
+//! counted. Otherwise the play ends.
 
 use std::sync::Arc;
 
@@ -10,160 +11,176 @@ use rhae_engine::{
 };
 use serde_json::{Value, json};
 
-use crate::answer::FrameAnswer;
-use crate::link::{Failure, Line};
-use crate::server::{Repeat, error};
+use crate::response::FrameResponse;
+use crate::server::{RetrySafety, error};
+use crate::transport::{Channel, Failure};
 use crate::{Card, ClientError};
 
-/// A play on a server.
+/// A play on a server, created by [`Card::play`].
+///
+/// It implements [`Environment`], so agents and runs use it like a local game. Each action is one
+/// request, which blocks the calling thread. An error ends the play: the outcome of the last action
+/// may be unknown.
 pub struct RemoteEnvironment {
     card: Arc<Card>,
     info: GameInfo,
     guid: String,
-    seen: Observation,
-    /// Whether an action was taken since the last level change or RESET: else a RESET starts the game anew.
+    latest: Observation,
+    /// Whether an action was taken since the last level change or RESET. If not, a RESET restarts
+    /// the game instead of the level.
     acted: bool,
-    /// Actions that the server must have counted for this play.
+    /// The number of actions that the server must have counted for this play.
     counted: u64,
 }
 
 impl RemoteEnvironment {
-    /// Opens a play on a card. If the answer is lost, another is opened: the first stays on the card without an action, and an
-    /// environment's score is that of its best play. In a competition there is no second.
+    /// Opens a play on a card.
+    ///
+    /// If the response is lost, another play is opened. The first one stays on the card without
+    /// actions, which does no harm: the score of an environment is that of its best play. In a
+    /// competition a second play is not allowed, so the request is repeated only with an
+    /// idempotency key.
     pub(crate) fn open(card: Arc<Card>, info: &GameInfo) -> Result<Self, EnvironmentError> {
         let body = json!({"card_id": card.id(), "game_id": info.id.as_str()});
         let path = "/api/cmd/RESET";
-        let repeat = if card.is_competition() {
-            Repeat::WithKey
+        let safety = if card.is_competition() {
+            RetrySafety::RequireKey
         } else {
-            Repeat::Harmlessly
+            RetrySafety::PreferKey
         };
-        let answer = card
+        let response = card
             .server()
-            .post(Line::Plays, path, &body, repeat)
-            .and_then(|answer| read(path, &answer));
-        let answer = answer.map_err(|error| failed(&error))?;
+            .post(Channel::Plays, path, &body, safety)
+            .and_then(|response| parse(path, &response));
+        let response = response.map_err(|error| failed(&error))?;
         let mut info = info.clone();
-        info.actions = answer.available;
-        let guid = answer.guid.clone();
-        let mut seen = observation(Action::Reset, &answer);
-        (seen.full_reset, seen.counted, seen.changed) = (true, false, true);
+        info.actions = response.available;
+        let guid = response.guid.clone();
+        let mut latest = observation(Action::Reset, &response);
+        (latest.full_reset, latest.counted, latest.changed) = (true, false, true);
         Ok(Self {
             card,
             info,
             guid,
-            seen,
+            latest,
             acted: false,
             counted: 0,
         })
     }
 
-    /// The server's id for the play.
+    /// Returns the server's id for the play.
     pub fn guid(&self) -> &str {
         &self.guid
     }
 
-    /// Whether a RESET now starts the whole game anew; in a competition it then does nothing.
-    fn reset_starts_anew(&self) -> bool {
-        !self.acted || self.seen.state == PlayState::Win
+    /// Returns whether a RESET would restart the game rather than the level. In a competition such
+    /// a RESET has no effect.
+    fn reset_restarts_game(&self) -> bool {
+        !self.acted || self.latest.state == PlayState::Win
     }
 
-    /// Sends a command until it was carried out exactly once, or until that can no longer be made sure of.
-    fn command(&self, action: Action) -> Result<FrameAnswer, ClientError> {
+    /// Sends a command until it was executed exactly once, or until that can no longer be
+    /// guaranteed.
+    fn command(&self, action: Action) -> Result<FrameResponse, ClientError> {
         let path = format!("/api/cmd/{}", action.kind().name());
         let mut body = json!({"game_id": self.info.id.as_str(), "guid": self.guid});
         if let Action::Action6 { x, y } = action {
             (body["x"], body["y"]) = (x.into(), y.into());
         }
-        // To start anew once more changes nothing that counts.
-        let repeat = if action == Action::Reset && self.reset_starts_anew() {
-            Repeat::Harmlessly
+        // Restarting the game twice has the same effect as restarting it once.
+        let safety = if action == Action::Reset && self.reset_restarts_game() {
+            RetrySafety::PreferKey
         } else {
-            Repeat::WithKey
+            RetrySafety::RequireKey
         };
-        let mut unsure = false;
-        for _ in 0..self.card.server().patience().attempts {
-            let failure = match self.send(&path, &body, repeat) {
-                Ok(answer) => {
-                    if unsure {
-                        self.make_sure_of_one(&path)?;
+        let mut resent = false;
+        for _ in 0..self.card.server().retry_policy().max_attempts {
+            let failure = match self.send(&path, &body, safety) {
+                Ok(response) => {
+                    if resent {
+                        self.confirm_executed_once(&path)?;
                     }
-                    return read(&path, &answer);
+                    return parse(&path, &response);
                 }
                 Err(failure) => failure,
             };
             let (reason, pending) = match failure {
                 Failure::Lost { reason, pending } => (reason, pending),
-                // A gateway that speaks for a server does not know either.
+                // A gateway does not know whether the server executed the command.
                 Failure::Status {
                     status: status @ 502..=504,
                     ..
-                } => (format!("a gateway answered with {status}"), false),
+                } => (format!("a gateway responded with status {status}"), false),
                 failure => return Err(error(&path, failure)),
             };
-            self.make_sure_of_none(&path, &reason, pending)?;
-            unsure = true;
+            self.confirm_not_executed(&path, &reason, pending)?;
+            resent = true;
         }
-        Err(ClientError::NoAnswer {
+        Err(ClientError::NoResponse {
             path,
-            reason: "no attempt arrived".to_owned(),
+            reason: "no attempt reached it".to_owned(),
         })
     }
 
-    fn send(&self, path: &str, body: &Value, repeat: Repeat) -> Result<Vec<u8>, Failure> {
+    fn send(&self, path: &str, body: &Value, safety: RetrySafety) -> Result<Vec<u8>, Failure> {
         self.card
             .server()
-            .call(Line::Plays, path, Some(body), repeat)
+            .call(Channel::Plays, path, Some(body), safety)
     }
 
-    /// Goes on only if the command whose answer is missing was not carried out and will not be.
-    fn make_sure_of_none(
+    /// Returns `Ok` only if the command whose response is missing was not executed and will not be.
+    fn confirm_not_executed(
         &self,
         path: &str,
         reason: &str,
         pending: bool,
     ) -> Result<(), ClientError> {
-        let unsure = |known: &str| {
-            Err(ClientError::Unsure {
+        let unknown = |detail: &str| {
+            Err(ClientError::OutcomeUnknown {
                 path: path.to_owned(),
-                reason: format!("{reason}, and {known}"),
+                reason: format!("{reason}, and {detail}"),
             })
         };
         if self.card.is_competition() {
-            return unsure("the card of a competition does not show whether it was counted");
+            return unknown(
+                "the card of a competition does not show whether the action was counted",
+            );
         }
-        // What was under way when the connection ended needs a moment to be counted.
-        let first = self.card.server().patience().first_pause;
+        // A request in flight when the connection ended needs a moment to be counted.
+        let first = self.card.server().retry_policy().initial_backoff;
         for pause in [first, first * 2, first * 4] {
             if !self.card.server().wait(pause) {
-                return unsure("the run was given up");
+                return unknown("the run was cancelled");
             }
-            match self.counted_there() {
+            match self.server_count() {
                 Ok(Some(counted)) if counted == self.counted => {}
-                Ok(Some(_)) => return unsure("the server counted it, but what it showed is lost"),
-                Ok(None) => return unsure("the card does not show the play"),
-                Err(error) => return unsure(&format!("the card cannot be read ({error})")),
+                Ok(Some(_)) => {
+                    return unknown("the server counted the action, but its frames are lost");
+                }
+                Ok(None) => return unknown("the card does not list the play"),
+                Err(error) => return unknown(&format!("the card cannot be read ({error})")),
             }
         }
         if pending {
-            unsure("it may still be waiting to be carried out")
+            unknown("the server may still execute it")
         } else {
             Ok(())
         }
     }
 
-    /// After a command was sent again: if the first did arrive after all, the play must not go on.
-    fn make_sure_of_one(&self, path: &str) -> Result<(), ClientError> {
-        match self.counted_there()? {
-            Some(counted) if counted > self.counted + 1 => Err(ClientError::Unsure {
+    /// Checks after a resent command that the first attempt did not arrive late. If it did, the
+    /// play must end.
+    fn confirm_executed_once(&self, path: &str) -> Result<(), ClientError> {
+        match self.server_count()? {
+            Some(counted) if counted > self.counted + 1 => Err(ClientError::OutcomeUnknown {
                 path: path.to_owned(),
-                reason: "an earlier attempt arrived late and was counted as well".to_owned(),
+                reason: "an earlier attempt arrived late and was counted too".to_owned(),
             }),
             _ => Ok(()),
         }
     }
 
-    fn counted_there(&self) -> Result<Option<u64>, ClientError> {
+    fn server_count(&self) -> Result<Option<u64>, ClientError> {
         self.card.read().map(|card| card.actions(&self.guid))
     }
 }
@@ -174,72 +191,76 @@ impl Environment for RemoteEnvironment {
     }
 
     fn observation(&self) -> &Observation {
-        &self.seen
+        &self.latest
     }
 
-    fn waits(&self) -> bool {
+    fn may_block(&self) -> bool {
         true
     }
 
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
-        if action != Action::Reset && self.seen.state != PlayState::NotFinished {
-            // The server would refuse it.
-            let settled = self.seen.settled().clone();
-            self.seen.frames.set(&[settled]);
-            self.seen.action = action;
-            (self.seen.full_reset, self.seen.counted, self.seen.changed) = (false, false, false);
-            return Ok(&self.seen);
+        if action != Action::Reset && self.latest.state != PlayState::NotFinished {
+            // The play has ended, and the server would reject the action.
+            let settled = self.latest.settled().clone();
+            self.latest.frames.set(&[settled]);
+            self.latest.action = action;
+            (
+                self.latest.full_reset,
+                self.latest.counted,
+                self.latest.changed,
+            ) = (false, false, false);
+            return Ok(&self.latest);
         }
-        let anew = action == Action::Reset && self.reset_starts_anew();
-        let answer = self.command(action).map_err(|error| failed(&error))?;
-        if answer.guid != self.guid {
+        let restarts = action == Action::Reset && self.reset_restarts_game();
+        let response = self.command(action).map_err(|error| failed(&error))?;
+        if response.guid != self.guid {
             return Err(EnvironmentError::Failed(
-                "the server answered for another play".to_owned(),
+                "the server responded for another play".to_owned(),
             ));
         }
-        if answer.win_levels != self.seen.win_levels {
+        if response.win_levels != self.latest.win_levels {
             return Err(EnvironmentError::Failed(
                 "the server changed the number of levels".to_owned(),
             ));
         }
-        // The official server never says that it started anew; its rule does.
-        let full_reset = answer.full_reset || anew && !self.card.is_competition();
-        let mut seen = observation(action, &answer);
-        (seen.full_reset, seen.counted) = (full_reset, !full_reset && !anew);
-        // What cannot be seen from outside is taken not to be there.
-        seen.changed = full_reset
-            || seen.settled() != self.seen.settled()
-            || seen.state != self.seen.state
-            || seen.levels_completed != self.seen.levels_completed;
-        if seen.counted || full_reset {
+        // The official server does not report full resets; they follow from its rule.
+        let full_reset = response.full_reset || restarts && !self.card.is_competition();
+        let mut latest = observation(action, &response);
+        (latest.full_reset, latest.counted) = (full_reset, !full_reset && !restarts);
+        // Changes that no frame shows cannot be detected and count as none.
+        latest.changed = full_reset
+            || latest.settled() != self.latest.settled()
+            || latest.state != self.latest.state
+            || latest.levels_completed != self.latest.levels_completed;
+        if latest.counted || full_reset {
             self.acted =
-                action != Action::Reset && seen.levels_completed == self.seen.levels_completed;
+                action != Action::Reset && latest.levels_completed == self.latest.levels_completed;
         }
-        self.counted += u64::from(seen.counted);
-        self.seen = seen;
-        Ok(&self.seen)
+        self.counted += u64::from(latest.counted);
+        self.latest = latest;
+        Ok(&self.latest)
     }
 }
 
-fn read(path: &str, answer: &[u8]) -> Result<FrameAnswer, ClientError> {
-    FrameAnswer::read(answer).map_err(|reason| ClientError::BadAnswer {
+fn parse(path: &str, response: &[u8]) -> Result<FrameResponse, ClientError> {
+    FrameResponse::parse(response).map_err(|reason| ClientError::InvalidResponse {
         path: path.to_owned(),
         reason,
     })
 }
 
-/// What was seen; what is counted is for the caller to say.
-fn observation(action: Action, answer: &FrameAnswer) -> Observation {
-    let mut frames = FrameBuffer::with_capacity(answer.frames.len());
-    frames.set(&answer.frames);
+/// Converts a response. The caller sets `full_reset`, `counted` and `changed`.
+fn observation(action: Action, response: &FrameResponse) -> Observation {
+    let mut frames = FrameBuffer::with_capacity(response.frames.len());
+    frames.set(&response.frames);
     Observation {
         action,
         frames,
-        state: answer.state,
-        levels_completed: answer.levels_completed,
-        win_levels: answer.win_levels,
-        available: answer.available,
-        full_reset: answer.full_reset,
+        state: response.state,
+        levels_completed: response.levels_completed,
+        win_levels: response.win_levels,
+        available: response.available,
+        full_reset: response.full_reset,
         counted: true,
         changed: true,
     }

@@ -1,32 +1,33 @@
-//! Keeps cards open while agents think, on servers that know how.
+//! Keeps cards open while agents think, on servers with a heartbeat endpoint.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::patience::sleep;
+use crate::retry_policy::sleep;
 use crate::{Card, ClientError};
 
-/// A thread that sends a heartbeat for each open card now and then, until it is dropped.
+/// A thread that periodically sends a heartbeat for each open card, until the value is dropped.
 pub struct Heartbeat {
     stop: Arc<AtomicBool>,
-    problem: Arc<Mutex<Option<ClientError>>>,
+    last_error: Arc<Mutex<Option<ClientError>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Heartbeat {
-    /// Starts it. `cards` is asked each time which cards are open. A server without heartbeats is asked once.
+    /// Starts the thread, which calls `cards` before each round to learn which cards are open. It
+    /// ends at the first heartbeat if the server has no such endpoint.
     pub fn start(interval: Duration, cards: impl Fn() -> Vec<Arc<Card>> + Send + 'static) -> Self {
-        let (stop, problem) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
-        let (stopped, report) = (Arc::clone(&stop), Arc::clone(&problem));
+        let (stop, last_error) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
+        let (stopped, report) = (Arc::clone(&stop), Arc::clone(&last_error));
         let thread = std::thread::spawn(move || {
             while sleep(interval, &stopped) {
                 for card in cards() {
                     match card.heartbeat() {
                         Ok(true) => {}
                         Ok(false) => return,
-                        // The next heartbeat may succeed; a card that was closed is found out by its plays.
+                        // The next heartbeat may succeed. The plays of a closed card notice it.
                         Err(error) => {
                             *report.lock().unwrap_or_else(PoisonError::into_inner) = Some(error)
                         }
@@ -39,14 +40,14 @@ impl Heartbeat {
         });
         Self {
             stop,
-            problem,
+            last_error,
             thread: Some(thread),
         }
     }
 
-    /// What went wrong last, if anything did.
-    pub fn problem(&self) -> Option<ClientError> {
-        self.problem
+    /// Returns the error of the last failed heartbeat.
+    pub fn last_error(&self) -> Option<ClientError> {
+        self.last_error
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -56,7 +57,7 @@ impl Heartbeat {
 impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // One that waits for an answer is left behind; it changes nothing.
+        // A thread that still waits for a response is detached; a late heartbeat does no harm.
         if let Some(thread) = self.thread.take().filter(JoinHandle::is_finished) {
             let _ = thread.join();
         }

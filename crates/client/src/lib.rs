@@ -1,81 +1,113 @@
-//! A client of the ARC-AGI-3 REST API: any server of it, the official ones and ours.
+//! A client of the ARC-AGI-3 REST API, for the official servers and for Rhae's own.
 //!
-//! [`Server`] is a server that was reached, [`Card`] a scorecard on it, [`RemoteEnvironment`] a play on a card behind the same
-//! interface as a local one, [`RemoteCatalog`] the server's environments.
+//! | type | role |
+//! | --- | --- |
+//! | [`Server`] | a connection to a server, with its list of environments |
+//! | [`Card`] | an open scorecard on the server |
+//! | [`RemoteEnvironment`] | a play on a card, as an [`Environment`] like any local game |
+//! | [`RemoteCatalog`] | the server's environments as a [`Catalog`] with one card |
+//! | [`Heartbeat`] | a thread that keeps cards open while agents think |
+//! | [`RetryPolicy`] | timeouts, number of attempts and backoff |
 //!
-//! * **No action is played twice.** A request that failed is sent again only if it is known that nothing happened: it never left, the
-//!   server said so, the server takes idempotency keys, or the card shows that the action was not counted. Where none of these
-//!   tells, the play ends with the reason.
-//! * **Answers are hostile.** They are bounded in size, every field is checked, and an error names the path and what was wrong.
-//! * **The key goes to the server's address and nowhere else:** redirects are not followed, and no message contains it.
+//! All calls block the calling thread.
 //!
-//! What this crate deliberately does not know: files, flags, how scores are computed.
+//! # Invariants
+//!
+//! - **No action is executed twice.** A failed request is sent again only if it certainly had no
+//!   effect: it never left this machine, the server said so, the server supports idempotency keys,
+//!   or the card shows that the action was not counted. Otherwise the play ends with
+//!   [`ClientError::OutcomeUnknown`].
+//! - **Responses are untrusted.** Their size is limited, every field is checked, and an error names
+//!   the path and the fault.
+//! - **The API key is sent only to the address of the server.** Redirects are not followed,
+//!   and no message contains the key.
+//!
+//! This crate knows nothing about files, command-line flags or how scores are computed.
+//!
+//! # Examples
+//!
+//! Connect to a server, list its environments and look one up:
+//!
+//! ```
+//! # use std::io::{Read, Write};
+//! # // A minimal server that answers `GET /api/games`.
+//! # let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+//! # let address = format!("http://{}", listener.local_addr()?);
+//! # std::thread::spawn(move || {
+//! #     let (mut stream, _) = listener.accept().unwrap();
+//! #     let _ = stream.read(&mut [0; 4096]);
+//! #     let body = r#"[{"game_id": "ab12-v1", "title": "AB", "baseline_actions": [4, 9]}]"#;
+//! #     let length = body.len();
+//! #     write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+//! # });
+//! use rhae_client::{CardOptions, RemoteCatalog, RetryPolicy, Server};
+//! use rhae_session::Catalog;
+//!
+//! let server = Server::connect(&address, Some("my-api-key"), RetryPolicy::default())?;
+//! assert_eq!(server.games().len(), 1);
+//!
+//! let options = CardOptions { tags: vec!["my-agent".to_owned()], competition: false };
+//! let catalog = RemoteCatalog::new(server, options);
+//! let info = catalog.find("ab12")?;
+//! assert_eq!(info.id.as_str(), "ab12-v1");
+//! assert!(catalog.card().is_none(), "the card is opened with the first play");
+//! // `catalog.open("ab12", 0)` opens the card and starts a play on it.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Environment`]: rhae_engine::Environment
+//! [`Catalog`]: rhae_session::Catalog
 
-mod answer;
 mod card;
 mod catalog;
 mod cookies;
 mod environment;
 mod heartbeat;
-mod link;
-mod patience;
+mod response;
+mod retry_policy;
 mod server;
+mod transport;
 
-pub use card::{Card, CardOrder, ServerCard, ServerEnvironment, ServerRun};
+pub use card::{Card, CardOptions, ServerCard, ServerEnvironment, ServerRun};
 pub use catalog::RemoteCatalog;
 pub use environment::RemoteEnvironment;
 pub use heartbeat::Heartbeat;
-pub use patience::Patience;
+pub use retry_policy::RetryPolicy;
 pub use server::Server;
 
-/// Why a server was of no use.
+/// An error of a request to a server, after all attempts that the [`RetryPolicy`] allows.
+///
+/// In every variant, `path` is the path of the request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
-    /// Not the address of a server.
+    /// The address of the server is malformed.
     #[error("`{address}` is not the address of a server: {reason}")]
     Address {
-        /// What was given.
         address: String,
-        /// What is wrong with it.
         reason: &'static str,
     },
-    /// The key cannot be sent.
-    #[error("the key has characters that no header can have")]
+    /// The API key contains characters that an HTTP header cannot contain.
+    #[error("the API key contains characters that an HTTP header cannot contain")]
     Key,
-    /// There was no answer, after all attempts.
-    #[error("{path}: no answer: {reason}")]
-    NoAnswer {
-        /// What was asked.
-        path: String,
-        /// What happened instead.
-        reason: String,
-    },
-    /// The server answered with an error.
-    #[error("{path}: the server refused with status {status}{}{message}", if message.is_empty() { "" } else { ": " })]
-    Refused {
-        /// What was asked.
+    /// The server could not be reached or did not respond.
+    #[error("{path}: the server did not respond: {reason}")]
+    NoResponse { path: String, reason: String },
+    /// The server responded with an error status.
+    #[error("{path}: the server responded with status {status}{}{message}", if message.is_empty() { "" } else { ": " })]
+    Rejected {
         path: String,
         /// The HTTP status.
         status: u16,
-        /// The code of the error; empty if there is none.
+        /// The machine-readable error code, or an empty string if the server sent none.
         code: String,
-        /// What the server said about it.
+        /// The server's explanation.
         message: String,
     },
-    /// The answer breaks the contract.
-    #[error("{path}: the answer cannot be used: {reason}")]
-    BadAnswer {
-        /// What was asked.
-        path: String,
-        /// What is wrong with the answer.
-        reason: String,
-    },
-    /// A command that must not be sent again, because it was carried out or may have been.
-    #[error("{path}: {reason}; sending it again could play the action twice")]
-    Unsure {
-        /// What was asked.
-        path: String,
-        /// What is known.
-        reason: String,
-    },
+    /// The response violates the API contract.
+    #[error("{path}: the response is invalid: {reason}")]
+    InvalidResponse { path: String, reason: String },
+    /// A command was executed, or may have been, but its response is lost. It must not be sent
+    /// again.
+    #[error("{path}: {reason}; sending it again could execute the action twice")]
+    OutcomeUnknown { path: String, reason: String },
 }

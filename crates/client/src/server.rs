@@ -1,4 +1,4 @@
-//! A server that was reached: sends requests, again where that is safe.
+//! A connection to a server, which retries requests where that is safe.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,142 +8,171 @@ use rhae_engine::GameInfo;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::answer::listing;
-use crate::link::{Failure, Line, Link};
-use crate::patience::sleep;
-use crate::{ClientError, Patience};
+use crate::response::parse_games;
+use crate::retry_policy::sleep;
+use crate::transport::{Channel, Failure, Transport};
+use crate::{ClientError, RetryPolicy};
 
-/// A server of the ARC-AGI-3 REST API.
+/// A connection to a server of the ARC-AGI-3 REST API.
+///
+/// A `Server` holds the list of environments that it read when it connected, and sends the requests
+/// of all cards and plays. It is shared between threads as an `Arc`.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_client::{ClientError, RetryPolicy, Server};
+///
+/// let error = Server::connect("localhost:8001", None, RetryPolicy::default()).err();
+/// assert!(matches!(error, Some(ClientError::Address { .. })), "the scheme is missing");
+/// ```
 pub struct Server {
-    link: Link,
-    patience: Patience,
+    transport: Transport,
+    retry_policy: RetryPolicy,
     cancelled: AtomicBool,
     games: Vec<GameInfo>,
-    /// Entries of the game list that are not environments we can name.
-    left_out: usize,
+    /// The number of listed environments whose ids are not of the form `ab12-v1`.
+    skipped_games: usize,
 }
 
-/// Whether a request may be sent again when nobody knows whether it arrived.
+/// Whether a request may be sent again if it is unknown whether it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repeat {
-    /// Yes: it changes nothing, or the same as before.
-    Freely,
-    /// Yes, but a key that the server knows it by spares it a needless card or play.
-    Harmlessly,
-    /// Only with such a key.
-    WithKey,
+pub(crate) enum RetrySafety {
+    /// The request is idempotent by nature.
+    Always,
+    /// A duplicate does no harm, but an idempotency key saves the server a needless card or play.
+    PreferKey,
+    /// Only an idempotency key makes a second attempt safe.
+    RequireKey,
 }
 
 impl Server {
-    /// Reaches a server and reads its list of environments.
+    /// Connects to a server and reads its list of environments.
+    ///
+    /// `address` is a URL such as `https://three.arcprize.org`, without a query, user name or
+    /// password. `key` is sent as `X-API-Key`.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Address`] and [`ClientError::Key`] if the arguments are malformed; otherwise
+    /// the error of the first request.
     pub fn connect(
         address: &str,
         key: Option<&str>,
-        patience: Patience,
+        retry_policy: RetryPolicy,
     ) -> Result<Arc<Self>, ClientError> {
-        let link = Link::new(address, key, &patience)?;
+        let transport = Transport::new(address, key, &retry_policy)?;
         let mut server = Self {
-            link,
-            patience,
+            transport,
+            retry_policy,
             cancelled: AtomicBool::new(false),
             games: Vec::new(),
-            left_out: 0,
+            skipped_games: 0,
         };
         let path = "/api/games";
-        let list = server.get(Line::Cards, path)?;
-        (server.games, server.left_out) =
-            listing(&list).map_err(|reason| ClientError::BadAnswer {
+        let list = server.get(Channel::Cards, path)?;
+        (server.games, server.skipped_games) =
+            parse_games(&list).map_err(|reason| ClientError::InvalidResponse {
                 path: path.to_owned(),
                 reason,
             })?;
         Ok(Arc::new(server))
     }
 
-    /// Where it is.
+    /// Returns the address without a trailing slash.
     pub fn address(&self) -> &str {
-        self.link.base()
+        self.transport.base()
     }
 
-    /// Its environments, older versions of one before newer ones.
+    /// Returns the environments in the order of the server's list, which has older versions of an
+    /// environment before newer ones.
     pub fn games(&self) -> &[GameInfo] {
         &self.games
     }
 
-    /// How many entries of its list have no id of the form `ab12-v1` and were left out.
-    pub const fn left_out(&self) -> usize {
-        self.left_out
+    /// Returns the number of listed environments that were skipped because their ids are not of the
+    /// form `ab12-v1`, or are duplicates.
+    pub const fn skipped_games(&self) -> usize {
+        self.skipped_games
     }
 
-    /// Gives up all plays: what waits for an answer fails at once, and nothing more is sent for them. Cards can still be closed.
+    /// Cancels all plays: pending requests fail immediately, and no further action is sent. Cards
+    /// can still be closed.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
-        self.link.cut();
+        self.transport.abort_plays();
     }
 
-    pub(crate) const fn patience(&self) -> &Patience {
-        &self.patience
+    pub(crate) const fn retry_policy(&self) -> &RetryPolicy {
+        &self.retry_policy
     }
 
-    pub(crate) fn get(&self, line: Line, path: &str) -> Result<Vec<u8>, ClientError> {
-        self.call(line, path, None, Repeat::Freely)
+    pub(crate) fn get(&self, channel: Channel, path: &str) -> Result<Vec<u8>, ClientError> {
+        self.call(channel, path, None, RetrySafety::Always)
             .map_err(|failure| error(path, failure))
     }
 
     pub(crate) fn post(
         &self,
-        line: Line,
+        channel: Channel,
         path: &str,
         body: &Value,
-        repeat: Repeat,
+        safety: RetrySafety,
     ) -> Result<Vec<u8>, ClientError> {
-        self.call(line, path, Some(body), repeat)
+        self.call(channel, path, Some(body), safety)
             .map_err(|failure| error(path, failure))
     }
 
-    /// Sends a request until there is an answer, or until it must not be sent again.
+    /// Sends a request until there is a response, or until it must not be sent again.
     pub(crate) fn call(
         &self,
-        line: Line,
+        channel: Channel,
         path: &str,
         body: Option<&Value>,
-        repeat: Repeat,
+        safety: RetrySafety,
     ) -> Result<Vec<u8>, Failure> {
         let body = body.map(Value::to_string);
         let never = AtomicBool::new(false);
-        let cancelled = if line == Line::Plays {
+        let cancelled = if channel == Channel::Plays {
             &self.cancelled
         } else {
             &never
         };
-        // A server that takes keys and was not known to do so gets one from the next request on.
-        let keyed = repeat != Repeat::Freely && self.link.is_idempotent();
-        let once = keyed.then(|| Uuid::new_v4().to_string());
+        // The first response reveals whether the server supports keys, so only later requests carry
+        // one.
+        let keyed = safety != RetrySafety::Always && self.transport.is_idempotent();
+        let idempotency_key = keyed.then(|| Uuid::new_v4().to_string());
         for attempt in 1.. {
-            let failure = match self.link.send(line, path, body.as_deref(), once.as_deref()) {
-                Ok(answer) => return Ok(answer),
+            let failure = match self.transport.send(
+                channel,
+                path,
+                body.as_deref(),
+                idempotency_key.as_deref(),
+            ) {
+                Ok(response) => return Ok(response),
                 Err(failure) => failure,
             };
-            let safe = repeat != Repeat::WithKey || keyed;
-            let Some(asked) = self
-                .is_temporary(&failure, safe)
-                .filter(|_| attempt < self.patience.attempts)
+            let safe = safety != RetrySafety::RequireKey || keyed;
+            let Some(retry_after) = self
+                .retry_delay(&failure, safe)
+                .filter(|_| attempt < self.retry_policy.max_attempts)
             else {
                 return Err(failure);
             };
-            if !sleep(self.patience.pause(attempt, asked), cancelled) {
+            if !sleep(self.retry_policy.backoff(attempt, retry_after), cancelled) {
                 return Err(failure);
             }
         }
         unreachable!("the last attempt returns")
     }
 
-    /// Whether it helps and is safe to send the request again, and the pause that the server asked for. `safe` says that it may be
-    /// carried out twice.
-    fn is_temporary(&self, failure: &Failure, safe: bool) -> Option<Option<Duration>> {
+    /// Returns `None` if a retry is useless or unsafe, and otherwise the `Retry-After` of the
+    /// server. `safe` says whether the request may be executed twice.
+    fn retry_delay(&self, failure: &Failure, safe: bool) -> Option<Option<Duration>> {
         match failure {
             Failure::NotSent(_) => Some(None),
             Failure::Lost { .. } => safe.then_some(None),
-            // Who is limited was not served.
+            // A rate-limited request was not executed.
             Failure::Status {
                 status: 429,
                 retry_after,
@@ -155,19 +184,19 @@ impl Server {
                 retry_after,
                 ..
             } => {
-                let nothing_happened = self.link.is_ours() && code == "SERVICE_UNAVAILABLE";
-                (safe || nothing_happened).then_some(*retry_after)
+                let not_executed = self.transport.is_rhae() && code == "SERVICE_UNAVAILABLE";
+                (safe || not_executed).then_some(*retry_after)
             }
             Failure::Status {
                 status: 502 | 504,
                 retry_after,
                 ..
             } => safe.then_some(*retry_after),
-            Failure::Status { .. } | Failure::Bad(_) => None,
+            Failure::Status { .. } | Failure::Invalid(_) => None,
         }
     }
 
-    /// Waits, unless the plays are given up meanwhile; then it gives false.
+    /// Sleeps for `pause`. Returns `false` if the plays are cancelled.
     pub(crate) fn wait(&self, pause: Duration) -> bool {
         sleep(pause, &self.cancelled)
     }
@@ -177,19 +206,19 @@ pub(crate) fn error(path: &str, failure: Failure) -> ClientError {
     let path = path.to_owned();
     match failure {
         Failure::NotSent(reason) | Failure::Lost { reason, .. } => {
-            ClientError::NoAnswer { path, reason }
+            ClientError::NoResponse { path, reason }
         }
         Failure::Status {
             status,
             code,
             message,
             ..
-        } => ClientError::Refused {
+        } => ClientError::Rejected {
             path,
             status,
             code,
             message,
         },
-        Failure::Bad(reason) => ClientError::BadAnswer { path, reason },
+        Failure::Invalid(reason) => ClientError::InvalidResponse { path, reason },
     }
 }

@@ -1,12 +1,35 @@
-//! The eight things an agent can do, and sets of them.
+//! The eight commands that an agent can send, and sets of them.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// One command to an environment.
+///
+/// The names are those of the official API. What a key does is up to the game; by convention
+/// ACTION1 to ACTION4 are the arrow keys, which [`Direction::of`](crate::Direction::of) maps to
+/// directions. RESET and undo (ACTION7) are handled by the engine and never reach a game's rules.
+///
+/// Stored solutions use a short text form: `0` for RESET, `1` to `5` and `7` for the keys, `6@x,y`
+/// for a click. [`Display`](fmt::Display) writes it and [`FromStr`] parses it.
+///
+/// **Invariant:** the coordinates of a click are below 64. [`Action::click`] and the parser check
+/// it; code that constructs [`Action::Action6`] directly must do so itself.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Action, ActionKind};
+///
+/// let click: Action = "6@7,41".parse()?;
+/// assert_eq!(click, Action::Action6 { x: 7, y: 41 });
+/// assert_eq!(click.kind(), ActionKind::Action6);
+/// assert_eq!(click.to_string(), "6@7,41");
+/// assert_eq!(Action::click(64, 0), None);
+/// # Ok::<(), rhae_engine::ParseActionError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Action {
-    /// Start the level, or the game, again.
+    /// Restart the level or the game; see [`Episode`](crate::Episode).
     Reset,
     /// A key; up by convention.
     Action1,
@@ -16,15 +39,10 @@ pub enum Action {
     Action3,
     /// A key; right by convention.
     Action4,
-    /// A further key.
+    /// A key without a conventional meaning.
     Action5,
-    /// A click on the cell at column `x`, row `y`, both `0..=63`.
-    Action6 {
-        /// Column.
-        x: u8,
-        /// Row.
-        y: u8,
-    },
+    /// A click on the cell at column `x`, row `y`, both in `0..=63`.
+    Action6 { x: u8, y: u8 },
     /// Undo.
     Action7,
 }
@@ -33,26 +51,18 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ActionKind {
-    /// See [`Action::Reset`].
     Reset = 0,
-    /// See [`Action::Action1`].
     Action1 = 1,
-    /// See [`Action::Action2`].
     Action2 = 2,
-    /// See [`Action::Action3`].
     Action3 = 3,
-    /// See [`Action::Action4`].
     Action4 = 4,
-    /// See [`Action::Action5`].
     Action5 = 5,
-    /// See [`Action::Action6`].
     Action6 = 6,
-    /// See [`Action::Action7`].
     Action7 = 7,
 }
 
 impl ActionKind {
-    /// All kinds in the order of their ids.
+    /// All kinds, ordered by id.
     pub const ALL: [Self; 8] = [
         Self::Reset,
         Self::Action1,
@@ -64,12 +74,12 @@ impl ActionKind {
         Self::Action7,
     ];
 
-    /// The number by which REST bodies and recordings name the action.
+    /// Returns the number of the action in REST bodies and recordings.
     pub const fn id(self) -> u8 {
         self as u8
     }
 
-    /// The kind with this number.
+    /// Returns the kind with this id, or `None` if the id is above 7.
     #[inline]
     pub const fn from_id(id: u8) -> Option<Self> {
         if (id as usize) < Self::ALL.len() {
@@ -79,19 +89,19 @@ impl ActionKind {
         }
     }
 
-    /// The official name, `RESET` or `ACTION1` to `ACTION7`.
+    /// Returns the name in the official API: `RESET` or `ACTION1` to `ACTION7`.
     pub const fn name(self) -> &'static str {
         [
             "RESET", "ACTION1", "ACTION2", "ACTION3", "ACTION4", "ACTION5", "ACTION6", "ACTION7",
         ][self as usize]
     }
 
-    /// The kind with this official name, in upper case.
+    /// Returns the kind with this official name, which must be in upper case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// The action of this kind; a click needs coordinates and gives `None`.
+    /// Returns the action of this kind, or `None` for a click, which needs coordinates.
     #[inline]
     pub const fn simple(self) -> Option<Action> {
         Some(match self {
@@ -114,7 +124,7 @@ impl fmt::Display for ActionKind {
 }
 
 impl Action {
-    /// The kind of this action.
+    /// Returns the action without its coordinates.
     pub const fn kind(self) -> ActionKind {
         match self {
             Self::Reset => ActionKind::Reset,
@@ -128,7 +138,7 @@ impl Action {
         }
     }
 
-    /// A click, if the coordinates lie on the frame.
+    /// Creates a click, or returns `None` if a coordinate is above 63.
     #[inline]
     pub const fn click(x: u8, y: u8) -> Option<Self> {
         if x < 64 && y < 64 {
@@ -139,7 +149,7 @@ impl Action {
     }
 }
 
-/// Written as `1` to `5`, `6@x,y`, `7` and `0` for RESET: the short form of stored solutions.
+/// Writes the short form of stored solutions.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -149,7 +159,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// What is wrong with the short form of an action.
+/// The error for a text that is not the short form of an action; it contains the rejected text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an action: expected `0` to `5`, `7`, or `6@x,y` with x and y from 0 to 63")]
 pub struct ParseActionError(String);
@@ -172,16 +182,26 @@ impl FromStr for Action {
 }
 
 /// A set of action kinds.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{ActionKind, ActionSet};
+///
+/// const ACTIONS: ActionSet = ActionSet::ARROWS.with(ActionKind::Action7);
+/// assert!(ACTIONS.contains(ActionKind::Action3));
+/// assert!(!ACTIONS.contains(ActionKind::Action6));
+/// assert_eq!(ACTIONS.len(), 5);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ActionSet(u8);
 
 impl ActionSet {
-    /// No action.
     pub const EMPTY: Self = Self(0);
-    /// The four directions.
+    /// The four arrow keys, ACTION1 to ACTION4.
     pub const ARROWS: Self = Self(0b0001_1110);
 
-    /// A set from its members.
+    /// Creates a set from its members.
     pub const fn of(kinds: &[ActionKind]) -> Self {
         let mut bits = 0;
         let mut index = 0;
@@ -192,34 +212,31 @@ impl ActionSet {
         Self(bits)
     }
 
-    /// This set and one more kind.
+    /// Returns this set with one more kind.
     pub const fn with(self, kind: ActionKind) -> Self {
         Self(self.0 | 1 << kind as u8)
     }
 
-    /// Whether the kind is in the set.
     pub const fn contains(self, kind: ActionKind) -> bool {
         self.0 >> kind as u8 & 1 == 1
     }
 
-    /// The members in the order of their ids.
+    /// Returns the members, ordered by id.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = ActionKind> {
-        let mut left = self.0;
+        let mut remaining = self.0;
         std::iter::from_fn(move || {
-            let first = left.trailing_zeros() as u8;
-            left &= left.wrapping_sub(1);
-            // Of an empty set, the first is one that there is not.
+            // An empty set has 8 trailing zeros, which is not the id of any kind.
+            let first = remaining.trailing_zeros() as u8;
+            remaining &= remaining.wrapping_sub(1);
             ActionKind::from_id(first)
         })
     }
 
-    /// How many kinds there are.
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether there is none.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -236,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_forms_come_back() {
+    fn short_form_round_trips() {
         let clicks = [(0, 0), (63, 63), (7, 41)]
             .into_iter()
             .map(|(x, y)| Action::Action6 { x, y });
@@ -250,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_short_forms_are_refused() {
+    fn malformed_short_form_is_rejected() {
         for text in [
             "", "8", "6", "6@", "6@1", "6@64,0", "6@0,64", "6@-1,2", "6@1,2,3", "x", "256",
         ] {
@@ -259,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_ids_agree_with_each_other() {
+    fn names_and_ids_round_trip() {
         for kind in ActionKind::ALL {
             assert_eq!(ActionKind::from_id(kind.id()), Some(kind));
             assert_eq!(ActionKind::from_name(kind.name()), Some(kind));
@@ -268,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_lists_its_members_in_order() {
+    fn set_iterates_in_order_of_ids() {
         let set = ActionSet::ARROWS.with(ActionKind::Action7);
         assert_eq!(
             set.iter().map(ActionKind::id).collect::<Vec<_>>(),

@@ -1,4 +1,4 @@
-//! Pictures and sprites at random, for the laws that tests state.
+//! Proptest strategies for pictures and sprites.
 
 use std::ops::Range;
 
@@ -6,7 +6,6 @@ use proptest::prelude::*;
 
 use crate::{Blocking, Interaction, Picture, Rotation, SOLID, Sprite, TRANSPARENT};
 
-/// A cell of any kind.
 fn cell() -> impl Strategy<Value = i8> {
     prop_oneof![3 => 0_i8..16, 2 => Just(TRANSPARENT), 1 => Just(SOLID)]
 }
@@ -22,12 +21,12 @@ fn picture_of(
     })
 }
 
-/// A picture with cells of every kind.
+/// Returns pictures of colours, transparent and solid cells.
 pub(crate) fn picture(width: Range<usize>, height: Range<usize>) -> impl Strategy<Value = Picture> {
     picture_of(cell().boxed(), width, height)
 }
 
-/// A picture that can be reduced: colours and transparent cells only.
+/// Returns pictures that can be reduced: colours and transparent cells only.
 pub(crate) fn plain_picture(
     width: Range<usize>,
     height: Range<usize>,
@@ -35,12 +34,11 @@ pub(crate) fn plain_picture(
     picture_of((TRANSPARENT..16).boxed(), width, height)
 }
 
-/// A quarter turn or several.
 pub(crate) fn rotation() -> impl Strategy<Value = Rotation> {
     prop::sample::select(Rotation::ALL.to_vec())
 }
 
-/// A sprite near the frame in any orientation and mode.
+/// Returns sprites in or near the frame, in any orientation and mode.
 pub(crate) fn sprite() -> impl Strategy<Value = Sprite> {
     let looks = (
         picture(1..12, 1..12),

@@ -1,27 +1,56 @@
-//! The part of a level that is seen, and how it fills the frame.
+//! The visible part of a level and its placement on the frame.
 //!
-//! Invariant: what a place of the frame shows is the cell that [`Camera::display_to_grid`] names.
-//! A camera does not own sprites or overlays: they are passed when it draws.
+//! A camera does not own sprites or overlays: they are passed to the drawing functions.
 
 use crate::fit::Fit;
 use crate::{Frame, Overlay, SIZE, Sprite, SpriteError};
 
-/// A window onto a level.
+/// A window onto a level that fills the frame with the largest integer zoom that fits.
+///
+/// Level coordinates are unbounded and address cells of the level, as the positions of
+/// [`Sprite`]s do. Display coordinates address the 64 × 64 cells of the frame, as clicks do. The
+/// camera converts between them. The part of the frame outside the window is the letter-box.
+///
+/// # Invariants
+///
+/// * The window has at most 64 × 64 cells.
+/// * Each cell of the frame shows the level cell that [`Camera::display_to_grid`] returns for it,
+///   or the letter-box if it returns `None`.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Camera, Frame, Picture, Sprite};
+///
+/// // A window of 16 × 8 cells at zoom 4, with letter-box bars of 16 rows above and below.
+/// let camera = Camera::new(16, 8)?.colored(0, 5);
+/// let player = Sprite::new("player", Picture::from_rows(&[[9]])?).at(2, 1);
+/// let mut frame = Frame::filled(0);
+/// camera.render([&player], &mut frame);
+///
+/// assert_eq!(camera.zoom(), 4);
+/// assert_eq!(camera.grid_to_display(2, 1), Some((8, 20)));
+/// assert_eq!(frame.get(8, 20), 9);
+/// assert_eq!(frame.get(0, 0), 5, "letter-box");
+/// // A click on any of the 4 × 4 display cells finds the player's level cell.
+/// assert_eq!(camera.display_to_grid(11, 23), Some((2, 1)));
+/// # Ok::<(), rhae_engine::SpriteError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Camera {
-    /// The column of the level at the window's left edge.
+    /// The level column at the left edge of the window.
     pub x: i32,
-    /// The row of the level at the window's upper edge.
+    /// The level row at the upper edge of the window.
     pub y: i32,
-    /// The cell where no sprite is; black unless said otherwise.
+    /// The colour of window cells without a sprite; black by default.
     pub background: i8,
-    /// The cell around the window; black unless said otherwise.
+    /// The colour outside the window; black by default.
     pub letter_box: i8,
     width: usize,
     height: usize,
 }
 
-/// The whole frame at the origin of the level, black on black.
+/// A window of 64 × 64 cells at the origin of the level, with black background and letter-box.
 impl Default for Camera {
     fn default() -> Self {
         Self {
@@ -36,31 +65,40 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// A window of this size, at most 64 × 64, at the origin of the level, black on black.
+    /// Creates a window of this size at the origin of the level, with black background and
+    /// letter-box.
     ///
-    /// A window without cells may exist until it is resized, as in the official engine, which then fails to draw it;
-    /// here it is all letter-box.
+    /// A window without cells is allowed, as in the official engine. The official engine fails to
+    /// draw it; here the whole frame is letter-box.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SpriteError::CameraSize`] if a side is above 64.
     pub fn new(width: usize, height: usize) -> Result<Self, SpriteError> {
         let mut camera = Self::default();
         camera.resize(width, height)?;
         Ok(camera)
     }
 
-    /// The window at another place.
+    /// Sets the position of the window.
     #[must_use]
     pub const fn at(mut self, x: i32, y: i32) -> Self {
         (self.x, self.y) = (x, y);
         self
     }
 
-    /// The window with other colours behind and around it.
+    /// Sets the colours of the background and of the letter-box.
     #[must_use]
     pub const fn colored(mut self, background: i8, letter_box: i8) -> Self {
         (self.background, self.letter_box) = (background, letter_box);
         self
     }
 
-    /// Changes the window's size.
+    /// Sets the size of the window.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SpriteError::CameraSize`] if a side is above 64.
     pub const fn resize(&mut self, width: usize, height: usize) -> Result<(), SpriteError> {
         if width > SIZE || height > SIZE {
             return Err(SpriteError::CameraSize { width, height });
@@ -70,28 +108,28 @@ impl Camera {
         Ok(())
     }
 
-    /// Moves the window; at the ends of the number range it stops.
+    /// Moves the window. Coordinates saturate at the limits of `i32`.
     pub const fn move_by(&mut self, dx: i32, dy: i32) {
         self.x = self.x.saturating_add(dx);
         self.y = self.y.saturating_add(dy);
     }
 
-    /// The columns of the level that are seen.
+    /// Returns the width of the window in level cells.
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// The rows of the level that are seen.
+    /// Returns the height of the window in level cells.
     pub const fn height(&self) -> usize {
         self.height
     }
 
-    /// The side of a level's cell on the frame; 0 if the window has no cells.
+    /// Returns the side of a level cell in display cells, or 0 if the window has no cells.
     pub fn zoom(&self) -> usize {
         self.fit().map_or(0, |fit| fit.zoom)
     }
 
-    /// The cell of the level that is shown at a place of the frame; `None` outside the window.
+    /// Returns the level cell shown at a display cell, or `None` outside the window.
     pub fn display_to_grid(&self, x: i32, y: i32) -> Option<(i32, i32)> {
         let fit = self.fit()?;
         let cell = |place: i32, start: usize, length: usize| {
@@ -105,7 +143,7 @@ impl Camera {
         Some((self.x.saturating_add(column), self.y.saturating_add(row)))
     }
 
-    /// The upper left place of the frame at which a cell of the level is shown; `None` if it is not in the window.
+    /// Returns the upper left display cell of a level cell, or `None` if it is not in the window.
     pub fn grid_to_display(&self, x: i32, y: i32) -> Option<(u8, u8)> {
         let fit = self.fit()?;
         let place = |cell: i32, camera: i32, start: usize, length: usize| {
@@ -118,7 +156,8 @@ impl Camera {
         ))
     }
 
-    /// Draws the visible sprites, lower layers first and within a layer in their order, every cell of the frame.
+    /// Draws the background, the visible sprites and the letter-box, which sets every cell of the
+    /// frame. Lower layers are drawn first; within a layer, sprites are drawn in the given order.
     pub fn render<'a>(
         &self,
         sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>,
@@ -128,7 +167,8 @@ impl Camera {
         self.spread(frame);
     }
 
-    /// Spreads the window, drawn in the level's own size into the upper left corner, over the frame.
+    /// Enlarges the window to fill the frame and draws the letter-box. The window must already be
+    /// drawn at scale 1 in the upper left corner; see [`render_view`](Self::render_view).
     pub fn spread(&self, frame: &mut Frame) {
         let letter_box = self.letter_box.cast_unsigned();
         match self.fit() {
@@ -137,7 +177,7 @@ impl Camera {
         }
     }
 
-    /// Draws the visible sprites, then the overlays in their order.
+    /// Draws like [`render`](Self::render), then draws the overlays in the given order.
     pub fn render_with<'a>(
         &self,
         sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>,
@@ -150,7 +190,8 @@ impl Camera {
         }
     }
 
-    /// Draws the window alone, in the level's own size, into the upper left corner; the rest of the frame stays.
+    /// Draws only the window, at scale 1, into the upper left corner. The rest of the frame is left
+    /// unchanged.
     pub fn render_view<'a>(
         &self,
         sprites: impl IntoIterator<Item = &'a Sprite, IntoIter: Clone>,
@@ -163,7 +204,8 @@ impl Camera {
             self.height,
             self.background.cast_unsigned(),
         );
-        // One pass for each layer, which also finds the next one: there are few layers, and sorting would need memory.
+        // Each pass draws one layer and finds the next. There are few layers, and sorting would
+        // allocate.
         let sprites = sprites
             .into_iter()
             .filter(|sprite| sprite.interaction.is_visible());
@@ -210,9 +252,9 @@ mod tests {
         Camera::new(width, height).unwrap().at(x, y).colored(0, 15)
     }
 
-    /// The official engine's answers, version 0.9.3.
+    /// Expected values from the official engine 0.9.3.
     #[test]
-    fn places_of_the_frame_name_cells_of_the_level() {
+    fn display_cells_map_to_level_cells() {
         let camera = camera(-3, 10, 10, 7);
         for (x, y, cell) in [
             (2, 11, (-3, 10)),
@@ -236,9 +278,10 @@ mod tests {
         }
     }
 
-    /// The official engine's answers, version 0.9.3, for windows of 5 × 4 cells at three places.
+    /// Expected values from the official engine 0.9.3 for windows of 5 × 4 cells at three
+    /// positions.
     #[test]
-    fn sprites_are_clipped_and_cover_each_other_by_layer_and_order() {
+    fn sprites_are_clipped_and_ordered_by_layer() {
         let mut turned = block(0, 2, 0, &[&[10, 13]]).interacting(Interaction::Intangible);
         turned.set_rotation(Rotation::R90);
         let sprites = [
@@ -267,9 +310,9 @@ mod tests {
         }
     }
 
-    /// The official engine's answers, version 0.9.3, for windows whose margins are odd.
+    /// Expected values from the official engine 0.9.3 for windows with odd margins.
     #[test]
-    fn the_letter_box_surrounds_the_window() {
+    fn letter_box_surrounds_the_window() {
         let mut frame = Frame::filled(9);
         camera(0, 0, 31, 2).render(
             &[
@@ -309,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_fits_into_the_frame() {
+    fn oversized_window_is_rejected_and_empty_window_is_letter_box() {
         assert_eq!(
             Camera::new(65, 1),
             Err(SpriteError::CameraSize {
@@ -325,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn overlays_come_last_and_in_order() {
+    fn overlays_are_drawn_last_and_in_order() {
         let first = |frame: &mut Frame| frame.clear(1);
         let second = |frame: &mut Frame| frame.set(0, 0, 2);
         let mut frame = Frame::filled(9);
@@ -339,7 +382,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_place_leads_back_to_its_cell(
+        fn grid_to_display_round_trips(
             width in 1_usize..=64, height in 1_usize..=64, x in -50..50, y in -50..50,
             column in 0_usize..64, row in 0_usize..64, right in 0_usize..64, down in 0_usize..64,
         ) {
@@ -351,7 +394,7 @@ mod tests {
         }
 
         #[test]
-        fn only_cells_of_the_window_have_a_place(
+        fn grid_to_display_is_none_outside_the_window(
             width in 1_usize..=64, height in 1_usize..=64, x in -50..50, y in -50..50, column in -80..80, row in -80..80,
         ) {
             let inside = (x..x + width as i32).contains(&column) && (y..y + height as i32).contains(&row);
@@ -359,7 +402,7 @@ mod tests {
         }
 
         #[test]
-        fn every_place_shows_the_cell_that_it_names(
+        fn every_display_cell_shows_its_level_cell(
             sprites in prop::collection::vec(sprite(), 0..6), width in 1_usize..=64, height in 1_usize..=64,
             x in -9..9, y in -9..9,
         ) {
@@ -378,7 +421,7 @@ mod tests {
         }
 
         #[test]
-        fn order_does_not_matter_across_layers(
+        fn order_of_sprites_in_different_layers_is_irrelevant(
             mut sprites in prop::collection::vec(sprite(), 0..8), seed in any::<u64>(),
         ) {
             for (layer, sprite) in (-4..).zip(&mut sprites) {
@@ -393,7 +436,7 @@ mod tests {
         }
 
         #[test]
-        fn within_a_layer_the_last_sprite_is_seen(sprites in prop::collection::vec(sprite(), 0..12)) {
+        fn last_sprite_within_a_layer_covers_the_others(sprites in prop::collection::vec(sprite(), 0..12)) {
             let camera = camera(0, 0, 64, 64);
             let mut frame = Frame::filled(1);
             camera.render(&sprites, &mut frame);
@@ -407,7 +450,7 @@ mod tests {
         }
 
         #[test]
-        fn camera_and_sprites_move_together(mut sprites in prop::collection::vec(sprite(), 0..5), dx in -90..90, dy in -90..90) {
+        fn moving_camera_and_sprites_together_changes_nothing(mut sprites in prop::collection::vec(sprite(), 0..5), dx in -90..90, dy in -90..90) {
             let mut camera = camera(0, 0, 16, 12);
             let (mut before, mut after) = (Frame::filled(0), Frame::filled(1));
             camera.render(&sprites, &mut before);

@@ -1,14 +1,16 @@
-//! Which sprites collide, and which one stands at a place: the rules of the official engine, version 0.9.3.
+//! Collisions of sprites and hit tests, with the rules of the official engine 0.9.3.
 //!
-//! Invariant: a collision is symmetric, and no sprite collides with itself. Nothing here moves a sprite: what a
-//! collision leads to is for the rules of a game to say.
+//! **Invariant:** collision is symmetric, and no sprite collides with itself. Nothing here moves a
+//! sprite; the rules of a game decide the effect of a collision.
 
 use std::ptr;
 
 use crate::{Blocking, Picture, Sprite, TRANSPARENT};
 
 impl Sprite {
-    /// Whether the two collide. Neither may be without collisions, by its interaction or by its blocking mode.
+    /// Returns whether the two sprites overlap and both take part in collisions. A sprite takes
+    /// part if its interaction mode is collidable and its blocking mode is not
+    /// [`Blocking::NotBlocked`].
     pub fn collides_with(&self, other: &Self) -> bool {
         let takes_part = |sprite: &Self| {
             sprite.interaction.is_collidable() && sprite.blocking != Blocking::NotBlocked
@@ -16,11 +18,11 @@ impl Sprite {
         takes_part(self) && takes_part(other) && self.overlaps(other)
     }
 
-    /// Whether the two would collide if both took part in collisions.
+    /// Returns whether the two sprites would collide if both took part in collisions.
     ///
-    /// If either is pixel-perfect, a cell of one must meet a cell of the other, with the other's transparent cells left
-    /// out even if its mode is coarser. Otherwise their rectangles decide. A sprite does not overlap itself, that is the
-    /// same value in memory; it does overlap its copy.
+    /// If either sprite is pixel-perfect, two cells that are not transparent must coincide,
+    /// whatever the mode of the other sprite. Otherwise the bounding boxes must intersect. A sprite
+    /// does not overlap itself, meaning the same value in memory; it does overlap a copy of itself.
     pub fn overlaps(&self, other: &Self) -> bool {
         if ptr::eq(self, other) {
             return false;
@@ -38,11 +40,11 @@ impl Sprite {
         }
         let pixel_perfect =
             self.blocking == Blocking::PixelPerfect || other.blocking == Blocking::PixelPerfect;
-        !pixel_perfect || solids_meet(one, two, dx, dy)
+        !pixel_perfect || masks_intersect(one, two, dx, dy)
     }
 
-    /// Whether the place lies on the sprite: in its rectangle and, if it is pixel-perfect, on a cell that is not
-    /// transparent. Whether the sprite takes part in collisions is not asked.
+    /// Returns whether the level cell lies within the sprite: in its bounding box and, if the
+    /// sprite is pixel-perfect, on a cell that is not transparent. The interaction mode is ignored.
     pub fn covers(&self, x: i32, y: i32) -> bool {
         let (column, row) = (
             i64::from(x) - i64::from(self.x),
@@ -57,9 +59,11 @@ impl Sprite {
     }
 }
 
-/// The sprite on the highest layer that covers the place; of several, the **first**, although the last is seen.
+/// Returns, of the sprites that cover the level cell, the one on the highest layer. If that layer
+/// has several, it returns the **first**, as the official engine does, although the last one is
+/// visible.
 ///
-/// A click usually asks this of the collidable sprites only: pass those.
+/// For clicks, usually pass only the collidable sprites.
 pub fn topmost_at<'a>(
     sprites: impl IntoIterator<Item = &'a Sprite>,
     x: i32,
@@ -75,9 +79,9 @@ pub fn topmost_at<'a>(
     })
 }
 
-/// Whether a cell of `one` that is not transparent meets such a cell of `two`, which stands `(dx, dy)` from it.
-/// Their rectangles are known to overlap.
-fn solids_meet(one: &Picture, two: &Picture, dx: i64, dy: i64) -> bool {
+/// Returns whether a cell of `one` that is not transparent coincides with such a cell of `two`.
+/// `(dx, dy)` is the offset of `two` from `one`. The bounding boxes must intersect.
+fn masks_intersect(one: &Picture, two: &Picture, dx: i64, dy: i64) -> bool {
     // Both distances lie within the pictures' sides, so the magnitudes fit.
     let (columns, rows) = (dx.unsigned_abs() as usize, dy.unsigned_abs() as usize);
     let (above, below) = if dy >= 0 { (rows, 0) } else { (0, rows) };
@@ -100,15 +104,15 @@ fn solids_meet(one: &Picture, two: &Picture, dx: i64, dy: i64) -> bool {
         .zip(two.solid().chunks_exact(other_words).skip(below));
     pairs.any(|(row, other)| {
         if dx >= 0 {
-            shifted_meet(row, other, columns)
+            rows_intersect(row, other, columns)
         } else {
-            shifted_meet(other, row, columns)
+            rows_intersect(other, row, columns)
         }
     })
 }
 
-/// Whether two rows of any width share a bit when `row` is shifted left by a number of columns.
-fn shifted_meet(row: &[u64], other: &[u64], columns: usize) -> bool {
+/// Returns whether two mask rows share a bit when `row` is shifted left by a number of columns.
+fn rows_intersect(row: &[u64], other: &[u64], columns: usize) -> bool {
     let (skipped, shift) = (columns / 64, columns % 64);
     let row = &row[skipped..];
     other
@@ -117,7 +121,7 @@ fn shifted_meet(row: &[u64], other: &[u64], columns: usize) -> bool {
         .take(row.len())
         .any(|(index, bits)| {
             let low = row[index] >> shift;
-            // A shift by 64 has no meaning; without a remainder there is nothing to take from the next word.
+            // `checked_shl` by 64 is `None`: without a remainder the next word contributes nothing.
             let high = row
                 .get(index + 1)
                 .and_then(|next| next.checked_shl(64 - shift as u32))
@@ -154,9 +158,10 @@ mod tests {
         })
     }
 
-    /// The official engine's answers, version 0.9.3: two sprites with the rows `1.` and `.1`, the second one moved.
+    /// Expected values from the official engine 0.9.3: two sprites with the rows `1.` and `.1`, the
+    /// second one moved.
     #[test]
-    fn the_finer_mode_decides() {
+    fn finer_blocking_mode_decides() {
         use Blocking::{BoundingBox, NotBlocked, PixelPerfect};
         let table = [
             ((0, 0), true, true),
@@ -209,9 +214,10 @@ mod tests {
         }
     }
 
-    /// The official engine's answers, version 0.9.3: a rectangle without columns can lie within another one.
+    /// Expected values from the official engine 0.9.3: a bounding box without columns can lie
+    /// within another one.
     #[test]
-    fn a_sprite_without_cells_has_an_inside_only_as_a_rectangle() {
+    fn empty_sprite_collides_only_by_bounding_box() {
         let wide = block(3, 0, &[&[1; 5]], Blocking::BoundingBox);
         let empty = block(5, 0, &[&[]], Blocking::BoundingBox);
         assert!(empty.collides_with(&wide));
@@ -224,9 +230,9 @@ mod tests {
         assert!(!empty.at(3, 0).collides_with(&wide));
     }
 
-    /// The official engine's answers, version 0.9.3.
+    /// Expected values from the official engine 0.9.3.
     #[test]
-    fn a_place_has_the_first_sprite_of_the_highest_layer() {
+    fn topmost_is_the_first_sprite_of_the_highest_layer() {
         let dot = |name: &str, layer: i32, cell: i8| {
             Sprite::new(name, Picture::from_rows(&[[cell]]).unwrap()).on_layer(layer)
         };
@@ -258,17 +264,17 @@ mod tests {
         }
 
         #[test]
-        fn a_sprite_does_not_collide_with_itself(one in sprite()) {
+        fn sprite_does_not_collide_with_itself(one in sprite()) {
             prop_assert!(!one.collides_with(&one) && !one.overlaps(&one));
         }
 
         #[test]
-        fn modes_only_take_collisions_away(one in sprite(), two in sprite()) {
+        fn collision_implies_overlap(one in sprite(), two in sprite()) {
             prop_assert!(!one.collides_with(&two) || one.overlaps(&two));
         }
 
         #[test]
-        fn meeting_cells_imply_overlapping_rectangles(one in sprite(), two in sprite()) {
+        fn intersecting_cells_imply_intersecting_bounding_boxes(one in sprite(), two in sprite()) {
             let (fine, coarse) = (one.blocking(Blocking::PixelPerfect), two.blocking(Blocking::BoundingBox));
             if fine.overlaps(&coarse) {
                 prop_assert!(fine.blocking(Blocking::BoundingBox).overlaps(&coarse));
@@ -276,7 +282,7 @@ mod tests {
         }
 
         #[test]
-        fn masks_find_what_cells_find(
+        fn mask_test_agrees_with_cell_by_cell_test(
             one in picture(1..150, 1..6), two in picture(1..150, 1..6), x in -150..150, y in -6..6,
         ) {
             let (one, two) = (Sprite::new("one", one), Sprite::new("two", two).at(x, y));
@@ -284,13 +290,13 @@ mod tests {
         }
 
         #[test]
-        fn narrow_masks_find_what_cells_find(one in sprite(), two in sprite()) {
+        fn narrow_mask_test_agrees_with_cell_by_cell_test(one in sprite(), two in sprite()) {
             let (one, two) = (one.blocking(Blocking::PixelPerfect), two.blocking(Blocking::NotBlocked));
             prop_assert_eq!(one.overlaps(&two), cell_by_cell(&one, &two));
         }
 
         #[test]
-        fn moving_both_changes_nothing(mut one in sprite(), mut two in sprite(), dx in -500..500, dy in -500..500) {
+        fn moving_both_sprites_keeps_the_result(mut one in sprite(), mut two in sprite(), dx in -500..500, dy in -500..500) {
             let before = one.collides_with(&two);
             one.move_by(dx, dy);
             two.move_by(dx, dy);
@@ -299,14 +305,14 @@ mod tests {
     }
 
     #[test]
-    fn places_at_the_ends_of_the_number_range_are_far_apart() {
+    fn extreme_coordinates_do_not_overflow() {
         let near = block(i32::MIN, i32::MIN, &[&[1]], Blocking::BoundingBox);
         let far = block(i32::MAX, i32::MAX, &[&[1]], Blocking::BoundingBox);
         assert!(!near.overlaps(&far) && !far.overlaps(&near) && !near.covers(i32::MAX, i32::MAX));
     }
 
     #[test]
-    fn removed_sprites_collide_only_if_modes_are_ignored() {
+    fn interaction_mode_affects_collisions_but_not_overlaps() {
         let one = block(0, 0, &[&[1]], Blocking::PixelPerfect);
         for (interaction, collides) in [
             (Interaction::Tangible, true),
@@ -324,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn solid_cells_without_colour_collide_and_are_clicked() {
+    fn solid_cells_collide_and_can_be_clicked() {
         let one = block(0, 0, &[&[SOLID, TRANSPARENT]], Blocking::PixelPerfect);
         let two = block(0, 0, &[&[3]], Blocking::BoundingBox);
         assert!(one.collides_with(&two) && one.covers(0, 0));

@@ -1,10 +1,11 @@
-//! The four directions that arrow keys mean by convention.
+//! The four directions of the arrow keys.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Action;
 
-/// Up, down, left or right; each beside its opposite.
+/// A direction on the frame. The discriminants of opposite directions differ in the lowest bit
+/// only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Direction {
@@ -19,10 +20,10 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// All four, in the order of the actions that mean them.
+    /// All directions, in the order of ACTION1 to ACTION4.
     pub const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
 
-    /// What an arrow key means.
+    /// Returns the direction that ACTION1 to ACTION4 mean by convention, `None` for other actions.
     pub const fn of(action: Action) -> Option<Self> {
         Some(match action {
             Action::Action1 => Self::Up,
@@ -33,13 +34,12 @@ impl Direction {
         })
     }
 
-    /// The other way.
     #[inline]
     pub const fn opposite(self) -> Self {
         Self::ALL[self as usize ^ 1]
     }
 
-    /// One step in columns and rows.
+    /// Returns the change of column and row for one step.
     #[inline]
     pub const fn delta(self) -> (isize, isize) {
         match self {
@@ -50,7 +50,7 @@ impl Direction {
         }
     }
 
-    /// Whether columns change, not rows.
+    /// Returns whether the direction is left or right.
     #[inline]
     pub const fn is_sideways(self) -> bool {
         matches!(self, Self::Left | Self::Right)
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opposites_cancel() {
+    fn opposite_directions_cancel() {
         for direction in Direction::ALL {
             let ((x, y), (back_x, back_y)) = (direction.delta(), direction.opposite().delta());
             assert_eq!((x + back_x, y + back_y), (0, 0));

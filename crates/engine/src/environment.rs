@@ -1,20 +1,21 @@
-//! The object-safe face of a play: the same for a native game, one hosted in another process and one on a server.
+//! The object-safe interface of a play: the same for a native game, a game hosted in another
+//! process and a game on a server.
 
 use crate::{Action, ActionSet, Baseline, Facts, Frame, FrameBuffer, GameId, StateKey};
 
-/// Where a play stands.
+/// The status of a play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlayState {
-    /// It goes on.
+    /// The current level can be played.
     NotFinished,
     /// All levels are completed.
     Win,
-    /// The level is lost; RESET starts it again.
+    /// The level is lost; RESET restarts it.
     GameOver,
 }
 
 impl PlayState {
-    /// The official name.
+    /// Returns the name that the official API uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotFinished => "NOT_FINISHED",
@@ -23,7 +24,7 @@ impl PlayState {
         }
     }
 
-    /// The state with this official name.
+    /// Returns the state with this official name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::NotFinished, Self::Win, Self::GameOver]
             .into_iter()
@@ -31,24 +32,25 @@ impl PlayState {
     }
 }
 
-/// What is known of an environment before it is played, in a form that can also come from outside.
+/// The metadata of an environment, native or hosted. [`Facts`] is the constant form that native
+/// games declare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameInfo {
-    /// The id with its version.
+    /// The id, including its version.
     pub id: GameId,
     /// The public title.
     pub title: String,
-    /// One baseline for each level; empty where none is known.
+    /// One baseline for each level; empty if the baselines are unknown.
     pub baselines: Vec<Baseline>,
-    /// The kinds of action that it offers.
+    /// The kinds of action that the environment offers.
     pub actions: ActionSet,
-    /// What a list may filter by.
+    /// The tags by which lists of environments can be filtered.
     pub tags: Vec<String>,
-    /// The speed of its animations.
+    /// The intended playback speed of animations.
     pub frames_per_second: u8,
-    /// Whether levels differ from seed to seed.
+    /// Whether levels depend on the seed.
     pub seeded: bool,
-    /// The class that plays it, for one that has a Python source.
+    /// The name of the class that implements the game, if the game has a Python source.
     pub class_name: Option<String>,
 }
 
@@ -67,22 +69,24 @@ impl From<&Facts> for GameInfo {
     }
 }
 
-/// What an environment answers to a command.
+/// The result of a command: the frames that it produced and the status of the play after it.
+///
+/// **Invariant:** `frames` holds at least one frame, and the last one is the settled frame.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// The command that it answers.
+    /// The command that produced this observation.
     pub action: Action,
-    /// One frame or an animation, the settled picture last.
+    /// The settled frame, preceded by the frames of an animation if there was one.
     pub frames: FrameBuffer,
-    /// Where the play stands.
+    /// The status of the play after the command.
     pub state: PlayState,
-    /// Completed levels.
+    /// The number of levels completed so far.
     pub levels_completed: u8,
-    /// All levels.
+    /// The number of levels of the game.
     pub win_levels: u8,
-    /// The actions that are offered now.
+    /// The kinds of action offered now.
     pub available: ActionSet,
-    /// Whether the command started the game anew.
+    /// Whether the command restarted the whole game.
     pub full_reset: bool,
     /// Whether the command counts as an action.
     pub counted: bool,
@@ -91,7 +95,11 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// The settled picture.
+    /// Returns the settled frame.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the observation has no frame, which violates its invariant.
     pub fn settled(&self) -> &Frame {
         self.frames
             .frames()
@@ -100,73 +108,131 @@ impl Observation {
     }
 }
 
-/// Why an environment gave no answer. Native games never fail.
+/// The error of an environment that could not execute a command or restore a snapshot. Commands of
+/// native games never fail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvironmentError {
-    /// The other side is gone or broke the protocol; the play cannot go on.
+    /// The process or server that runs the game is gone or broke the protocol. The play cannot
+    /// continue.
     #[error("environment failed: {0}")]
     Failed(String),
-    /// The snapshot is not one that this environment takes; the play stands where it stood.
-    #[error("the snapshot does not fit: {0}")]
+    /// The environment rejected a snapshot. The play is unchanged.
+    #[error("cannot restore the snapshot: {0}")]
     Snapshot(String),
 }
 
-/// One play of an environment, wherever it runs. It is created as after its first RESET.
+/// One play of an environment, in this process or elsewhere.
+///
+/// A new environment is in the state after its first RESET: [`observation`](Self::observation)
+/// already shows the first level. [`act`](Self::act) executes one command at a time and replaces
+/// the observation.
+///
+/// The optional capabilities, from [`fork`](Self::fork) to [`snapshot`](Self::snapshot), have
+/// defaults that report "not supported". [`NativeEnvironment`](crate::NativeEnvironment) supports
+/// all that apply to a game in this process.
+///
+/// **Invariant:** the same environment, seed and commands produce the same observations.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/counter.rs"));
+/// use rhae_engine::{Environment, NativeEnvironment, PlayState};
+///
+/// # fn main() -> Result<(), rhae_engine::EnvironmentError> {
+/// // `Counter` is the native game of the examples. ACTION5 loses the level.
+/// let mut play: Box<dyn Environment> = Box::new(NativeEnvironment::<Counter>::new(0));
+/// assert_eq!(play.info().id.as_str(), "cnt0-v1");
+///
+/// let observation = play.act(Action::Action5)?;
+/// assert_eq!(observation.state, PlayState::GameOver);
+///
+/// // After the end, every command except RESET is ignored and not counted.
+/// let observation = play.act(Action::Action1)?;
+/// assert!(!observation.counted && !observation.changed);
+///
+/// // A fork continues independently of the original.
+/// let mut fork = play.fork().expect("native environments can be forked");
+/// assert_eq!(fork.act(Action::Reset)?.state, PlayState::NotFinished);
+/// assert_eq!(play.observation().state, PlayState::GameOver);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Environment: Send {
-    /// What is known of the environment.
+    /// Returns the metadata of the environment.
     fn info(&self) -> &GameInfo;
 
-    /// The last observation.
+    /// Returns the latest observation.
     fn observation(&self) -> &Observation;
 
-    /// Carries out a command, RESET included, as the official engine does it.
+    /// Executes a command, including RESET, with the semantics of the official engine.
     ///
-    /// After the end every command but RESET leaves all as it is; the observation then shows the settled frame again and
-    /// says that it was not counted.
+    /// After a win or a loss, every command except RESET leaves the play unchanged. The observation
+    /// then repeats the settled frame and is marked as not counted.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EnvironmentError::Failed`] if the process or server that runs the game fails.
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError>;
 
-    /// Whether a command is carried out elsewhere, so that whoever gives it may have to wait.
-    fn waits(&self) -> bool {
+    /// Returns whether [`act`](Self::act) may block because another process or server executes it.
+    fn may_block(&self) -> bool {
         false
     }
 
-    /// A second play in the same state, where that is possible.
+    /// Returns a second, independent play in the same state, or `None` if forking is not supported.
     fn fork(&self) -> Option<Box<dyn Environment>> {
         None
     }
 
-    /// A key of what the settled frame does not show and the next frames depend on, where the environment reports it.
+    /// Returns a key of the hidden state: the part that the settled frame does not show although
+    /// later frames depend on it. Returns `None` if the environment does not report it.
     fn hidden_key(&self) -> Option<StateKey> {
         None
     }
 
-    /// A key of the whole state, whatever the environment reports, where it can be taken apart so far.
+    /// Returns a key of the complete state, or `None` if the state cannot be inspected.
+    ///
+    /// Unlike [`hidden_key`](Self::hidden_key), which is the default, the key is computed from the
+    /// memory of the game and does not rely on the state that the game reports.
     fn deep_key(&self) -> Option<StateKey> {
         self.hidden_key()
     }
 
-    /// One cell of each area in which a click may matter now, where the environment lists them. For exploration only, never shown to
-    /// an agent.
+    /// Returns one cell `(x, y)` for each area in which a click may have an effect now, or `None`
+    /// if the environment does not list them. Only exploration uses the list; agents never see it.
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
         None
     }
 
-    /// The memory of the process that carries it out, in bytes, where that is another one and can be known.
+    /// Returns the memory in bytes of the process that runs the game, or `None` if that is this
+    /// process or the figure is unknown.
     fn memory_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// The whole play as bytes that [`restore`](Self::restore) of the same environment and software takes, where that is possible.
+    /// Serialises the whole play for [`restore`](Self::restore) in the same environment and
+    /// software version. Returns `None` if snapshots are not supported.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EnvironmentError::Failed`] if the play cannot be serialised.
     fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
         Ok(None)
     }
 
-    /// Goes back, or on, to the play of a snapshot: every later answer is the one that the other play would give. Until then the
-    /// observation shows the settled picture alone, without the animation that led to it.
+    /// Replaces this play with the play of a snapshot, which then responds exactly as the saved one
+    /// would. The returned observation holds only the settled frame, without the animation that led
+    /// to it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EnvironmentError::Snapshot`] and leaves the play unchanged if the snapshot was
+    /// made by another environment, seed or software version, or is damaged.
     fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
         let _ = snapshot;
         Err(EnvironmentError::Snapshot(format!(
-            "`{}` has no snapshots",
+            "`{}` does not support snapshots",
             self.info().id
         )))
     }

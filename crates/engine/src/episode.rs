@@ -1,88 +1,140 @@
-//! A game being played: levels, RESET, undo, win, loss.
+//! One play of a native game: levels, RESET, undo, win, loss.
 //!
-//! The semantics are those of the official engine with its bugs corrected. What an episode does not know: scores,
-//! budgets of the harness, cards, time.
+//! The semantics are those of the official engine with its bugs corrected. An episode does not know
+//! scores, action budgets of a run, scorecards or time.
 
 use std::sync::{Arc, OnceLock};
 
-use crate::snapshot::Saved;
-use crate::undo::{UndoRing, Undone};
+use crate::snapshot::SnapshotBody;
+use crate::undo::{Popped, UndoRing};
 use crate::{
     Action, ActionKind, ActionSet, Frame, FrameSink, Game, LevelIndex, NoFrames, Outcome,
     PlayState, State, StateKey, StateOf, key_of,
 };
 
-/// All levels of a game under one seed, each made when it is first needed and shared by all clones.
+/// All levels of a game for one seed. Each level is built on first use and shared by all clones.
 pub struct Levels<G: Game> {
     seed: u64,
-    made: Arc<[OnceLock<G::Level>]>,
+    levels: Arc<[OnceLock<G::Level>]>,
 }
 
 impl<G: Game> Clone for Levels<G> {
     fn clone(&self) -> Self {
         Self {
             seed: self.seed,
-            made: Arc::clone(&self.made),
+            levels: Arc::clone(&self.levels),
         }
     }
 }
 
 impl<G: Game> Levels<G> {
-    /// The levels under a seed.
+    /// Creates the set of levels for a seed without building any of them.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
-            made: (0..G::FACTS.level_count())
+            levels: (0..G::FACTS.level_count())
                 .map(|_| OnceLock::new())
                 .collect(),
         }
     }
 
-    /// One level.
+    /// Returns a level, which is built on first use.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the game has no level with this index.
     #[inline]
     pub fn get(&self, index: LevelIndex) -> &G::Level {
-        self.made[index.get()].get_or_init(|| G::level(index, self.seed))
+        self.levels[index.get()].get_or_init(|| G::level(index, self.seed))
     }
 
-    /// The seed they were made from.
+    /// Returns the seed that the levels are built from.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// How many there are.
+    /// Returns the number of levels.
     pub fn count(&self) -> u8 {
-        u8::try_from(self.made.len()).expect("the protocol allows at most 254 levels")
+        u8::try_from(self.levels.len()).expect("the protocol allows at most 254 levels")
     }
 }
 
-/// What one action did to an episode.
+/// The effect of one command on an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Whether it counts as an action: not so after the end, nor a RESET that starts a new game.
+    /// Whether the command counts as an action. A full reset does not, nor does a command that is
+    /// ignored because the play has ended.
     pub counted: bool,
-    /// Whether the state differs from the one before.
+    /// Whether the state differs from the one before the command.
     pub changed: bool,
-    /// Whether it started the game anew.
+    /// Whether the command restarted the whole game.
     pub full_reset: bool,
 }
 
-const NOTHING: Step = Step {
+/// The effect of a command after the end of the play.
+const IGNORED: Step = Step {
     counted: false,
     changed: false,
     full_reset: false,
 };
 
 /// One play of a native game.
+///
+/// An episode starts in the state after the first RESET and executes one [`Action`] at a time. It
+/// is generic over the game and returns no error, which makes it the fastest way to play a game.
+/// [`NativeEnvironment`](crate::NativeEnvironment) wraps it in the object-safe
+/// [`Environment`](crate::Environment) interface.
+///
+/// # Semantics
+///
+/// * **RESET** restarts the current level and counts as an action. It restarts the whole game after
+///   a win, or if no action was taken since the level started or the last RESET; such a full reset
+///   does not count.
+/// * **Undo** (ACTION7, if the game offers it) restores the board before the last action that
+///   changed it, as far back as the start of the level. [`State::spent`] is not restored.
+/// * An action that the game does not offer is counted and changes nothing.
+/// * Winning a level starts the next one; winning the last level wins the game.
+/// * After a win or a loss, every command except RESET is ignored and not counted.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/counter.rs"));
+/// use rhae_engine::{Episode, FrameBuffer, PlayState};
+///
+/// # fn main() -> Result<(), rhae_engine::EnvironmentError> {
+/// // `Counter` wins a level when its counter reaches 3. ACTION1 adds one, ACTION2 adds two.
+/// let mut episode = Episode::<Counter>::new(0);
+/// let mut frames = FrameBuffer::default();
+/// episode.act(Action::Action1, &mut frames);
+/// assert_eq!(frames.frames().len(), 1, "the settled frame");
+///
+/// frames.clear();
+/// let step = episode.act(Action::Action2, &mut frames);
+/// assert!(step.counted && step.changed);
+/// assert_eq!((episode.completed(), episode.level()), (1, LevelIndex(1)));
+/// // An animation frame, the settled frame of the won level, the first frame of the next level.
+/// assert_eq!(frames.frames().len(), 3);
+///
+/// // No action was taken in the new level, so RESET restarts the game and does not count.
+/// let step = episode.act(Action::Reset, &mut frames);
+/// assert!(step.full_reset && !step.counted);
+/// assert_eq!(episode.status(), PlayState::NotFinished);
+/// assert_eq!(episode.level(), LevelIndex(0));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Episode<G: Game> {
     levels: Levels<G>,
     level: LevelIndex,
     state: StateOf<G>,
     status: PlayState,
     completed: u8,
-    /// Whether an action was taken since the last level change or RESET; decides what RESET does.
+    /// Whether an action was taken since the last level change or RESET. RESET depends on it.
     acted: bool,
     undo: UndoRing<G::Board>,
-    /// Every action since the level's start, from which boards older than the ring are found again.
+    /// Every action since the level started. Replaying it recovers boards that the ring has
+    /// evicted.
     log: Vec<Action>,
 }
 
@@ -104,12 +156,17 @@ impl<G: Game> Clone for Episode<G> {
 impl<G: Game> Episode<G> {
     const HAS_UNDO: bool = G::FACTS.actions.contains(ActionKind::Action7);
 
-    /// A new play under a seed, as after its first RESET.
+    /// Creates a play in the state after its first RESET.
     pub fn new(seed: u64) -> Self {
         Self::at(Levels::new(seed), LevelIndex(0))
     }
 
-    /// A play that begins at a level, the earlier ones taken as completed. For tests and validation.
+    /// Creates a play that starts at `level` and counts the earlier levels as completed. Intended
+    /// for tests, validation and search.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the game has no such level.
     pub fn at(levels: Levels<G>, level: LevelIndex) -> Self {
         let state = G::start(levels.get(level));
         let log = Vec::with_capacity(if Self::HAS_UNDO { 4096 } else { 0 });
@@ -125,66 +182,68 @@ impl<G: Game> Episode<G> {
         }
     }
 
-    /// The level being played; after a win, the last one.
+    /// Returns the level being played; after a win, the last level.
     pub const fn level(&self) -> LevelIndex {
         self.level
     }
 
-    /// How many levels are completed.
+    /// Returns the number of completed levels.
     pub const fn completed(&self) -> u8 {
         self.completed
     }
 
-    /// How many levels the game has.
+    /// Returns the number of levels of the game.
     pub fn level_count(&self) -> u8 {
         self.levels.count()
     }
 
-    /// Whether the play goes on.
+    /// Returns whether the play is won, lost or neither.
     pub const fn status(&self) -> PlayState {
         self.status
     }
 
-    /// The state of the level.
+    /// Returns the state of the current level.
     pub const fn state(&self) -> &StateOf<G> {
         &self.state
     }
 
-    /// The levels of this play.
+    /// Returns the levels of this play.
     pub const fn levels(&self) -> &Levels<G> {
         &self.levels
     }
 
-    /// The actions that are offered now.
+    /// Returns the kinds of action that the game offers in the current state.
     pub fn offered(&self) -> ActionSet {
         G::offered(self.levels.get(self.level), &self.state)
     }
 
-    /// The key of the whole situation: level, terminal state, whether an action was taken, board and what is spent.
+    /// Returns a key of everything that later steps depend on, apart from the undo history: the
+    /// level, the status, whether an action was taken since the last RESET, and the state.
     pub fn key(&self) -> StateKey {
         key_of(&(self.level, self.status, self.acted, &self.state))
     }
 
-    /// Draws the settled picture.
+    /// Draws the settled frame of the current state.
     pub fn draw(&self, frame: &mut Frame) {
         G::draw(self.levels.get(self.level), &self.state, frame);
     }
 
-    /// Carries out a command. The sink gets what the player sees of it: animation frames, the settled frame, and, when a
-    /// level was won, the first frame of the next. After the end nothing happens and nothing is drawn.
+    /// Executes a command and passes its frames to `sink`: the animation, the settled frame and, if
+    /// the command won a level, the first frame of the next one. After a win or a loss, every
+    /// command except RESET does nothing and draws nothing.
     pub fn act(&mut self, action: Action, sink: &mut impl FrameSink) -> Step {
         if action == Action::Reset {
             return self.reset(sink);
         }
         if self.status != PlayState::NotFinished {
-            return NOTHING;
+            return IGNORED;
         }
         self.acted = true;
         let mut changed = false;
-        let mut outcome = Outcome::Going;
+        let mut outcome = Outcome::Continue;
         if self.offered().contains(action.kind()) {
             if action == Action::Action7 {
-                (changed, outcome) = self.take_back(sink);
+                (changed, outcome) = self.undo_last(sink);
             } else {
                 let before = self.state.clone();
                 outcome = G::step(self.levels.get(self.level), &mut self.state, action, sink);
@@ -199,28 +258,28 @@ impl<G: Game> Episode<G> {
         }
         sink.frame(|frame| self.draw(frame));
         match outcome {
-            Outcome::Going => {}
+            Outcome::Continue => {}
             Outcome::GameOver => self.status = PlayState::GameOver,
             Outcome::LevelWon => {
                 self.completed += 1;
                 if self.completed == self.level_count() {
                     self.status = PlayState::Win;
                 } else {
-                    self.begin(LevelIndex(self.level.0 + 1));
+                    self.start_level(LevelIndex(self.level.0 + 1));
                     sink.frame(|frame| self.draw(frame));
                 }
             }
         }
-        // The end of a level or of the game is a change even where the board happens to look the same.
+        // The end of a level is a change even if the board is the same as before.
         Step {
             counted: true,
-            changed: changed || outcome != Outcome::Going,
+            changed: changed || outcome != Outcome::Continue,
             full_reset: false,
         }
     }
 
-    /// RESET: the level again; the whole game again after a win, or if no action was taken since the last level change
-    /// or RESET. A level reset counts as an action, a full one does not.
+    /// Restarts the level, or the whole game after a win or if no action was taken since the last
+    /// level change or RESET. A level reset counts as an action, a full reset does not.
     fn reset(&mut self, sink: &mut impl FrameSink) -> Step {
         let full = !self.acted || self.status == PlayState::Win;
         let before = (!full && self.status == PlayState::NotFinished).then(|| self.state.clone());
@@ -229,7 +288,7 @@ impl<G: Game> Episode<G> {
             self.completed = 0;
         }
         self.status = PlayState::NotFinished;
-        self.begin(if full { LevelIndex(0) } else { self.level });
+        self.start_level(if full { LevelIndex(0) } else { self.level });
         sink.frame(|frame| self.draw(frame));
         let changed = before.map_or(!restarted_first_level, |before| before != self.state);
         Step {
@@ -239,29 +298,29 @@ impl<G: Game> Episode<G> {
         }
     }
 
-    /// Whether an action was taken since the last level change or RESET.
+    /// Returns whether an action was taken since the last level change or RESET.
     pub(crate) const fn acted(&self) -> bool {
         self.acted
     }
 
-    /// The actions of the level; none where there is no undo.
+    /// Returns the actions since the level started; empty if the game has no undo.
     pub(crate) fn level_log(&self) -> &[Action] {
         &self.log
     }
 
-    /// The boards that undo has at hand, oldest first, and how many it may go back through in all.
+    /// Returns the boards in the undo ring, oldest first, and the depth of the whole undo stack.
     pub(crate) fn undo_boards(&self) -> (Vec<G::Board>, usize) {
-        self.undo.at_hand()
+        self.undo.retained()
     }
 
-    /// A play of the same levels that stands where another one was saved.
+    /// Creates a play of the same levels from the parts of a snapshot.
     pub(crate) fn restored(
         &self,
         level: LevelIndex,
         status: PlayState,
         depth: usize,
         level_log: Vec<Action>,
-        saved: Saved<G::Board, G::Spent>,
+        saved: SnapshotBody<G::Board, G::Spent>,
     ) -> Self {
         let undo = UndoRing::restored(&saved.board, depth, saved.boards);
         let mut log = Vec::with_capacity(if Self::HAS_UNDO {
@@ -274,7 +333,7 @@ impl<G: Game> Episode<G> {
             board: saved.board,
             spent: saved.spent,
         };
-        let Saved {
+        let SnapshotBody {
             completed, acted, ..
         } = saved;
         Self {
@@ -289,7 +348,7 @@ impl<G: Game> Episode<G> {
         }
     }
 
-    fn begin(&mut self, level: LevelIndex) {
+    fn start_level(&mut self, level: LevelIndex) {
         self.level = level;
         self.state = G::start(self.levels.get(level));
         self.acted = false;
@@ -297,16 +356,17 @@ impl<G: Game> Episode<G> {
         self.log.clear();
     }
 
-    /// Restores the board before the last action that changed it, and lets the game charge what undo costs.
-    fn take_back(&mut self, sink: &mut impl FrameSink) -> (bool, Outcome) {
+    /// Restores the board before the last action that changed it and lets the game charge the cost
+    /// of the undo. Returns whether the state changed, and the outcome.
+    fn undo_last(&mut self, sink: &mut impl FrameSink) -> (bool, Outcome) {
         let board = match self.undo.pop() {
-            Undone::Board(board) => Some(board),
-            Undone::Nothing => None,
-            Undone::Forgotten => {
+            Popped::Board(board) => Some(board),
+            Popped::Empty => None,
+            Popped::Evicted => {
                 self.undo.refill(&self.replayed_boards());
                 match self.undo.pop() {
-                    Undone::Board(board) => Some(board),
-                    Undone::Forgotten | Undone::Nothing => None,
+                    Popped::Board(board) => Some(board),
+                    Popped::Evicted | Popped::Empty => None,
                 }
             }
         };
@@ -316,11 +376,11 @@ impl<G: Game> Episode<G> {
             self.state.board = board;
         }
         self.log.push(Action::Action7);
-        let outcome = G::undone(self.levels.get(self.level), &mut self.state, restored, sink);
+        let outcome = G::on_undo(self.levels.get(self.level), &mut self.state, restored, sink);
         (restored || self.state.spent != spent, outcome)
     }
 
-    /// The whole stack of boards, found by playing the level's log again from its start.
+    /// Rebuilds the complete undo stack by replaying the log from the start of the level.
     fn replayed_boards(&self) -> Vec<G::Board> {
         let level = self.levels.get(self.level);
         let mut state = G::start(level);
@@ -332,7 +392,7 @@ impl<G: Game> Episode<G> {
                 if let Some(board) = board {
                     state.board = board;
                 }
-                G::undone(level, &mut state, restored, &mut NoFrames);
+                G::on_undo(level, &mut state, restored, &mut NoFrames);
             } else {
                 let before = state.board.clone();
                 G::step(level, &mut state, action, &mut NoFrames);

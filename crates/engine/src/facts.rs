@@ -1,26 +1,39 @@
-//! What is known of an environment before it is played: its id, levels, actions, tags and baselines.
+//! The metadata of an environment: its id, levels, actions, tags and baselines.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Action, ActionSet};
 
-/// The name of an environment with its version: four lower-case letters or digits, a hyphen, a version, as in `ab12-v1`.
+/// The versioned id of an environment, such as `ab12-v1`.
+///
+/// It consists of four lower-case ASCII letters or digits, a hyphen, and a version of 1 to 40
+/// lower-case ASCII letters or digits. It is therefore safe to use in file names and URLs.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::GameId;
+///
+/// let id: GameId = "ab12-v1".parse()?;
+/// assert_eq!((id.base(), id.version()), ("ab12", "v1"));
+/// assert!("AB12".parse::<GameId>().is_err());
+/// # Ok::<(), rhae_engine::GameIdError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GameId(String);
 
 impl GameId {
-    /// The four characters without the version.
+    /// Returns the four characters before the hyphen.
     pub fn base(&self) -> &str {
         &self.0[..4]
     }
 
-    /// What follows the hyphen.
+    /// Returns the part after the hyphen.
     pub fn version(&self) -> &str {
         &self.0[5..]
     }
 
-    /// The whole id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -32,7 +45,7 @@ impl fmt::Display for GameId {
     }
 }
 
-/// What is wrong with an environment's id.
+/// The error for a text that is not a [`GameId`]; it contains the rejected text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not an environment id: expected four lower-case letters or digits, a hyphen and a version, as in `ab12-v1`"
@@ -58,39 +71,39 @@ impl FromStr for GameId {
     }
 }
 
-/// A level by its place, counted from 0.
+/// The index of a level, starting at 0. [`Display`](fmt::Display) shows it starting at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LevelIndex(pub u8);
 
 impl LevelIndex {
-    /// As an index into a slice of levels.
+    /// Returns the index for use with slices.
     pub const fn get(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Shown to people counted from 1.
 impl fmt::Display for LevelIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", u32::from(self.0) + 1)
     }
 }
 
-/// Where a baseline comes from.
+/// How a baseline was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BaselineSource {
-    /// First-time players in a study.
+    /// A study with first-time players.
     Humans,
-    /// Twice the optimal count, proved by search: provisional until people have played.
+    /// Twice the length of the shortest solution, proved by search. Provisional until a study
+    /// replaces it.
     Solver,
-    /// Twice the best count known: provisional, and the optimum may be lower.
+    /// Twice the length of the best known solution. Provisional; a shorter solution may exist.
     SolverUpperBound,
-    /// The metadata of a game from outside, which does not say how the count was found.
+    /// The metadata of a hosted game, which does not state how the count was found.
     Metadata,
 }
 
 impl BaselineSource {
-    /// The name in files and reports.
+    /// Returns the name used in files and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Humans => "humans",
@@ -100,39 +113,40 @@ impl BaselineSource {
         }
     }
 
-    /// Whether a study may still replace it. What others publish about their games is for them to replace.
+    /// Returns whether a study is expected to replace the baseline. A baseline from the metadata of
+    /// a hosted game is not provisional, because only the publisher of the game can replace it.
     pub const fn is_provisional(self) -> bool {
         matches!(self, Self::Solver | Self::SolverUpperBound)
     }
 }
 
-/// How many actions a level is expected to take, and who says so.
+/// The number of actions that a level is expected to take; scores are relative to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Baseline {
-    /// The count that scores are relative to.
     pub actions: u32,
-    /// Where it comes from.
     pub source: BaselineSource,
 }
 
 impl Baseline {
-    /// A provisional baseline from an optimum that search has proved: twice the count.
-    pub const fn solved(optimum: u32) -> Self {
+    /// Creates a provisional baseline of twice `optimum`, the length of a shortest solution that
+    /// search has proved optimal.
+    pub const fn from_optimum(optimum: u32) -> Self {
         Self {
             actions: optimum * 2,
             source: BaselineSource::Solver,
         }
     }
 
-    /// A provisional baseline from the best solution known: twice the count.
-    pub const fn bounded(best_known: u32) -> Self {
+    /// Creates a provisional baseline of twice `best_known`, the length of the best known solution.
+    pub const fn from_upper_bound(best_known: u32) -> Self {
         Self {
             actions: best_known * 2,
             source: BaselineSource::SolverUpperBound,
         }
     }
 
-    /// The solution length behind a provisional baseline.
+    /// Returns the solution length from which a provisional baseline was computed; `None` for other
+    /// baselines.
     pub const fn solution_length(self) -> Option<u32> {
         if self.source.is_provisional() {
             Some(self.actions / 2)
@@ -142,39 +156,68 @@ impl Baseline {
     }
 }
 
-/// The facts of a native game, a constant on top of its file.
+/// The metadata of a native game, declared as a constant at the top of its source file.
+///
+/// **Invariants**, checked by the tests of the game registry: `id` parses as a [`GameId`], there is
+/// one baseline and one stored solution for each level, and each solution wins its level under
+/// seed 0. The number of levels is the number of baselines.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Action, ActionSet, Baseline, Facts, LevelIndex};
+///
+/// const FACTS: Facts = Facts {
+///     id: "ab12-v1",
+///     baselines: &[Baseline::from_optimum(2), Baseline::from_upper_bound(3)],
+///     actions: ActionSet::ARROWS,
+///     tags: &["keyboard"],
+///     frames_per_second: 10,
+///     seeded: false,
+///     solutions: "# one line for each level\n1 4\n4 4 2",
+/// };
+/// assert_eq!(FACTS.level_count(), 2);
+/// assert_eq!(FACTS.baselines[0].actions, 4);
+/// assert_eq!(FACTS.solution(LevelIndex(0)), [Action::Action1, Action::Action4]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// The id with its version. The public title is the id: a name would give the game away.
+    /// The [`GameId`] as text. Its first four characters are also the public title, because a
+    /// descriptive title would reveal the rules.
     pub id: &'static str,
     /// One baseline for each level, in order.
     pub baselines: &'static [Baseline],
-    /// The kinds of action that the game offers.
+    /// The kinds of action that the game offers. ACTION7 enables undo.
     pub actions: ActionSet,
-    /// `keyboard`, `click` or `keyboard_click`, and what else a list may filter by.
+    /// `keyboard`, `click` or `keyboard_click`, and further tags by which lists can be filtered.
     pub tags: &'static [&'static str],
-    /// The speed at which animations are meant to be shown.
+    /// The intended playback speed of animations.
     pub frames_per_second: u8,
-    /// Whether levels differ from seed to seed.
+    /// Whether levels depend on the seed.
     pub seeded: bool,
-    /// One winning line of actions for each level under seed 0, as [`Action`]s in their short form, one level a line.
+    /// A winning sequence for each level under seed 0: one line for each level, with [`Action`]s in
+    /// their short form. Blank lines and lines that start with `#` are ignored.
     pub solutions: &'static str,
 }
 
 impl Facts {
-    /// The parsed id.
+    /// Parses the id.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the id is not well formed.
     pub fn game_id(&self) -> GameId {
         self.id
             .parse()
             .expect("the registry's test checks every id")
     }
 
-    /// How many levels there are.
+    /// Returns the number of levels.
     pub const fn level_count(&self) -> usize {
         self.baselines.len()
     }
 
-    /// The stored solution of a level under seed 0; empty if there is none.
+    /// Returns the stored solution of a level under seed 0, or an empty list if none is stored.
     pub fn solution(&self, level: LevelIndex) -> Vec<Action> {
         let lines = self
             .solutions
@@ -195,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_have_four_characters_and_a_version() {
+    fn id_needs_four_characters_and_a_version() {
         let id: GameId = "ab12-v1".parse().unwrap();
         assert_eq!((id.base(), id.version()), ("ab12", "v1"));
         assert!("ls20-9607627b".parse::<GameId>().is_ok());
@@ -215,9 +258,9 @@ mod tests {
     }
 
     #[test]
-    fn provisional_baselines_are_twice_the_solution() {
-        assert_eq!(Baseline::solved(7).actions, 14);
-        assert_eq!(Baseline::bounded(9).solution_length(), Some(9));
+    fn provisional_baseline_is_twice_the_solution_length() {
+        assert_eq!(Baseline::from_optimum(7).actions, 14);
+        assert_eq!(Baseline::from_upper_bound(9).solution_length(), Some(9));
         assert_eq!(
             Baseline {
                 actions: 9,

@@ -1,16 +1,16 @@
-//! How a window of any size fills the frame.
+//! The placement of a camera window on the frame.
 //!
-//! Invariant: the window's cells are squares of one size, as large as fit, in the middle of the frame; what remains is
-//! letter-box. Where the remainder is odd, the right or lower bar is the wider one.
+//! **Invariant:** the window is centred with the largest integer zoom that fits; the rest of the
+//! frame is letter-box. If a margin is odd, the right or lower bar is wider by one.
 
 use crate::{Frame, SIZE};
 
-/// How large the cells of a window are on the frame, and where they begin.
+/// The zoom and position of a window on the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fit {
     width: usize,
     height: usize,
-    /// The side of a cell.
+    /// The side of a level cell on the frame, in display cells.
     pub(crate) zoom: usize,
     /// The first column that is not letter-box.
     pub(crate) left: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The fit of a window of at most 64 × 64 cells; `None` if it has no cells.
+    /// Computes the fit of a window of at most 64 × 64 cells, or returns `None` if it has no cells.
     pub(crate) fn new(width: usize, height: usize) -> Option<Self> {
         let zoom = (SIZE.checked_div(width)?).min(SIZE.checked_div(height)?);
         Some(Self {
@@ -31,7 +31,8 @@ impl Fit {
         })
     }
 
-    /// Spreads the window, drawn in its own size into the upper left corner, over the frame.
+    /// Enlarges the window to fill the frame. The window must already be drawn at scale 1 in the
+    /// upper left corner.
     pub(crate) fn spread(self, frame: &mut Frame, letter_box: u8) {
         let Self {
             width,
@@ -45,7 +46,8 @@ impl Fit {
         }
         let cells = frame.cells_mut();
         let mut line = [letter_box; SIZE];
-        // From the bottom up: a row lands at or below its old place, where only rows stood that have already moved.
+        // Work from the bottom up: a row moves to its old position or below, and overwrites only
+        // rows that have already moved.
         for row in (0..height).rev() {
             widen(
                 &cells[row * SIZE..row * SIZE + width],
@@ -62,7 +64,8 @@ impl Fit {
     }
 }
 
-/// Repeats every cell `zoom` times. The usual factors are compiled apart: then each cell is one wide store.
+/// Repeats every cell `zoom` times. The common factors have specialised code in which each cell is
+/// one wide store.
 fn widen(source: &[u8], zoom: usize, target: &mut [u8]) {
     fn by<const ZOOM: usize>(source: &[u8], target: &mut [u8]) {
         for (place, &cell) in target.as_chunks_mut::<ZOOM>().0.iter_mut().zip(source) {
@@ -92,9 +95,9 @@ mod tests {
 
     use super::*;
 
-    /// The official engine's answers, version 0.9.3: size, zoom, left and upper margin.
+    /// Expected values from the official engine 0.9.3: size, zoom, left and upper margin.
     #[test]
-    fn the_largest_zoom_that_fits_stands_in_the_middle() {
+    fn largest_zoom_is_centred() {
         let table = [
             (64, 64, 1, 0, 0),
             (1, 1, 64, 0, 0),
@@ -128,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_larger_zoom_fits_and_the_bars_differ_by_at_most_one(width in 1_usize..=64, height in 1_usize..=64) {
+        fn zoom_is_maximal_and_margins_differ_by_at_most_one(width in 1_usize..=64, height in 1_usize..=64) {
             let fit = Fit::new(width, height).unwrap();
             prop_assert!(fit.zoom >= 1 && (fit.zoom + 1) * width.max(height) > SIZE);
             let (right, bottom) = (SIZE - fit.left - width * fit.zoom, SIZE - fit.top - height * fit.zoom);

@@ -1,7 +1,4 @@
-//! The picture that an agent sees: 64 × 64 cells of sixteen colours.
-//!
-//! Invariant kept by the native games' tests, not by the type: every cell is in `0..=15`. A game from outside may show any
-//! signed byte, kept here bit by bit. Drawing clips at the rim instead of failing, because a step cannot fail.
+//! The image that an agent sees: 64 × 64 cells of sixteen colours.
 
 use std::fmt;
 
@@ -10,46 +7,71 @@ pub const SIZE: usize = 64;
 /// Number of cells in a frame.
 pub const CELLS: usize = SIZE * SIZE;
 
-/// A 64 × 64 picture, row by row from the top left.
+/// A 64 × 64 image, stored row by row from the top left.
+///
+/// A cell is an index into the [`PALETTE`](crate::PALETTE). The type itself accepts any byte: a
+/// hosted game may show any signed byte, which is stored here with the same bits. The tests of the
+/// native games check that their cells are in `0..=15`; see [`Frame::is_valid`].
+///
+/// All drawing functions clip at the edges instead of failing, because a step cannot fail.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Frame;
+///
+/// let mut frame = Frame::filled(5);
+/// frame.rect(10, 20, 3, 2, 9); // x, y, width, height, colour
+/// frame.block::<4, 4>(62, 62, 8); // clipped to the 2 × 2 cells inside the frame
+/// assert_eq!(frame.get(12, 21), 9);
+/// assert_eq!(frame.get(13, 21), 5);
+/// assert_eq!(frame.cells().iter().filter(|&&cell| cell == 8).count(), 4);
+/// assert!(frame.is_valid());
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Frame {
     cells: [u8; CELLS],
 }
 
 impl Frame {
-    /// A frame of one colour.
+    /// Creates a frame of one colour.
     pub const fn filled(color: u8) -> Self {
         Self {
             cells: [color; CELLS],
         }
     }
 
-    /// A frame from its cells, row by row.
+    /// Creates a frame from its cells, row by row.
     pub const fn from_cells(cells: [u8; CELLS]) -> Self {
         Self { cells }
     }
 
-    /// All cells, row by row.
+    /// Returns all cells, row by row.
     pub const fn cells(&self) -> &[u8; CELLS] {
         &self.cells
     }
 
-    /// All cells for writing, row by row.
+    /// Returns all cells for writing, row by row.
     pub const fn cells_mut(&mut self) -> &mut [u8; CELLS] {
         &mut self.cells
     }
 
-    /// The rows from top to bottom.
+    /// Returns the rows from top to bottom.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.cells.chunks_exact(SIZE)
     }
 
-    /// The colour at column `x`, row `y`; both must be below 64.
+    /// Returns the colour at column `x`, row `y`, both below 64.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `64 * y + x` is not below 4,096. A column above 63 therefore reads a later row
+    /// unless it exceeds the frame.
     pub const fn get(&self, x: usize, y: usize) -> u8 {
         self.cells[y * SIZE + x]
     }
 
-    /// Colours one cell; outside the frame nothing happens.
+    /// Sets the colour of one cell; does nothing outside the frame.
     #[inline]
     pub fn set(&mut self, x: usize, y: usize, color: u8) {
         if x < SIZE && y < SIZE {
@@ -57,19 +79,20 @@ impl Frame {
         }
     }
 
-    /// Replaces the whole picture.
+    /// Copies all cells of another frame.
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         self.cells.copy_from_slice(&other.cells);
     }
 
-    /// Colours the whole picture.
+    /// Fills the whole frame with one colour.
     #[inline]
     pub fn clear(&mut self, color: u8) {
         self.cells.fill(color);
     }
 
-    /// Fills a rectangle of any size, clipped at the rim. For sizes known at compile time [`Frame::block`] is faster.
+    /// Fills a rectangle, clipped at the edges. For sizes known at compile time, [`Frame::block`]
+    /// is faster.
     #[inline]
     pub fn rect(&mut self, x: usize, y: usize, width: usize, height: usize, color: u8) {
         let (right, bottom) = ((x + width).min(SIZE), (y + height).min(SIZE));
@@ -81,7 +104,7 @@ impl Frame {
         }
     }
 
-    /// Draws the one-cell outline of a rectangle, clipped at the rim.
+    /// Draws the one-cell outline of a rectangle, clipped at the edges.
     pub fn outline(&mut self, x: usize, y: usize, width: usize, height: usize, color: u8) {
         if width == 0 || height == 0 {
             return;
@@ -92,13 +115,14 @@ impl Frame {
         self.rect(x + width - 1, y, 1, height, color);
     }
 
-    /// Fills a `W` × `H` block: a few wide stores, because the size is known.
+    /// Fills a `W` × `H` rectangle, clipped at the edges. The constant size compiles to a few wide
+    /// stores.
     #[inline]
     pub fn block<const W: usize, const H: usize>(&mut self, x: usize, y: usize, color: u8) {
         self.stamp(x, y, &[[color; W]; H]);
     }
 
-    /// Copies a small picture onto this one, every cell of it.
+    /// Copies a small image onto the frame with its upper left corner at `(x, y)`.
     #[inline]
     pub fn stamp<const W: usize, const H: usize>(
         &mut self,
@@ -120,7 +144,7 @@ impl Frame {
         }
     }
 
-    /// Copies a small picture onto this one, leaving out its cells of colour `transparent`.
+    /// Copies a small image onto the frame, except its cells of colour `transparent`.
     #[inline]
     pub fn stamp_over<const W: usize, const H: usize>(
         &mut self,
@@ -138,7 +162,8 @@ impl Frame {
         }
     }
 
-    /// The picture as 64 lines of 64 hexadecimal digits, for tests and golden files.
+    /// Returns 64 lines of 64 hexadecimal digits, for tests and golden files. Cells above 15 are
+    /// shown as `?`.
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity(CELLS + SIZE);
         for row in self.rows() {
@@ -151,12 +176,13 @@ impl Frame {
         text
     }
 
-    /// Whether every cell is one of the sixteen colours.
+    /// Returns whether every cell is one of the sixteen colours.
     pub fn is_valid(&self) -> bool {
         self.cells.iter().all(|&cell| cell < 16)
     }
 
-    /// The fingerprint of a sequence of frames, as it stands in recordings: XXH3 with 64 bits over all cells in order.
+    /// Returns the hash of a sequence of frames, as recordings contain it: the 64-bit XXH3 hash of
+    /// all cells in order.
     pub fn hash_all(frames: &[Self]) -> u64 {
         if let [frame] = frames {
             return xxhash_rust::xxh3::xxh3_64(&frame.cells);
@@ -180,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drawing_clips_at_the_rim() {
+    fn drawing_clips_at_the_edges() {
         let mut frame = Frame::filled(0);
         frame.block::<4, 4>(62, 62, 9);
         frame.rect(60, 0, 100, 2, 3);
@@ -193,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_leaves_its_transparent_cells() {
+    fn stamp_over_skips_transparent_cells() {
         let mut frame = Frame::filled(1);
         frame.stamp_over(10, 20, &[[5, 16], [16, 5]], 16);
         assert_eq!(
@@ -208,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_tells_the_order_of_frames() {
+    fn hash_depends_on_the_order_of_frames() {
         let (a, b) = (Frame::filled(1), Frame::filled(2));
         assert_ne!(
             Frame::hash_all(&[a.clone(), b.clone()]),

@@ -7,62 +7,114 @@ use serde::de::DeserializeOwned;
 
 use crate::{Action, ActionSet, Facts, Frame, FrameSink, LevelIndex};
 
-/// What a step led to.
+/// The effect of a step on the level being played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The level goes on.
-    Going,
+    /// The level continues.
+    Continue,
     /// The level is won.
     LevelWon,
-    /// The level is lost; only RESET leads on.
+    /// The level is lost; every action except RESET is ignored from now on.
     GameOver,
 }
 
-/// Everything that changes while a level is played.
+/// The part of a level that changes while it is played.
+///
+/// The state is split in two because undo treats the halves differently: it restores `board` and
+/// leaves `spent` alone. Two states are equal only if both halves are, so a search treats the same
+/// board with a different remaining budget as a different state.
+///
+/// **Invariant:** all later frames and outcomes follow from the level, the state and the actions.
+/// Randomness that a game needs during a level is part of the board.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::State;
+///
+/// let before = State { board: (3_u8, 4_u8), spent: 20_u16 };
+/// let mut after = before.clone();
+/// after.spent -= 1;
+/// assert_eq!(after.board, before.board);
+/// assert_ne!(after, before);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State<Board, Spent> {
-    /// What undo restores, randomness included.
+    /// The part that undo restores, including any random generator.
     pub board: Board,
-    /// What stays spent when the board is restored: a budget, lives.
+    /// The part that undo does not restore, such as a budget of actions or lives.
     pub spent: Spent,
 }
 
-/// What a state may be made of: compared and hashed by searches, written and read by snapshots. A `derive` gives all of it.
-pub trait Part: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync {}
+/// The traits that both halves of a [`State`] need: searches compare and hash states, snapshots
+/// serialise them. It is implemented for every type that derives those traits.
+pub trait StateData: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync {}
 
-impl<T: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync> Part for T {}
+impl<T: Clone + Eq + Hash + Serialize + DeserializeOwned + Send + Sync> StateData for T {}
 
-/// The state of a game's levels.
+/// The [`State`] of the game `G`.
 pub type StateOf<G> = State<<G as Game>::Board, <G as Game>::Spent>;
 
 /// The rules of a native game.
 ///
-/// A game has no value: it is a type whose functions are its rules. What never changes during a level (walls, a drawn
-/// background) is a [`Level`](Game::Level), made once and shared; what does change is a small [`State`]. So cloning a
-/// state, comparing two and searching millions of them is cheap.
+/// A game is a type without values whose associated functions are its rules. Data that never
+/// changes during a level, such as walls or a pre-drawn background, belongs in
+/// [`Level`](Game::Level), which is built once and shared. Data that does change belongs in a small
+/// [`State`]. Cloning, comparing and searching millions of states is therefore cheap.
 ///
-/// **Invariant:** all functions are pure, and a step depends on nothing but its arguments.
-/// **Invariant:** states hold no heap memory, so that a step allocates nothing.
+/// [`Episode`](crate::Episode) calls these functions and adds the behaviour that all games share:
+/// RESET, undo, the sequence of levels, and what happens after a win or a loss. The
+/// [crate documentation](crate) contains a complete game.
+///
+/// # Invariants
+///
+/// * All functions are pure: their results depend on nothing but their arguments.
+/// * States hold no heap memory, so that a step does not allocate.
+/// * [`draw`](Game::draw) sets every cell of the frame to a colour in `0..=15`.
+///
+/// The test suite that every registered game must pass checks these invariants.
+///
+/// # Examples
+///
+/// The functions can be called without an episode, which is convenient in unit tests. Here
+/// `Counter` is a game whose levels are won when a counter reaches 3:
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/counter.rs"));
+/// use rhae_engine::NoFrames;
+///
+/// # fn main() -> Result<(), rhae_engine::EnvironmentError> {
+/// let level = Counter::level(LevelIndex(0), 0);
+/// let mut state = Counter::start(&level);
+/// let outcome = Counter::step(&level, &mut state, Action::Action1, &mut NoFrames);
+/// assert_eq!((outcome, state.board), (Outcome::Continue, 1));
+/// let outcome = Counter::step(&level, &mut state, Action::Action2, &mut NoFrames);
+/// assert_eq!((outcome, state.board), (Outcome::LevelWon, 3));
+/// # Ok(())
+/// # }
+/// ```
 pub trait Game: Sized + Send + Sync + 'static {
-    /// What is known of the game without playing it.
+    /// The metadata of the game.
     const FACTS: Facts;
 
-    /// What does not change while a level is played.
+    /// The data that does not change while a level is played.
     type Level: Send + Sync;
-    /// What undo restores.
-    type Board: Part;
-    /// What undo does not restore; `()` if there is no such thing.
-    type Spent: Part;
+    /// The part of the state that undo restores.
+    type Board: StateData;
+    /// The part of the state that undo does not restore, or `()`.
+    type Spent: StateData;
 
-    /// Makes a level. Seed 0 is the canonical game.
+    /// Builds a level. Seed 0 is the canonical game; other seeds may change the level only if
+    /// [`Facts::seeded`] is set.
     fn level(index: LevelIndex, seed: u64) -> Self::Level;
 
-    /// The state in which a level begins.
+    /// Returns the state in which a level starts.
     fn start(level: &Self::Level) -> StateOf<Self>;
 
-    /// Carries out one of the offered actions; RESET and undo never arrive here.
+    /// Applies one of the [`offered`](Game::offered) actions to `state`.
     ///
-    /// Goes through the sink only the frames of an animation: the settled picture that ends every observation is drawn by
+    /// RESET and undo (ACTION7) are handled by the episode and never reach this function. Pass only
+    /// animation frames to `sink`. The settled frame, which ends every observation, is drawn by
     /// [`draw`](Game::draw).
     fn step(
         level: &Self::Level,
@@ -71,38 +123,49 @@ pub trait Game: Sized + Send + Sync + 'static {
         sink: &mut impl FrameSink,
     ) -> Outcome;
 
-    /// Draws the settled picture of a state, every cell of it.
+    /// Draws the settled frame of a state. It must set every cell, because `frame` holds an older
+    /// image.
     fn draw(level: &Self::Level, state: &StateOf<Self>, frame: &mut Frame);
 
-    /// Called after undo has restored the board, or found nothing to restore, to charge what undo costs and to show what
-    /// became of it.
-    fn undone(
+    /// Charges the cost of an undo and passes its animation to `sink`.
+    ///
+    /// The episode calls it after it has restored the board. `restored` is false if there was
+    /// nothing to undo. The default is a free undo.
+    fn on_undo(
         _level: &Self::Level,
         _state: &mut StateOf<Self>,
         _restored: bool,
         _sink: &mut impl FrameSink,
     ) -> Outcome {
-        Outcome::Going
+        Outcome::Continue
     }
 
-    /// The actions offered in a state; an action that is not offered changes nothing.
+    /// Returns the kinds of action offered in a state. Any other action is counted and changes
+    /// nothing. The default is all actions of [`Facts::actions`].
     fn offered(_level: &Self::Level, _state: &StateOf<Self>) -> ActionSet {
         Self::FACTS.actions
     }
 
-    /// One cell, on the frame, of each area in which a click may matter in this state. For exploration only, never shown to an agent:
-    /// a click elsewhere must do the same as one of these, or nothing but what every idle click does.
+    /// Returns one cell `(x, y)` of the frame for each area in which a click may have an effect in
+    /// this state.
+    ///
+    /// Only exploration uses the list; agents never see it. A click on any other cell must have the
+    /// same effect as one of these, or the effect that every click without a target has.
     fn clicks(_level: &Self::Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         std::iter::empty()
     }
 
-    /// The whole state as a number below 2^[`PACKED_BITS`](crate::PACKED_BITS), where it fits. Then a search keeps that
-    /// number alone, in place of a hash and of the state. Equal numbers must mean equal states, ended levels included.
+    /// Encodes the whole state as a number below 2^[`PACKED_BITS`](crate::PACKED_BITS), or returns
+    /// `None` if it does not fit.
+    ///
+    /// A search then stores this number instead of a key and the state. Equal numbers must mean
+    /// equal states, including states in which the level has ended. [`Packer`](crate::Packer) and
+    /// [`Unpacker`](crate::Unpacker) do the bit arithmetic.
     fn pack(_level: &Self::Level, _state: &StateOf<Self>) -> Option<u128> {
         None
     }
 
-    /// The state of a number that [`pack`](Game::pack) gave for the same level.
+    /// Decodes a number that [`pack`](Game::pack) returned for the same level.
     fn unpack(_level: &Self::Level, _packed: u128) -> Option<StateOf<Self>> {
         None
     }

@@ -1,36 +1,35 @@
-//! What a sprite is for others: whether it is seen, whether it is felt, and in which shape.
+//! The modes of a sprite: its collision shape, whether it is visible and whether it collides.
 //!
-//! The two are independent of each other and of the picture; [`Sprite::collides_with`](crate::Sprite::collides_with) says
-//! what they mean for a pair.
+//! [`Sprite::collides_with`](crate::Sprite::collides_with) defines what they mean for two sprites.
 
-/// How a sprite takes part in collisions.
+/// The shape with which a sprite takes part in collisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Blocking {
-    /// It never collides.
+    /// The sprite never collides.
     NotBlocked,
-    /// Its whole rectangle collides, if the other sprite has no finer shape.
+    /// The bounding box collides, unless the other sprite is pixel-perfect.
     BoundingBox,
-    /// Its cells collide.
+    /// The cells that are not transparent collide.
     #[default]
     PixelPerfect,
 }
 
-/// Whether a sprite is seen and whether it takes part in collisions at all.
+/// Whether a sprite is visible and whether it takes part in collisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Interaction {
-    /// Seen and felt.
+    /// Visible and collidable.
     #[default]
     Tangible,
-    /// Seen only.
+    /// Visible only.
     Intangible,
-    /// Felt only.
+    /// Collidable only.
     Invisible,
-    /// Neither.
+    /// Neither visible nor collidable.
     Removed,
 }
 
 impl Interaction {
-    /// The mode with these two properties.
+    /// Returns the mode with these two properties.
     pub const fn new(visible: bool, collidable: bool) -> Self {
         match (visible, collidable) {
             (true, true) => Self::Tangible,
@@ -40,12 +39,10 @@ impl Interaction {
         }
     }
 
-    /// Whether it is drawn.
     pub const fn is_visible(self) -> bool {
         matches!(self, Self::Tangible | Self::Intangible)
     }
 
-    /// Whether it takes part in collisions.
     pub const fn is_collidable(self) -> bool {
         matches!(self, Self::Tangible | Self::Invisible)
     }
@@ -56,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mode_is_its_two_properties() {
+    fn mode_round_trips_through_its_properties() {
         for mode in [
             Interaction::Tangible,
             Interaction::Intangible,

@@ -1,16 +1,31 @@
-//! The key of a state: what searches and agents of our own use to tell states apart.
-//!
-//! Equal states have equal keys. Different ones collide with a probability of about n²/2¹²⁹ among n states, which is said
-//! wherever exactness is claimed. A key holds no history and no counters, and is never stored in a file.
+//! State keys: 128-bit fingerprints that identify states in searches and in the built-in agents.
 
 use std::hash::{Hash, Hasher};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// A 128-bit fingerprint of a state.
+///
+/// Equal states have equal keys. Among n different states, the probability of any collision is
+/// about n²/2¹²⁹; results that claim to be exact state this assumption. A key covers a state only:
+/// it contains no history and no counters of the run.
+///
+/// **Invariant:** keys are compared within one process and never stored in files, because they
+/// depend on the byte order of the platform and on the layout of the state type.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{StateKey, key_of};
+///
+/// let key: StateKey = key_of(&(3_u8, [1_u8, 2]));
+/// assert_eq!(key, key_of(&(3_u8, [1_u8, 2])));
+/// assert_ne!(key, key_of(&(3_u8, [2_u8, 1])));
+/// ```
 pub type StateKey = u128;
 
-/// The key of anything hashable: XXH3 with 128 bits over what it feeds to a [`Hasher`].
+/// Returns the key of any hashable value: the 128-bit XXH3 hash of the bytes that it feeds to a
+/// [`Hasher`].
 #[inline]
 pub fn key_of<T: Hash + ?Sized>(value: &T) -> StateKey {
     let mut hasher = KeyHasher {
@@ -22,11 +37,12 @@ pub fn key_of<T: Hash + ?Sized>(value: &T) -> StateKey {
     hasher.key()
 }
 
-/// Larger than the state of any game of ours; it is cleared for every key.
+/// The buffer size in bytes: larger than the state of any shipped game, but small, because it is
+/// zeroed for every key.
 const BUFFER: usize = 128;
 
-/// Collects small states in a buffer, which one call hashes; larger ones go through the streaming form.
-/// The two forms agree, so a key does not depend on the way it was made.
+/// Collects the bytes of a small state in a buffer and hashes them with one call. Larger states use
+/// the streaming API of XXH3, which produces the same hash.
 struct KeyHasher {
     buffer: [u8; BUFFER],
     used: usize,
@@ -46,7 +62,7 @@ impl KeyHasher {
 }
 
 impl KeyHasher {
-    /// Takes bytes of which there are so many that the buffer is not enough.
+    /// Passes the buffer and then `bytes`, which do not fit into it, to the streaming hasher.
     #[cold]
     fn overflow(&mut self, bytes: &[u8]) {
         let rest = self.rest.get_or_insert_with(|| Box::new(Xxh3::new()));
@@ -55,7 +71,7 @@ impl KeyHasher {
         self.used = 0;
     }
 
-    /// Takes the bytes of a number: that many are moved in one go.
+    /// Appends the bytes of a number. The constant length compiles to a single store.
     #[inline]
     fn put<const N: usize>(&mut self, bytes: [u8; N]) {
         match self
@@ -119,7 +135,7 @@ impl Hasher for KeyHasher {
     }
 
     fn finish(&self) -> u64 {
-        unreachable!("a key has 128 bits and is taken with `key`")
+        unreachable!("a key has 128 bits and is returned by `key`")
     }
 }
 
@@ -136,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_their_bytes() {
+    fn numbers_are_hashed_as_their_bytes() {
         let numbers = (
             1_u8,
             0x203_u16,
@@ -154,7 +170,7 @@ mod tests {
         bytes.extend(numbers.5.to_ne_bytes());
         bytes.extend(numbers.6.to_ne_bytes());
         assert_eq!(key_of(&numbers), xxh3_128(&bytes));
-        // Over the end of the buffer, too.
+        // The same beyond the end of the buffer.
         let many = [numbers; 9];
         assert_eq!(key_of(&Many(&many)), xxh3_128(&bytes.repeat(9)));
     }
@@ -168,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_the_hash_of_the_bytes_however_they_arrive() {
+    fn key_does_not_depend_on_how_the_bytes_are_split() {
         let bytes: Vec<u8> = (0..2000).map(|index| (index * 7) as u8).collect();
         for length in [0, 1, 511, 512, 513, 1024, 2000] {
             for piece in [1, 3, 64, 700] {

@@ -2,7 +2,24 @@
 
 /// A rectangular text map.
 ///
-/// Leading and trailing blank lines and the common indentation are dropped, so that a map can stand indented in source.
+/// Blank lines at both ends and the indentation of every row are removed, so that a map can be
+/// indented in source code.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::TextMap;
+///
+/// let map = TextMap::new(
+///     "
+///     ....
+///     .S#.
+///     ....
+///     ",
+/// );
+/// assert_eq!((map.width(), map.height()), (4, 3));
+/// assert_eq!(map.find(b'S').next(), Some((1, 1)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextMap {
     width: usize,
@@ -10,7 +27,12 @@ pub struct TextMap {
 }
 
 impl TextMap {
-    /// Reads a map. Panics if the rows differ in length or hold anything but ASCII, because maps are constants of a game.
+    /// Parses a map.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the rows differ in length or contain non-ASCII characters. Maps are constants of a
+    /// game, so this is a programming error.
     pub fn new(text: &str) -> Self {
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         let content: Vec<&str> = lines
@@ -28,7 +50,7 @@ impl TextMap {
         let width = rows.first().map_or(0, |row| row.len());
         assert!(
             rows.iter().all(|row| row.len() == width && row.is_ascii()),
-            "the rows of a map differ in length:\n{text}"
+            "the rows of a map must be ASCII and must not differ in length:\n{text}"
         );
         Self {
             width,
@@ -36,12 +58,12 @@ impl TextMap {
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub const fn height(&self) -> usize {
         match self.cells.len().checked_div(self.width) {
             Some(height) => height,
@@ -49,12 +71,17 @@ impl TextMap {
         }
     }
 
-    /// The character at column `x`, row `y`.
+    /// Returns the character at column `x`, row `y`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the cell lies beyond the last cell of the map. The column is not checked
+    /// separately.
     pub fn get(&self, x: usize, y: usize) -> u8 {
         self.cells[y * self.width + x]
     }
 
-    /// Every cell as (column, row, character), row by row.
+    /// Iterates over all cells as `(column, row, character)`, row by row.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, u8)> {
         self.cells
             .iter()
@@ -62,7 +89,7 @@ impl TextMap {
             .map(|(index, &cell)| (index % self.width, index / self.width, cell))
     }
 
-    /// The places of a character, row by row.
+    /// Iterates over the cells `(column, row)` that hold the character `wanted`, row by row.
     pub fn find(&self, wanted: u8) -> impl Iterator<Item = (usize, usize)> {
         self.iter()
             .filter(move |&(_, _, cell)| cell == wanted)
@@ -75,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indentation_and_blank_lines_are_dropped() {
+    fn indentation_and_blank_lines_are_removed() {
         let map = TextMap::new(
             "
             #..
@@ -89,7 +116,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "differ in length")]
-    fn ragged_rows_are_refused() {
+    fn ragged_rows_panic() {
         TextMap::new("##\n#");
     }
 }

@@ -1,15 +1,18 @@
-//! Two sprites as one: the rules of the official engine, version 0.9.3.
+//! Merging two sprites into one, with the rules of the official engine 0.9.3.
 //!
-//! Invariant: the merged sprite shows and blocks what the two did where neither covered the other. Its picture is in
-//! plain size and upright, because orientation and scale have gone into it.
+//! The merged sprite is upright and at scale 1: its picture is made of the rendered pictures of
+//! both sprites, which already contain their orientation and scale.
 
 use crate::picture::check_size;
 use crate::{Blocking, Interaction, Picture, Sprite, SpriteError, TRANSPARENT};
 
 impl Sprite {
-    /// This sprite over another one, as a single sprite with this one's name.
+    /// Merges this sprite, drawn on top, with another one. The result has the name of this sprite,
+    /// the higher of both layers, the finer blocking mode and the tags of both.
     ///
-    /// It stands on the higher of their layers, takes the finer of their ways to block and has the tags of both.
+    /// # Errors
+    ///
+    /// Returns [`SpriteError::TooLarge`] if the bounding box of both exceeds 2²⁴ cells.
     pub fn merged(&self, other: &Self) -> Result<Self, SpriteError> {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));
         let end = |from: fn(&Self) -> i32, length: fn(&Self) -> usize| {
@@ -19,7 +22,7 @@ impl Sprite {
                 .max()
                 .unwrap_or(0)
         };
-        // The ends lie behind the starts, so the distances are positive.
+        // The ends are never before the starts, so the differences are not negative.
         let width = (end(|sprite| sprite.x, Self::width) - i64::from(x)).unsigned_abs() as usize;
         let height = (end(|sprite| sprite.y, Self::height) - i64::from(y)).unsigned_abs() as usize;
         check_size(width, height)?;
@@ -57,7 +60,8 @@ const fn merged_blocking(one: Blocking, two: Blocking) -> Blocking {
     }
 }
 
-/// Not symmetric: of a sprite that is only seen and one that is only felt, the first decides.
+/// Returns the interaction mode of a merged sprite. Not symmetric: if one sprite is only visible
+/// and the other only collidable, the first one decides.
 const fn merged_interaction(one: Interaction, two: Interaction) -> Interaction {
     match (one, two) {
         (Interaction::Removed, _) => two,
@@ -74,9 +78,9 @@ mod tests {
     use crate::Frame;
     use crate::arbitrary::sprite;
 
-    /// The official engine's answers, version 0.9.3.
+    /// Expected values from the official engine 0.9.3.
     #[test]
-    fn the_first_sprite_covers_the_second() {
+    fn first_sprite_covers_the_second() {
         let one = Sprite::new("one", Picture::from_rows(&[[1, -1], [-2, 1]]).unwrap())
             .at(-1, 2)
             .on_layer(-4)
@@ -99,9 +103,9 @@ mod tests {
         assert_eq!(merged.tags, ["a", "b", "c"]);
     }
 
-    /// The official engine's answers, version 0.9.3.
+    /// Expected values from the official engine 0.9.3.
     #[test]
-    fn modes_merge() {
+    fn modes_are_merged() {
         use Blocking::{BoundingBox, NotBlocked, PixelPerfect};
         use Interaction::{Intangible, Invisible, Removed, Tangible};
         let blocking = [NotBlocked, BoundingBox, PixelPerfect];
@@ -128,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn sprites_too_far_apart_are_refused() {
+    fn merging_distant_sprites_is_an_error() {
         let one = Sprite::new("one", Picture::from_rows(&[[1]]).unwrap()).at(i32::MIN, i32::MIN);
         let two = one.clone().at(i32::MAX, i32::MAX);
         assert!(matches!(
@@ -139,8 +143,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_merged_sprite_looks_like_the_two(one in sprite(), two in sprite()) {
-            // Solid cells without colour cover colours when merged, but not when drawn one after the other.
+        fn merged_sprite_looks_like_both_sprites(one in sprite(), two in sprite()) {
+            // Solid cells cover colours in a merged sprite, but not when the sprites are drawn
+            // separately, so they are replaced by a colour here.
             let plain = |mut sprite: Sprite| {
                 sprite.remap_color(Some(-2), 5).unwrap();
                 sprite

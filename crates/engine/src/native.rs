@@ -6,20 +6,43 @@ use crate::{
     Observation, StateKey, key_of,
 };
 
-/// One play of a native game.
-pub struct Native<G: Game> {
+/// An [`Episode`] of a native game that also keeps its latest [`Observation`].
+///
+/// It supports every optional capability of [`Environment`] that applies within one process:
+/// forks, snapshots, click targets and a key of the hidden state. Its commands never fail.
+///
+/// # Examples
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/counter.rs"));
+/// use rhae_engine::{Environment, NativeEnvironment};
+///
+/// # fn main() -> Result<(), rhae_engine::EnvironmentError> {
+/// let mut play = NativeEnvironment::<Counter>::new(0);
+/// play.act(Action::Action1)?;
+/// let snapshot = play.snapshot()?.expect("native environments support snapshots");
+///
+/// let mut other = NativeEnvironment::<Counter>::new(0);
+/// other.restore(&snapshot)?;
+/// assert_eq!(other.episode().state(), play.episode().state());
+/// assert_eq!(other.observation().settled(), play.observation().settled());
+/// # Ok(())
+/// # }
+/// ```
+pub struct NativeEnvironment<G: Game> {
     info: GameInfo,
     episode: Episode<G>,
     observation: Observation,
 }
 
-impl<G: Game> Native<G> {
-    /// A new play under a seed, as after its first RESET.
+impl<G: Game> NativeEnvironment<G> {
+    /// Creates a play in the state after its first RESET.
     pub fn new(seed: u64) -> Self {
         Self::from_episode(Episode::new(seed))
     }
 
-    /// A play that goes on from an episode.
+    /// Creates a play that continues `episode`. Its first observation is reported as that of a full
+    /// reset.
     pub fn from_episode(episode: Episode<G>) -> Self {
         let mut frames = FrameBuffer::with_capacity(4);
         frames.frame(|frame| episode.draw(frame));
@@ -41,13 +64,13 @@ impl<G: Game> Native<G> {
         }
     }
 
-    /// The play itself.
+    /// Returns the underlying episode, with the typed state of the game.
     pub const fn episode(&self) -> &Episode<G> {
         &self.episode
     }
 }
 
-impl<G: Game> Environment for Native<G> {
+impl<G: Game> Environment for NativeEnvironment<G> {
     fn info(&self) -> &GameInfo {
         &self.info
     }
@@ -57,20 +80,21 @@ impl<G: Game> Environment for Native<G> {
     }
 
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
-        let seen = &mut self.observation;
-        seen.frames.clear();
-        let step = self.episode.act(action, &mut seen.frames);
-        if seen.frames.frames().is_empty() {
-            seen.frames.frame(|frame| self.episode.draw(frame));
+        let observation = &mut self.observation;
+        observation.frames.clear();
+        let step = self.episode.act(action, &mut observation.frames);
+        // An ignored command draws nothing, but an observation always has a settled frame.
+        if observation.frames.frames().is_empty() {
+            observation.frames.frame(|frame| self.episode.draw(frame));
         }
-        seen.action = action;
-        seen.state = self.episode.status();
-        seen.levels_completed = self.episode.completed();
-        seen.available = self.episode.offered();
-        seen.full_reset = step.full_reset;
-        seen.counted = step.counted;
-        seen.changed = step.changed;
-        Ok(seen)
+        observation.action = action;
+        observation.state = self.episode.status();
+        observation.levels_completed = self.episode.completed();
+        observation.available = self.episode.offered();
+        observation.full_reset = step.full_reset;
+        observation.counted = step.counted;
+        observation.changed = step.changed;
+        Ok(observation)
     }
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
@@ -88,10 +112,12 @@ impl<G: Game> Environment for Native<G> {
     fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
         let (episode, last) = snapshot::restore(&self.episode, snapshot)?;
         *self = Self::from_episode(episode);
-        let seen = &mut self.observation;
-        (seen.action, seen.full_reset, seen.counted, seen.changed) =
-            (last.action, last.full_reset, last.counted, last.changed);
-        Ok(seen)
+        let observation = &mut self.observation;
+        observation.action = last.action;
+        observation.full_reset = last.full_reset;
+        observation.counted = last.counted;
+        observation.changed = last.changed;
+        Ok(observation)
     }
 
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
@@ -104,7 +130,7 @@ impl<G: Game> Environment for Native<G> {
         )
     }
 
-    /// The whole state of the level: a frame need not show what is left to spend.
+    /// Returns a key of the whole state of the level, because the frame need not show all of it.
     fn hidden_key(&self) -> Option<StateKey> {
         Some(key_of(self.episode.state()))
     }

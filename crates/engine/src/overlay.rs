@@ -1,15 +1,15 @@
-//! What is drawn last, onto the finished frame: counters, lives, hints.
+//! Overlays: counters, lives and hints that are drawn onto the finished frame.
 //!
-//! Invariant: an overlay sees places of the frame, never of a level, and the camera's position and zoom do not touch it.
+//! **Invariant:** an overlay uses display coordinates only; the position and zoom of the camera do
+//! not affect it.
 
 use crate::{Frame, Interaction, Sprite, SpriteError};
 
-/// Something that draws itself over the finished picture.
+/// A drawing on top of the finished frame.
 ///
-/// A function that takes the frame is an overlay. To draw a sprite in one, whatever its modes say, draw its
-/// [`rendered`](Sprite::rendered) picture.
+/// Every `Fn(&mut Frame)` is an overlay. To draw a sprite in an overlay regardless of its modes,
+/// draw its [`rendered`](Sprite::rendered) picture.
 pub trait Overlay {
-    /// Draws onto the 64 × 64 frame.
     fn draw(&self, frame: &mut Frame);
 }
 
@@ -19,10 +19,11 @@ impl<F: Fn(&mut Frame)> Overlay for F {
     }
 }
 
-/// Pairs of sprites of which one is shown while the pair is on and the other while it is off.
+/// Pairs of sprites, of which the first is shown while the pair is on and the second while it is
+/// off.
 ///
-/// A pair is on as long as its first sprite is not removed. A new pair is as its sprites are: until it is switched, both
-/// may be shown.
+/// A pair is on unless its first sprite is removed. A new pair keeps the modes of its sprites, so
+/// both may be shown until the pair is switched for the first time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Toggles {
     pairs: Vec<Pair>,
@@ -47,7 +48,7 @@ impl Pair {
 }
 
 impl Toggles {
-    /// An overlay of pairs: what is shown while on, and what is shown while off.
+    /// Creates an overlay from pairs of an "on" sprite and an "off" sprite.
     pub fn new(pairs: impl IntoIterator<Item = (Sprite, Sprite)>) -> Self {
         Self {
             pairs: pairs
@@ -57,22 +58,24 @@ impl Toggles {
         }
     }
 
-    /// How many pairs there are.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// The sprites of all pairs, what is shown while on first.
+    /// Iterates over all pairs as (on sprite, off sprite).
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&Sprite, &Sprite)> {
         self.pairs.iter().map(|pair| (&pair.on, &pair.off))
     }
 
-    /// Whether a pair is on.
+    /// Returns whether a pair is on.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SpriteError::NoPair`] if there is no pair with this index.
     pub fn is_enabled(&self, index: usize) -> Result<bool, SpriteError> {
         let pair = self.pairs.get(index).ok_or(SpriteError::NoPair {
             index,
@@ -82,32 +85,44 @@ impl Toggles {
     }
 
     /// Switches a pair on.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SpriteError::NoPair`] if there is no pair with this index.
     pub fn enable(&mut self, index: usize) -> Result<(), SpriteError> {
         self.switch(index, true)
     }
 
     /// Switches a pair off.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SpriteError::NoPair`] if there is no pair with this index.
     pub fn disable(&mut self, index: usize) -> Result<(), SpriteError> {
         self.switch(index, false)
     }
 
-    /// Switches on every pair whose first sprite has the tag.
+    /// Switches on every pair whose on sprite has the tag.
     pub fn enable_all(&mut self, tag: &str) {
         self.tagged(tag).for_each(|pair| pair.switch(true));
     }
 
-    /// Switches off every pair whose first sprite has the tag.
+    /// Switches off every pair whose on sprite has the tag.
     pub fn disable_all(&mut self, tag: &str) {
         self.tagged(tag).for_each(|pair| pair.switch(false));
     }
 
-    /// Switches on the first pair with the tag whose first sprite is removed; says whether there was one.
+    /// Switches on the first pair whose on sprite has the tag and is removed. Returns whether there
+    /// was one.
     pub fn enable_first(&mut self, tag: &str) -> bool {
         self.switch_first(tag, Interaction::Removed, true)
     }
 
-    /// Switches off the first pair with the tag whose first sprite is intangible, which is how switching on leaves it: a
-    /// pair that was never switched is usually tangible and passed over. Says whether there was one.
+    /// Switches off the first pair whose on sprite has the tag and is intangible. Returns whether
+    /// there was one.
+    ///
+    /// A pair that was never switched is usually skipped: sprites are tangible by default, and only
+    /// switching a pair makes its visible sprite intangible.
     pub fn disable_first(&mut self, tag: &str) -> bool {
         self.switch_first(tag, Interaction::Intangible, false)
     }
@@ -133,7 +148,7 @@ impl Toggles {
     }
 }
 
-/// Draws the sprites in the order of the pairs, whatever their layers; only removed ones are left out.
+/// Draws all sprites except removed ones, in the order of the pairs. Layers are ignored.
 impl Overlay for Toggles {
     fn draw(&self, frame: &mut Frame) {
         for sprite in self.pairs.iter().flat_map(|pair| [&pair.on, &pair.off]) {
@@ -162,14 +177,14 @@ mod tests {
         [61, 62, 63].map(|x| frame.get(x, 63))
     }
 
-    /// The official engine's answers, version 0.9.3.
+    /// Expected values from the official engine 0.9.3.
     #[test]
-    fn pairs_are_switched_by_place_and_by_tag() {
+    fn pairs_are_switched_by_index_and_by_tag() {
         let mut lamps = lamps();
         assert_eq!(shown(&lamps), [2, 2, 2]);
         assert!(
             !lamps.disable_first("lamp") && !lamps.enable_first("lamp"),
-            "a pair that was never switched is passed over"
+            "a pair that was never switched is skipped"
         );
         assert_eq!(
             [0, 1, 2].map(|index| lamps.is_enabled(index)),
@@ -196,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_is_not_there_is_an_error() {
+    fn missing_pair_is_an_error() {
         let mut lamps = lamps();
         let error = SpriteError::NoPair { index: 3, count: 3 };
         assert_eq!(lamps.enable(3), Err(error));
@@ -205,9 +220,9 @@ mod tests {
         assert_eq!(error.to_string(), "there is no pair `3` among `3`");
     }
 
-    /// As in the official engine, version 0.9.3, where only the removed are left out of an overlay.
+    /// Expected values from the official engine 0.9.3, which omits only removed sprites.
     #[test]
-    fn invisible_sprites_are_drawn_and_layers_do_not_count() {
+    fn invisible_sprites_are_drawn_and_layers_are_ignored() {
         let dot =
             |color: i8| Sprite::new("dot", Picture::from_rows(&[[color]]).unwrap()).at(61, 63);
         let pair = (

@@ -1,50 +1,69 @@
-//! Small states as one number: what a search uses instead of a hash and instead of the state itself.
+//! Packing of small states into one number, which a search stores instead of a key and the state.
 //!
-//! Fields are put below those that are there, which move up, and taken out last first: so no field has to know its place. Nothing here
-//! knows what a field means. **Invariant:** a number that [`Packer::finish`] gives is below 2¹²⁶, so that a search has two bits
-//! for its own use.
+//! [`Packer`] shifts the existing fields up and adds each new field at the bottom. [`Unpacker`]
+//! returns the fields in reverse order. No field needs to know its offset.
+//!
+//! **Invariant:** a packed number is below 2¹²⁶, which leaves a search two bits for its own use.
 
-/// The most bits a packed state has.
+/// The maximum number of bits of a packed state.
 pub const PACKED_BITS: u32 = 126;
 
-/// Bits of a place in a set.
-const PLACE: u32 = 7;
-/// The place of a set that has none.
-const NO_PLACE: u64 = 127;
+/// The bits of one position in a set.
+const POSITION_BITS: u32 = 7;
+/// The encoding of "no position" in a set of at most one position.
+const NO_POSITION: u64 = 127;
 
-/// Puts fields into a number.
+/// Packs fields into a number.
+///
+/// A set is a `u128` with one bit for each position on a board. A field that does not fit is not
+/// reported at once; [`finish`](Packer::finish) then returns `None`.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Packer, Unpacker};
+///
+/// let mut packer = Packer::new();
+/// packer.put(5, 3);
+/// packer.put_positions(1 << 10 | 1 << 40, 2);
+/// let packed = packer.finish().expect("3 + 2 * 7 bits fit");
+///
+/// // Fields come back in reverse order.
+/// let mut unpacker = Unpacker::new(packed);
+/// assert_eq!(unpacker.take_positions(2), 1 << 10 | 1 << 40);
+/// assert_eq!(unpacker.take(3), 5);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packer {
     packed: u128,
     used: u32,
-    too_big: bool,
+    invalid: bool,
 }
 
 impl Packer {
-    /// Nothing yet.
     pub const fn new() -> Self {
         Self {
             packed: 0,
             used: 0,
-            too_big: false,
+            invalid: false,
         }
     }
 
-    /// Adds a field of this many bits, 64 at most.
+    /// Adds a field of at most 64 bits.
     #[inline]
     pub const fn put(&mut self, field: u64, bits: u32) {
-        self.too_big |= bits < 64 && field >> bits != 0;
-        // What does not fit is lost, but then the sum of the bits tells.
+        self.invalid |= bits < 64 && field >> bits != 0;
+        // Bits that are shifted out are lost, but then `used` exceeds the limit.
         self.packed = self.packed << bits | field as u128;
         self.used += bits;
     }
 
-    /// Adds eight fields of this many bits each.
+    /// Adds eight fields of `bits` bits each, where `bits` is 1 to 8.
     #[inline]
     pub const fn put_bytes(&mut self, fields: [u8; 8], bits: u32) {
         let fields = u64::from_le_bytes(fields);
-        self.too_big |= fields & !(EACH * (0xFF >> (8 - bits))) != 0;
-        // Two neighbours become one field of twice the width, three times.
+        self.invalid |= fields & !(EACH * (0xFF >> (8 - bits))) != 0;
+        // Each of the three steps joins neighbouring fields into one of twice the width.
         let gap = 8 - bits;
         let pairs = fields & PAIRS | (fields & !PAIRS) >> gap;
         let fours = pairs & FOURS | (pairs & !FOURS) >> (2 * gap);
@@ -52,55 +71,57 @@ impl Packer {
         self.put(all, 8 * bits);
     }
 
-    /// Adds the places of a set that has exactly `count` of them, the lowest first.
+    /// Adds a set of exactly `count` positions, 7 bits for each, the lowest first.
     #[inline]
-    pub const fn put_places(&mut self, set: u128, count: u32) {
-        // How often this goes round depends on the count alone, which a processor soon knows by heart.
-        let (mut places, mut all, mut left) = (Places::of(set), 0, count);
-        while left > 0 {
-            let place = places.next();
-            self.packed = self.packed << PLACE | place as u128;
-            all |= place;
-            left -= 1;
+    pub const fn put_positions(&mut self, set: u128, count: u32) {
+        // The number of iterations depends on `count` only, which makes the loop predictable.
+        let (mut positions, mut all, mut remaining) = (Positions::of(set), 0, count);
+        while remaining > 0 {
+            let position = positions.next();
+            self.packed = self.packed << POSITION_BITS | position as u128;
+            all |= position;
+            remaining -= 1;
         }
-        self.used += PLACE * count;
-        self.too_big |= all >> PLACE != 0 || !places.is_empty();
+        self.used += POSITION_BITS * count;
+        self.invalid |= all >> POSITION_BITS != 0 || !positions.is_empty();
     }
 
-    /// Adds a set of at most one place.
+    /// Adds a set of at most one position, which must not be 127, in 7 bits.
     #[inline]
-    pub const fn put_place(&mut self, set: u128) {
-        self.too_big |= set & set.wrapping_sub(1) != 0;
+    pub const fn put_position(&mut self, set: u128) {
+        self.invalid |= set & set.wrapping_sub(1) != 0;
         self.put(
             if set == 0 {
-                NO_PLACE
+                NO_POSITION
             } else {
                 set.trailing_zeros() as u64
             },
-            PLACE,
+            POSITION_BITS,
         );
-        self.too_big |= set >> NO_PLACE != 0;
+        self.invalid |= set >> NO_POSITION != 0;
     }
 
-    /// Adds a set with a bit for each of so many places, beginning with the first that it may have.
+    /// Adds a set with one bit for each of the positions `first..first + positions`. The set must
+    /// not contain any other position.
     #[inline]
-    pub const fn put_set(&mut self, set: u128, first: u32, places: u32) {
+    pub const fn put_set(&mut self, set: u128, first: u32, positions: u32) {
         let field = set >> first;
-        self.too_big |= field << first != set || field >> places != 0;
-        self.packed = self.packed << places | field;
-        self.used += places;
+        self.invalid |= field << first != set || field >> positions != 0;
+        self.packed = self.packed << positions | field;
+        self.used += positions;
     }
 
-    /// Adds nothing, but refuses the state if what its fields mean does not hold.
+    /// Adds nothing, but makes [`finish`](Packer::finish) return `None` unless `holds` is true. A
+    /// game uses it for a property of the state that its encoding relies on.
     #[inline]
     pub const fn require(&mut self, holds: bool) {
-        self.too_big |= !holds;
+        self.invalid |= !holds;
     }
 
-    /// The number, unless something did not fit.
+    /// Returns the packed number, or `None` if a field did not fit or a requirement was not met.
     #[inline]
     pub const fn finish(self) -> Option<u128> {
-        if self.too_big || self.used > PACKED_BITS {
+        if self.invalid || self.used > PACKED_BITS {
             None
         } else {
             Some(self.packed)
@@ -108,21 +129,25 @@ impl Packer {
     }
 }
 
-/// A bit of each byte; then every other byte, every other pair of bytes, and the lower four.
+// Masks for `put_bytes`: the lowest bit of each byte, every other byte, every other pair of bytes,
+// and the lower four bytes.
 const EACH: u64 = 0x0101_0101_0101_0101;
 const PAIRS: u64 = 0x00FF_00FF_00FF_00FF;
 const FOURS: u64 = 0x0000_FFFF_0000_FFFF;
 const EIGHT: u64 = 0x0000_0000_FFFF_FFFF;
 
-/// What is left of a set whose places are taken one by one: half by half, because a number of 64 bits is quicker to handle.
-struct Places {
+/// An iterator over the positions of a set. It handles one 64-bit half after the other, which is
+/// faster than 128-bit arithmetic.
+struct Positions {
+    /// The remaining positions of the current half.
     half: u64,
+    /// The positions of the half that follows; 0 once it is the current one.
     next: u64,
-    /// Where the half begins.
+    /// The position of the lowest bit of `half`.
     base: u64,
 }
 
-impl Places {
+impl Positions {
     #[inline]
     const fn of(set: u128) -> Self {
         Self {
@@ -137,29 +162,28 @@ impl Places {
         self.half | self.next == 0
     }
 
-    /// The lowest place that is left; 128 if there is none.
+    /// Removes and returns the lowest position; 128 if the set is empty.
     #[inline]
     const fn next(&mut self) -> u64 {
         if self.half == 0 {
             (self.half, self.next, self.base) = (self.next, 0, 64);
         }
-        let place = self.base + self.half.trailing_zeros() as u64;
+        let position = self.base + self.half.trailing_zeros() as u64;
         self.half &= self.half.wrapping_sub(1);
-        place
+        position
     }
 }
 
-/// Takes fields out of a number, the last that was put in first.
+/// Extracts the fields of a number that [`Packer`] returned, in reverse order.
 #[derive(Clone, Copy, Debug)]
 pub struct Unpacker(u128);
 
 impl Unpacker {
-    /// The fields of a packed number.
     pub const fn new(packed: u128) -> Self {
         Self(packed)
     }
 
-    /// The next field of this many bits, 64 at most.
+    /// Takes a field of 1 to 64 bits.
     #[inline]
     pub const fn take(&mut self, bits: u32) -> u64 {
         let field = self.0 as u64 & (u64::MAX >> (64 - bits));
@@ -167,17 +191,17 @@ impl Unpacker {
         field
     }
 
-    /// The next eight bits or fewer.
+    /// Takes a field of 1 to 8 bits.
     #[inline]
     pub const fn take_u8(&mut self, bits: u32) -> u8 {
         self.take(bits) as u8
     }
 
-    /// Eight fields of this many bits each.
+    /// Takes the eight fields of [`Packer::put_bytes`].
     #[inline]
     pub const fn take_bytes(&mut self, bits: u32) -> [u8; 8] {
         let (all, gap) = (self.take(8 * bits), 8 - bits);
-        // As in `put_bytes`, backwards.
+        // The inverse of `put_bytes`: each step splits a field into two.
         let half = u64::MAX >> (64 - 4 * bits);
         let fours = all & half | (all & !half) << (4 * gap);
         let quarter = (u64::MAX >> (64 - 2 * bits)) * 0x0000_0001_0000_0001;
@@ -186,29 +210,33 @@ impl Unpacker {
         (pairs & eighth | (pairs & !eighth) << gap).to_le_bytes()
     }
 
-    /// A set of `count` places.
+    /// Takes a set of [`Packer::put_positions`].
     #[inline]
-    pub const fn take_places(&mut self, count: u32) -> u128 {
-        let (mut set, mut left) = (0, count);
-        while left > 0 {
-            set |= 1 << self.take(PLACE);
-            left -= 1;
+    pub const fn take_positions(&mut self, count: u32) -> u128 {
+        let (mut set, mut remaining) = (0, count);
+        while remaining > 0 {
+            set |= 1 << self.take(POSITION_BITS);
+            remaining -= 1;
         }
         set
     }
 
-    /// A set of at most one place.
+    /// Takes a set of [`Packer::put_position`].
     #[inline]
-    pub const fn take_place(&mut self) -> u128 {
-        let place = self.take(PLACE);
-        if place == NO_PLACE { 0 } else { 1 << place }
+    pub const fn take_position(&mut self) -> u128 {
+        let position = self.take(POSITION_BITS);
+        if position == NO_POSITION {
+            0
+        } else {
+            1 << position
+        }
     }
 
-    /// A set with a bit for each of so many places, beginning with the first that it may have.
+    /// Takes a set of [`Packer::put_set`].
     #[inline]
-    pub const fn take_set(&mut self, first: u32, places: u32) -> u128 {
-        let field = self.0 & (u128::MAX >> (128 - places));
-        self.0 >>= places;
+    pub const fn take_set(&mut self, first: u32, positions: u32) -> u128 {
+        let field = self.0 & (u128::MAX >> (128 - positions));
+        self.0 >>= positions;
         field << first
     }
 }
@@ -221,7 +249,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_come_back(fields in proptest::collection::vec((any::<u64>(), 1_u32..=42), 0..4), set: u128) {
+        fn fields_round_trip(fields in proptest::collection::vec((any::<u64>(), 1_u32..=42), 0..4), set: u128) {
             let mut packer = Packer::new();
             fields.iter().for_each(|&(field, bits)| packer.put(field >> (64 - bits), bits));
             let mut unpacker = Unpacker::new(packer.finish().expect("three times 42 bits fit"));
@@ -230,26 +258,26 @@ mod tests {
             }
             let count = set.count_ones();
             let mut packer = Packer::new();
-            packer.put_places(set, count);
+            packer.put_positions(set, count);
             match packer.finish() {
-                Some(packed) => prop_assert_eq!(Unpacker::new(packed).take_places(count), set),
+                Some(packed) => prop_assert_eq!(Unpacker::new(packed).take_positions(count), set),
                 None => prop_assert!(count > 18),
             }
-            // The last place stands for none.
+            // Position 127 encodes an empty set, so it is cleared here.
             let one = set & set.wrapping_neg() & u128::MAX >> 1;
             let some = set << 20 >> 30 << 10;
             let mut packer = Packer::new();
-            packer.put_place(one);
+            packer.put_position(one);
             packer.put_set(some, 10, 98);
-            packer.put_place(0);
+            packer.put_position(0);
             let mut unpacker = Unpacker::new(packer.finish().expect("112 bits fit"));
-            prop_assert_eq!((unpacker.take_place(), unpacker.take_set(10, 98), unpacker.take_place()), (0, some, one));
+            prop_assert_eq!((unpacker.take_position(), unpacker.take_set(10, 98), unpacker.take_position()), (0, some, one));
         }
     }
 
     proptest! {
         #[test]
-        fn bytes_come_back(bytes: [u8; 8], more: u8) {
+        fn bytes_round_trip(bytes: [u8; 8], more: u8) {
             for bits in 1..=8 {
                 let fields = bytes.map(|byte| byte >> (8 - bits));
                 let mut packer = Packer::new();
@@ -267,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn state_that_does_not_fit_is_rejected() {
         let packed = |fields: &[(u64, u32)]| {
             let mut packer = Packer::new();
             fields
@@ -289,12 +317,12 @@ mod tests {
             (1 << 127, 0),
         ] {
             let mut packer = Packer::new();
-            packer.put_places(set, count);
+            packer.put_positions(set, count);
             assert_eq!(packer.finish(), None, "{set:x} {count}");
         }
         for (place, set) in [(0b11, 0), (1 << 127, 0), (0, 0b111), (0, 1 << 10)] {
             let mut packer = Packer::new();
-            packer.put_place(place);
+            packer.put_position(place);
             packer.put_set(set, 2, 8);
             assert_eq!(packer.finish(), None, "{place:x} {set:x}");
         }

@@ -1,9 +1,9 @@
-//! The sixteen colours, fixed by the ARC-AGI-3 benchmark.
+//! The sixteen colours of the ARC-AGI-3 benchmark.
 
 /// A colour as red, green and blue bytes.
 pub type Rgb = [u8; 3];
 
-/// What each cell value looks like.
+/// The colour of each cell value.
 pub const PALETTE: [Rgb; 16] = [
     [0xFF, 0xFF, 0xFF],
     [0xCC, 0xCC, 0xCC],

@@ -1,107 +1,109 @@
-//! A rectangle of cells that sprites are made of, with its solid cells as bit masks.
+//! The image of a sprite: a rectangle of cells, with a bit mask of the cells that collide.
 //!
-//! Invariant: a picture never changes, so that sprites can share it; the masks always agree with the cells.
-//! It does not know where it stands, what it means or how it came about. Sizes beyond the frame are allowed, and so are
-//! pictures without any cell, because games make both.
+//! **Invariant:** a picture is immutable, so that sprites can share it, and its mask agrees with
+//! its cells. A picture has no position. It may be larger than the frame or have no cells at all,
+//! because games create both.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::{Frame, SIZE};
 
-/// The cell through which one sees and walks.
+/// A cell that is not drawn and does not collide.
 pub const TRANSPARENT: i8 = -1;
-/// The cell through which one sees, but which collides. Every number below −1 behaves the same way.
+/// A cell that is not drawn but collides. Every value below −1 behaves the same way.
 pub const SOLID: i8 = -2;
 
-/// The most cells of a picture: enough for a frame-sized picture in its largest useful scale.
+/// The maximum number of cells of a picture: enough for a frame-sized picture at scale 64.
 pub(crate) const MAX_CELLS: usize = 1 << 24;
 
-/// What is wrong with a picture, or with what a sprite or a camera was asked to be.
+/// The error for an invalid picture, or an invalid property of a sprite, camera or overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpriteError {
-    /// A picture is a list of rows, and there is none.
+    /// The list of rows is empty.
     #[error("a picture needs at least one row")]
     NoRows,
     /// The rows differ in length.
     #[error("row `{row}` has `{found}` cells, but the first one has `{expected}`")]
     Ragged {
-        /// The row, counted from 0.
+        /// The index of the row, starting at 0.
         row: usize,
-        /// Its length.
+        /// The length of this row.
         found: usize,
         /// The length of the first row.
         expected: usize,
     },
-    /// The cells do not fill the picture.
+    /// The number of cells is not width × height.
     #[error("a picture of `{width}` x `{height}` cells cannot have `{found}`")]
     CellCount {
-        /// Columns.
         width: usize,
-        /// Rows.
         height: usize,
-        /// How many cells there were.
         found: usize,
     },
-    /// The picture would have more cells than anything can show.
+    /// The picture would have more than 2²⁴ cells.
     #[error("a picture of `{width}` x `{height}` cells is too large")]
-    TooLarge {
-        /// Columns.
-        width: usize,
-        /// Rows.
-        height: usize,
-    },
-    /// A scale of 0.
+    TooLarge { width: usize, height: usize },
     #[error("a scale cannot be `0`")]
     ZeroScale,
-    /// A picture can only be reduced by a factor that divides both sides.
+    /// The reduction factor does not divide both sides of the picture.
     #[error(
         "a picture of `{width}` x `{height}` cells cannot be reduced by `{factor}`: it does not divide both sides"
     )]
     Indivisible {
-        /// Columns.
         width: usize,
-        /// Rows.
         height: usize,
-        /// How many cells were to become one, in each direction.
+        /// The side of the square of cells that should become one cell.
         factor: usize,
     },
-    /// A block that is to become one cell has a majority, but a cell below −1 has no colour to count.
+    /// A square of cells cannot be reduced to one cell: it does not become transparent, and it
+    /// contains this cell below −1, which has no colour.
     #[error("a block with the cell `{0}` cannot be reduced")]
     Colorless(i8),
-    /// An angle that is no multiple of a quarter turn.
+    /// The angle in degrees is not a multiple of 90.
     #[error("`{0}` degrees is not a multiple of `90`")]
     Rotation(i64),
-    /// A camera larger than the frame.
+    /// The camera is larger than the frame.
     #[error("a camera of `{width}` x `{height}` cells does not fit into `64` x `64`")]
-    CameraSize {
-        /// Columns.
-        width: usize,
-        /// Rows.
-        height: usize,
-    },
-    /// There is no such pair in an overlay.
+    CameraSize { width: usize, height: usize },
+    /// The overlay has no pair with this index.
     #[error("there is no pair `{index}` among `{count}`")]
     NoPair {
-        /// The index that was asked for.
         index: usize,
-        /// How many pairs there are.
+        /// The number of pairs in the overlay.
         count: usize,
     },
 }
 
-/// An immutable rectangle of cells: colours from 0 up, [`TRANSPARENT`], or [`SOLID`].
+/// An immutable rectangle of cells. A cell is a colour from 0 up, [`TRANSPARENT`] or [`SOLID`].
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Frame, Picture, TRANSPARENT};
+///
+/// let picture = Picture::from_rows(&[[8, TRANSPARENT], [8, 8]])?;
+/// let mut frame = Frame::filled(0);
+/// picture.draw(&mut frame, 10, 10);
+/// assert_eq!((frame.get(10, 10), frame.get(11, 10)), (8, 0));
+/// assert_eq!(picture.enlarged(3)?.width(), 6);
+/// # Ok::<(), rhae_engine::SpriteError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Picture {
     width: usize,
     height: usize,
     cells: Vec<i8>,
-    /// One bit for each cell that collides, the lowest bit leftmost, in [`Picture::words`] words for each row.
+    /// One bit for each cell, set if it collides, with the lowest bit leftmost. Each row has
+    /// [`Picture::words`] words.
     solid: Vec<u64>,
 }
 
 impl Picture {
-    /// A picture from its cells, row by row.
+    /// Creates a picture from its cells, row by row.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the number of cells is not `width * height` or exceeds 2²⁴.
     pub fn new(width: usize, height: usize, cells: Vec<i8>) -> Result<Self, SpriteError> {
         check_size(width, height)?;
         if cells.len() != width * height {
@@ -114,7 +116,12 @@ impl Picture {
         Ok(Self::of(width, height, cells))
     }
 
-    /// A picture from its rows, top to bottom.
+    /// Creates a picture from its rows, top to bottom.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no row, if the rows differ in length, or if there are more than
+    /// 2²⁴ cells.
     pub fn from_rows<Row: AsRef<[i8]>>(rows: &[Row]) -> Result<Self, SpriteError> {
         let expected = rows.first().ok_or(SpriteError::NoRows)?.as_ref().len();
         let mut cells = Vec::with_capacity(rows.len().saturating_mul(expected).min(MAX_CELLS));
@@ -131,7 +138,7 @@ impl Picture {
         Self::new(expected, rows.len(), cells)
     }
 
-    /// A picture from as many cells as it has; its size was checked with [`check_size`].
+    /// Creates a picture whose size the caller has checked with [`check_size`].
     pub(crate) fn of(width: usize, height: usize, cells: Vec<i8>) -> Self {
         debug_assert_eq!(width * height, cells.len());
         let words = width.div_ceil(64);
@@ -153,37 +160,38 @@ impl Picture {
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub const fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub const fn height(&self) -> usize {
         self.height
     }
 
-    /// All cells, row by row.
+    /// Returns all cells, row by row.
     pub fn cells(&self) -> &[i8] {
         &self.cells
     }
 
-    /// The rows from top to bottom.
+    /// Returns the rows from top to bottom.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[i8]> {
         (0..self.height).map(|row| &self.cells[row * self.width..(row + 1) * self.width])
     }
 
-    /// The cell at column `x`, row `y`, if there is one.
+    /// Returns the cell at column `x`, row `y`, or `None` outside the picture.
     pub fn get(&self, x: usize, y: usize) -> Option<i8> {
         (x < self.width && y < self.height).then(|| self.cells[y * self.width + x])
     }
 
-    /// Draws the colours onto a frame, clipped at its rim; cells below 0 leave what is there.
+    /// Draws the picture onto a frame with its upper left corner at `(x, y)`, clipped at the edges.
+    /// Cells below 0 are not drawn.
     pub fn draw(&self, frame: &mut Frame, x: i32, y: i32) {
         self.draw_within(frame, i64::from(x), i64::from(y), SIZE, SIZE);
     }
 
-    /// Draws the colours, clipped to the frame's upper left `width` × `height` cells.
+    /// Draws the picture, clipped to the upper left `width` × `height` cells of the frame.
     pub(crate) fn draw_within(
         &self,
         frame: &mut Frame,
@@ -214,18 +222,18 @@ impl Picture {
         }
     }
 
-    /// The number of mask words that a row takes.
+    /// Returns the number of mask words of each row.
     pub(crate) const fn words(&self) -> usize {
         self.width.div_ceil(64)
     }
 
-    /// The mask words of all rows.
+    /// Returns the mask words of all rows.
     pub(crate) fn solid(&self) -> &[u64] {
         &self.solid
     }
 }
 
-/// Whether a picture of this size may be made.
+/// Checks that a picture of this size has at most [`MAX_CELLS`] cells.
 pub(crate) fn check_size(width: usize, height: usize) -> Result<(), SpriteError> {
     match width.checked_mul(height) {
         Some(cells) if cells <= MAX_CELLS => Ok(()),
@@ -233,18 +241,19 @@ pub(crate) fn check_size(width: usize, height: usize) -> Result<(), SpriteError>
     }
 }
 
-/// The part of `0..limit` that something of this length covers from `start` on.
+/// Returns the intersection of `0..limit` with `start..start + length`.
 fn visible(start: i64, length: usize, limit: usize) -> Range<usize> {
     let clip = |place: i64| usize::try_from(place).unwrap_or(0).min(limit);
     clip(start)..clip(start + length as i64)
 }
 
-/// How far `place` lies behind `start`, which is not behind it.
+/// Returns the distance from `start` to `place`, which must not be before it.
 fn distance(start: i64, place: usize) -> usize {
     usize::try_from(place as i64 - start).unwrap_or(0)
 }
 
-/// One line for each row: hexadecimal colours, `.` for transparent, `:` for solid cells without colour.
+/// Writes one line for each row: hexadecimal colours, `.` for transparent cells, `:` for solid
+/// ones.
 impl fmt::Debug for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Picture {}x{}", self.width, self.height)?;
@@ -271,7 +280,7 @@ mod tests {
     use crate::arbitrary::picture;
 
     #[test]
-    fn rows_must_be_equally_long() {
+    fn rows_of_different_lengths_are_rejected() {
         assert_eq!(
             Picture::from_rows::<[i8; 0]>(&[]).unwrap_err(),
             SpriteError::NoRows
@@ -301,8 +310,8 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_may_have_rows_without_cells() {
-        // The official engine, version 0.9.3, takes `[[]]` as one row of width 0.
+    fn picture_may_have_rows_without_cells() {
+        // The official engine 0.9.3 accepts `[[]]` as one row of width 0.
         let picture = Picture::from_rows(&[[]]).unwrap();
         assert_eq!(
             (picture.width(), picture.height(), picture.rows().len()),
@@ -331,7 +340,7 @@ mod tests {
         }
 
         #[test]
-        fn drawing_by_rows_is_drawing_cell_by_cell(picture in picture(1..90, 1..90), x in -100..100, y in -100..100) {
+        fn drawing_agrees_with_cell_by_cell_drawing(picture in picture(1..90, 1..90), x in -100..100, y in -100..100) {
             let mut frame = Frame::filled(7);
             picture.draw(&mut frame, x, y);
             let mut expected = Frame::filled(7);

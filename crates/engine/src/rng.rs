@@ -1,9 +1,21 @@
-//! The one source of randomness: a small, named, versioned generator.
-//!
-//! Changing a single bit of its output would change generated levels and every random play, so the algorithm is part
-//! of the formats: [`Rng::NAME`] stands in what depends on it.
+//! The only source of randomness: a small, named, versioned generator.
 
-/// PCG-XSH-RR with 64 bits of state and 32 bits of output (O'Neill, 2014).
+/// A deterministic random generator: PCG-XSH-RR with 64 bits of state and 32 bits of output
+/// (O'Neill, 2014).
+///
+/// Generated levels and random plays depend on every bit of its output. The algorithm is therefore
+/// part of the file formats, and files that depend on it contain [`Rng::NAME`].
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Rng;
+///
+/// let mut rng = Rng::new(42, 0);
+/// let roll = rng.below(6) + 1;
+/// assert!((1..=6).contains(&roll));
+/// assert_eq!(roll, Rng::new(42, 0).below(6) + 1, "the same seed gives the same numbers");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rng {
     state: u64,
@@ -11,12 +23,14 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The name of the algorithm, the seeding and the derivations below, for formats.
+    /// The name of the algorithm including its seeding and the derived functions below, for use in
+    /// file formats.
     pub const NAME: &'static str = "pcg32-v1";
 
     const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 
-    /// The generator for a seed and a stream: different streams of one seed are independent.
+    /// Creates the generator for a seed and a stream. Different streams of one seed are
+    /// independent.
     pub const fn new(seed: u64, stream: u64) -> Self {
         let increment = stream << 1 | 1;
         let state = increment
@@ -26,7 +40,7 @@ impl Rng {
         Self { state, increment }
     }
 
-    /// The next 32 bits.
+    /// Returns the next 32 bits.
     #[inline]
     pub const fn next_u32(&mut self) -> u32 {
         let old = self.state;
@@ -37,16 +51,21 @@ impl Rng {
         shifted.rotate_right((old >> 59) as u32)
     }
 
-    /// The next 64 bits, high half first.
+    /// Returns the next 64 bits, high half first.
     pub const fn next_u64(&mut self) -> u64 {
         (self.next_u32() as u64) << 32 | self.next_u32() as u64
     }
 
-    /// A number below `bound`, every one equally likely; `bound` must not be 0.
+    /// Returns a uniformly distributed number below `bound`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `bound` is 0.
     #[inline]
     pub const fn below(&mut self, bound: u32) -> u32 {
-        assert!(bound > 0, "nothing lies below 0");
-        // Multiply and keep the high half; reject the few low products that would favour small results.
+        assert!(bound > 0, "the bound must not be 0");
+        // Multiply and keep the high half. Reject the few low products that would bias the result
+        // towards small numbers.
         let threshold = bound.wrapping_neg() % bound;
         loop {
             let product = self.next_u32() as u64 * bound as u64;
@@ -56,7 +75,7 @@ impl Rng {
         }
     }
 
-    /// Puts the items into a random order.
+    /// Shuffles the items; every order is equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let bound = u32::try_from(last + 1).expect("more than 2^32 items");
@@ -64,7 +83,7 @@ impl Rng {
         }
     }
 
-    /// One of the items, or `None` if there is none.
+    /// Returns a random item, or `None` if the slice is empty.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         let bound = u32::try_from(items.len()).expect("more than 2^32 items");
         (bound > 0).then(|| &items[self.below(bound) as usize])
@@ -76,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_sequence_is_pinned() {
+    fn output_matches_the_reference_sequence() {
         // The first outputs of the published demo program for seed 42, stream 54.
         let mut rng = Rng::new(42, 54);
         let drawn: Vec<u32> = (0..6).map(|_| rng.next_u32()).collect();
@@ -94,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn below_covers_its_range_evenly() {
+    fn below_is_uniform() {
         let mut rng = Rng::new(1, 0);
         let mut counts = [0; 6];
         for _ in 0..60_000 {
@@ -107,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffle_keeps_all_items() {
+    fn shuffle_keeps_all_items() {
         let mut items: Vec<u32> = (0..50).collect();
         Rng::new(3, 0).shuffle(&mut items);
         assert_ne!(items, (0..50).collect::<Vec<_>>());

@@ -1,26 +1,25 @@
-//! Quarter turns.
+//! Rotations by multiples of 90 degrees.
 
 use crate::SpriteError;
 
-/// A number of quarter turns, clockwise.
+/// A clockwise rotation by a multiple of 90 degrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rotation {
-    /// Upright.
     #[default]
     R0,
-    /// A quarter turn clockwise.
     R90,
-    /// Upside down.
     R180,
-    /// A quarter turn counter-clockwise.
     R270,
 }
 
 impl Rotation {
-    /// All rotations in order.
     pub const ALL: [Self; 4] = [Self::R0, Self::R90, Self::R180, Self::R270];
 
-    /// The rotation by this many degrees clockwise, which may be negative or beyond a full turn.
+    /// Returns the rotation by this many degrees clockwise. The angle may be negative or above 360.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SpriteError::Rotation`] if the angle is not a multiple of 90.
     pub const fn from_degrees(degrees: i64) -> Result<Self, SpriteError> {
         match degrees.rem_euclid(360) {
             0 => Ok(Self::R0),
@@ -31,12 +30,12 @@ impl Rotation {
         }
     }
 
-    /// Degrees clockwise, below 360.
+    /// Returns the angle in degrees clockwise, below 360.
     pub const fn degrees(self) -> u16 {
         self as u16 * 90
     }
 
-    /// Both rotations, one after the other.
+    /// Returns the rotation by the sum of both angles.
     pub const fn then(self, other: Self) -> Self {
         Self::ALL[(self as usize + other as usize) % 4]
     }
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn degrees_wrap_round() {
+    fn degrees_wrap_at_a_full_turn() {
         assert_eq!(Rotation::from_degrees(-90), Ok(Rotation::R270));
         assert_eq!(Rotation::from_degrees(450), Ok(Rotation::R90));
         assert_eq!(Rotation::from_degrees(45), Err(SpriteError::Rotation(45)));

@@ -1,23 +1,46 @@
-//! Where the frames of a step go: into a buffer that is kept and reused, or nowhere.
+//! The destinations of the frames of an action: a reusable buffer, or none.
 
 use crate::Frame;
 
-/// The most frames one action may give.
+/// The maximum number of frames that one action can produce.
 pub const MAX_FRAMES: usize = 1000;
 
-/// Takes the frames of an animation as a game steps.
+/// Receives the frames of an action while the game executes it.
 ///
-/// A game offers each intermediate frame as a closure that draws all of it, so that a search, which looks at no
-/// picture, pays nothing for animations.
+/// A game passes each frame as a closure that draws it. A sink that discards frames, such as
+/// [`NoFrames`], never calls the closure, so a search pays nothing for animations.
+///
+/// **Invariant:** the rules of a game do not depend on the sink. The state and the outcome of a
+/// step are the same whether or not its frames are drawn.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{FrameBuffer, FrameSink, NoFrames};
+///
+/// // A flash of three frames.
+/// fn flash(sink: &mut impl FrameSink) {
+///     for color in [0, 15, 0] {
+///         sink.frame(|frame| frame.clear(color));
+///     }
+/// }
+///
+/// let mut buffer = FrameBuffer::default();
+/// flash(&mut buffer);
+/// assert_eq!(buffer.frames().len(), 3);
+/// assert_eq!(buffer.frames()[1].get(0, 0), 15);
+/// flash(&mut NoFrames); // draws nothing
+/// ```
 pub trait FrameSink {
-    /// Whether frames are kept; a game may skip work that only pictures need when they are not.
+    /// Whether the sink keeps frames. If it does not, a game may skip work that only drawing needs.
     const DRAWS: bool;
 
-    /// Takes one frame. The closure must draw every cell: what it is given holds an older picture.
+    /// Receives one frame. The closure must set every cell, because the frame that it is given
+    /// holds an older image.
     fn frame(&mut self, draw: impl FnOnce(&mut Frame));
 }
 
-/// Drops all frames without drawing them.
+/// Discards all frames without drawing them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFrames;
 
@@ -28,7 +51,7 @@ impl FrameSink for NoFrames {
     fn frame(&mut self, _draw: impl FnOnce(&mut Frame)) {}
 }
 
-/// Frames kept in memory that is used again for the next action.
+/// Stores frames in memory that is reused for the next action.
 #[derive(Clone, Debug, Default)]
 pub struct FrameBuffer {
     frames: Vec<Frame>,
@@ -36,7 +59,7 @@ pub struct FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// A buffer that holds this many frames before it allocates again.
+    /// Creates an empty buffer that can hold this many frames before it allocates.
     pub fn with_capacity(frames: usize) -> Self {
         Self {
             frames: vec![Frame::filled(0); frames],
@@ -44,17 +67,17 @@ impl FrameBuffer {
         }
     }
 
-    /// Forgets the frames but keeps their memory.
+    /// Removes all frames but keeps their memory.
     pub fn clear(&mut self) {
         self.used = 0;
     }
 
-    /// The frames taken since the last [`clear`](Self::clear).
+    /// Returns the frames received since the last [`clear`](Self::clear).
     pub fn frames(&self) -> &[Frame] {
         &self.frames[..self.used]
     }
 
-    /// Replaces the content.
+    /// Replaces the content with copies of `frames`.
     pub fn set(&mut self, frames: &[Frame]) {
         self.clear();
         for frame in frames {
@@ -63,7 +86,8 @@ impl FrameBuffer {
     }
 }
 
-/// Frames from outside, as many as there are: the official engine gives up to 1,001.
+/// Takes over the frames of a hosted game. [`MAX_FRAMES`] does not apply: the official engine
+/// produces up to 1,001 frames.
 impl From<Vec<Frame>> for FrameBuffer {
     fn from(frames: Vec<Frame>) -> Self {
         Self {
@@ -76,7 +100,8 @@ impl From<Vec<Frame>> for FrameBuffer {
 impl FrameSink for FrameBuffer {
     const DRAWS: bool = true;
 
-    /// Past [`MAX_FRAMES`] the last frame is replaced: the settled picture is always there and always last.
+    /// Stores one frame. Once there are [`MAX_FRAMES`], each further frame replaces the last one,
+    /// so that the settled frame is always present and always last.
     #[inline]
     fn frame(&mut self, draw: impl FnOnce(&mut Frame)) {
         if self.used < MAX_FRAMES {
@@ -94,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_beyond_the_limit_replace_the_last() {
+    fn frames_beyond_the_limit_replace_the_last_frame() {
         let mut buffer = FrameBuffer::with_capacity(2);
         for _ in 0..MAX_FRAMES {
             buffer.frame(|frame| frame.clear(1));
@@ -105,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_buffer_starts_over() {
+    fn cleared_buffer_is_empty_and_reusable() {
         let mut buffer = FrameBuffer::default();
         buffer.frame(|frame| frame.clear(3));
         buffer.clear();

@@ -1,14 +1,20 @@
-//! A play of a native game as bytes, and back.
+//! The binary form of a play of a native game.
 //!
 //! ```text
-//! snapshot = header body checksum:u64      postcard, the checksum little-endian: XXH3 with 64 bits over all before it
+//! snapshot = header body checksum:u64
 //! header   = format:u8 software environment seed:u64
 //! ```
 //!
-//! **Invariant:** what is taken gives, from then on, the same answers as the play it was made of. What does not fit (another
-//! format, software, environment or seed, a flipped bit, a picture that is drawn otherwise today) is refused with the reason, and
-//! the play that was asked to take it stays as it was. Nothing but a log of actions is meant to outlive the software: a snapshot only
-//! saves the time of playing it again.
+//! Header and body are encoded with postcard. The checksum is the 64-bit XXH3 hash of all bytes
+//! before it, little-endian.
+//!
+//! **Invariant:** a restored play responds exactly as the saved play would. A snapshot is rejected
+//! with a reason if its format, software version, environment or seed differs, if a bit is flipped,
+//! or if its state is drawn differently now. The play that it should have replaced is then
+//! unchanged.
+//!
+//! A snapshot only saves the time of replaying an action log. Only the log can be read by other
+//! software versions.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,7 +24,7 @@ use crate::{
     Action, ActionKind, EnvironmentError, Episode, Frame, Game, LevelIndex, Observation, PlayState,
 };
 
-/// The version of the form, and of how games write their boards into it.
+/// The version of this format and of the way in which games serialise their boards.
 const FORMAT: u8 = 2;
 const SOFTWARE: &str = env!("CARGO_PKG_VERSION");
 
@@ -30,32 +36,34 @@ struct Header<'a> {
     seed: u64,
 }
 
-/// All that later answers depend on.
+/// Everything that later observations depend on. The encoding depends on the order of the fields.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Saved<Board, Spent> {
+pub(crate) struct SnapshotBody<Board, Spent> {
     pub(crate) level: u8,
     pub(crate) board: Board,
     pub(crate) spent: Spent,
     pub(crate) status: u8,
     pub(crate) completed: u8,
     pub(crate) acted: bool,
-    /// How many boards undo may go back through, and the newest of them, oldest first.
+    /// The depth of the undo stack.
     pub(crate) depth: u64,
+    /// The retained boards of the undo stack, oldest first.
     pub(crate) boards: Vec<Board>,
-    /// The level's actions.
+    /// The encoded actions since the level started.
     pub(crate) log: Vec<u8>,
+    /// The encoded last command.
     last: Vec<u8>,
     full_reset: bool,
     counted: bool,
     changed: bool,
-    /// The hash of the settled picture.
-    picture: u64,
+    /// The hash of the settled frame.
+    frame_hash: u64,
 }
 
-/// The bytes of a play.
+/// Serialises a play and the flags of its last observation.
 pub(crate) fn save<G: Game>(
     episode: &Episode<G>,
-    seen: &Observation,
+    observation: &Observation,
 ) -> Result<Vec<u8>, EnvironmentError> {
     let id = G::FACTS.game_id();
     let header = Header {
@@ -66,7 +74,7 @@ pub(crate) fn save<G: Game>(
     };
     let (boards, depth) = episode.undo_boards();
     let state = episode.state();
-    let saved = Saved {
+    let body = SnapshotBody {
         level: episode.level().0,
         board: state.board.clone(),
         spent: state.spent.clone(),
@@ -78,67 +86,70 @@ pub(crate) fn save<G: Game>(
         acted: episode.acted(),
         depth: depth as u64,
         boards,
-        log: packed(episode.level_log()),
-        last: packed(&[seen.action]),
-        full_reset: seen.full_reset,
-        counted: seen.counted,
-        changed: seen.changed,
-        picture: Frame::hash_all(std::slice::from_ref(seen.settled())),
+        log: encode(episode.level_log()),
+        last: encode(&[observation.action]),
+        full_reset: observation.full_reset,
+        counted: observation.counted,
+        changed: observation.changed,
+        frame_hash: Frame::hash_all(std::slice::from_ref(observation.settled())),
     };
     let failed = |error: postcard::Error| {
         EnvironmentError::Failed(format!("cannot write a snapshot: {error}"))
     };
     let mut bytes = postcard::to_allocvec(&header).map_err(failed)?;
-    bytes.extend(postcard::to_allocvec(&saved).map_err(failed)?);
+    bytes.extend(postcard::to_allocvec(&body).map_err(failed)?);
     bytes.extend(xxh3_64(&bytes).to_le_bytes());
     Ok(bytes)
 }
 
-/// The play of some bytes, for an environment with this seed: the episode, and the last observation with its settled picture alone.
+/// Deserialises a play of the same game and seed as `current`: the episode, and the last command
+/// with its flags.
 pub(crate) fn restore<G: Game>(
-    like: &Episode<G>,
+    current: &Episode<G>,
     bytes: &[u8],
-) -> Result<(Episode<G>, Seen), EnvironmentError> {
-    let saved: Saved<G::Board, G::Spent> =
-        opened(G::FACTS.game_id().as_str(), like.levels().seed(), bytes)?;
-    let damaged = || refused("it says what cannot be".to_owned());
-    let fits = saved.level < like.level_count() && saved.completed <= like.level_count();
+) -> Result<(Episode<G>, LastCommand), EnvironmentError> {
+    let body: SnapshotBody<G::Board, G::Spent> =
+        open(G::FACTS.game_id().as_str(), current.levels().seed(), bytes)?;
+    let damaged = || rejected("its content is inconsistent".to_owned());
+    let in_range = body.level < current.level_count() && body.completed <= current.level_count();
     let status = STATES
-        .get(usize::from(saved.status))
+        .get(usize::from(body.status))
         .copied()
-        .filter(|_| fits)
+        .filter(|_| in_range)
         .ok_or_else(damaged)?;
-    let log = unpacked(&saved.log).ok_or_else(damaged)?;
-    let last = unpacked(&saved.last)
+    let log = decode(&body.log).ok_or_else(damaged)?;
+    let last = decode(&body.last)
         .and_then(|actions| actions.first().copied())
         .ok_or_else(damaged)?;
-    let depth = usize::try_from(saved.depth)
+    let depth = usize::try_from(body.depth)
         .ok()
-        .filter(|&depth| depth <= log.len() && saved.boards.len() <= depth);
-    let seen = Seen {
+        .filter(|&depth| depth <= log.len() && body.boards.len() <= depth);
+    let last_command = LastCommand {
         action: last,
-        full_reset: saved.full_reset,
-        counted: saved.counted,
-        changed: saved.changed,
+        full_reset: body.full_reset,
+        counted: body.counted,
+        changed: body.changed,
     };
-    let picture = saved.picture;
-    let episode = like.restored(
-        LevelIndex(saved.level),
+    let frame_hash = body.frame_hash;
+    let episode = current.restored(
+        LevelIndex(body.level),
         status,
         depth.ok_or_else(damaged)?,
         log,
-        saved,
+        body,
     );
     let mut frame = Frame::filled(0);
     episode.draw(&mut frame);
-    if Frame::hash_all(std::slice::from_ref(&frame)) != picture {
-        return Err(refused("its picture is drawn otherwise now".to_owned()));
+    if Frame::hash_all(std::slice::from_ref(&frame)) != frame_hash {
+        return Err(rejected(
+            "its state is drawn differently by this software".to_owned(),
+        ));
     }
-    Ok((episode, seen))
+    Ok((episode, last_command))
 }
 
-/// What the last observation said of its command.
-pub(crate) struct Seen {
+/// The last command of a saved play and the flags of its observation.
+pub(crate) struct LastCommand {
     pub(crate) action: Action,
     pub(crate) full_reset: bool,
     pub(crate) counted: bool,
@@ -147,56 +158,54 @@ pub(crate) struct Seen {
 
 const STATES: [PlayState; 3] = [PlayState::NotFinished, PlayState::Win, PlayState::GameOver];
 
-/// What lies between header and checksum, if both fit.
-fn opened<T: DeserializeOwned>(
+/// Checks the checksum and the header, then decodes the body between them.
+fn open<T: DeserializeOwned>(
     environment: &str,
     seed: u64,
     bytes: &[u8],
 ) -> Result<T, EnvironmentError> {
-    let cut_off = || refused("it is cut off".to_owned());
-    let (sealed, checksum) = bytes.split_last_chunk::<8>().ok_or_else(cut_off)?;
-    if xxh3_64(sealed) != u64::from_le_bytes(*checksum) {
-        return Err(refused("its checksum does not fit".to_owned()));
+    let truncated = || rejected("it is truncated".to_owned());
+    let (content, checksum) = bytes.split_last_chunk::<8>().ok_or_else(truncated)?;
+    if xxh3_64(content) != u64::from_le_bytes(*checksum) {
+        return Err(rejected("its checksum does not match".to_owned()));
     }
-    // Another format may have another header, but its first byte says so.
-    match sealed.first() {
+    // Another format may have another header, but its first byte is always the format.
+    match content.first() {
         Some(&FORMAT) => {}
-        found => {
-            return Err(refused(format!(
-                "its format is {found:?}, and this software has {FORMAT}"
+        Some(format) => {
+            return Err(rejected(format!(
+                "its format is `{format}`, expected `{FORMAT}`"
             )));
         }
+        None => return Err(truncated()),
     }
-    let (header, body) = postcard::take_from_bytes::<Header<'_>>(sealed).map_err(|_| cut_off())?;
+    let (header, body) =
+        postcard::take_from_bytes::<Header<'_>>(content).map_err(|_| truncated())?;
     if header.software != SOFTWARE {
-        return Err(refused(format!(
-            "it was made by version `{}`, and this is `{SOFTWARE}`",
+        return Err(rejected(format!(
+            "it was made by version `{}`, expected `{SOFTWARE}`",
             header.software
         )));
     }
     if header.environment != environment || header.seed != seed {
-        let Header {
-            environment: other,
-            seed: others,
-            ..
-        } = header;
-        return Err(refused(format!(
-            "it is of `{other}` with seed {others}, and this is `{environment}` with seed {seed}"
+        return Err(rejected(format!(
+            "it is a play of `{}` with seed {}, expected `{environment}` with seed {seed}",
+            header.environment, header.seed
         )));
     }
     match postcard::take_from_bytes(body) {
         Ok((value, [])) => Ok(value),
-        Ok(_) => Err(refused("it is longer than it should be".to_owned())),
-        Err(error) => Err(refused(format!("it cannot be read: {error}"))),
+        Ok(_) => Err(rejected("it has trailing bytes".to_owned())),
+        Err(error) => Err(rejected(format!("it cannot be decoded: {error}"))),
     }
 }
 
-fn refused(reason: String) -> EnvironmentError {
+fn rejected(reason: String) -> EnvironmentError {
     EnvironmentError::Snapshot(reason)
 }
 
-/// Actions as bytes: their number, and the place of a click.
-fn packed(actions: &[Action]) -> Vec<u8> {
+/// Encodes each action as its id, followed by the coordinates if it is a click.
+fn encode(actions: &[Action]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(actions.len());
     for action in actions {
         bytes.push(action.kind().id());
@@ -207,7 +216,7 @@ fn packed(actions: &[Action]) -> Vec<u8> {
     bytes
 }
 
-fn unpacked(bytes: &[u8]) -> Option<Vec<Action>> {
+fn decode(bytes: &[u8]) -> Option<Vec<Action>> {
     let mut actions = Vec::with_capacity(bytes.len());
     let mut bytes = bytes.iter().copied();
     while let Some(id) = bytes.next() {

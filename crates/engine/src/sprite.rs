@@ -1,43 +1,71 @@
-//! A picture with a place, a size, an orientation, and a say in what is seen and what collides.
+//! A picture with a position, a scale, an orientation, and modes for visibility and collisions.
 //!
-//! Invariant: what a sprite shows is computed when its looks change, so that drawing and colliding read it without work
-//! or memory. A change that fails leaves the sprite as it was, unless its function says otherwise.
-//! A sprite does not know the level that it stands in, nor whether another sprite has its name.
+//! A sprite does not know the level that contains it, nor whether another sprite has its name.
 
 use std::sync::Arc;
 
 use crate::{Blocking, Interaction, Picture, Rotation, SpriteError};
 
-/// Something that stands in a level.
+/// An object of a level: a [`Picture`] with a position, layer, orientation, scale and tags.
+///
+/// Sprites follow the rules of the official engine. They are optional: a native game may draw its
+/// [`Frame`](crate::Frame) directly. A [`Camera`](crate::Camera) draws sprites, and
+/// [`collides_with`](Sprite::collides_with) compares two of them.
+///
+/// # Invariants
+///
+/// * The [`rendered`](Sprite::rendered) picture always reflects the current rotation, mirroring and
+///   scale. It is computed when one of them changes, so drawing and collision tests neither
+///   transform nor allocate.
+/// * A setter that returns an error leaves the sprite unchanged, except
+///   [`adjust_scale`](Sprite::adjust_scale).
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Picture, Rotation, Sprite, TRANSPARENT};
+///
+/// let hook = Picture::from_rows(&[[9, 9], [9, TRANSPARENT]])?;
+/// let mut sprite = Sprite::new("hook", hook).at(10, 20).on_layer(1).tagged("movable");
+/// sprite.move_by(1, 0);
+/// sprite.rotate(Rotation::R90);
+/// sprite.set_scale(2)?;
+/// assert_eq!((sprite.x, sprite.width(), sprite.height()), (11, 4, 4));
+///
+/// let wall = Sprite::new("wall", Picture::from_rows(&[[4]])?).at(11, 20);
+/// assert!(sprite.collides_with(&wall));
+/// assert!(!sprite.collides_with(&wall.at(11, 23)), "the lower left quarter is transparent");
+/// # Ok::<(), rhae_engine::SpriteError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sprite {
-    /// What rules call it; several sprites may share a name.
+    /// The name by which rules refer to the sprite; several sprites may share a name.
     pub name: String,
-    /// The column of its left edge, in the level.
+    /// The column of the left edge, in level coordinates.
     pub x: i32,
-    /// The row of its upper edge, in the level.
+    /// The row of the upper edge, in level coordinates.
     pub y: i32,
     /// Higher layers cover lower ones; within a layer, later sprites cover earlier ones.
     pub layer: i32,
-    /// How it takes part in collisions.
+    /// The shape that takes part in collisions.
     pub blocking: Blocking,
-    /// Whether it is seen and felt.
+    /// Whether the sprite is visible and whether it takes part in collisions.
     pub interaction: Interaction,
-    /// What rules find it by.
+    /// The tags by which rules find the sprite.
     pub tags: Vec<String>,
     rotation: Rotation,
     mirror_ud: bool,
     mirror_lr: bool,
     scale: i32,
     picture: Arc<Picture>,
-    /// The picture in its scale. Kept beside the next one because only scaling can fail: orientation comes first in the
-    /// official engine, but the two do not depend on their order.
+    /// The scaled picture before it is oriented. The official engine orients first, but the result
+    /// does not depend on the order. Scaling first keeps the step that can fail separate.
     scaled: Arc<Picture>,
     rendered: Arc<Picture>,
 }
 
 impl Sprite {
-    /// A sprite at the origin on layer 0, upright, tangible and pixel-perfect.
+    /// Creates a sprite at the origin on layer 0: upright, at scale 1, tangible and pixel-perfect.
     pub fn new(name: impl Into<String>, picture: impl Into<Arc<Picture>>) -> Self {
         let picture = picture.into();
         Self {
@@ -58,126 +86,131 @@ impl Sprite {
         }
     }
 
-    /// The sprite at another place.
+    /// Sets the position.
     #[must_use]
     pub fn at(mut self, x: i32, y: i32) -> Self {
         (self.x, self.y) = (x, y);
         self
     }
 
-    /// The sprite on another layer.
+    /// Sets the layer.
     #[must_use]
     pub fn on_layer(mut self, layer: i32) -> Self {
         self.layer = layer;
         self
     }
 
-    /// The sprite with another way to collide.
+    /// Sets the collision shape.
     #[must_use]
     pub fn blocking(mut self, blocking: Blocking) -> Self {
         self.blocking = blocking;
         self
     }
 
-    /// The sprite with another way to be seen and felt.
+    /// Sets whether the sprite is visible and whether it takes part in collisions.
     #[must_use]
     pub fn interacting(mut self, interaction: Interaction) -> Self {
         self.interaction = interaction;
         self
     }
 
-    /// The sprite with one more tag.
+    /// Adds a tag.
     #[must_use]
     pub fn tagged(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(tag.into());
         self
     }
 
-    /// Whether rules find it by this tag.
     pub fn has_tag(&self, tag: &str) -> bool {
         self.tags.iter().any(|own| own == tag)
     }
 
-    /// Moves it; at the ends of the number range it stops.
+    /// Moves the sprite. Coordinates saturate at the limits of `i32`.
     pub const fn move_by(&mut self, dx: i32, dy: i32) {
         self.x = self.x.saturating_add(dx);
         self.y = self.y.saturating_add(dy);
     }
 
-    /// Shows or hides it, without a change to what it collides with.
+    /// Shows or hides the sprite. Collisions are not affected.
     pub const fn set_visible(&mut self, visible: bool) {
         self.interaction = Interaction::new(visible, self.interaction.is_collidable());
     }
 
-    /// Lets it take part in collisions or not, without a change to what is seen.
+    /// Includes the sprite in collisions or excludes it. Visibility is not affected.
     pub const fn set_collidable(&mut self, collidable: bool) {
         self.interaction = Interaction::new(self.interaction.is_visible(), collidable);
     }
 
-    /// The picture as it was given: upright, in its own size.
+    /// Returns the original picture: upright, at scale 1.
     pub fn picture(&self) -> &Picture {
         &self.picture
     }
 
-    /// What is drawn and what collides: the picture turned, mirrored top to bottom, mirrored left to right, scaled.
+    /// Returns the picture that is drawn and that collides: rotated, then mirrored top to bottom,
+    /// then mirrored left to right, and scaled.
     pub fn rendered(&self) -> &Picture {
         &self.rendered
     }
 
-    /// The columns that it covers.
+    /// Returns the width of the rendered picture in cells.
     pub fn width(&self) -> usize {
         self.rendered.width()
     }
 
-    /// The rows that it covers.
+    /// Returns the height of the rendered picture in cells.
     pub fn height(&self) -> usize {
         self.rendered.height()
     }
 
-    /// How it is turned.
     pub const fn rotation(&self) -> Rotation {
         self.rotation
     }
 
-    /// Whether it is mirrored top to bottom, after it is turned.
+    /// Returns whether the sprite is mirrored top to bottom after its rotation.
     pub const fn mirror_ud(&self) -> bool {
         self.mirror_ud
     }
 
-    /// Whether it is mirrored left to right, after it is turned.
+    /// Returns whether the sprite is mirrored left to right after its rotation.
     pub const fn mirror_lr(&self) -> bool {
         self.mirror_lr
     }
 
-    /// The scale; see [`Sprite::set_scale`].
+    /// Returns the scale; see [`Sprite::set_scale`].
     pub const fn scale(&self) -> i32 {
         self.scale
     }
 
-    /// Turns it to a direction. Its upper left corner stays where it is.
+    /// Sets the rotation. The upper left corner keeps its position.
     pub fn set_rotation(&mut self, rotation: Rotation) {
         self.rotation = rotation;
         self.orient();
     }
 
-    /// Turns it further.
+    /// Rotates the sprite relative to its current rotation.
     pub fn rotate(&mut self, by: Rotation) {
         self.set_rotation(self.rotation.then(by));
     }
 
-    /// Mirrors it top to bottom, or no longer.
+    /// Sets whether the sprite is mirrored top to bottom.
     pub fn set_mirror_ud(&mut self, mirrored: bool) {
         self.mirror_ud = mirrored;
         self.orient();
     }
 
-    /// Mirrors it left to right, or no longer.
+    /// Sets whether the sprite is mirrored left to right.
     pub fn set_mirror_lr(&mut self, mirrored: bool) {
         self.mirror_lr = mirrored;
         self.orient();
     }
 
-    /// Scales it: `n` from 1 up makes every cell a square of that side; `-n` makes every square of side `n + 1` one cell.
+    /// Sets the scale. A positive scale `n` enlarges every cell to a square of `n` × `n` cells. A
+    /// negative scale `-n` reduces every square of `n + 1` × `n + 1` cells to one cell.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the scale is 0, if a negative scale does not divide the picture, or if
+    /// the result would be too large.
     pub fn set_scale(&mut self, scale: i32) -> Result<(), SpriteError> {
         self.scaled = scaled(&self.picture, scale)?;
         self.scale = scale;
@@ -185,10 +218,15 @@ impl Sprite {
         Ok(())
     }
 
-    /// Goes through the scales one by one, past 0, until it has gone `delta` steps on the number line.
+    /// Changes the scale by `delta`, one step at a time, skipping 0.
     ///
-    /// If a scale on the way does not divide the picture, it stays at the one before. There is no way to arrive at 0: from
-    /// above, the steps go on below it until one fails; from below, where the official engine never ends, it fails at once.
+    /// # Errors
+    ///
+    /// If a scale on the way does not divide the picture, the sprite keeps the last valid scale and
+    /// the call fails. A target of exactly 0 cannot be reached: from a positive scale, the steps
+    /// continue below 0 until one fails. Where the steps would never end, the call fails at once
+    /// and leaves the sprite unchanged: from a negative scale, where the official engine loops
+    /// forever, and for a picture of 0 × 0 cells, which every scale divides.
     pub fn adjust_scale(&mut self, delta: i32) -> Result<(), SpriteError> {
         let target = self.scale.saturating_add(delta);
         let endless = self.picture.width() == 0 && self.picture.height() == 0;
@@ -202,7 +240,7 @@ impl Sprite {
                 next => next,
             };
             if next > 0 {
-                // Enlarging always divides.
+                // Positive scales divide every picture, so they need no check.
                 reached = if delta > 0 { target } else { target.max(1) };
             } else if let Err(error) = self
                 .picture
@@ -217,7 +255,11 @@ impl Sprite {
         self.set_scale(reached)
     }
 
-    /// Replaces the picture, under the same orientation and scale.
+    /// Replaces the picture and keeps the orientation and scale.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the scale cannot be applied to the new picture.
     pub fn set_picture(&mut self, picture: impl Into<Arc<Picture>>) -> Result<(), SpriteError> {
         let picture = picture.into();
         self.scaled = scaled(&picture, self.scale)?;
@@ -226,7 +268,11 @@ impl Sprite {
         Ok(())
     }
 
-    /// Replaces one kind of cell in the picture, or every colour if none is named.
+    /// Replaces the cells of value `old`, or of every colour if `old` is `None`, with `new`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the scale cannot be applied to the recoloured picture.
     pub fn remap_color(&mut self, old: Option<i8>, new: i8) -> Result<(), SpriteError> {
         self.set_picture(self.picture.recolored(old, new))
     }
@@ -267,9 +313,10 @@ mod tests {
         )
     }
 
-    /// The official engine's answers, version 0.9.3: side, scale, delta, and where it ends, with the factor that failed.
+    /// Expected values from the official engine 0.9.3: side, scale, delta, final scale, and the
+    /// factor that failed.
     #[test]
-    fn scales_are_walked_one_by_one() {
+    fn adjust_scale_stops_at_the_last_valid_scale() {
         let table = [
             (4, 1, 2, 3, None),
             (4, 1, -2, -1, None),
@@ -310,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_fails_changes_nothing() {
+    fn failed_change_leaves_the_sprite_unchanged() {
         let mut sprite = square(4);
         sprite.set_scale(-1).unwrap();
         let before = sprite.clone();
@@ -340,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn seen_and_felt_change_apart() {
+    fn visibility_and_collisions_are_independent() {
         let mut sprite = square(1);
         sprite.set_visible(false);
         assert_eq!(sprite.interaction, Interaction::Invisible);
@@ -351,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_stops_at_the_ends_of_the_number_range() {
+    fn movement_saturates_at_the_limits_of_i32() {
         let mut sprite = square(1).at(i32::MAX - 1, i32::MIN + 1);
         sprite.move_by(5, -5);
         assert_eq!((sprite.x, sprite.y), (i32::MAX, i32::MIN));
@@ -359,7 +406,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_depends_on_the_settings_alone(
+        fn rendered_picture_does_not_depend_on_the_order_of_setters(
             picture in plain_picture(1..5, 1..5), rotation in rotation(), ud in any::<bool>(), lr in any::<bool>(),
             scale in prop::sample::select(vec![-3, -1, 1, 2, 3]), order in Just([0, 1, 2, 3, 4]).prop_shuffle(),
         ) {

@@ -1,7 +1,6 @@
-//! Pictures from pictures: turned, mirrored, enlarged, reduced, recoloured.
+//! Transformations of pictures: rotation, mirroring, scaling and recolouring.
 //!
-//! Invariant: each of these gives a new picture and leaves the old one alone. The rules are those of the official engine,
-//! version 0.9.3; a sprite decides in which order they apply.
+//! Each function returns a new picture. The rules are those of the official engine 0.9.3.
 
 use std::mem;
 
@@ -9,7 +8,7 @@ use crate::picture::check_size;
 use crate::{Picture, Rotation, SpriteError, TRANSPARENT};
 
 impl Picture {
-    /// The picture turned, then mirrored top to bottom, then left to right.
+    /// Returns the picture rotated, then mirrored top to bottom, then mirrored left to right.
     pub fn oriented(&self, rotation: Rotation, mirror_ud: bool, mirror_lr: bool) -> Self {
         let (width, height) = match rotation {
             Rotation::R0 | Rotation::R180 => (self.width(), self.height()),
@@ -18,32 +17,44 @@ impl Picture {
         if width == 0 || height == 0 {
             return Self::of(width, height, Vec::new());
         }
-        // Every orientation reads the old cells in a straight walk: from a corner, by one stride along a row of the new
-        // picture and by another one from row to row.
-        let (stride, last) = (self.width(), self.cells().len() - 1);
+        // Every orientation reads the source cells linearly: it starts at a corner, advances by one
+        // stride along each new row and by another stride from row to row.
+        let (source_width, last) = (self.width(), self.cells().len() - 1);
         let (mut corner, mut along, mut down) = match rotation {
-            Rotation::R0 => (0, Stride::forth(1), Stride::forth(stride)),
-            Rotation::R90 => (last + 1 - stride, Stride::back(stride), Stride::forth(1)),
-            Rotation::R180 => (last, Stride::back(1), Stride::back(stride)),
-            Rotation::R270 => (stride - 1, Stride::forth(stride), Stride::back(1)),
+            Rotation::R0 => (0, Stride::forward(1), Stride::forward(source_width)),
+            Rotation::R90 => (
+                last + 1 - source_width,
+                Stride::backward(source_width),
+                Stride::forward(1),
+            ),
+            Rotation::R180 => (last, Stride::backward(1), Stride::backward(source_width)),
+            Rotation::R270 => (
+                source_width - 1,
+                Stride::forward(source_width),
+                Stride::backward(1),
+            ),
         };
         if mirror_ud {
-            corner = down.walk(corner, height - 1);
-            down.turn_round();
+            corner = down.advance(corner, height - 1);
+            down.reverse();
         }
         if mirror_lr {
-            corner = along.walk(corner, width - 1);
-            along.turn_round();
+            corner = along.advance(corner, width - 1);
+            along.reverse();
         }
         let mut cells = Vec::with_capacity(self.cells().len());
         for row in 0..height {
-            let start = down.walk(corner, row);
-            cells.extend((0..width).map(|column| self.cells()[along.walk(start, column)]));
+            let start = down.advance(corner, row);
+            cells.extend((0..width).map(|column| self.cells()[along.advance(start, column)]));
         }
         Self::of(width, height, cells)
     }
 
-    /// The picture with every cell as a square of `factor` × `factor` cells.
+    /// Returns the picture with every cell replaced by a square of `factor` × `factor` cells.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `factor` is 0 or the result would have more than 2²⁴ cells.
     pub fn enlarged(&self, factor: usize) -> Result<Self, SpriteError> {
         if factor == 0 {
             return Err(SpriteError::ZeroScale);
@@ -66,10 +77,15 @@ impl Picture {
         Ok(Self::of(width, height, cells))
     }
 
-    /// The picture with every square of `factor` × `factor` cells as one cell.
+    /// Returns the picture with every square of `factor` × `factor` cells replaced by one cell.
     ///
-    /// A square that is more than half transparent becomes transparent. Any other takes its most frequent colour, the
-    /// highest of those that are equally frequent.
+    /// A square becomes transparent if more than half of its cells are transparent. Otherwise it
+    /// takes its most frequent colour, and of equally frequent colours the highest.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `factor` is 0 or does not divide both sides, or if a square that does
+    /// not become transparent contains a cell below −1.
     pub fn reduced(&self, factor: usize) -> Result<Self, SpriteError> {
         self.check_divisible(factor)?;
         let (width, height) = (self.width() / factor, self.height() / factor);
@@ -86,7 +102,7 @@ impl Picture {
         Ok(Self::of(width, height, cells))
     }
 
-    /// Whether the picture can be cut into squares of this side.
+    /// Checks that the picture can be divided into squares of this side.
     pub(crate) fn check_divisible(&self, factor: usize) -> Result<(), SpriteError> {
         let (width, height) = (self.width(), self.height());
         if factor == 0 {
@@ -102,7 +118,8 @@ impl Picture {
         }
     }
 
-    /// The picture with one kind of cell replaced, or every colour if none is named.
+    /// Returns the picture with the cells of value `old`, or of every colour if `old` is `None`,
+    /// replaced by `new`.
     pub fn recolored(&self, old: Option<i8>, new: i8) -> Self {
         let replaced = |cell: i8| old.map_or(cell >= 0, |old| cell == old);
         let cells = self
@@ -114,61 +131,62 @@ impl Picture {
     }
 }
 
-/// A fixed distance between cells, forwards or backwards.
+/// A distance between cells, forward or backward.
 #[derive(Clone, Copy)]
 struct Stride {
-    forth: usize,
-    back: usize,
+    forward: usize,
+    backward: usize,
 }
 
 impl Stride {
-    const fn forth(cells: usize) -> Self {
+    const fn forward(cells: usize) -> Self {
         Self {
-            forth: cells,
-            back: 0,
+            forward: cells,
+            backward: 0,
         }
     }
 
-    const fn back(cells: usize) -> Self {
+    const fn backward(cells: usize) -> Self {
         Self {
-            forth: 0,
-            back: cells,
+            forward: 0,
+            backward: cells,
         }
     }
 
-    const fn walk(self, from: usize, steps: usize) -> usize {
-        from + self.forth * steps - self.back * steps
+    const fn advance(self, from: usize, steps: usize) -> usize {
+        from + self.forward * steps - self.backward * steps
     }
 
-    const fn turn_round(&mut self) {
-        mem::swap(&mut self.forth, &mut self.back);
+    const fn reverse(&mut self) {
+        mem::swap(&mut self.forward, &mut self.backward);
     }
 }
 
-/// The cell that a block of cells becomes.
+/// Returns the cell that represents a block of cells.
 ///
-/// Cells below −1 count on both sides of the vote whether the block is transparent; where the colours win they have
-/// none to contribute, and the official engine fails as well.
+/// The block becomes transparent if it has more cells without a colour (below 0) than cells that
+/// collide (other than −1). A cell below −1 counts in both groups. If the block does not become
+/// transparent, such a cell makes the reduction fail, as in the official engine.
 fn majority(block: impl Iterator<Item = i8>) -> Result<i8, SpriteError> {
     let mut counts = [0_usize; 128];
-    let (mut seen_through, mut solid) = (0, 0);
-    let mut colorless = None;
+    let (mut uncolored, mut colliding) = (0, 0);
+    let mut solid = None;
     for cell in block {
-        seen_through += usize::from(cell < 0);
-        solid += usize::from(cell != TRANSPARENT);
+        uncolored += usize::from(cell < 0);
+        colliding += usize::from(cell != TRANSPARENT);
         match usize::try_from(cell) {
             Ok(color) => counts[color] += 1,
-            Err(_) if cell != TRANSPARENT => colorless = Some(cell),
+            Err(_) if cell != TRANSPARENT => solid = Some(cell),
             Err(_) => {}
         }
     }
-    if seen_through > solid {
+    if uncolored > colliding {
         return Ok(TRANSPARENT);
     }
-    if let Some(cell) = colorless {
+    if let Some(cell) = solid {
         return Err(SpriteError::Colorless(cell));
     }
-    // `max_by_key` keeps the last of equals, which is the highest colour.
+    // `max_by_key` returns the last of equal maxima, which is the highest colour.
     Ok((0_i8..)
         .zip(counts)
         .max_by_key(|&(_, count)| count)
@@ -186,9 +204,9 @@ mod tests {
         Picture::from_rows(&rows).unwrap()
     }
 
-    /// The official engine's answers, version 0.9.3, for the rows 123 and 456.
+    /// Expected values from the official engine 0.9.3, for the rows 123 and 456.
     #[test]
-    fn a_picture_that_is_not_square_turns_before_it_is_mirrored() {
+    fn rotation_is_applied_before_mirroring() {
         use Rotation::{R0, R90, R180, R270};
         let source = rows([[1, 2, 3], [4, 5, 6]]);
         let table = [
@@ -219,9 +237,9 @@ mod tests {
         }
     }
 
-    /// The official engine's answers, version 0.9.3; where it raises an error, so do we.
+    /// Expected values from the official engine 0.9.3; where it raises an error, so do we.
     #[test]
-    fn a_block_becomes_its_majority() {
+    fn block_is_reduced_to_its_majority() {
         let table = [
             ([[-1, -1], [3, 4]], Ok(4)),
             ([[-1, -1], [-1, 4]], Ok(-1)),
@@ -254,9 +272,9 @@ mod tests {
         }
     }
 
-    /// As in the official engine, version 0.9.3.
+    /// Expected values from the official engine 0.9.3.
     #[test]
-    fn a_factor_must_divide_both_sides() {
+    fn factor_must_divide_both_sides() {
         let error = rows([[1, 1, 2], [2, 3, 3]]).reduced(2).unwrap_err();
         assert_eq!(
             error,
@@ -273,15 +291,15 @@ mod tests {
     }
 
     #[test]
-    fn nothing_grows_without_bound() {
+    fn enlarging_is_limited() {
         let error = rows([[1, 2]]).enlarged(usize::MAX / 2).unwrap_err();
         assert!(matches!(error, SpriteError::TooLarge { .. }));
         assert_eq!(rows([[1]]).enlarged(0), Err(SpriteError::ZeroScale));
     }
 
-    /// The official engine's answers, version 0.9.3.
+    /// Expected values from the official engine 0.9.3.
     #[test]
-    fn recolouring_leaves_cells_without_colour_unless_they_are_named() {
+    fn recolouring_without_old_value_skips_cells_without_colour() {
         let source = rows([[1, -1], [-2, 0]]);
         assert_eq!(source.recolored(None, 7), rows([[7, -1], [-2, 7]]));
         assert_eq!(source.recolored(Some(-1), 7), rows([[1, 7], [-2, 0]]));
@@ -296,7 +314,7 @@ mod tests {
         }
 
         #[test]
-        fn turns_add_up(source in picture(1..20, 1..20), first in rotation(), second in rotation()) {
+        fn rotations_compose(source in picture(1..20, 1..20), first in rotation(), second in rotation()) {
             let twice = source.oriented(first, false, false).oriented(second, false, false);
             prop_assert_eq!(twice, source.oriented(first.then(second), false, false));
         }
@@ -318,7 +336,7 @@ mod tests {
         }
 
         #[test]
-        fn size_and_orientation_do_not_depend_on_their_order(
+        fn scaling_and_orientation_commute(
             source in plain_picture(1..8, 1..8), spread in 1_usize..4, factor in 1_usize..4,
             rotation in rotation(), ud in any::<bool>(), lr in any::<bool>(),
         ) {
@@ -326,7 +344,7 @@ mod tests {
             prop_assert_eq!(
                 grown.oriented(rotation, ud, lr), source.oriented(rotation, ud, lr).enlarged(factor).unwrap()
             );
-            // Shifted by a column, so that blocks are mixed.
+            // A shift by one column mixes the cells of neighbouring blocks.
             let mut cells = source.enlarged(spread * factor).unwrap().cells().to_vec();
             cells.rotate_right(1);
             let mixed = Picture::of(source.width() * spread * factor, source.height() * spread * factor, cells);
@@ -337,7 +355,7 @@ mod tests {
         }
 
         #[test]
-        fn recolouring_twice_with_the_same_colours_is_recolouring_once(
+        fn recolouring_is_idempotent(
             source in picture(1..9, 1..9), old in prop::option::of(-2_i8..16), new in 0_i8..16,
         ) {
             let once = source.recolored(old, new);

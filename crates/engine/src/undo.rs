@@ -1,92 +1,96 @@
-//! The boards that undo goes back to.
+//! The stack of boards that undo restores.
 
-/// How many boards are kept at hand; older ones are found by playing the level again.
-pub(crate) const KEPT: usize = 64;
+/// The number of boards that the ring retains. Older ones are recovered by replaying the level.
+pub(crate) const CAPACITY: usize = 64;
 
-/// A stack of boards in a fixed ring: pushing past its size forgets the oldest.
+/// A stack of boards in a ring of fixed size. A push beyond [`CAPACITY`] evicts the oldest board
+/// but still counts it in the depth.
 #[derive(Clone, Debug)]
 pub(crate) struct UndoRing<Board> {
+    /// The slots of the ring. Board `i` of the stack, counted from the bottom, is in slot
+    /// `i % CAPACITY`.
     boards: Vec<Board>,
-    /// How many boards lie on the stack, the forgotten ones included.
+    /// The number of boards on the stack, including evicted ones.
     depth: usize,
-    /// How many of them, counted from the top, are at hand.
-    at_hand: usize,
+    /// The number of boards, counted from the top, that the ring still holds.
+    retained: usize,
 }
 
-/// What taking the top board gave.
-pub(crate) enum Undone<Board> {
+/// The result of [`UndoRing::pop`].
+pub(crate) enum Popped<Board> {
     /// The board before the last change.
     Board(Board),
-    /// There was a change, but its board is no longer at hand.
-    Forgotten,
-    /// Nothing was changed since the level's start.
-    Nothing,
+    /// The stack is not empty, but the ring no longer holds its top board.
+    Evicted,
+    /// The stack is empty: nothing changed since the level started.
+    Empty,
 }
 
 impl<Board: Clone> UndoRing<Board> {
     pub(crate) fn new() -> Self {
         Self {
-            boards: Vec::with_capacity(KEPT),
+            boards: Vec::with_capacity(CAPACITY),
             depth: 0,
-            at_hand: 0,
+            retained: 0,
         }
     }
 
     pub(crate) fn clear(&mut self) {
         self.depth = 0;
-        self.at_hand = 0;
+        self.retained = 0;
     }
 
     #[inline]
     pub(crate) fn push(&mut self, board: &Board) {
-        let place = self.depth % KEPT;
-        if place < self.boards.len() {
-            self.boards[place].clone_from(board);
+        let slot = self.depth % CAPACITY;
+        if slot < self.boards.len() {
+            self.boards[slot].clone_from(board);
         } else {
             self.boards.push(board.clone());
         }
         self.depth += 1;
-        self.at_hand = (self.at_hand + 1).min(KEPT);
+        self.retained = (self.retained + 1).min(CAPACITY);
     }
 
-    pub(crate) fn pop(&mut self) -> Undone<Board> {
+    pub(crate) fn pop(&mut self) -> Popped<Board> {
         if self.depth == 0 {
-            return Undone::Nothing;
+            return Popped::Empty;
         }
-        if self.at_hand == 0 {
-            return Undone::Forgotten;
+        if self.retained == 0 {
+            return Popped::Evicted;
         }
         self.depth -= 1;
-        self.at_hand -= 1;
-        Undone::Board(self.boards[self.depth % KEPT].clone())
+        self.retained -= 1;
+        Popped::Board(self.boards[self.depth % CAPACITY].clone())
     }
 
-    /// The boards at hand, oldest first, and how many lie on the stack.
-    pub(crate) fn at_hand(&self) -> (Vec<Board>, usize) {
-        let boards = (self.depth - self.at_hand..self.depth)
-            .map(|index| self.boards[index % KEPT].clone())
+    /// Returns the retained boards, oldest first, and the depth of the stack.
+    pub(crate) fn retained(&self) -> (Vec<Board>, usize) {
+        let boards = (self.depth - self.retained..self.depth)
+            .map(|index| self.boards[index % CAPACITY].clone())
             .collect();
         (boards, self.depth)
     }
 
-    /// A stack of this depth whose newest boards are these, oldest first. Places of forgotten boards hold any board.
+    /// Creates a stack of this depth whose top boards are `newest`, oldest first. The slots of
+    /// evicted boards are never read and are filled with `any`.
     pub(crate) fn restored(any: &Board, depth: usize, newest: Vec<Board>) -> Self {
-        let mut boards = Vec::with_capacity(KEPT);
-        boards.resize(depth.min(KEPT), any.clone());
-        let at_hand = newest.len().min(depth).min(KEPT);
-        let first = depth - at_hand;
-        let skipped = newest.len() - at_hand;
+        let mut boards = Vec::with_capacity(CAPACITY);
+        boards.resize(depth.min(CAPACITY), any.clone());
+        let retained = newest.len().min(depth).min(CAPACITY);
+        let first = depth - retained;
+        let skipped = newest.len() - retained;
         for (index, board) in newest.into_iter().skip(skipped).enumerate() {
-            boards[(first + index) % KEPT] = board;
+            boards[(first + index) % CAPACITY] = board;
         }
         Self {
             boards,
             depth,
-            at_hand,
+            retained,
         }
     }
 
-    /// Puts a whole stack in place, its last board on top.
+    /// Replaces the stack with `stack`, whose last board is the top.
     pub(crate) fn refill(&mut self, stack: &[Board]) {
         self.boards.clear();
         self.clear();
@@ -102,25 +106,25 @@ mod tests {
 
     fn popped(ring: &mut UndoRing<usize>) -> Option<usize> {
         match ring.pop() {
-            Undone::Board(board) => Some(board),
-            Undone::Forgotten | Undone::Nothing => None,
+            Popped::Board(board) => Some(board),
+            Popped::Evicted | Popped::Empty => None,
         }
     }
 
     #[test]
-    fn the_last_boards_come_back_in_reverse_and_older_ones_are_known_to_be_missing() {
+    fn pops_retained_boards_in_reverse_and_reports_evicted_ones() {
         let mut ring = UndoRing::new();
-        for board in 0..KEPT + 10 {
+        for board in 0..CAPACITY + 10 {
             ring.push(&board);
         }
-        for board in (10..KEPT + 10).rev() {
+        for board in (10..CAPACITY + 10).rev() {
             assert_eq!(popped(&mut ring), Some(board));
         }
-        assert!(matches!(ring.pop(), Undone::Forgotten));
+        assert!(matches!(ring.pop(), Popped::Evicted));
         ring.refill(&(0..10).collect::<Vec<_>>());
         for board in (0..10).rev() {
             assert_eq!(popped(&mut ring), Some(board));
         }
-        assert!(matches!(ring.pop(), Undone::Nothing));
+        assert!(matches!(ring.pop(), Popped::Empty));
     }
 }

@@ -1,21 +1,19 @@
-//! What a run will send, before it starts.
+//! The estimate of a run's cost before it starts.
 
 use crate::plan::Plan;
-use crate::solver::{Foreseen, Question, Solver};
+use crate::solver::{CostEstimate, Question, Solver};
 
-/// What is open, from the real lengths of what is asked.
+/// The open requests of a run and a lower bound of their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Requests.
     pub requests: usize,
-    /// Attempts that they are for.
     pub attempts: usize,
-    /// What they cost at least; absent for solvers that send nothing.
-    pub foreseen: Option<Foreseen>,
+    /// A lower bound of the cost; `None` for solvers that send no requests.
+    pub min_cost: Option<CostEstimate>,
 }
 
-/// Adds up the requests that a journal leaves open. A model that thinks uses many more tokens than its answer needs: what is
-/// foreseen is the floor.
+/// Estimates the requests that a journal leaves open, from the actual prompts. The cost is a lower
+/// bound: a reasoning model uses many more tokens than its answer contains.
 pub fn estimate(
     plan: &Plan,
     solver: &dyn Solver,
@@ -25,17 +23,17 @@ pub fn estimate(
     let mut sum = Estimate::default();
     for job in plan.open(ledger, retry_failed) {
         sum.requests += 1;
-        sum.attempts += job.asked.tests.len() * job.asked.attempts.len();
+        sum.attempts += job.target.tests.len() * job.target.attempts.len();
         let task = plan.task(&job);
         let question = Question {
-            set: &job.asked.set,
+            set: &job.target.set,
             id: &job.id,
             task,
-            tests: &job.asked.tests,
-            attempts: &job.asked.attempts,
+            tests: &job.target.tests,
+            attempts: &job.target.attempts,
         };
-        if let Some(one) = solver.foresee(&question) {
-            sum.foreseen = Some(sum.foreseen.map_or(one, |all| all.and(&one)));
+        if let Some(one) = solver.estimate_cost(&question) {
+            sum.min_cost = Some(sum.min_cost.map_or(one, |all| all.and(&one)));
         }
     }
     sum

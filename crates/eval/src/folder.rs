@@ -1,4 +1,4 @@
-//! The folder of an evaluation and its files.
+//! The folder of an evaluation.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,21 +9,26 @@ use serde::Serialize;
 
 use crate::EvalError;
 
-/// The folder: `config.json`, `journal.jsonl` and, when the run ends, results, submission and report.
+/// The folder of an evaluation: `config.json`, `journal.jsonl` and, when the run ends, results,
+/// submission and report.
 #[derive(Clone, Debug)]
 pub struct EvalFolder {
     path: PathBuf,
 }
 
 impl EvalFolder {
-    /// Makes a new folder with its configuration. It must not exist, or be empty.
+    /// Creates a folder with its configuration.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EvalError::FolderInUse`] if the folder exists and is not empty.
     pub fn create(path: &Path, config: &EvalConfig) -> Result<Self, EvalError> {
         let in_use = match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_some(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
             Err(error) => {
                 return Err(EvalError::File {
-                    what: "use the output folder",
+                    operation: "use the output folder",
                     path: path.to_owned(),
                     error,
                 });
@@ -33,7 +38,7 @@ impl EvalFolder {
             return Err(EvalError::FolderInUse(path.to_owned()));
         }
         fs::create_dir_all(path).map_err(|error| EvalError::File {
-            what: "create",
+            operation: "create",
             path: path.to_owned(),
             error,
         })?;
@@ -44,12 +49,16 @@ impl EvalFolder {
         Ok(folder)
     }
 
-    /// Opens the folder of a run that was begun, with its configuration.
+    /// Opens the folder of an existing run and loads its configuration.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EvalError::OtherSoftware`] if another version started the run.
     pub fn resume(path: &Path) -> Result<(Self, EvalConfig), EvalError> {
         let config = load_config(path)?;
         if config.software != SOFTWARE {
             return Err(EvalError::OtherSoftware {
-                begun_by: config.software,
+                started_by: config.software,
                 this: SOFTWARE.to_owned(),
             });
         }
@@ -61,17 +70,20 @@ impl EvalFolder {
         ))
     }
 
-    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file in it.
+    /// Returns the path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Writes a file whole or not at all.
+    /// Writes a file atomically: a crash leaves either the old or the new content.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EvalError::File`] if the file cannot be written.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), EvalError> {
         let path = self.file(name);
         let unfinished = self.file(&format!(".{name}.unfinished"));
@@ -79,13 +91,17 @@ impl EvalFolder {
             .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&unfinished, &path));
         written.map_err(|error| EvalError::File {
-            what: "write",
+            operation: "write",
             path,
             error,
         })
     }
 
-    /// Writes a JSON file, indented for people.
+    /// Writes an indented JSON file atomically.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EvalError::File`] if the file cannot be written.
     pub fn write_json(&self, name: &str, content: &impl Serialize) -> Result<(), EvalError> {
         let mut text = serde_json::to_vec_pretty(content)
             .map_err(|error| EvalError::Config(error.to_string()))?;
@@ -94,7 +110,12 @@ impl EvalFolder {
     }
 }
 
-/// The configuration in a folder.
+/// Loads the configuration of a folder.
+///
+/// # Errors
+///
+/// Returns [`EvalError::NotAnEvaluation`] if `config.json` is missing, malformed or of another
+/// version.
 pub fn load_config(folder: &Path) -> Result<EvalConfig, EvalError> {
     let not = |reason: String| EvalError::NotAnEvaluation {
         folder: folder.to_owned(),
@@ -103,7 +124,7 @@ pub fn load_config(folder: &Path) -> Result<EvalConfig, EvalError> {
     let text = fs::read_to_string(folder.join("config.json"))
         .map_err(|error| not(format!("cannot read its config.json: {error}")))?;
     let config: EvalConfig = serde_json::from_str(&text)
-        .map_err(|error| not(format!("cannot understand its config.json: {error}")))?;
+        .map_err(|error| not(format!("cannot parse its config.json: {error}")))?;
     if config.version != EVAL_VERSION {
         return Err(not(format!(
             "its config.json has version {}, and this software reads version {EVAL_VERSION}",

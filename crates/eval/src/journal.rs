@@ -1,7 +1,7 @@
-//! The journal of an evaluation: one JSON object a line, appended and synced.
+//! The journal of an evaluation: one JSON object per line, appended and synced.
 //!
-//! Invariant: when [`Journal::append`] returns, the line is on the disk. Lines of several threads that wait at the same time share
-//! one sync.
+//! **Invariant:** when [`Journal::append`] returns, the line is synced to disk. Threads that wait
+//! at the same time share one sync.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -12,24 +12,29 @@ use rhae_protocol::EvalLine;
 
 use crate::EvalError;
 
-/// The lines that a folder's journal holds, without touching it.
+/// Loads the lines of a folder's journal, without locking or changing it.
+///
+/// # Errors
+///
+/// Returns an error if the journal is missing or has a malformed line.
 pub fn load_lines(folder: &Path) -> Result<Vec<EvalLine>, EvalError> {
     let path = folder.join("journal.jsonl");
     let bytes = std::fs::read(&path).map_err(|error| EvalError::File {
-        what: "read",
+        operation: "read",
         path: path.clone(),
         error,
     })?;
     Ok(parse(&path, &bytes)?.1)
 }
 
-/// How many bytes of a journal are whole lines, and what they say. What a crash cut off after them may be anything.
+/// Parses the complete lines of a journal and returns their length in bytes. An incomplete last
+/// line, which a crash can leave, is ignored.
 fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<EvalLine>), EvalError> {
-    let whole = bytes
+    let complete = bytes
         .iter()
         .rposition(|&byte| byte == b'\n')
         .map_or(0, |end| end + 1);
-    let lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
+    let lines = bytes[..complete].split_inclusive(|&byte| byte == b'\n');
     let read = |(index, line)| {
         serde_json::from_slice(line).map_err(|error| EvalError::NotAnEvaluation {
             folder: path.to_owned(),
@@ -37,34 +42,34 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<EvalLine>), EvalError>
         })
     };
     Ok((
-        whole,
+        complete,
         lines.enumerate().map(read).collect::<Result<_, _>>()?,
     ))
 }
 
-/// An open journal, which several threads write to.
+/// An open journal, locked against other processes and shared by the worker threads.
 pub(crate) struct Journal {
     path: PathBuf,
-    /// Written to under this lock, one whole line at a time.
+    /// The lock for writing one complete line.
     writer: Mutex<Writer>,
-    /// Synced under this lock, which is never taken with the other held.
+    /// The number of synced lines, and the lock for syncing. It is never taken while `writer` is
+    /// locked.
     synced: Mutex<u64>,
     syncer: File,
 }
 
 struct Writer {
     file: File,
-    /// Lines written so far.
+    /// The number of lines written so far.
     written: u64,
 }
 
 impl Journal {
-    /// Opens the journal of a folder and reads what it holds. A last line that was cut off by a crash is removed. As long as it is
-    /// open, no other process can open it.
+    /// Opens, locks and reads a journal. A last line that a crash truncated is removed.
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<EvalLine>), EvalError> {
-        let failed = |what| {
+        let failed = |operation| {
             move |error| EvalError::File {
-                what,
+                operation,
                 path: path.to_owned(),
                 error,
             }
@@ -82,8 +87,8 @@ impl Journal {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed("read"))?;
-        let (whole, lines) = parse(path, &bytes)?;
-        file.set_len(whole as u64).map_err(failed("write"))?;
+        let (complete, lines) = parse(path, &bytes)?;
+        file.set_len(complete as u64).map_err(failed("write"))?;
         let syncer = file.try_clone().map_err(failed("open"))?;
         let writer = Mutex::new(Writer { file, written: 0 });
         Ok((
@@ -97,10 +102,10 @@ impl Journal {
         ))
     }
 
-    /// Appends a line and waits until it is on the disk.
+    /// Appends a line and waits until it is synced.
     pub(crate) fn append(&self, line: &EvalLine) -> Result<(), EvalError> {
         let failed = |error| EvalError::File {
-            what: "write",
+            operation: "write",
             path: self.path.clone(),
             error,
         };
@@ -115,7 +120,7 @@ impl Journal {
         };
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
         if *synced < mine {
-            // Everything that was written before the sync begins is on the disk after it.
+            // The sync covers all lines written before it starts, including those of other threads.
             let written = self
                 .writer
                 .lock()
@@ -140,11 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_off_is_removed() {
+    fn truncated_line_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         Journal::open(&path).unwrap().0.append(&line(1)).unwrap();
-        // Cut off in the middle of a character, too.
+        // The line ends within a UTF-8 character.
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend_from_slice(b"{\"event\":\"ans\xc3");
         std::fs::write(&path, bytes).unwrap();
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_do_not_mix_their_lines() {
+    fn concurrent_appends_write_complete_lines() {
         let folder = tempfile::tempdir().unwrap();
         let (journal, _) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
         std::thread::scope(|scope| {
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_an_error_that_names_it() {
+    fn malformed_line_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(
             folder.path().join("journal.jsonl"),

@@ -1,95 +1,94 @@
-//! What a journal says: which attempts are answered, what was spent, what was in flight.
+//! The state of a run, computed from its journal: answered attempts, usage and requests in flight.
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalAnswer, EvalAsked, EvalLine, EvalSpent};
+use rhae_protocol::{EvalAnswer, EvalLine, EvalTarget, EvalUsage};
 
-/// The sum of a journal.
+/// The state of a run according to its journal.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The attempts, by set, task, test (from 0) and attempt (from 1).
     pub slots: BTreeMap<(String, String, usize, usize), Slot>,
     /// The requests, by number.
     pub requests: BTreeMap<u64, RequestRecord>,
-    /// What requests that have ended spent.
-    closed: EvalSpent,
-    /// How long processes were at work, in milliseconds.
+    /// The usage of requests that have ended.
+    closed: EvalUsage,
+    /// The total working time of processes that have ended, in milliseconds.
     pub ms: u64,
-    /// How many processes were.
+    /// The number of processes that worked on the run.
     pub processes: usize,
-    /// How the last process ended, if it did in order.
+    /// The reason why the last process ended; `None` if it was killed or is still running.
     pub ended: Option<String>,
-    /// When the process that is under way began, and its last line so far.
-    since: Option<(u64, u64)>,
+    /// The start of the current process and the time of its last line, in milliseconds since 1970.
+    current_process: Option<(u64, u64)>,
 }
 
-/// What became of an attempt.
+/// An attempt that is answered or has a lasting failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
-    /// The request that decided it.
+    /// The number of the request that closed the attempt.
     pub request: u64,
 }
 
-/// A request and what became of it.
+/// A request and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestRecord {
-    /// What it asked for.
-    pub asked: EvalAsked,
-    /// What became of it; `None` if it was in flight when its process ended, or still is.
-    pub given: Option<Given>,
-    /// How long it took, in milliseconds.
+    /// The requested tests and attempts.
+    pub target: EvalTarget,
+    /// The outcome; `None` if the request is in flight or was when its process ended.
+    pub outcome: Option<RequestOutcome>,
+    /// The duration in milliseconds.
     pub ms: u64,
-    /// What it spent, as far as it is known.
-    pub spent: EvalSpent,
-    /// Its transmissions without an outcome in the journal.
-    pub open_tries: Vec<String>,
+    /// The known usage.
+    pub spent: EvalUsage,
+    /// The ids of transmissions without a result in the journal.
+    pub open_transmissions: Vec<String>,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
-    /// An answer.
+pub enum RequestOutcome {
     Answer(EvalAnswer),
-    /// A failure: its kind, its message, and whether the attempts count as missing.
+    /// A failure: its kind, its message, and whether it is lasting, that is, closes the attempts.
     Failure(String, String, bool),
 }
 
 impl Ledger {
-    /// Sums up lines.
-    pub fn of_lines(lines: &[EvalLine]) -> Self {
+    /// Computes the state from the lines of a journal.
+    pub fn from_lines(lines: &[EvalLine]) -> Self {
         let mut ledger = Self::default();
         lines.iter().for_each(|line| ledger.add(line));
         ledger
     }
 
-    /// Adds a line.
+    /// Updates the state with one more line.
     pub fn add(&mut self, line: &EvalLine) {
         match line {
-            EvalLine::Begun { at_ms, .. } => {
-                self.settle_time();
-                self.since = Some((*at_ms, *at_ms));
+            EvalLine::Started { at_ms, .. } => {
+                self.close_process();
+                self.current_process = Some((*at_ms, *at_ms));
                 self.processes += 1;
                 self.ended = None;
             }
             EvalLine::Sent {
                 request,
                 at_ms,
-                asked,
+                target,
             } => {
-                self.seen(*at_ms);
+                self.advance_clock(*at_ms);
                 let record = RequestRecord {
-                    asked: asked.clone(),
-                    given: None,
+                    target: target.clone(),
+                    outcome: None,
                     ms: 0,
-                    spent: EvalSpent::default(),
-                    open_tries: Vec::new(),
+                    spent: EvalUsage::default(),
+                    open_transmissions: Vec::new(),
                 };
                 self.requests.insert(*request, record);
             }
             EvalLine::Try { request, id, at_ms } => {
-                self.seen(*at_ms);
+                self.advance_clock(*at_ms);
                 if let Some(record) = self.requests.get_mut(request) {
-                    record.open_tries.push(id.clone());
+                    record.open_transmissions.push(id.clone());
                 }
             }
             EvalLine::TryFailed {
@@ -99,9 +98,9 @@ impl Ledger {
                 spent,
                 ..
             } => {
-                self.seen(*at_ms);
+                self.advance_clock(*at_ms);
                 if let Some(record) = self.requests.get_mut(request) {
-                    record.open_tries.retain(|open| open != id);
+                    record.open_transmissions.retain(|open| open != id);
                     record.spent.add(spent);
                 }
             }
@@ -109,7 +108,7 @@ impl Ledger {
                 request,
                 at_ms,
                 ms,
-                asked,
+                target,
                 answer,
                 spent,
             } => {
@@ -117,8 +116,8 @@ impl Ledger {
                     *request,
                     *at_ms,
                     *ms,
-                    asked,
-                    Given::Answer(answer.clone()),
+                    target,
+                    RequestOutcome::Answer(answer.clone()),
                     spent,
                 );
             }
@@ -126,18 +125,18 @@ impl Ledger {
                 request,
                 at_ms,
                 ms,
-                asked,
+                target,
                 kind,
                 message,
                 lasting,
                 spent,
             } => {
-                let given = Given::Failure(kind.clone(), message.clone(), *lasting);
-                self.end(*request, *at_ms, *ms, asked, given, spent);
+                let outcome = RequestOutcome::Failure(kind.clone(), message.clone(), *lasting);
+                self.end(*request, *at_ms, *ms, target, outcome, spent);
             }
             EvalLine::Ended { at_ms, reason } => {
-                self.seen(*at_ms);
-                self.settle_time();
+                self.advance_clock(*at_ms);
+                self.close_process();
                 self.ended = Some(reason.clone());
             }
         }
@@ -148,29 +147,32 @@ impl Ledger {
         request: u64,
         at_ms: u64,
         ms: u64,
-        asked: &EvalAsked,
-        given: Given,
-        spent: &EvalSpent,
+        target: &EvalTarget,
+        outcome: RequestOutcome,
+        spent: &EvalUsage,
     ) {
-        self.seen(at_ms);
-        // The end of a request speaks for all its transmissions, those counted already included.
+        self.advance_clock(at_ms);
+        // The usage of a request includes that of all its transmissions.
         self.closed.add(spent);
-        let closes = matches!(given, Given::Answer(_) | Given::Failure(_, _, true));
+        let closes = matches!(
+            outcome,
+            RequestOutcome::Answer(_) | RequestOutcome::Failure(_, _, true)
+        );
         let record = RequestRecord {
-            asked: asked.clone(),
-            given: Some(given),
+            target: target.clone(),
+            outcome: Some(outcome),
             ms,
             spent: *spent,
-            open_tries: Vec::new(),
+            open_transmissions: Vec::new(),
         };
         self.requests.insert(request, record);
         if !closes {
             return;
         }
-        for &test in &asked.tests {
-            for &attempt in &asked.attempts {
-                let key = (asked.set.clone(), asked.task.clone(), test, attempt);
-                // The first answer counts; an answer takes the place of a failure.
+        for &test in &target.tests {
+            for &attempt in &target.attempts {
+                let key = (target.set.clone(), target.task.clone(), test, attempt);
+                // The first answer counts. An answer replaces a failure.
                 if !self
                     .slots
                     .get(&key)
@@ -186,65 +188,65 @@ impl Ledger {
         matches!(
             self.requests
                 .get(&request)
-                .and_then(|record| record.given.as_ref()),
-            Some(Given::Answer(_))
+                .and_then(|record| record.outcome.as_ref()),
+            Some(RequestOutcome::Answer(_))
         )
     }
 
-    /// Whether an attempt needs no request any more.
+    /// Returns whether an attempt needs no further request.
     pub(crate) fn is_done(
         &self,
-        asked: &EvalAsked,
+        target: &EvalTarget,
         test: usize,
         attempt: usize,
         retry_failed: bool,
     ) -> bool {
         let slot = self
             .slots
-            .get(&(asked.set.clone(), asked.task.clone(), test, attempt));
+            .get(&(target.set.clone(), target.task.clone(), test, attempt));
         slot.is_some_and(|slot| !retry_failed || self.is_answer(slot.request))
     }
 
-    /// The requests that were in flight when a process ended.
+    /// Returns the requests without an outcome, which were in flight when their process ended.
     pub fn in_flight(&self) -> impl Iterator<Item = (u64, &RequestRecord)> {
         self.requests
             .iter()
-            .filter(|(_, record)| record.given.is_none())
+            .filter(|(_, record)| record.outcome.is_none())
             .map(|(&number, record)| (number, record))
     }
 
-    /// All that was spent and is known, by what was in flight as well.
-    pub fn spent(&self) -> EvalSpent {
+    /// Returns the known usage, including that of requests in flight.
+    pub fn spent(&self) -> EvalUsage {
         let mut all = self.closed;
         self.in_flight()
             .for_each(|(_, record)| all.add(&record.spent));
         all
     }
 
-    /// The next request's number.
+    /// Returns the number of the next request.
     pub(crate) fn next_request(&self) -> u64 {
         self.requests
             .last_key_value()
             .map_or(1, |(last, _)| last + 1)
     }
 
-    /// Seconds that processes were at work, the current one up to its last line.
+    /// Returns the total working time in seconds. The current process counts up to its last line.
     pub fn seconds(&self) -> f64 {
         let current = self
-            .since
-            .map_or(0, |(begun, last)| last.saturating_sub(begun));
+            .current_process
+            .map_or(0, |(started, last)| last.saturating_sub(started));
         (self.ms + current) as f64 / 1000.0
     }
 
-    fn seen(&mut self, at_ms: u64) {
-        if let Some((_, last)) = &mut self.since {
+    fn advance_clock(&mut self, at_ms: u64) {
+        if let Some((_, last)) = &mut self.current_process {
             *last = (*last).max(at_ms);
         }
     }
 
-    fn settle_time(&mut self) {
-        if let Some((begun, last)) = self.since.take() {
-            self.ms += last.saturating_sub(begun);
+    fn close_process(&mut self) {
+        if let Some((started, last)) = self.current_process.take() {
+            self.ms += last.saturating_sub(started);
         }
     }
 }
@@ -255,8 +257,8 @@ mod tests {
 
     use super::*;
 
-    fn asked() -> EvalAsked {
-        EvalAsked {
+    fn target() -> EvalTarget {
+        EvalTarget {
             set: "s".to_owned(),
             task: "t".to_owned(),
             tests: vec![0],
@@ -264,16 +266,16 @@ mod tests {
         }
     }
 
-    fn spent(input_tokens: u64) -> EvalSpent {
-        EvalSpent {
+    fn spent(input_tokens: u64) -> EvalUsage {
+        EvalUsage {
             input_tokens,
             cost_usd: input_tokens as f64,
-            ..EvalSpent::default()
+            ..EvalUsage::default()
         }
     }
 
-    fn begun(at_ms: u64) -> EvalLine {
-        EvalLine::Begun {
+    fn started(at_ms: u64) -> EvalLine {
+        EvalLine::Started {
             at_ms,
             resumed: at_ms > 0,
             limits: EvalLimits::default(),
@@ -281,11 +283,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_in_flight_keeps_what_is_known_of_it() {
+    fn request_in_flight_keeps_its_known_usage() {
         let sent = |request| EvalLine::Sent {
             request,
             at_ms: 10,
-            asked: asked(),
+            target: target(),
         };
         let one = |id: &str| EvalLine::Try {
             request: 1,
@@ -299,8 +301,8 @@ mod tests {
             message: String::new(),
             spent: spent(5),
         };
-        let mut lines = vec![begun(0), sent(1), one("a"), failed, one("b")];
-        let killed = Ledger::of_lines(&lines);
+        let mut lines = vec![started(0), sent(1), one("a"), failed, one("b")];
+        let killed = Ledger::from_lines(&lines);
         assert_eq!(
             (
                 killed.spent().input_tokens,
@@ -309,9 +311,12 @@ mod tests {
             ),
             (5, 1, 2)
         );
-        assert_eq!(killed.in_flight().next().unwrap().1.open_tries, ["b"]);
-        assert!(!killed.is_done(&asked(), 0, 1, false));
-        // The end of a request includes its failed transmissions.
+        assert_eq!(
+            killed.in_flight().next().unwrap().1.open_transmissions,
+            ["b"]
+        );
+        assert!(!killed.is_done(&target(), 0, 1, false));
+        // The usage of a request includes that of its failed transmissions.
         let answer = EvalAnswer {
             text: Some("x".to_owned()),
             ..EvalAnswer::default()
@@ -320,11 +325,11 @@ mod tests {
             request: 1,
             at_ms: 30,
             ms: 20,
-            asked: asked(),
+            target: target(),
             answer,
             spent: spent(12),
         });
-        let done = Ledger::of_lines(&lines);
+        let done = Ledger::from_lines(&lines);
         assert_eq!(
             (
                 done.spent().input_tokens,
@@ -333,32 +338,32 @@ mod tests {
             ),
             (12, 12.0, 0)
         );
-        assert!(done.is_done(&asked(), 0, 1, true));
+        assert!(done.is_done(&target(), 0, 1, true));
     }
 
     #[test]
-    fn time_is_summed_over_processes_and_failures_can_be_repaired() {
+    fn time_is_summed_over_processes_and_failures_can_be_retried() {
         let failed = |request, lasting| EvalLine::Failed {
             request,
             at_ms: 2500,
             ms: 1,
-            asked: asked(),
+            target: target(),
             kind: "lost".to_owned(),
             message: String::new(),
             lasting,
             spent: spent(1),
         };
-        let mut lines = vec![begun(1000), failed(1, false)];
-        assert!(!Ledger::of_lines(&lines).is_done(&asked(), 0, 1, false));
+        let mut lines = vec![started(1000), failed(1, false)];
+        assert!(!Ledger::from_lines(&lines).is_done(&target(), 0, 1, false));
         lines.extend([
-            begun(9000),
+            started(9000),
             failed(2, true),
             EvalLine::Ended {
                 at_ms: 9500,
                 reason: "finished".to_owned(),
             },
         ]);
-        let ledger = Ledger::of_lines(&lines);
+        let ledger = Ledger::from_lines(&lines);
         assert_eq!(
             (
                 ledger.seconds(),
@@ -367,6 +372,6 @@ mod tests {
             ),
             (2.0, 2, 2)
         );
-        assert!(ledger.is_done(&asked(), 0, 1, false) && !ledger.is_done(&asked(), 0, 1, true));
+        assert!(ledger.is_done(&target(), 0, 1, false) && !ledger.is_done(&target(), 0, 1, true));
     }
 }

@@ -1,22 +1,99 @@
-//! Runs a solver on static tasks: every request journalled before it is sent and when its answer is there, under limits, resumable.
+//! Runs a solver on static ARC-AGI tasks: in parallel, under limits, journalled and resumable.
 //!
-//! * **What arrived is kept.** An answer is on the disk before anything else is done with it. Who kills the process loses only what
-//!   was in flight, and the journal says what that was.
-//! * **A run goes on at the attempt.** What the journal answers is not asked again.
-//! * **Limits are measured.** Money and tokens are those that were spent, failed requests included, over all processes of a run.
-//! * **Scoring is apart from running.** Results are made from the journal alone and can be made again, with another parser too.
+//! # Overview
 //!
-//! What this crate deliberately does not know: terminals, flags, where data come from. Solvers do not see solutions.
+//! | type | role |
+//! | --- | --- |
+//! | [`Plan`] | the tests to solve, divided into requests |
+//! | [`solver::Solver`] | answers requests: a model, a program search, a baseline, a recording |
+//! | [`run`] | sends the open requests of an [`EvalSpec`] and journals their answers |
+//! | [`Ledger`] | the state of a run, computed from its journal |
+//! | [`assemble`] | computes [`EvalResults`] from the ledger: grids, scores and costs |
+//!
+//! # Invariants
+//!
+//! * **No answer is lost.** An answer is synced to disk before it is used. A killed process loses
+//!   only the requests in flight, and the journal names them.
+//! * **A run resumes at the attempt.** An attempt that the journal answers is not requested again.
+//! * **Limits are measured.** Money and tokens are the spent ones, including those of failed
+//!   requests, over all processes of a run.
+//! * **Scoring is separate from running.** Results depend on the journal, the data and the parser,
+//!   so they can be recomputed, also with another parser.
+//! * **Solvers do not see solutions.**
+//!
+//! This crate does not know terminals, command-line flags or the origin of the data.
+//!
+//! # Examples
+//!
+//! Evaluate the random baseline on a set with one task, whose output is a single cell:
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use rhae_eval::solver::{RandomSolver, Solver};
+//! use rhae_eval::{EvalFolder, EvalSpec, Plan, PlannedSet, assemble, run};
+//! use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, SOFTWARE};
+//! use rhae_tasks::{Grid, Pair, Parser, Task, TaskSet, Test};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let one = Grid::new(&[vec![1]])?;
+//! let task = Task {
+//!     train: vec![Pair { input: one.clone(), output: one.clone() }],
+//!     test: vec![Test { input: one.clone(), output: Some(one) }],
+//! };
+//! let set = TaskSet { name: "tiny".to_owned(), tasks: [("t1".parse()?, task)].into() };
+//! let planned = vec![PlannedSet { selection: set.all_tests(), set }];
+//!
+//! let solver = RandomSolver { seed: 0 };
+//! let limits = EvalLimits { concurrency: 2, ..EvalLimits::default() };
+//! let config = EvalConfig {
+//!     version: EVAL_VERSION,
+//!     software: SOFTWARE.to_owned(),
+//!     run_id: "example".to_owned(),
+//!     solver: "random".to_owned(),
+//!     solver_settings: Default::default(),
+//!     protocol: "standard".to_owned(),
+//!     attempts: 2,
+//!     parser: Parser::Lenient.name().to_owned(),
+//!     stop_at_failure: false,
+//!     shard: None,
+//!     data: Vec::new(),
+//!     sets: planned.iter().map(PlannedSet::record).collect(),
+//!     limits,
+//! };
+//! let temp = tempfile::tempdir()?;
+//! let folder = EvalFolder::create(&temp.path().join("eval"), &config)?;
+//! let plan = Plan::new(planned, config.attempts, solver.unit());
+//! assert_eq!(plan.requests(), 2);
+//!
+//! let spec = EvalSpec {
+//!     folder: &folder,
+//!     plan: &plan,
+//!     solver: &solver,
+//!     parser: Parser::Lenient,
+//!     limits,
+//!     stop_at_failure: false,
+//!     retry_failed: false,
+//!     resumed: false,
+//! };
+//! let ledger = run(&spec, &AtomicBool::new(false), &mut |_| {})?;
+//! let results = assemble(&config, &plan.sets, &ledger, Parser::Lenient)?;
+//! assert!(results.finished);
+//! // Only colour 1 occurs in the training output, so the guess is right.
+//! assert_eq!(results.average(), Some(1.0));
+//! # Ok(())
+//! # }
+//! ```
 
 mod estimate;
 mod folder;
-mod gate;
 mod journal;
 mod ledger;
 mod plan;
 mod report;
 mod results;
 mod run;
+mod scheduler;
 pub mod solver;
 mod tables;
 
@@ -25,67 +102,54 @@ use std::path::PathBuf;
 pub use estimate::{Estimate, estimate};
 pub use folder::{EvalFolder, load_config};
 pub use journal::load_lines;
-pub use ledger::{Given, Ledger, RequestRecord, Slot};
+pub use ledger::{Ledger, RequestOutcome, RequestRecord, Slot};
 pub use plan::{Plan, PlannedSet, shard};
 pub use report::report;
 pub use results::{AttemptResult, EvalResults, SetResult, assemble};
-pub use run::{Order, Progress, run};
+pub use run::{EvalSpec, Progress, run};
 pub use tables::{csv, markdown};
 
-/// Why an evaluation could not be done.
+/// The reason why an evaluation failed. Failures of a solver are results, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum EvalError {
-    /// The output folder holds something already.
-    #[error("the output folder `{}` exists and is not empty; choose another, or go on with `--resume {}`", .0.display(), .0.display())]
+    /// The output folder is not empty.
+    #[error("the output folder `{}` exists and is not empty; choose another, or resume it with `--resume {}`", .0.display(), .0.display())]
     FolderInUse(PathBuf),
-    /// Not the folder of an evaluation.
+    /// The folder does not hold a readable evaluation.
     #[error("`{}` is not the folder of an evaluation: {reason}", folder.display())]
-    NotAnEvaluation {
-        /// The folder.
-        folder: PathBuf,
-        /// What is missing or wrong.
-        reason: String,
-    },
-    /// Another process is at it.
-    #[error("another process is at work on this evaluation (`{}` is locked)", .0.display())]
+    NotAnEvaluation { folder: PathBuf, reason: String },
+    /// Another process holds the lock of the journal.
+    #[error("another process is using this evaluation (`{}` is locked)", .0.display())]
     InUse(PathBuf),
-    /// A file could not be written or read.
-    #[error("cannot {what} `{}`: {error}", path.display())]
+    /// A file operation failed.
+    #[error("cannot {operation} `{}`: {error}", path.display())]
     File {
-        /// What was tried.
-        what: &'static str,
-        /// On which file.
+        /// A verb for the message, such as `write`.
+        operation: &'static str,
         path: PathBuf,
-        /// What the system said.
         error: std::io::Error,
     },
-    /// The run was begun by other software, whose answers must not be mixed with ours.
+    /// Another version started the run. Answers of different versions must not be mixed.
     #[error(
-        "the run was begun by `{begun_by}` and this is `{this}`: resume it with the version that began it"
+        "the run was started by `{started_by}` and this is `{this}`: resume it with the version that started it"
     )]
-    OtherSoftware {
-        /// What began it.
-        begun_by: String,
-        /// What this is.
-        this: String,
-    },
-    /// The data are not those of the run.
-    #[error("the run is on revision {expected} of `{set}`, and the data are of revision {found}")]
+    OtherSoftware { started_by: String, this: String },
+    /// The data have changed since the run started.
+    #[error("the run uses revision {expected} of `{set}`, but the data have revision {found}")]
     OtherData {
-        /// The set.
         set: String,
-        /// The run's revision.
+        /// The revision in the configuration of the run.
         expected: String,
-        /// The data's.
+        /// The revision of the loaded data.
         found: String,
     },
-    /// A value that cannot be.
+    /// The configuration has an invalid value.
     #[error("{0}")]
     Config(String),
-    /// Tasks, answers or scores.
+    /// Tasks, answers or scores are invalid.
     #[error(transparent)]
     Tasks(#[from] rhae_tasks::TasksError),
-    /// A page or a picture could not be made.
+    /// The report could not be rendered.
     #[error(transparent)]
     Picture(#[from] rhae_report::PictureError),
 }

@@ -1,27 +1,26 @@
-//! What is to be asked: the tests that count, cut into requests.
+//! The plan of a run: the selected tests, divided into requests.
 //!
-//! Invariant: what solvers get to see of a task has no solutions.
+//! **Invariant:** the tasks that solvers see have no solutions.
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalAsked, EvalSet};
+use rhae_protocol::{EvalSet, EvalTarget};
 use rhae_tasks::{Selection, Task, TaskId, TaskSet};
 
 use crate::EvalError;
 use crate::ledger::Ledger;
 use crate::solver::{Question, Solver, Unit};
 
-/// A set with the tests of it that count.
+/// A task set and the tests selected from it.
 #[derive(Clone, Debug)]
 pub struct PlannedSet {
-    /// The set, solutions included where they are known.
+    /// The set, including known solutions.
     pub set: TaskSet,
-    /// Its tests that count.
     pub selection: Selection,
 }
 
 impl PlannedSet {
-    /// As a configuration holds it.
+    /// Returns the entry of this set in a configuration.
     pub fn record(&self) -> EvalSet {
         EvalSet {
             name: self.set.name.clone(),
@@ -34,13 +33,17 @@ impl PlannedSet {
         }
     }
 
-    /// The set of a configuration among loaded ones, if it is of the same revision.
-    pub fn of_record(record: &EvalSet, sets: &[TaskSet]) -> Result<Self, EvalError> {
+    /// Finds the set of a configuration among the loaded sets.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the set is missing, or [`EvalError::OtherData`] if its revision differs.
+    pub fn from_record(record: &EvalSet, sets: &[TaskSet]) -> Result<Self, EvalError> {
         let set = sets
             .iter()
             .find(|set| set.name == record.name)
             .ok_or_else(|| {
-                EvalError::Config(format!("the data no longer have the set `{}`", record.name))
+                EvalError::Config(format!("the data do not contain the set `{}`", record.name))
             })?;
         let found = set.revision();
         if found != record.revision {
@@ -61,12 +64,12 @@ impl PlannedSet {
         })
     }
 
-    /// How many tests count.
+    /// Returns the number of selected tests.
     pub fn tests(&self) -> usize {
         self.selection.values().map(Vec::len).sum()
     }
 
-    /// Whether the solutions of all tests that count are known.
+    /// Returns whether the solutions of all selected tests are known.
     pub fn is_solved(&self) -> bool {
         self.selection.iter().all(|(id, tests)| {
             let known = |&test: &usize| {
@@ -81,11 +84,16 @@ impl PlannedSet {
     }
 }
 
-/// Keeps one part of the tasks of all sets: every `parts`-th, beginning with number `part`, from 1.
+/// Keeps one shard of the tasks of all sets: every `parts`-th task, starting with number `part`,
+/// counted from 1.
+///
+/// # Errors
+///
+/// Returns an error if `part` is not from 1 to `parts`.
 pub fn shard(sets: &mut [PlannedSet], part: usize, parts: usize) -> Result<(), EvalError> {
     if part == 0 || part > parts {
         return Err(EvalError::Config(format!(
-            "there is no part {part} of {parts}"
+            "there is no part {part} of {parts}: expected 1 to {parts}"
         )));
     }
     let mut number = 0;
@@ -99,31 +107,34 @@ pub fn shard(sets: &mut [PlannedSet], part: usize, parts: usize) -> Result<(), E
 }
 
 /// The requests of a run.
+///
+/// # Examples
+///
+/// See the [crate documentation](crate#examples).
 #[derive(Debug)]
 pub struct Plan {
     /// The sets, with solutions.
     pub sets: Vec<PlannedSet>,
-    /// The tasks as solvers see them, in the order of `sets`.
+    /// The tasks without solutions, in the order of `sets`.
     blind: Vec<BTreeMap<TaskId, Task>>,
     /// All requests, task by task.
     pub(crate) jobs: Vec<Job>,
-    /// Attempts at each test.
+    /// The number of attempts at each test.
     pub attempts: usize,
 }
 
-/// A request to be made.
+/// A planned request.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    /// Which set.
+    /// The index of the set in [`Plan::sets`].
     pub(crate) set: usize,
-    /// The task.
     pub(crate) id: TaskId,
-    /// In the journal's form.
-    pub(crate) asked: EvalAsked,
+    /// The tests and attempts as the journal names them.
+    pub(crate) target: EvalTarget,
 }
 
 impl Plan {
-    /// Cuts what counts into requests of the solver's size.
+    /// Divides the selected tests into requests of the solver's [`Unit`].
     pub fn new(sets: Vec<PlannedSet>, attempts: usize, unit: Unit) -> Self {
         let mut jobs = Vec::new();
         let mut blind = Vec::new();
@@ -137,7 +148,7 @@ impl Plan {
                 task.test.iter_mut().for_each(|test| test.output = None);
                 tasks.insert(id.clone(), task);
                 let mut job = |tests: Vec<usize>, attempts: Vec<usize>| {
-                    let asked = EvalAsked {
+                    let target = EvalTarget {
                         set: planned.set.name.clone(),
                         task: id.to_string(),
                         tests,
@@ -146,7 +157,7 @@ impl Plan {
                     jobs.push(Job {
                         set: index,
                         id: id.clone(),
-                        asked,
+                        target,
                     });
                 };
                 match unit {
@@ -175,50 +186,50 @@ impl Plan {
         }
     }
 
-    /// The task of a request, without solutions.
+    /// Returns the task of a request, without solutions.
     pub(crate) fn task(&self, job: &Job) -> &Task {
         &self.blind[job.set][&job.id]
     }
 
-    /// What a solver would ask in its first attempts, task by task: the task's id, the tests and the text.
+    /// Iterates over the prompts that a solver would send for first attempts, task by task.
     pub fn prompts<'a>(
         &'a self,
         solver: &'a dyn Solver,
-    ) -> impl Iterator<Item = (&'a EvalAsked, String)> {
+    ) -> impl Iterator<Item = (&'a EvalTarget, String)> {
         let first = self
             .jobs
             .iter()
-            .filter(|job| job.asked.attempts.first() == Some(&1));
+            .filter(|job| job.target.attempts.first() == Some(&1));
         first.filter_map(|job| {
-            let asked = &job.asked;
+            let target = &job.target;
             let question = Question {
-                set: &asked.set,
+                set: &target.set,
                 id: &job.id,
                 task: self.task(job),
-                tests: &asked.tests,
-                attempts: &asked.attempts,
+                tests: &target.tests,
+                attempts: &target.attempts,
             };
-            Some((asked, solver.prompt(&question)?))
+            Some((target, solver.prompt(&question)?))
         })
     }
 
-    /// How many requests there are.
+    /// Returns the number of requests.
     pub fn requests(&self) -> usize {
         self.jobs.len()
     }
 
-    /// The requests that a journal leaves open.
+    /// Returns the requests that have an open attempt according to the journal.
     pub(crate) fn open(&self, ledger: &Ledger, retry_failed: bool) -> Vec<Job> {
         let open = |job: &&Job| {
-            let slots = job.asked.tests.iter().flat_map(|&test| {
-                job.asked
+            let slots = job.target.tests.iter().flat_map(|&test| {
+                job.target
                     .attempts
                     .iter()
                     .map(move |&attempt| (test, attempt))
             });
             slots
                 .into_iter()
-                .any(|(test, attempt)| !ledger.is_done(&job.asked, test, attempt, retry_failed))
+                .any(|(test, attempt)| !ledger.is_done(&job.target, test, attempt, retry_failed))
         };
         self.jobs.iter().filter(open).cloned().collect()
     }
@@ -255,25 +266,25 @@ mod tests {
             tasks,
         };
         PlannedSet {
-            selection: set.everything(),
+            selection: set.all_tests(),
             set,
         }
     }
 
     #[test]
-    fn requests_are_of_the_solvers_size_and_show_no_solution() {
+    fn requests_match_the_unit_and_contain_no_solution() {
         for (unit, requests) in [(Unit::Attempt, 8), (Unit::Test, 4), (Unit::Task, 4)] {
             let plan = Plan::new(vec![planned(&[1, 3])], 2, unit);
             assert_eq!(plan.requests(), requests, "{unit:?}");
             let mut slots: Vec<(String, usize, usize)> = Vec::new();
             for job in &plan.jobs {
                 assert!(plan.task(job).test.iter().all(|test| test.output.is_none()));
-                for &test in &job.asked.tests {
+                for &test in &job.target.tests {
                     slots.extend(
-                        job.asked
+                        job.target
                             .attempts
                             .iter()
-                            .map(|&attempt| (job.asked.task.clone(), test, attempt)),
+                            .map(|&attempt| (job.target.task.clone(), test, attempt)),
                     );
                 }
             }
@@ -284,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_disjoint_and_whole() {
+    fn shards_are_disjoint_and_complete() {
         let mut seen = Vec::new();
         for part in 1..=3 {
             let mut sets = vec![planned(&[1; 5]), planned(&[1; 2])];

@@ -1,13 +1,17 @@
-//! The report of a run: what results and tasks say, put into the form of the page.
+//! The HTML report of a run.
 
-use rhae_protocol::{EvalConfig, EvalSpent};
+use rhae_protocol::{EvalConfig, EvalUsage};
 use rhae_report::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
 
 use crate::EvalError;
 use crate::plan::PlannedSet;
 use crate::results::{AttemptResult, EvalResults};
 
-/// The page of a run.
+/// Renders the HTML report of a run.
+///
+/// # Errors
+///
+/// Returns an error if an image cannot be rendered.
 pub fn report(
     config: &EvalConfig,
     sets: &[PlannedSet],
@@ -25,8 +29,8 @@ pub fn report(
             let Some(task) = planned.set.tasks.get(id) else {
                 continue;
             };
-            let tries: Vec<&AttemptResult> = results
-                .tries
+            let attempt_results: Vec<&AttemptResult> = results
+                .attempt_results
                 .iter()
                 .filter(|one| one.task == *id && one.set == planned.set.name)
                 .collect();
@@ -38,8 +42,8 @@ pub fn report(
                 score: score
                     .and_then(|score| score.results.iter().find(|result| result.task == *id))
                     .map(|result| result.score),
-                cost: cost(&tries, costs_money),
-                attempts: tries.into_iter().map(attempt).collect(),
+                cost: cost(&attempt_results, costs_money),
+                attempts: attempt_results.into_iter().map(attempt).collect(),
             });
         }
     }
@@ -59,12 +63,14 @@ pub fn report(
     })?)
 }
 
-/// What a task cost: money, or the seconds of its requests, each counted once.
-fn cost(tries: &[&AttemptResult], costs_money: bool) -> f64 {
+/// Returns the cost of a task: dollars if the run is billed, otherwise the seconds of its requests.
+fn cost(attempt_results: &[&AttemptResult], costs_money: bool) -> f64 {
     if costs_money {
-        return tries.iter().fold(0.0, |sum, one| sum + one.spent.cost_usd);
+        return attempt_results
+            .iter()
+            .fold(0.0, |sum, one| sum + one.spent.cost_usd);
     }
-    let mut requests: Vec<(u64, u64)> = tries
+    let mut requests: Vec<(u64, u64)> = attempt_results
         .iter()
         .filter_map(|one| Some((one.request?, one.ms)))
         .collect();
@@ -88,7 +94,7 @@ fn attempt(one: &AttemptResult) -> ArcAttempt {
     }
 }
 
-fn spent(ms: u64, spent: &EvalSpent) -> String {
+fn spent(ms: u64, spent: &EvalUsage) -> String {
     let mut text = format!("{:.2} s", ms as f64 / 1000.0);
     if spent.tokens() > 0 {
         text += &format!(
@@ -106,29 +112,29 @@ fn notices(results: &EvalResults) -> Vec<String> {
     if !results.finished {
         let why = results.ended.as_deref().unwrap_or("its process was killed");
         notices.push(format!(
-            "The run is not finished ({why}): what is missing counts as not solved."
+            "The run is not finished ({why}). Missing answers count as not solved."
         ));
     }
     let failed = results
-        .tries
+        .attempt_results
         .iter()
         .filter(|one| one.request.is_some() && one.grid.is_err())
         .count();
     if failed > 0 {
         notices.push(format!(
-            "{failed} of {} attempts have no grid; they count as wrong.",
-            results.tries.len()
+            "{failed} of {} attempts have no grid and count as wrong.",
+            results.attempt_results.len()
         ));
     }
     if results.lost_in_flight > 0 {
         notices.push(format!(
-            "{} requests were in flight when a process was killed: they were made again, and what they cost is not known.",
+            "{} requests were in flight when a process was killed. They were repeated, and the cost of the first transmission is unknown.",
             results.lost_in_flight
         ));
     }
     if results.spent.unmeasured > 0 {
         notices.push(format!(
-            "{} transmissions broke off before their tokens were known.",
+            "{} transmissions failed before they reported their tokens.",
             results.spent.unmeasured
         ));
     }
@@ -157,10 +163,10 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
     add("Requests", results.requests.to_string());
     add("Duration", duration(results.seconds));
     add(
-        "A task took",
+        "Time per task",
         format!(
-            "{:.2} s, at most {:.2} s",
-            results.task_seconds.median, results.task_seconds.most
+            "median {:.2} s, maximum {:.2} s",
+            results.task_seconds.median, results.task_seconds.max
         ),
     );
     if results.spent.tokens() > 0 {
@@ -168,7 +174,7 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
         add("Tokens out", results.spent.output_tokens.to_string());
         add("Cost", results.spent.cost());
     }
-    // A model's whole configuration is in config.json.
+    // The full configuration of a model is in config.json.
     for (name, value) in config
         .solver_settings
         .iter()
@@ -177,7 +183,7 @@ fn facts(config: &EvalConfig, results: &EvalResults) -> Vec<(String, String)> {
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        // The configuration has hashes in full.
+        // The full hash is in config.json.
         let short = if name.ends_with("sha256") {
             text.chars().take(12).collect()
         } else {

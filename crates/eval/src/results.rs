@@ -1,89 +1,82 @@
-//! From a journal to results: the grids in the answers, the scores, the costs.
+//! The results of a run, computed from its journal: grids, scores and costs.
 //!
-//! Invariant: results depend on data, journal and parser alone. Every attempt that was asked for is there, answered or not.
+//! **Invariant:** results depend only on the data, the journal and the parser. They contain every
+//! planned attempt, answered or not.
 
 mod tally;
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalConfig, EvalSpent};
+use rhae_protocol::{EvalConfig, EvalUsage};
 use rhae_tasks::{
-    Answers, Grid, Parser, Reply, Rules, Score, Submission, SubmissionForm, TaskId, TestAnswers,
-    parse_whole, score,
+    Answers, AttemptAnswer, Grid, Parser, Rules, Score, Submission, SubmissionForm, TaskId,
+    TestAnswers, parse_whole_task, score,
 };
 use serde::Serialize;
 
 use crate::EvalError;
-use crate::ledger::{Given, Ledger};
+use crate::ledger::{Ledger, RequestOutcome};
 use crate::plan::PlannedSet;
-use crate::solver::FailureKind;
+use crate::solver::SolverFailureKind;
 
 pub(crate) use tally::Tally;
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct EvalResults {
-    /// The run's id.
     pub run_id: String,
-    /// What made it.
+    /// The name and version of the software that made the run.
     pub software: String,
-    /// The solver.
     pub solver: String,
-    /// Whose rules.
+    /// The evaluation protocol, such as `standard` or `plan`.
     pub protocol: String,
-    /// Attempts at each test.
+    /// The number of attempts at each test.
     pub attempts: usize,
-    /// How answers were read.
+    /// The name of the parser of answers.
     pub parser: &'static str,
     /// Whether every attempt has an answer or a lasting failure.
     pub finished: bool,
-    /// Why the last process ended; absent if it was killed.
+    /// The reason why the last process ended; absent if it was killed.
     pub ended: Option<String>,
-    /// Seconds that processes were at work.
+    /// The total working time of all processes.
     pub seconds: f64,
-    /// The longest and the mean time of a task: the sum of its requests' seconds, as if they were made one after the other.
+    /// The duration of tasks: the sum of the durations of their requests.
     pub task_seconds: TaskSeconds,
-    /// How many processes worked on it.
+    /// The number of processes that worked on the run.
     pub processes: usize,
-    /// Requests that have ended.
+    /// The number of requests that have ended.
     pub requests: usize,
-    /// Requests that were in flight when a process was killed; what they cost is not known.
+    /// The number of requests that were in flight when a process was killed. Their cost is unknown.
     pub lost_in_flight: usize,
-    /// Tokens and money.
     #[serde(flatten)]
-    pub spent: EvalSpent,
-    /// Set by set.
+    pub spent: EvalUsage,
     pub sets: Vec<SetResult>,
-    /// Every attempt, in order.
+    /// All attempts, ordered by set, task, test and attempt.
     #[serde(skip)]
-    pub tries: Vec<AttemptResult>,
+    pub attempt_results: Vec<AttemptResult>,
 }
 
-/// How long tasks took.
+/// The distribution of the durations of tasks, in seconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct TaskSeconds {
-    /// The mean.
     pub mean: f64,
-    /// The middle one.
     pub median: f64,
-    /// The longest.
-    pub most: f64,
+    #[serde(rename = "most")]
+    pub max: f64,
 }
 
-/// A set's part of the results.
+/// The results of one set.
 #[derive(Clone, Debug, Serialize)]
 pub struct SetResult {
-    /// The set.
     pub set: String,
-    /// Its revision.
     pub revision: String,
-    /// Tasks that count.
+    /// The number of selected tasks.
     pub tasks: usize,
-    /// Tests that count.
+    /// The number of selected tests.
     pub test_inputs: usize,
-    /// The score; absent if solutions are not known.
+    /// The score; absent if the solutions are unknown.
     pub score: Option<Score>,
-    /// Kaggle's form of the answers.
+    /// The answers in the Kaggle format.
     #[serde(skip)]
     pub submission: serde_json::Value,
 }
@@ -91,34 +84,33 @@ pub struct SetResult {
 /// One attempt at one test.
 #[derive(Clone, Debug)]
 pub struct AttemptResult {
-    /// The set.
     pub set: String,
-    /// The task.
     pub task: TaskId,
-    /// The test, from 0.
+    /// The index of the test, from 0.
     pub test: usize,
-    /// The attempt, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: usize,
-    /// The request that decided it; absent if there is none yet.
+    /// The number of the request that closed the attempt; `None` if it is open.
     pub request: Option<u64>,
-    /// The grid, or the kind of fault and what is known about it.
+    /// The grid, or the kind of the failure and a message.
     pub grid: Result<Grid, (&'static str, String)>,
-    /// How the grid was found in a text, or how the solver came to it.
+    /// The way in which the parser found the grid, or the solver's note about it.
     pub how: Option<String>,
-    /// The text, where the answer was one.
+    /// The text of the answer, if it is a text.
     pub text: Option<String>,
-    /// The thoughts that came with it.
     pub reasoning: Option<String>,
-    /// Whether it is right, where the solution is known.
+    /// Whether the grid equals the solution; `None` if the solution is unknown.
     pub right: Option<bool>,
-    /// How long the request took, in milliseconds.
+    /// The duration of the request in milliseconds.
     pub ms: u64,
-    /// What the request cost; nothing for all but the first attempt that it decided.
-    pub spent: EvalSpent,
+    /// The usage of the request. If a request closed several attempts, only the first has it.
+    pub spent: EvalUsage,
 }
 
 impl EvalResults {
-    /// The mean of the sets' headlines, where all are scored.
+    /// Returns the mean of the headline scores of all sets, or `None` if a set is not scored. The
+    /// headline is the share of solved tasks under the protocol `plan`, and the mean task score
+    /// otherwise.
     pub fn average(&self) -> Option<f64> {
         let plan = self.protocol == "plan";
         let headline = |score: &Score| {
@@ -139,19 +131,29 @@ impl EvalResults {
     }
 }
 
-/// Makes the results of a run.
+/// Computes the results of a run from its ledger.
+///
+/// # Errors
+///
+/// Returns an error if the selection does not match the set.
 pub fn assemble(
     config: &EvalConfig,
     sets: &[PlannedSet],
     ledger: &Ledger,
     parser: Parser,
 ) -> Result<EvalResults, EvalError> {
-    let mut tries = Vec::new();
+    let mut attempt_results = Vec::new();
     let mut results = Vec::new();
     for planned in sets {
-        let first = tries.len();
-        collect(planned, config.attempts, ledger, parser, &mut tries);
-        let submission = submission(planned, &tries[first..], config.attempts);
+        let first = attempt_results.len();
+        collect(
+            planned,
+            config.attempts,
+            ledger,
+            parser,
+            &mut attempt_results,
+        );
+        let submission = submission(planned, &attempt_results[first..], config.attempts);
         let rules = Rules {
             attempts: config.attempts,
             parser,
@@ -171,7 +173,9 @@ pub fn assemble(
             submission: submission_of(&selected, planned, &submission, rules),
         });
     }
-    let finished = tries.iter().all(|attempt| attempt.request.is_some());
+    let finished = attempt_results
+        .iter()
+        .all(|attempt| attempt.request.is_some());
     Ok(EvalResults {
         run_id: config.run_id.clone(),
         software: config.software.clone(),
@@ -187,12 +191,12 @@ pub fn assemble(
         requests: ledger
             .requests
             .values()
-            .filter(|record| record.given.is_some())
+            .filter(|record| record.outcome.is_some())
             .count(),
         lost_in_flight: ledger.in_flight().count(),
         spent: ledger.spent(),
         sets: results,
-        tries,
+        attempt_results,
     })
 }
 
@@ -200,28 +204,28 @@ fn task_seconds(ledger: &Ledger) -> TaskSeconds {
     let mut by_task: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for record in ledger.requests.values() {
         *by_task
-            .entry((&record.asked.set, &record.asked.task))
+            .entry((&record.target.set, &record.target.task))
             .or_default() += record.ms;
     }
     let mut all: Vec<f64> = by_task.into_values().map(|ms| ms as f64 / 1000.0).collect();
     all.sort_by(f64::total_cmp);
-    let Some(&most) = all.last() else {
+    let Some(&max) = all.last() else {
         return TaskSeconds::default();
     };
     TaskSeconds {
         mean: all.iter().sum::<f64>() / all.len() as f64,
         median: all[all.len() / 2],
-        most,
+        max,
     }
 }
 
-/// Every attempt of a set that counts, with its grid.
+/// Appends all attempts of a set with their grids to `attempt_results`.
 fn collect(
     planned: &PlannedSet,
     attempts: usize,
     ledger: &Ledger,
     parser: Parser,
-    tries: &mut Vec<AttemptResult>,
+    attempt_results: &mut Vec<AttemptResult>,
 ) {
     let name = &planned.set.name;
     let mut counted: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
@@ -248,33 +252,36 @@ fn collect(
                     test,
                     attempt,
                     request: record.map(|(number, _)| number),
-                    grid: Err(("not-asked", "the run ended before it was asked".to_owned())),
+                    grid: Err((
+                        "not-asked",
+                        "the run ended before the request was sent".to_owned(),
+                    )),
                     how: None,
                     text: None,
                     reasoning: None,
                     right: None,
                     ms: 0,
-                    spent: EvalSpent::default(),
+                    spent: EvalUsage::default(),
                 };
                 if let Some((number, record)) = record {
                     result.ms = record.ms;
                     if counted.insert(number) {
                         result.spent = record.spent;
                     }
-                    read(&mut result, record, parser);
+                    read_grid(&mut result, record, parser);
                 }
                 result.right = solution
                     .map(|solution| result.grid.as_ref().is_ok_and(|grid| grid == solution));
-                tries.push(result);
+                attempt_results.push(result);
             }
         }
     }
 }
 
-/// Finds the grid of an attempt in what came of its request.
-fn read(result: &mut AttemptResult, record: &crate::RequestRecord, parser: Parser) {
-    match &record.given {
-        Some(Given::Answer(answer)) => {
+/// Extracts the grid of an attempt from the outcome of its request.
+fn read_grid(result: &mut AttemptResult, record: &crate::RequestRecord, parser: Parser) {
+    match &record.outcome {
+        Some(RequestOutcome::Answer(answer)) => {
             result.reasoning.clone_from(&answer.reasoning);
             let found = answer
                 .grids
@@ -291,15 +298,15 @@ fn read(result: &mut AttemptResult, record: &crate::RequestRecord, parser: Parse
             } else if let Some(text) = &answer.text {
                 result.text = Some(text.clone());
                 let position = record
-                    .asked
+                    .target
                     .tests
                     .iter()
                     .position(|&test| test == result.test)
                     .unwrap_or(0);
-                result.grid = match parse_whole(parser, text, record.asked.tests.len()) {
+                result.grid = match parse_whole_task(parser, text, record.target.tests.len()) {
                     Ok(parsed) => {
                         let (start, end) = (parsed.span.start, parsed.span.end);
-                        result.how = Some(format!("{}, bytes {start} to {end}", parsed.how));
+                        result.how = Some(format!("{}, bytes {start} to {end}", parsed.source));
                         parsed
                             .grids
                             .into_iter()
@@ -318,28 +325,32 @@ fn read(result: &mut AttemptResult, record: &crate::RequestRecord, parser: Parse
                 result.grid = Err(("no-answer", "the solver has no answer".to_owned()));
             }
         }
-        Some(Given::Failure(kind, message, _)) => {
-            result.grid = Err((FailureKind::known(kind), message.clone()))
+        Some(RequestOutcome::Failure(kind, message, _)) => {
+            result.grid = Err((SolverFailureKind::canonical_name(kind), message.clone()))
         }
         None => {}
     }
 }
 
-/// The attempts as a submission of the whole set's tests.
-fn submission(planned: &PlannedSet, tries: &[AttemptResult], attempts: usize) -> Submission {
+/// Creates a submission for all tests of a set from the attempts.
+fn submission(
+    planned: &PlannedSet,
+    attempt_results: &[AttemptResult],
+    attempts: usize,
+) -> Submission {
     let mut tasks: BTreeMap<TaskId, Answers> = BTreeMap::new();
     for id in planned.selection.keys() {
         let tests = planned.set.tasks.get(id).map_or(0, |task| task.test.len());
         let empty = |index| TestAnswers {
-            attempts: vec![Reply::Nothing; attempts],
+            attempts: vec![AttemptAnswer::Empty; attempts],
             pair_index: Some(index),
         };
         let mut answers: Vec<TestAnswers> = (0..tests).map(empty).collect();
-        for attempt in tries.iter().filter(|attempt| attempt.task == *id) {
+        for attempt in attempt_results.iter().filter(|attempt| attempt.task == *id) {
             answers[attempt.test].attempts[attempt.attempt - 1] = match &attempt.grid {
-                Ok(grid) => Reply::Json(grid.to_json()),
-                Err(("no-answer", _)) => Reply::Nothing,
-                Err((kind, _)) => Reply::Failed(kind),
+                Ok(grid) => AttemptAnswer::Json(grid.to_json()),
+                Err(("no-answer", _)) => AttemptAnswer::Empty,
+                Err((kind, _)) => AttemptAnswer::Failed(kind),
             };
         }
         tasks.insert(id.clone(), Answers::Tests(answers));
@@ -347,12 +358,12 @@ fn submission(planned: &PlannedSet, tries: &[AttemptResult], attempts: usize) ->
     Submission {
         form: SubmissionForm::Kaggle,
         tasks,
-        doubled: Vec::new(),
+        duplicates: Vec::new(),
         notes: Vec::new(),
     }
 }
 
-/// Kaggle's form of the selected tests.
+/// Returns the answers to the selected tests in the Kaggle format.
 fn submission_of(
     selected: &rhae_tasks::TaskSet,
     planned: &PlannedSet,

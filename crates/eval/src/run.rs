@@ -1,4 +1,4 @@
-//! The run: threads that send requests, a journal that they write to, and a thread that watches.
+//! The run: worker threads that send requests and journal their results, and a supervising thread.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,92 +6,100 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rhae_protocol::{EvalLimits, EvalLine, EvalSpent};
+use rhae_protocol::{EvalLimits, EvalLine, EvalUsage};
 use rhae_tasks::Parser;
 
 use crate::EvalError;
 use crate::folder::EvalFolder;
-use crate::gate::{Admitted, Gate, Standing};
 use crate::journal::Journal;
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::results::Tally;
-use crate::solver::{Failure, FailureKind, Outcome, Question, Scribe, Solver, Watch};
+use crate::scheduler::{AdmittedRequest, Scheduler, SchedulerStatus};
+use crate::solver::{
+    Outcome, Question, RequestContext, Solver, SolverFailure, SolverFailureKind, TransmissionLog,
+};
 
-/// What is to be run.
-pub struct Order<'a> {
-    /// The folder with its configuration.
+/// The description of a run.
+pub struct EvalSpec<'a> {
+    /// The folder with the configuration and the journal.
     pub folder: &'a EvalFolder,
-    /// The requests.
+    /// The requests of the run.
     pub plan: &'a Plan,
-    /// Who answers.
     pub solver: &'a dyn Solver,
-    /// How answers are read, for the count of what is solved.
+    /// The parser of answers, for the count of solved tasks in [`Progress`].
     pub parser: Parser,
     /// The limits of this process.
     pub limits: EvalLimits,
-    /// Whether the first attempt without a grid ends the run.
+    /// Whether the first attempt without a grid stops the run.
     pub stop_at_failure: bool,
-    /// Whether attempts that failed are made again.
+    /// Whether attempts that failed in earlier processes are repeated.
     pub retry_failed: bool,
-    /// Whether this goes on with what others began.
+    /// Whether an earlier process started the run.
     pub resumed: bool,
 }
 
-/// How far a run is.
+/// The progress of a run. All fields count except `spent`.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// Requests that have ended, those of earlier processes included.
+    /// The requests that have ended, including those of earlier processes.
     pub done: usize,
-    /// All requests.
+    /// All requests of the plan.
     pub total: usize,
-    /// Requests under way.
     pub in_flight: usize,
-    /// Tasks with all tests solved so far.
+    /// The tasks of which all tests are solved.
     pub solved: usize,
-    /// Tasks with an answer to every attempt.
+    /// The tasks without open attempts.
     pub tasks_done: usize,
-    /// All tasks.
+    /// All tasks of the plan.
     pub tasks: usize,
-    /// What was spent so far, in earlier processes as well.
-    pub spent: EvalSpent,
+    /// The usage so far, including that of earlier processes.
+    pub spent: EvalUsage,
 }
 
-/// Runs until everything is answered, a limit is reached or `interrupt` is raised: then nothing more is sent, and what is in flight
-/// is waited for. Gives what the journal says in the end.
+/// Runs the open requests of a plan and returns the final state of the journal.
+///
+/// The run ends when all attempts are answered, a limit is reached, or `interrupt` becomes true.
+/// It then sends no further requests and waits for those in flight. `show` is called about every
+/// 100 milliseconds.
+///
+/// # Errors
+///
+/// Returns an error if another process uses the folder or the journal cannot be written. Failures
+/// of the solver are journalled.
 pub fn run(
-    order: &Order<'_>,
+    spec: &EvalSpec<'_>,
     interrupt: &AtomicBool,
     show: &mut dyn FnMut(&Progress),
 ) -> Result<Ledger, EvalError> {
-    let (journal, lines) = Journal::open(&order.folder.file("journal.jsonl"))?;
-    let mut ledger = Ledger::of_lines(&lines);
-    let begun = EvalLine::Begun {
+    let (journal, lines) = Journal::open(&spec.folder.file("journal.jsonl"))?;
+    let mut ledger = Ledger::from_lines(&lines);
+    let started = EvalLine::Started {
         at_ms: now_ms(),
-        resumed: order.resumed,
-        limits: order.limits,
+        resumed: spec.resumed,
+        limits: spec.limits,
     };
-    journal.append(&begun)?;
-    let jobs = order.plan.open(&ledger, order.retry_failed);
-    let before = order.plan.requests() - jobs.len();
-    let threads = order.limits.concurrency.clamp(1, jobs.len().max(1));
-    let gate = Gate::new(
+    journal.append(&started)?;
+    let jobs = spec.plan.open(&ledger, spec.retry_failed);
+    let before = spec.plan.requests() - jobs.len();
+    let threads = spec.limits.concurrency.clamp(1, jobs.len().max(1));
+    let scheduler = Scheduler::new(
         jobs,
-        order.limits,
+        spec.limits,
         ledger.spent(),
         ledger.seconds(),
         ledger.next_request(),
     );
-    let tally = Tally::new(order.plan, order.parser, &ledger);
-    ledger.add(&begun);
+    let tally = Tally::new(spec.plan, spec.parser, &ledger);
+    ledger.add(&started);
     let shared = Shared {
-        order,
+        spec,
         journal: &journal,
-        gate: &gate,
-        cut: AtomicBool::new(false),
+        scheduler: &scheduler,
+        cancelled: AtomicBool::new(false),
         tally: Mutex::new(tally),
         ledger: Mutex::new(ledger),
-        charged: Mutex::new(BTreeMap::new()),
+        counted: Mutex::new(BTreeMap::new()),
         fault: Mutex::new(None),
     };
     std::thread::scope(|scope| {
@@ -99,21 +107,21 @@ pub fn run(
             .map(|_| scope.spawn(|| shared.work()))
             .collect();
         loop {
-            let standing = gate.wait(Duration::from_millis(100));
-            show(&shared.progress(before, &standing));
+            let status = scheduler.wait(Duration::from_millis(100));
+            show(&shared.progress(before, &status));
             if interrupt.load(Ordering::Relaxed) {
-                gate.stop("interrupted");
+                scheduler.stop("interrupted");
             }
             if workers.iter().all(|worker| worker.is_finished()) {
                 break;
             }
-            // A search that nobody waits for is cut off; an answer under way, which is paid for, is waited for until its deadline.
-            if standing.stop.is_some() && !order.solver.costs() {
-                shared.cut.store(true, Ordering::Relaxed);
+            // A local search is cancelled. A billed request is awaited until its deadline.
+            if status.stop.is_some() && !spec.solver.is_billed() {
+                shared.cancelled.store(true, Ordering::Relaxed);
             }
         }
     });
-    let stop = gate.wait(Duration::ZERO).stop;
+    let stop = scheduler.wait(Duration::ZERO).stop;
     let ended = EvalLine::Ended {
         at_ms: now_ms(),
         reason: stop.unwrap_or_else(|| "finished".to_owned()),
@@ -134,60 +142,65 @@ pub fn run(
     Ok(ledger)
 }
 
-/// What the threads share.
+/// The state that the worker threads share.
 struct Shared<'a> {
-    order: &'a Order<'a>,
+    spec: &'a EvalSpec<'a>,
     journal: &'a Journal,
-    gate: &'a Gate,
-    /// Raised when requests under way are to be given up.
-    cut: AtomicBool,
+    scheduler: &'a Scheduler,
+    /// Set when requests in flight must stop.
+    cancelled: AtomicBool,
     tally: Mutex<Tally>,
     ledger: Mutex<Ledger>,
-    /// What failed transmissions of requests under way cost, charged already.
-    charged: Mutex<BTreeMap<u64, EvalSpent>>,
-    /// The first failure to write.
+    /// The usage of failed transmissions of requests in flight, which the scheduler has counted.
+    counted: Mutex<BTreeMap<u64, EvalUsage>>,
+    /// The first error of a write to the journal.
     fault: Mutex<Option<EvalError>>,
 }
 
 impl Shared<'_> {
     fn work(&self) {
-        while let Some(admitted) = self.gate.admit() {
+        while let Some(admitted) = self.scheduler.admit() {
             self.request(&admitted);
         }
     }
 
-    fn request(&self, admitted: &Admitted) {
-        let Admitted { request, job, .. } = admitted;
-        let (request, asked) = (*request, job.asked.clone());
+    fn request(&self, admitted: &AdmittedRequest) {
+        let AdmittedRequest { request, job, .. } = admitted;
+        let (request, target) = (*request, job.target.clone());
         let started = Instant::now();
         let outcome = if !admitted.may_send {
-            Outcome::failure(FailureKind::TaskTime, "the time for the task was over")
+            Outcome::failure(
+                SolverFailureKind::TaskTimeout,
+                "the time limit of the task had passed",
+            )
         } else if self.write(&EvalLine::Sent {
             request,
             at_ms: now_ms(),
-            asked: asked.clone(),
+            target: target.clone(),
         }) {
-            let watch = Watch {
+            let context = RequestContext {
                 request,
                 deadline: admitted.deadline,
-                cut: &self.cut,
-                scribe: self,
+                cancelled: &self.cancelled,
+                log: self,
             };
-            let (task, set) = (self.order.plan.task(job), asked.set.as_str());
+            let (task, set) = (self.spec.plan.task(job), target.set.as_str());
             let question = Question {
                 set,
                 id: &job.id,
                 task,
-                tests: &asked.tests,
-                attempts: &asked.attempts,
+                tests: &target.tests,
+                attempts: &target.attempts,
             };
-            // A faulty solver costs its own attempt, not the run.
+            // A panic of the solver fails its own attempt, not the run.
             catch_unwind(AssertUnwindSafe(|| {
-                self.order.solver.answer(&question, &watch)
+                self.spec.solver.answer(&question, &context)
             }))
-            .unwrap_or_else(|_| Outcome::failure(FailureKind::Panicked, "the solver panicked"))
+            .unwrap_or_else(|_| {
+                Outcome::failure(SolverFailureKind::Panicked, "the solver panicked")
+            })
         } else {
-            Outcome::failure(FailureKind::Stopped, "the journal cannot be written")
+            Outcome::failure(SolverFailureKind::Stopped, "cannot write the journal")
         };
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (at_ms, spent) = (now_ms(), outcome.spent);
@@ -197,23 +210,23 @@ impl Shared<'_> {
                 request,
                 at_ms,
                 ms,
-                asked,
+                target,
                 answer,
                 spent,
             },
-            Err(Failure {
+            Err(SolverFailure {
                 kind,
                 message,
                 ends_run: ends,
             }) => {
                 ends_run = ends.then(|| message.clone());
-                // What would fail for every request says nothing about this attempt.
+                // A failure that affects every request does not count against this attempt.
                 let lasting = kind.is_lasting() && !ends;
                 EvalLine::Failed {
                     request,
                     at_ms,
                     ms,
-                    asked,
+                    target,
                     kind: kind.name().to_owned(),
                     message,
                     lasting,
@@ -223,32 +236,32 @@ impl Shared<'_> {
         };
         self.write(&line);
         let readable = self.lock_tally().add(&line);
-        if self.order.stop_at_failure && !readable {
-            self.gate.stop(format!(
-                "attempt without a grid at `{}`, and failures are hard",
-                job.asked.task
+        if self.spec.stop_at_failure && !readable {
+            self.scheduler.stop(format!(
+                "an attempt at `{}` has no grid, and `--failures hard` stops the run",
+                job.target.task
             ));
         }
         if let Some(reason) = ends_run {
-            self.gate.stop(reason);
+            self.scheduler.stop(reason);
         }
-        let charged = self
-            .charged
+        let counted = self
+            .counted
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&request)
             .unwrap_or_default();
-        let rest = EvalSpent {
-            input_tokens: spent.input_tokens.saturating_sub(charged.input_tokens),
-            output_tokens: spent.output_tokens.saturating_sub(charged.output_tokens),
-            cost_usd: (spent.cost_usd - charged.cost_usd).max(0.0),
-            unpriced: spent.unpriced.saturating_sub(charged.unpriced),
-            ..EvalSpent::default()
+        let rest = EvalUsage {
+            input_tokens: spent.input_tokens.saturating_sub(counted.input_tokens),
+            output_tokens: spent.output_tokens.saturating_sub(counted.output_tokens),
+            cost_usd: (spent.cost_usd - counted.cost_usd).max(0.0),
+            unpriced: spent.unpriced.saturating_sub(counted.unpriced),
+            ..EvalUsage::default()
         };
-        self.gate.end(&rest, &spent);
+        self.scheduler.end(&rest, &spent);
     }
 
-    /// Writes a line; if that fails, nothing more is sent.
+    /// Journals a line. If that fails, it stops the run and returns false.
     fn write(&self, line: &EvalLine) -> bool {
         match self.journal.append(line) {
             Ok(()) => {
@@ -259,7 +272,7 @@ impl Shared<'_> {
                 true
             }
             Err(error) => {
-                self.gate.stop(error.to_string());
+                self.scheduler.stop(error.to_string());
                 self.fault
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -273,7 +286,7 @@ impl Shared<'_> {
         if self.write(line) {
             Ok(())
         } else {
-            Err("the journal cannot be written".to_owned())
+            Err("cannot write the journal".to_owned())
         }
     }
 
@@ -281,30 +294,30 @@ impl Shared<'_> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn progress(&self, before: usize, standing: &Standing) -> Progress {
+    fn progress(&self, before: usize, status: &SchedulerStatus) -> Progress {
         let (tasks_done, solved) = self.lock_tally().counts();
         Progress {
-            done: before + standing.ended,
-            total: self.order.plan.requests(),
-            in_flight: standing.in_flight,
+            done: before + status.ended,
+            total: self.spec.plan.requests(),
+            in_flight: status.in_flight,
             solved,
             tasks_done,
             tasks: self
-                .order
+                .spec
                 .plan
                 .sets
                 .iter()
                 .map(|planned| planned.selection.len())
                 .sum(),
-            spent: standing.spent,
+            spent: status.spent,
         }
     }
 }
 
-impl Scribe for Shared<'_> {
+impl TransmissionLog for Shared<'_> {
     fn sending(&self, request: u64, id: &str) -> Result<(), String> {
-        // The first transmission was admitted with its request; further ones must not pass a limit either.
-        if let Some(reason) = self.gate.used_up_now() {
+        // The scheduler admitted the first transmission. Retries must respect the limits as well.
+        if let Some(reason) = self.scheduler.limit_reached_now() {
             return Err(reason);
         }
         self.written(&EvalLine::Try {
@@ -319,15 +332,15 @@ impl Scribe for Shared<'_> {
         request: u64,
         id: &str,
         message: &str,
-        spent: &EvalSpent,
+        spent: &EvalUsage,
     ) -> Result<(), String> {
-        self.charged
+        self.counted
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .entry(request)
             .or_default()
             .add(spent);
-        self.gate.charge(spent);
+        self.scheduler.add_spent(spent);
         let (id, message) = (id.to_owned(), message.to_owned());
         self.written(&EvalLine::TryFailed {
             request,

@@ -1,4 +1,4 @@
-//! Who answers: the interface, and the solvers.
+//! The [`Solver`] interface and the built-in solvers.
 
 mod model;
 mod random;
@@ -8,15 +8,15 @@ mod search;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rhae_protocol::{EvalAnswer, EvalSpent};
+use rhae_protocol::{EvalAnswer, EvalUsage};
 use rhae_tasks::{Task, TaskId};
 
-pub use model::Ask;
-pub use random::Random;
-pub use replay::Replay;
-pub use search::Search;
+pub use model::ModelSolver;
+pub use random::RandomSolver;
+pub use replay::ReplaySolver;
+pub use search::SearchSolver;
 
-/// How much one request asks for.
+/// The amount of work of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// One attempt at one test.
@@ -27,69 +27,65 @@ pub enum Unit {
     Task,
 }
 
-/// What a solver is asked.
+/// The content of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The set's name.
+    /// The name of the task set.
     pub set: &'a str,
-    /// The task's id.
     pub id: &'a TaskId,
     /// The task, without solutions.
     pub task: &'a Task,
-    /// Which tests, from 0.
+    /// The indices of the tests to solve, from 0.
     pub tests: &'a [usize],
-    /// Which attempts, from 1.
+    /// The numbers of the attempts to make, from 1.
     pub attempts: &'a [usize],
 }
 
-/// What a solver gives.
+/// The result of one request.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The answer, or why there is none.
-    pub result: Result<EvalAnswer, Failure>,
-    /// What it cost, failed transmissions included.
-    pub spent: EvalSpent,
+    pub result: Result<EvalAnswer, SolverFailure>,
+    /// The usage, including that of failed transmissions.
+    pub spent: EvalUsage,
 }
 
-/// Why there is no answer.
+/// The reason why a solver returned no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The kind, for counts.
-    pub kind: FailureKind,
-    /// What is known about it.
+pub struct SolverFailure {
+    pub kind: SolverFailureKind,
     pub message: String,
     /// Whether every other request would fail as well, so that the run should stop.
     pub ends_run: bool,
 }
 
-/// The kinds of failures.
+/// The kind of a [`SolverFailure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailureKind {
-    /// A request took too long.
-    RequestTime,
-    /// The task's time was over.
-    TaskTime,
-    /// The run's time was over.
-    RunTime,
+pub enum SolverFailureKind {
+    /// The request exceeded its time limit.
+    RequestTimeout,
+    /// The time limit of the task was exceeded.
+    TaskTimeout,
+    /// The time limit of the run was exceeded.
+    RunTimeout,
     /// The run was stopped.
     Stopped,
-    /// The connection broke.
+    /// The connection was lost.
     Lost,
-    /// A server answered with an error.
+    /// A server responded with an error status.
     Status,
-    /// A server's answer makes no sense.
+    /// A server's response cannot be parsed.
     Garbled,
-    /// A recording has no answer to this.
+    /// The recording has no answer to this request.
     NotRecorded,
-    /// The solver is faulty.
+    /// The solver panicked.
     Panicked,
 }
 
-impl FailureKind {
+impl SolverFailureKind {
     const ALL: [Self; 9] = [
-        Self::RequestTime,
-        Self::TaskTime,
-        Self::RunTime,
+        Self::RequestTimeout,
+        Self::TaskTimeout,
+        Self::RunTimeout,
         Self::Stopped,
         Self::Lost,
         Self::Status,
@@ -98,12 +94,12 @@ impl FailureKind {
         Self::Panicked,
     ];
 
-    /// The name in files and tables.
+    /// Returns the name in journals and tables.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::RequestTime => "request-time",
-            Self::TaskTime => "task-time",
-            Self::RunTime => "run-time",
+            Self::RequestTimeout => "request-time",
+            Self::TaskTimeout => "task-time",
+            Self::RunTimeout => "run-time",
             Self::Stopped => "stopped",
             Self::Lost => "connection-lost",
             Self::Status => "server-error",
@@ -113,8 +109,8 @@ impl FailureKind {
         }
     }
 
-    /// The name of a kind in a journal, which may be of another version.
-    pub(crate) fn known(name: &str) -> &'static str {
+    /// Returns the static form of a name from a journal, or `failed` if another version wrote it.
+    pub(crate) fn canonical_name(name: &str) -> &'static str {
         Self::ALL
             .into_iter()
             .map(Self::name)
@@ -122,49 +118,81 @@ impl FailureKind {
             .unwrap_or("failed")
     }
 
-    /// Whether the attempt counts as missing. What the run's own end cut off is still open.
+    /// Returns whether the failure closes the attempt. An attempt that was cut off by the end of
+    /// the run stays open.
     pub(crate) const fn is_lasting(self) -> bool {
-        !matches!(self, Self::RunTime | Self::Stopped)
+        !matches!(self, Self::RunTimeout | Self::Stopped)
     }
 }
 
-/// Who answers questions, several at a time.
+/// A solver of static tasks. Several threads call it at the same time.
+///
+/// # Examples
+///
+/// A solver that answers every test with its input:
+///
+/// ```
+/// use rhae_eval::solver::{Outcome, Question, RequestContext, Solver, Unit};
+/// use rhae_protocol::{EvalAnswer, EvalGrid};
+///
+/// struct Identity;
+///
+/// impl Solver for Identity {
+///     fn unit(&self) -> Unit {
+///         Unit::Test
+///     }
+///
+///     fn answer(&self, question: &Question<'_>, _context: &RequestContext<'_>) -> Outcome {
+///         let mut grids = Vec::new();
+///         for &test in question.tests {
+///             let rows = question.task.test[test].input.rows().map(<[u8]>::to_vec).collect();
+///             // An answer has one grid for each test and attempt. A second one would be equal.
+///             grids.push(EvalGrid { test, attempt: 1, grid: Some(rows), note: None });
+///         }
+///         Outcome::free(EvalAnswer { grids, ..EvalAnswer::default() })
+///     }
+/// }
+///
+/// assert_eq!(Identity.unit(), Unit::Test);
+/// assert!(!Identity.is_billed());
+/// ```
 pub trait Solver: Sync {
-    /// How much one request asks for.
+    /// Returns how the tests of a plan are divided into requests.
     fn unit(&self) -> Unit;
 
-    /// Answers. It returns soon after the watch says that it is over.
-    fn answer(&self, question: &Question<'_>, watch: &Watch<'_>) -> Outcome;
+    /// Answers a question. It must return soon after [`RequestContext::expired`] returns a reason.
+    fn answer(&self, question: &Question<'_>, context: &RequestContext<'_>) -> Outcome;
 
-    /// Whether answers cost money or a server's time, so that one under way is waited for when a run stops.
-    fn costs(&self) -> bool {
+    /// Returns whether answers are billed. When a run stops, it waits for billed requests in flight
+    /// and cancels others.
+    fn is_billed(&self) -> bool {
         false
     }
 
-    /// What is asked, in words; nothing for solvers that read none.
+    /// Returns the prompt for a question, or `None` if the solver uses no prompts.
     fn prompt(&self, _question: &Question<'_>) -> Option<String> {
         None
     }
 
-    /// About how much a request costs, before it is sent; nothing for solvers that send none.
-    fn foresee(&self, _question: &Question<'_>) -> Option<Foreseen> {
+    /// Estimates the cost of a request before it is sent. Returns `None` if the solver sends none.
+    fn estimate_cost(&self, _question: &Question<'_>) -> Option<CostEstimate> {
         None
     }
 }
 
-/// What a request will cost at least, as far as that is known before.
+/// A lower bound of the cost of requests, estimated before they are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Foreseen {
-    /// Tokens of what is asked.
+pub struct CostEstimate {
+    /// The tokens of the prompts.
     pub input_tokens: u64,
-    /// Tokens of an answer that has nothing but the grids, if they are as large as the largest training output.
+    /// The tokens of answers that contain only grids as large as the largest training output.
     pub answer_tokens: u64,
-    /// What both cost; absent if there are no prices.
+    /// The cost of both in US dollars; `None` if there are no prices.
     pub usd: Option<f64>,
 }
 
-impl Foreseen {
-    /// What two requests cost.
+impl CostEstimate {
+    /// Adds two estimates.
     pub(crate) fn and(&self, other: &Self) -> Self {
         Self {
             input_tokens: self.input_tokens + other.input_tokens,
@@ -174,69 +202,79 @@ impl Foreseen {
     }
 }
 
-/// What stands over a request: its deadline, the run's end, and the journal for its transmissions.
-pub struct Watch<'a> {
-    /// The request's number.
+/// The context of a request: its deadline, the cancellation of the run, and the journal of its
+/// transmissions.
+pub struct RequestContext<'a> {
+    /// The number of the request in the journal.
     pub request: u64,
-    /// When it must be over, and which limit says so.
-    pub deadline: Option<(Instant, FailureKind)>,
-    pub(crate) cut: &'a AtomicBool,
-    pub(crate) scribe: &'a dyn Scribe,
+    /// The deadline, and the failure to report when it passes.
+    pub deadline: Option<(Instant, SolverFailureKind)>,
+    pub(crate) cancelled: &'a AtomicBool,
+    pub(crate) log: &'a dyn TransmissionLog,
 }
 
-/// Where transmissions are written down.
-pub(crate) trait Scribe: Sync {
+/// The journal of transmissions.
+pub(crate) trait TransmissionLog: Sync {
     fn sending(&self, request: u64, id: &str) -> Result<(), String>;
     fn failed(
         &self,
         request: u64,
         id: &str,
         message: &str,
-        spent: &EvalSpent,
+        spent: &EvalUsage,
     ) -> Result<(), String>;
 }
 
-impl Watch<'_> {
-    /// Which limit is past, if one is.
-    pub fn over(&self) -> Option<FailureKind> {
-        if self.cut.load(Ordering::Relaxed) {
-            return Some(FailureKind::Stopped);
+impl RequestContext<'_> {
+    /// Returns the reason why the request must stop now, or `None` if it may continue.
+    pub fn expired(&self) -> Option<SolverFailureKind> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Some(SolverFailureKind::Stopped);
         }
         self.deadline
             .filter(|(deadline, _)| Instant::now() >= *deadline)
             .map(|(_, kind)| kind)
     }
 
-    /// Writes down that a transmission is about to go out. An error says why nothing may be sent: a limit, or a full disk.
+    /// Journals a transmission that is about to be sent.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why it must not be sent: a limit is reached, or the journal cannot be
+    /// written.
     pub fn sending(&self, id: &str) -> Result<(), String> {
-        self.scribe.sending(self.request, id)
+        self.log.sending(self.request, id)
     }
 
-    /// Writes down that a transmission did not lead to an answer, and what it cost. After an error nothing more may be sent.
-    pub fn failed(&self, id: &str, message: &str, spent: &EvalSpent) -> Result<(), String> {
-        self.scribe.failed(self.request, id, message, spent)
+    /// Journals a transmission that failed, with its usage.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the journal cannot be written. Nothing more may be sent then.
+    pub fn failed(&self, id: &str, message: &str, spent: &EvalUsage) -> Result<(), String> {
+        self.log.failed(self.request, id, message, spent)
     }
 }
 
 impl Outcome {
-    /// An answer that cost nothing.
+    /// Creates the outcome for an answer without cost.
     pub fn free(answer: EvalAnswer) -> Self {
         Self {
             result: Ok(answer),
-            spent: EvalSpent::default(),
+            spent: EvalUsage::default(),
         }
     }
 
-    /// No answer.
-    pub fn failure(kind: FailureKind, message: impl Into<String>) -> Self {
-        let failure = Failure {
+    /// Creates the outcome for a failure without cost that affects only this request.
+    pub fn failure(kind: SolverFailureKind, message: impl Into<String>) -> Self {
+        let failure = SolverFailure {
             kind,
             message: message.into(),
             ends_run: false,
         };
         Self {
             result: Err(failure),
-            spent: EvalSpent::default(),
+            spent: EvalUsage::default(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Results as CSV and Markdown.
+//! The results as CSV and Markdown.
 
 use std::fmt::Write as _;
 
@@ -6,12 +6,12 @@ use rhae_tasks::{Measure, Score};
 
 use crate::results::{AttemptResult, EvalResults};
 
-/// One line for each attempt.
+/// Formats the results as CSV, one line for each attempt.
 pub fn csv(results: &EvalResults) -> String {
     let mut text = String::from(
         "set,task,test,attempt,request,outcome,right,seconds,input_tokens,cached_tokens,output_tokens,reasoning_tokens,cost_usd,how\n",
     );
-    for one in &results.tries {
+    for one in &results.attempt_results {
         let right = one
             .right
             .map_or("", |right| if right { "true" } else { "false" });
@@ -51,7 +51,8 @@ fn outcome(one: &AttemptResult) -> &'static str {
     }
 }
 
-/// A field of a CSV file. What a spreadsheet would take for a formula is marked as text.
+/// Escapes a field. A leading formula character is prefixed with an apostrophe, so that
+/// spreadsheets treat the field as text.
 fn field(text: &str) -> String {
     let flat: String = text
         .chars()
@@ -69,14 +70,14 @@ fn field(text: &str) -> String {
     }
 }
 
-/// The results for people.
+/// Formats the results as a Markdown page.
 pub fn markdown(results: &EvalResults) -> String {
     let mut text = format!("# {}\n", line(&results.solver));
     if !results.finished {
         let why = results.ended.as_deref().unwrap_or("its process was killed");
         let _ = writeln!(
             text,
-            "\n**The run is not finished** ({}): what is missing counts as not solved.",
+            "\n**The run is not finished** ({}). Missing answers count as not solved.",
             line(why)
         );
     }
@@ -93,7 +94,7 @@ pub fn markdown(results: &EvalResults) -> String {
         );
         match &set.score {
             Some(score) => text += &scores(score),
-            None => text.push_str("Solutions are not known, so nothing is scored.\n"),
+            None => text.push_str("The solutions are unknown, so there is no score.\n"),
         }
     }
     if results.sets.len() > 1
@@ -109,12 +110,12 @@ pub fn markdown(results: &EvalResults) -> String {
     let spent = &results.spent;
     let _ = writeln!(
         text,
-        "\n## Cost\n\n| | |\n| --- | ---: |\n| seconds | {:.1} |\n| seconds a task, one request after the other: median, mean, most | {:.2}, {:.2}, {:.2} |\n\
-         | requests | {} |\n| requests lost in flight | {} |\n| tokens in, of these cached | {}, {} |\n| tokens out, of these thinking | {}, {} |\n| money | {} |\n",
+        "\n## Cost\n\n| | |\n| --- | ---: |\n| seconds | {:.1} |\n| seconds per task, sum of its requests: median, mean, maximum | {:.2}, {:.2}, {:.2} |\n\
+         | requests | {} |\n| requests lost in flight | {} |\n| input tokens, of which cached | {}, {} |\n| output tokens, of which reasoning | {}, {} |\n| cost | {} |\n",
         results.seconds,
         results.task_seconds.median,
         results.task_seconds.mean,
-        results.task_seconds.most,
+        results.task_seconds.max,
         results.requests,
         results.lost_in_flight,
         spent.input_tokens,
@@ -126,13 +127,13 @@ pub fn markdown(results: &EvalResults) -> String {
     if spent.unmeasured > 0 {
         let _ = writeln!(
             text,
-            "{} transmissions broke off before their tokens were known; they are not in these numbers.\n",
+            "{} transmissions failed before they reported their tokens. These numbers do not include them.\n",
             spent.unmeasured
         );
     }
     let _ = writeln!(
         text,
-        "Made by {}, run {}.",
+        "Created by {}, run {}.",
         line(&results.software),
         line(&results.run_id)
     );
@@ -176,7 +177,7 @@ fn scores(score: &Score) -> String {
     text
 }
 
-/// A text from outside on one line, without what Markdown would take for markup.
+/// Escapes an external text for a single line of Markdown.
 fn line(text: &str) -> String {
     let mut flat = String::new();
     for letter in text.chars() {
@@ -197,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_safe() {
+    fn fields_and_lines_are_escaped() {
         assert_eq!(field("plain"), "plain");
         assert_eq!(field("a,b \"c\"\n"), "\"a,b \"\"c\"\" \"");
         assert_eq!(field("=1+1"), "'=1+1");

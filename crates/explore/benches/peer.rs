@@ -1,12 +1,16 @@
-//! `cargo bench -p rhae-explore`: how many new states a second a search finds, beside stateright on the same levels.
+//! Compares the number of new states per second with stateright on the same levels: `cargo bench -p
+//! rhae-explore`.
 //!
-//! Runs are interleaved and measured in the process's CPU time, so that a busy machine slows all sides alike; a level with few
-//! states is searched several times in a run. Ratios are the medians of those within one round. The rules alone, which all
-//! sides share, are measured too: they bound what a search can gain. Two threads are compared with two searches that run side by
-//! side, by the clock on the wall.
-//! `-- --json` prints the figures as JSON, `-- --states N` changes the size, `-- --rounds N` the number of rounds, `-- --only ID` leaves the others out. For a profiler,
-//! `-- --profile ID LEVEL SIDE` does nothing but one side's work, without looking at a clock: `peer`, `hashed`, `packed`, `rules`, `two` or
-//! `apart`.
+//! Runs are interleaved and measured in CPU time of the process, so that load on the machine slows
+//! all contenders equally. A level with few states is searched several times per run. Ratios are
+//! medians of the ratios within a round. The game rules alone, which all contenders share, are
+//! measured as well: they limit what a search can gain. A search with two threads is compared with
+//! two independent searches in parallel, by wall-clock time.
+//!
+//! Options after `--`: `--json` prints JSON, `--states N` sets the number of states, `--rounds N`
+//! the number of rounds, and `--only ID` selects one game. `--profile ID LEVEL SIDE` runs only one
+//! contender (`peer`, `hashed`, `packed`, `rules`, `two` or `apart`) without reading a clock, for
+//! use with a profiler.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -16,13 +20,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rhae_engine::{Action, Game, LevelIndex, Outcome};
-use rhae_explore::{Explorable, Limits, NativeLevel, Search, explore};
+use rhae_explore::{Explorable, Limits, NativeLevel, SearchOptions, explore};
 use rhae_games::{Visitor, visit};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use stateright::{Checker, Model, Property};
 
-/// The environments and levels. One with fewer states than a round looks at is searched to its end.
+/// The environments and levels. A level with fewer states than the requested number is searched
+/// completely.
 const LEVELS: [(&str, u8); 6] = [
     ("kq19-v1", 8),
     ("ny40-v1", 7),
@@ -46,10 +51,15 @@ fn main() {
         .position(|argument| argument == "--profile")
     {
         let [id, level, side] = &arguments[at + 1..at + 4] else {
-            unreachable!("three were taken")
+            unreachable!("the slice has three elements")
         };
-        let level = LevelIndex(level.parse::<u8>().expect("the number of a level") - 1);
-        let side = Side::named(side).expect("the name of a side");
+        let level = LevelIndex(
+            level
+                .parse::<u8>()
+                .expect("LEVEL must be the number of a level")
+                - 1,
+        );
+        let side = Side::named(side).expect("SIDE must be the name of a contender");
         let found = visit(
             id,
             Profile {
@@ -59,7 +69,7 @@ fn main() {
                 side,
             },
         )
-        .expect("the id of an environment");
+        .expect("ID must be the id of a game");
         println!("{found} states");
         return;
     }
@@ -81,7 +91,7 @@ fn main() {
                     rounds,
                 },
             )
-            .expect("it is registered"),
+            .expect("the game is registered"),
         );
     }
     let growth: Vec<Value> = [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
@@ -93,16 +103,14 @@ fn main() {
                 states: size,
                 rounds,
             };
-            visit(LEVELS[0].0, grow).expect("it is registered")
+            visit(LEVELS[0].0, grow).expect("the game is registered")
         })
         .collect();
     if arguments.iter().any(|argument| argument == "--json") {
         println!("{}", json!({ "levels": levels, "growth": growth }));
         return;
     }
-    println!(
-        "new states a second of CPU time, medians of {rounds} rounds, of more where runs are short\n"
-    );
+    println!("new states per second of CPU time, medians of {rounds} rounds or more\n");
     println!(
         "level      states    hashed/s    packed/s  stateright/s  hashed  packed  rules alone  two threads"
     );
@@ -160,16 +168,17 @@ impl Visitor for Compare {
         } = self;
         let work = Work::<G>::new(level, states);
         let mut sides = Sides::default();
-        // Short runs are compared more often: between two of them a host seldom changes its speed.
-        let rounds = rounds * (LONG_RUN / (work.found * work.again)).max(1);
+        // Short runs get more rounds, because the speed of the machine rarely changes between two
+        // of them.
+        let rounds = rounds * (LONG_RUN_STATES / (work.found * work.searches)).max(1);
         for round in 0..=rounds {
-            // Before the peer and after it, because a host is not as fast at all times.
+            // Measured before and after the peer, because the speed of the machine varies.
             let own = || [Side::Hashed, Side::Packed, Side::Rules].map(|side| work.rate(side));
             let (before, peer, after) = (own(), work.rate(Side::Peer), own());
             let [hash, pack, rules] =
                 [0, 1, 2].map(|side| 2.0 / (1.0 / before[side] + 1.0 / after[side]));
             let pairs = [(); PAIRS].map(|()| work.rate(Side::Two) / work.rate(Side::Apart));
-            // The first round warms up.
+            // The first round is a warm-up.
             if round > 0 {
                 sides.hashed.push(hash);
                 sides.packed.push(pack);
@@ -196,14 +205,14 @@ impl Visitor for Compare {
     }
 }
 
-/// How often two threads are compared in a round: the wall clock is noisier than the processor's.
+/// The number of comparisons of two threads per round: wall-clock time is noisier than CPU time.
 const PAIRS: usize = 3;
 
-/// The fewest states that a run finds, and how many it finds if it is not a short one.
-const RUN: usize = 20_000;
-const LONG_RUN: usize = 200_000;
+/// The minimum number of states of a run, and the number of states from which a run counts as long.
+const MIN_RUN_STATES: usize = 20_000;
+const LONG_RUN_STATES: usize = 200_000;
 
-/// What each round gave.
+/// The measurements of all rounds.
 #[derive(Default)]
 struct Sides {
     hashed: Vec<f64>,
@@ -215,20 +224,20 @@ struct Sides {
     two_threads: Vec<f64>,
 }
 
-/// What each side does on one level.
+/// The work of each contender on one level.
 struct Work<G: Game> {
     packed: NativeLevel<G>,
     hashed: NativeLevel<G>,
     level: LevelIndex,
-    /// The most states that a search may find, and how many it finds.
+    /// The maximum number of states of a search, and the number that it actually finds.
     states: usize,
     found: usize,
-    /// What the peer counts: what it generates, not what is new.
+    /// The number of states that the peer generates, duplicates included: its limit counts those.
     generated: usize,
-    /// The states that a search looks into.
+    /// The states that a search expands.
     walked: Vec<StateOf<G>>,
-    /// How often a level is searched in a run.
-    again: usize,
+    /// The number of searches per run.
+    searches: usize,
 }
 
 impl<G: Game> Work<G> {
@@ -247,11 +256,11 @@ impl<G: Game> Work<G> {
             found,
             generated,
             walked,
-            again: (RUN / found).max(1),
+            searches: (MIN_RUN_STATES / found).max(1),
         }
     }
 
-    /// States a second of one side.
+    /// Measures the states per second of a contender.
     fn rate(&self, side: Side) -> f64 {
         let clock = if matches!(side, Side::Two | Side::Apart) {
             ClockId::Monotonic
@@ -263,17 +272,17 @@ impl<G: Game> Work<G> {
         states as f64 / (now(clock) - before).as_secs_f64()
     }
 
-    /// One side's work; gives the states that were found.
+    /// Runs a contender and returns the number of states found.
     fn run(&self, side: Side) -> usize {
         match side {
-            Side::Peer => self.again(|| check::<G>(self.level, self.generated)),
-            Side::Hashed => self.again(|| search(&self.hashed, self.states, 1)),
-            Side::Packed => self.again(|| search(&self.packed, self.states, 1)),
-            Side::Rules => self.again(|| {
+            Side::Peer => self.repeat(|| check::<G>(self.level, self.generated)),
+            Side::Hashed => self.repeat(|| search(&self.hashed, self.states, 1)),
+            Side::Packed => self.repeat(|| search(&self.packed, self.states, 1)),
+            Side::Rules => self.repeat(|| {
                 act(&self.packed, &self.walked);
                 self.found
             }),
-            Side::Two => self.again(|| search(&self.packed, self.states, 2)),
+            Side::Two => self.repeat(|| search(&self.packed, self.states, 2)),
             Side::Apart => std::thread::scope(|scope| {
                 let other = scope.spawn(|| self.run(Side::Packed));
                 self.run(Side::Packed) + other.join().expect("a search does not panic")
@@ -281,18 +290,19 @@ impl<G: Game> Work<G> {
         }
     }
 
-    fn again(&self, once: impl Fn() -> usize) -> usize {
-        (0..self.again).map(|_| once()).sum()
+    fn repeat(&self, once: impl Fn() -> usize) -> usize {
+        (0..self.searches).map(|_| once()).sum()
     }
 }
 
-/// Who finds states, and how.
+/// A contender.
 #[derive(Clone, Copy)]
 enum Side {
     Peer,
     Hashed,
     Packed,
-    /// The rules alone, for the states that a search looks into; counted are those that it finds.
+    /// Only the rules, applied to the states that a search expands. The rate counts the states that
+    /// the search finds.
     Rules,
     Two,
     Apart,
@@ -312,7 +322,7 @@ impl Side {
     }
 }
 
-/// One side alone.
+/// Runs a single contender.
 struct Profile {
     level: LevelIndex,
     states: usize,
@@ -329,7 +339,7 @@ impl Visitor for Profile {
     }
 }
 
-/// The states that a search for this many looks into.
+/// Returns the states that a search for `states` states expands.
 fn walk<E: Explorable<Error = Infallible>>(level: &E, states: usize) -> Vec<E::State> {
     let mut seen = BTreeSet::from([level.key(&level.start())]);
     let mut all = vec![level.start()];
@@ -340,7 +350,7 @@ fn walk<E: Explorable<Error = Infallible>>(level: &E, states: usize) -> Vec<E::S
         for &action in &actions {
             let mut after = all[at].clone();
             let Ok(outcome) = level.step(&mut after, action);
-            if seen.insert(level.key(&after)) && outcome == Outcome::Going {
+            if seen.insert(level.key(&after)) && outcome == Outcome::Continue {
                 all.push(after);
             }
         }
@@ -350,7 +360,7 @@ fn walk<E: Explorable<Error = Infallible>>(level: &E, states: usize) -> Vec<E::S
     all
 }
 
-/// Carries out every action of some states, and nothing else.
+/// Applies every action to every given state and discards the results.
 fn act<E: Explorable<Error = Infallible>>(level: &E, states: &[E::State]) {
     let mut actions = Vec::new();
     for state in states {
@@ -364,7 +374,7 @@ fn act<E: Explorable<Error = Infallible>>(level: &E, states: &[E::State]) {
     }
 }
 
-/// How cost grows with the number of states.
+/// Measures how the cost grows with the number of states.
 struct Grow {
     level: LevelIndex,
     states: usize,
@@ -396,8 +406,8 @@ impl Visitor for Grow {
     }
 }
 
-fn limited(states: usize, threads: usize) -> Search {
-    Search {
+fn limited(states: usize, threads: usize) -> SearchOptions {
+    SearchOptions {
         threads,
         limits: Limits {
             nodes: states,
@@ -424,7 +434,7 @@ fn check<G: Game>(level: LevelIndex, generated: usize) -> usize {
         .unique_state_count()
 }
 
-/// The same level as a model of stateright.
+/// The level as a stateright model.
 struct Peer<G: Game>(Arc<NativeLevel<G>>);
 
 type StateOf<G> = <NativeLevel<G> as Explorable>::State;
@@ -448,12 +458,12 @@ impl<G: Game> Model for Peer<G> {
     fn init_states(&self) -> Vec<Self::State> {
         vec![PeerState {
             state: self.0.start(),
-            outcome: Outcome::Going,
+            outcome: Outcome::Continue,
         }]
     }
 
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
-        if state.outcome == Outcome::Going {
+        if state.outcome == Outcome::Continue {
             self.0.actions(&state.state, actions);
         }
     }
@@ -465,7 +475,7 @@ impl<G: Game> Model for Peer<G> {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        // Without a property that is still open the checker has nothing to do.
+        // The checker stops unless some property is still undecided.
         vec![Property::always("open", |_, _| true)]
     }
 }

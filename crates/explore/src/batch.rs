@@ -1,42 +1,43 @@
-//! What the actions of some states led to, before it is known which states are new.
+//! The transitions of a batch of expanded states, before their targets are looked up.
 
 use crate::index::{Index, hash_of};
 
-/// What actions led to, in their order, state by state.
+/// The results of all actions of some states, in the order of states and actions.
 pub(crate) struct Batch<S> {
-    /// How many actions there are, and how many of them each state has.
+    /// The total number of edges.
     pub(crate) edges: usize,
+    /// The number of edges of each state.
     pub(crate) counts: Vec<u32>,
-    /// What leads away from the state in which the action is taken. Many an action leads back to it, and nothing has to be looked up
-    /// for that.
-    pub(crate) away: Vec<Away>,
-    /// The states that it leads to, only where keys are not states.
+    /// The edges that lead to a different state. Self-loops are common and need no lookup.
+    pub(crate) transitions: Vec<Transition>,
+    /// The states that the transitions reach. Empty if states are packed.
     pub(crate) states: Vec<S>,
-    /// Only with all clicks: for every action the number of cells that do the same, 0 for a key.
+    /// In a search with all clicks: the number of cells that each edge represents, 0 if its action is
+    /// not a click. Empty in other searches.
     pub(crate) weights: Vec<u16>,
-    /// Whether a state did not pack.
+    /// Whether a reached state did not pack.
     pub(crate) unpackable: bool,
-    /// Whether clicks were offered anywhere.
+    /// Whether any state of the batch offers clicks.
     pub(crate) has_clicks: bool,
 }
 
-/// An action that leads to another state.
+/// An edge to a state other than its source.
 #[derive(Clone, Copy)]
-pub(crate) struct Away {
-    /// The state as a key, and its hash.
+pub(crate) struct Transition {
+    /// The key of the target, with its outcome bits.
     pub(crate) key: u128,
     pub(crate) hash: u64,
-    /// Which of the actions it is.
+    /// The position of the edge within the batch.
     pub(crate) edge: u32,
 }
 
 impl<S> Batch<S> {
-    /// Nothing yet, with room for so many states that do not have many actions.
+    /// Creates an empty batch with room for `states` states that have few actions.
     pub(crate) fn new(states: usize) -> Self {
         Self {
             edges: 0,
             counts: Vec::with_capacity(states),
-            away: Vec::with_capacity(2 * states),
+            transitions: Vec::with_capacity(2 * states),
             states: Vec::new(),
             weights: Vec::new(),
             unpackable: false,
@@ -47,23 +48,24 @@ impl<S> Batch<S> {
     pub(crate) fn clear(&mut self) {
         self.edges = 0;
         self.counts.clear();
-        self.away.clear();
+        self.transitions.clear();
         self.states.clear();
         self.weights.clear();
     }
 
-    /// Adds what an action in a state with this key led to. The hash is handed on as soon as it is known.
+    /// Adds the result of an action that was applied to the state with key `from`. Passes the hash
+    /// of the target to `on_hash` as early as possible.
     #[inline]
     pub(crate) fn add<const PACKED: bool>(
         &mut self,
-        own: u128,
+        from: u128,
         (key, state): (u128, S),
-        hashed: &impl Fn(u64),
+        on_hash: &impl Fn(u64),
     ) {
-        if key != own {
+        if key != from {
             let hash = hash_of(key);
-            hashed(hash);
-            self.away.push(Away {
+            on_hash(hash);
+            self.transitions.push(Transition {
                 key,
                 hash,
                 edge: self.edges as u32,
@@ -75,21 +77,23 @@ impl<S> Batch<S> {
         self.edges += 1;
     }
 
-    /// How many states have to be looked up.
+    /// Returns the number of targets that must be looked up.
     #[inline]
-    pub(crate) const fn look_ups(&self) -> usize {
-        self.away.len()
+    pub(crate) const fn lookups(&self) -> usize {
+        self.transitions.len()
     }
 
-    /// Gets all places of the index from memory that will be looked up.
+    /// Prefetches the index groups of all targets.
     #[inline]
-    pub(crate) fn expect(&self, index: &Index) {
-        self.away.iter().for_each(|away| index.expect(away.hash));
+    pub(crate) fn prefetch(&self, index: &Index) {
+        self.transitions
+            .iter()
+            .for_each(|transition| index.prefetch(transition.hash));
     }
 
     pub(crate) fn bytes(&self) -> usize {
         self.counts.capacity() * size_of::<u32>()
-            + self.away.capacity() * size_of::<Away>()
+            + self.transitions.capacity() * size_of::<Transition>()
             + self.states.capacity() * size_of::<S>()
             + self.weights.capacity() * size_of::<u16>()
     }

@@ -1,24 +1,36 @@
 //! Exact one-sided bounds on a probability from counts (Clopper and Pearson, 1934).
 
-/// The 95 % upper bound on a probability of which `wins` of `attempts` trials succeeded.
+/// Returns the one-sided 95 % upper confidence bound on a success probability, given `wins`
+/// successes in `attempts` trials.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_explore::{lower_bound_95, upper_bound_95};
+///
+/// // The "rule of three": no success in n trials bounds the probability by about 3/n.
+/// assert!((upper_bound_95(0, 10_000) - 3.0e-4).abs() < 1e-6);
+/// assert_eq!(lower_bound_95(0, 10_000), 0.0);
+/// ```
 pub fn upper_bound_95(wins: u64, attempts: u64) -> f64 {
     if wins >= attempts {
         return 1.0;
     }
-    // The largest p under which so few wins still have a chance of one in twenty.
+    // The largest p for which so few wins have a probability of at least 5 %.
     bisect(|p| at_most(wins, attempts, p) > 0.05)
 }
 
-/// The 95 % lower bound on a probability of which `wins` of `attempts` trials succeeded.
+/// Returns the one-sided 95 % lower confidence bound on a success probability, given `wins`
+/// successes in `attempts` trials.
 pub fn lower_bound_95(wins: u64, attempts: u64) -> f64 {
     if wins == 0 {
         return 0.0;
     }
-    // The smallest p under which so many wins have a chance of one in twenty.
+    // The smallest p for which so many wins have a probability of at least 5 %.
     bisect(|p| 1.0 - at_most(wins - 1, attempts, p) < 0.05)
 }
 
-/// The point in 0..1 where a condition that holds below it stops to hold.
+/// Returns the point in 0..1 up to which `holds` is true.
 fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {
@@ -32,7 +44,8 @@ fn bisect(holds: impl Fn(f64) -> bool) -> f64 {
     (low + high) / 2.0
 }
 
-/// The chance of at most `wins` successes in `attempts` trials of probability `p`, summed in logarithms.
+/// Returns the probability of at most `wins` successes in `attempts` trials of probability `p`,
+/// summed in logarithms.
 fn at_most(wins: u64, attempts: u64, p: f64) -> f64 {
     if p <= 0.0 {
         return 1.0;
@@ -55,13 +68,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_win_in_n_attempts_is_bounded_by_about_three_in_n() {
+    fn zero_wins_in_n_attempts_give_a_bound_of_three_in_n() {
         assert!((upper_bound_95(0, 10_000) - 2.9953e-4).abs() < 1e-7);
         assert_eq!(lower_bound_95(0, 10_000), 0.0);
     }
 
     #[test]
-    fn bounds_agree_with_published_tables() {
+    fn bounds_match_published_tables() {
         // One-sided 95 % Clopper–Pearson bounds for 5 of 20.
         assert!((upper_bound_95(5, 20) - 0.4556).abs() < 1e-4);
         assert!((lower_bound_95(5, 20) - 0.1041).abs() < 1e-4);

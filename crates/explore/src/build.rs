@@ -1,33 +1,34 @@
-//! Building the state graph: breadth-first, with limits that are kept.
+//! The breadth-first search that builds a state graph.
 //!
-//! A state that packs into its key is kept as its key alone and made again when its turn comes; others wait in a queue until
-//! then. Actions are carried out in batches and, where there are many states, looked up together, so that the look-ups wait for
-//! memory together.
-//! **Invariant:** the graph depends on the level and the limits alone, not on the number of threads (a stop by time or
-//! memory aside).
+//! A state that packs is stored as its key only and is unpacked when it is expanded. Other states
+//! wait in a queue. Transitions are collected in batches, so that the index lookups of a large
+//! table overlap their cache misses.
+//!
+//! **Invariant:** the graph depends only on the level and the limits, not on the number of threads.
+//! Searches that stop by time or memory are the exception.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use rhae_engine::Outcome;
 
-use crate::batch::{Away, Batch};
+use crate::batch::{Batch, Transition};
 use crate::expand::Expander;
 use crate::graph::{outcome_of, with_outcome};
-use crate::index::{Index, NOBODY, TOGETHER};
-use crate::pages::{Pages, Rows};
-use crate::{Explorable, Graph, Stop, threads};
+use crate::index::{BATCH_SIZE, Index, NO_NODE};
+use crate::pages::{EdgeRows, Pages};
+use crate::{Explorable, Graph, StopReason, parallel};
 
-/// How far a search may go.
+/// Upper limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Different states, below 2³¹.
+    /// The maximum number of states, below 2³¹.
     pub nodes: usize,
-    /// Edges, below 2³².
+    /// The maximum number of edges, below 2³².
     pub edges: usize,
-    /// Actions from the start.
+    /// The maximum number of actions from the start.
     pub depth: usize,
-    /// Memory of the search, and of the analysis that follows it.
+    /// The memory limit in bytes, for the search and for the analysis of the finished graph.
     pub bytes: usize,
 }
 
@@ -42,18 +43,30 @@ impl Default for Limits {
     }
 }
 
-/// How a search goes about it.
+/// Options of [`explore`].
+///
+/// # Examples
+///
+/// ```
+/// use rhae_explore::{Limits, SearchOptions};
+///
+/// let options = SearchOptions {
+///     limits: Limits { nodes: 1_000, ..Limits::default() },
+///     threads: 2,
+///     ..SearchOptions::default()
+/// };
+/// assert!(!options.all_clicks);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Search {
-    /// How far it may go.
+pub struct SearchOptions {
     pub limits: Limits,
-    /// Whether to click on every cell, not only on those that the environment lists.
+    /// Whether to click every cell instead of only the cells that the environment lists.
     pub all_clicks: bool,
-    /// How many threads look for states.
+    /// The number of threads that expand states, the calling thread included.
     pub threads: usize,
 }
 
-impl Default for Search {
+impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
@@ -63,63 +76,101 @@ impl Default for Search {
     }
 }
 
-/// How far a search has come.
+/// The progress of a search, as passed to its `should_continue` callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Different states seen.
+    /// The number of different states found so far.
     pub nodes: usize,
-    /// States looked into.
+    /// The number of states expanded so far.
     pub expanded: usize,
-    /// The depth that is being looked into.
+    /// The depth of the states that are being expanded.
     pub depth: usize,
 }
 
-/// What an analysis needs for each state: two bounds of 16 bytes, its component and place, and lists that grow by doubling.
+/// The memory that an analysis needs per node: two bounds of 16 bytes, the component and row of the
+/// node, and lists that grow by doubling.
 pub(crate) const ANALYSIS_BYTES: usize = 56;
 
-/// Searches a level. `go_on` is asked every few thousand states, more often where they take long.
+/// Builds the state graph of a level.
+///
+/// The search is breadth-first and stops at the first of the given limits; [`Graph::stop`] then
+/// names it. `should_continue` is called every few thousand states, or more often where a state
+/// takes long to expand (see [`Explorable::check_interval`]). If it returns false the search stops
+/// with [`StopReason::Time`]. A stopped search returns a valid graph with a frontier.
+///
+/// # Errors
+///
+/// Returns the first error of [`Explorable::step`], in the order in which one thread expands
+/// states.
+///
+/// # Examples
+///
+/// See the [crate documentation](crate) for the analysis of a complete graph. This search stops at
+/// a limit:
+///
+/// ```
+/// use rhae_engine::{Game, LevelIndex};
+/// use rhae_explore::{NativeLevel, SearchOptions, StopReason, explore};
+///
+/// struct Stopped;
+///
+/// impl rhae_games::Visitor for Stopped {
+///     type Output = Option<StopReason>;
+///
+///     fn visit<G: Game>(self) -> Self::Output {
+///         let mut options = SearchOptions::default();
+///         options.limits.nodes = 500;
+///         let Ok(graph) = explore(&NativeLevel::<G>::new(0, LevelIndex(7)), &options, |_| true);
+///         assert!(graph.nodes() <= 500);
+///         graph.stop()
+///     }
+/// }
+///
+/// assert_eq!(rhae_games::visit("kq19-v1", Stopped), Some(Some(StopReason::Nodes)));
+/// ```
 pub fn explore<E: Explorable>(
     level: &E,
-    search: &Search,
-    mut go_on: impl FnMut(Progress) -> bool,
+    search: &SearchOptions,
+    mut should_continue: impl FnMut(Progress) -> bool,
 ) -> Result<Graph, E::Error> {
     if level.pack(&level.start()).is_some() {
         let mut packed = Builder::<E, true>::new(level, search);
-        packed.run(&mut go_on)?;
+        packed.run(&mut should_continue)?;
         if !packed.unpackable {
             return Ok(packed.finish());
         }
-        // A later state does not pack, so all of them are told apart by hashes.
+        // Some reachable state does not pack, so the search restarts with hashed keys.
     }
     let mut hashed = Builder::<E, false>::new(level, search);
-    hashed.run(&mut go_on)?;
+    hashed.run(&mut should_continue)?;
     Ok(hashed.finish())
 }
 
-/// The most states: their numbers have 31 bits.
-const MOST: usize = (1 << 31) - 1;
-/// A batch with as many actions gets no further states, even if nearly all of them lead back.
-const MOST_EDGES: usize = 8 * TOGETHER;
+/// Node ids have 31 bits.
+const MAX_NODES: usize = (1 << 31) - 1;
+/// A batch with this many edges takes no further states, even if nearly all of them are self-loops.
+const MAX_BATCH_EDGES: usize = 8 * BATCH_SIZE;
 
 pub(crate) struct Builder<'a, E: Explorable, const PACKED: bool> {
     pub(crate) level: &'a E,
-    pub(crate) search: &'a Search,
+    pub(crate) search: &'a SearchOptions,
     pub(crate) graph: Graph,
-    /// The states that wait to be looked into, in the order of their numbers, where keys are not states.
-    waiting: VecDeque<E::State>,
-    waiting_heap: usize,
-    /// Of a batch that is numbered: where its edges lead, and which number was found for what leads away, if it was looked for.
+    /// The states that wait to be expanded, in the order of their ids. Unused if states are packed.
+    queue: VecDeque<E::State>,
+    queue_heap_bytes: usize,
+    /// Buffers for the batch that is being merged: `targets` holds the target of each edge, the
+    /// second buffer the ids that a batched lookup found for its transitions.
     targets: Vec<u32>,
-    found: Vec<u32>,
-    /// Memory of the index and of batches, as their owner last measured it.
-    elsewhere: usize,
-    /// Up to this many states there is nothing to ask for: no limit, no memory.
-    free: usize,
+    known_ids: Vec<u32>,
+    /// The memory of the index and of all batches, as last measured.
+    external_bytes: usize,
+    /// The number of nodes up to which `add_node` needs to check neither limits nor memory.
+    node_limit: usize,
     pub(crate) unpackable: bool,
 }
 
 impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
-    fn new(level: &'a E, search: &'a Search) -> Self {
+    fn new(level: &'a E, search: &'a SearchOptions) -> Self {
         let start = level.start();
         let key = if PACKED {
             level.pack(&start).unwrap_or_default()
@@ -127,33 +178,33 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             level.key(&start)
         };
         let mut keys = Pages::new();
-        keys.push(with_outcome(key, Outcome::Going));
+        keys.push(with_outcome(key, Outcome::Continue));
         let graph = Graph {
             keys,
-            rows: Rows::new(search.all_clicks),
+            rows: EdgeRows::new(search.all_clicks),
             layers: vec![0],
             stop: None,
             packed: PACKED,
             has_clicks: false,
             peak_bytes: 0,
         };
-        let waiting_heap = if PACKED { 0 } else { level.heap_bytes(&start) };
-        let waiting = if PACKED {
+        let queue_heap_bytes = if PACKED { 0 } else { level.heap_bytes(&start) };
+        let queue = if PACKED {
             VecDeque::new()
         } else {
             VecDeque::from([start])
         };
-        let (targets, found) = (Vec::new(), Vec::new());
+        let (targets, known_ids) = (Vec::new(), Vec::new());
         Self {
             level,
             search,
             graph,
-            waiting,
-            waiting_heap,
+            queue,
+            queue_heap_bytes,
             targets,
-            found,
-            elsewhere: 0,
-            free: 0,
+            known_ids,
+            external_bytes: 0,
+            node_limit: 0,
             unpackable: false,
         }
     }
@@ -166,33 +217,33 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         self.graph
     }
 
-    fn run(&mut self, go_on: &mut impl FnMut(Progress) -> bool) -> Result<(), E::Error> {
+    fn run(&mut self, should_continue: &mut impl FnMut(Progress) -> bool) -> Result<(), E::Error> {
         if self.search.threads > 1 {
-            return threads::run(self, go_on);
+            return parallel::run(self, should_continue);
         }
         let mut index = Index::new(&self.graph.keys);
-        let mut batch = Batch::new(TOGETHER);
+        let mut batch = Batch::new(BATCH_SIZE);
         let mut expander = Expander::<E, PACKED>::new(self.level, self.search.all_clicks);
-        let patience = self.level.patience();
-        let mut asked = 0;
-        while self.goes_on() {
+        let interval = self.level.check_interval();
+        let mut last_report = 0;
+        while self.has_work() {
             let from = self.graph.expanded();
-            let end = self.graph.nodes().min(from + patience);
-            if from >= asked + patience {
-                if !self.ask(go_on) {
+            let end = self.graph.nodes().min(from + interval);
+            if from >= last_report + interval {
+                if !self.report_progress(should_continue) {
                     return Ok(());
                 }
-                asked = from;
+                last_report = from;
             }
             batch.clear();
             let mut node = from;
-            while node < end && batch.look_ups() < TOGETHER && batch.edges < MOST_EDGES {
+            while node < end && batch.lookups() < BATCH_SIZE && batch.edges < MAX_BATCH_EDGES {
                 let key = self.graph.keys.at(node);
-                expander.look_into(
+                expander.expand(
                     key,
-                    || self.next_waiting(),
+                    || self.pop_queued(),
                     &mut batch,
-                    |hash| index.expect(hash),
+                    |hash| index.prefetch(hash),
                 )?;
                 node += 1;
             }
@@ -201,7 +252,7 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 return Ok(());
             }
             let batches = batch.bytes();
-            if let Err(stop) = self.number(&batch, &mut index, batches) {
+            if let Err(stop) = self.assign_ids(&batch, &mut index, batches) {
                 self.graph.stop = Some(stop);
                 return Ok(());
             }
@@ -209,85 +260,87 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         Ok(())
     }
 
-    /// Whether there are states that may be looked into. Where a depth begins is noted here.
+    /// Returns whether a state may be expanded next. Records where a new depth starts.
     #[inline]
-    pub(crate) fn goes_on(&mut self) -> bool {
-        // The last entry is where the next depth begins.
+    pub(crate) fn has_work(&mut self) -> bool {
+        // The last entry is the first node of the next depth.
         let next = self.graph.layers.last().map_or(0, |&first| first as usize);
-        self.graph.expanded() < next || self.enters_depth()
+        self.graph.expanded() < next || self.enter_next_depth()
     }
 
-    /// How many states of the depth that is being looked into are not done.
-    fn left_in_depth(&self) -> usize {
+    /// Returns the number of nodes at the current depth that are not expanded yet.
+    fn remaining_in_depth(&self) -> usize {
         self.graph.layers.last().map_or(0, |&next| next as usize) - self.graph.expanded()
     }
 
     #[cold]
-    fn enters_depth(&mut self) -> bool {
+    fn enter_next_depth(&mut self) -> bool {
         let (from, nodes) = (self.graph.expanded(), self.graph.nodes());
         if from == nodes {
             return false;
         }
         if self.graph.layers.len() > self.search.limits.depth {
-            let goes_on = self
+            let has_unexpanded = self
                 .graph
                 .keys
                 .iter_from(from)
-                .any(|key| outcome_of(key) == Outcome::Going);
-            self.graph.stop = goes_on.then_some(Stop::Depth);
+                .any(|key| outcome_of(key) == Outcome::Continue);
+            self.graph.stop = has_unexpanded.then_some(StopReason::Depth);
             return false;
         }
         self.graph.layers.push(nodes as u32);
         true
     }
 
-    pub(crate) fn ask(&mut self, go_on: &mut impl FnMut(Progress) -> bool) -> bool {
+    pub(crate) fn report_progress(
+        &mut self,
+        should_continue: &mut impl FnMut(Progress) -> bool,
+    ) -> bool {
         let depth = self.graph.layers.len() - 1;
-        let goes_on = go_on(Progress {
+        let continues = should_continue(Progress {
             nodes: self.graph.nodes(),
             expanded: self.graph.expanded(),
             depth,
         });
-        if !goes_on {
-            self.graph.stop = Some(Stop::Time);
+        if !continues {
+            self.graph.stop = Some(StopReason::Time);
         }
-        goes_on
+        continues
     }
 
-    /// Takes the next state out of the queue.
     #[inline]
-    fn next_waiting(&mut self) -> E::State {
+    fn pop_queued(&mut self) -> E::State {
         let state = self
-            .waiting
+            .queue
             .pop_front()
-            .expect("every state that goes on waits for its turn");
-        self.waiting_heap -= self.level.heap_bytes(&state);
+            .expect("every unpacked state that is not terminal is queued");
+        self.queue_heap_bytes -= self.level.heap_bytes(&state);
         state
     }
 
-    /// Takes the next states out of the queue.
-    pub(crate) fn take_waiting(&mut self, count: usize, into: &mut Vec<E::State>) {
+    /// Moves the next `count` queued states to `into`.
+    pub(crate) fn drain_queued(&mut self, count: usize, into: &mut Vec<E::State>) {
         let (level, first) = (self.level, into.len());
-        into.extend(self.waiting.drain(..count));
-        self.waiting_heap -= into[first..]
+        into.extend(self.queue.drain(..count));
+        self.queue_heap_bytes -= into[first..]
             .iter()
             .map(|state| level.heap_bytes(state))
             .sum::<usize>();
     }
 
-    /// Numbers what the actions of the next states led to and adds the edges, up to the first limit. `batches` is the memory of all
-    /// batches.
-    pub(crate) fn number(
+    /// Assigns ids to the states that a batch reached and adds its edges, up to the first limit.
+    /// `batches` is the memory of all batches in bytes.
+    pub(crate) fn assign_ids(
         &mut self,
         batch: &Batch<E::State>,
         index: &mut Index,
         batches: usize,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StopReason> {
         self.graph.has_clicks |= batch.has_clicks;
-        self.found.clear();
-        // What is near is looked up once, when it is numbered.
-        if index.is_far() {
-            index.find(&batch.away, &self.graph.keys, &mut self.found);
+        self.known_ids.clear();
+        // A table that fits into the cache is looked up only once, while ids are assigned.
+        if index.exceeds_cache() {
+            index.find_batch(&batch.transitions, &self.graph.keys, &mut self.known_ids);
         }
         self.targets.clear();
         for (own, &count) in (self.graph.expanded() as u32..).zip(&batch.counts) {
@@ -295,59 +348,69 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
                 .resize(self.targets.len() + count as usize, own);
         }
         let batches =
-            batches + (self.targets.capacity() + self.found.capacity()) * size_of::<u32>();
-        let most = batch.look_ups();
-        if !index.has_room(most) {
-            self.elsewhere = batches;
-            self.allow(index.room_bytes(most))?;
-            index.add_room(most, &self.graph.keys);
+            batches + (self.targets.capacity() + self.known_ids.capacity()) * size_of::<u32>();
+        let lookups = batch.lookups();
+        if !index.has_room(lookups) {
+            self.external_bytes = batches;
+            self.reserve(index.grown_bytes(lookups))?;
+            index.grow(lookups, &self.graph.keys);
         }
-        self.elsewhere = batches + index.bytes();
-        let (mut row, mut edge, mut away) = (0, 0, 0);
+        self.external_bytes = batches + index.bytes();
+        let (mut row, mut edge, mut transition) = (0, 0, 0);
         while row < batch.counts.len() {
-            if !self.goes_on() {
-                // The next depth is not allowed.
+            if !self.has_work() {
+                // The depth limit is reached.
                 break;
             }
-            // Where a depth begins is known when all states of the one before are done, so they are done first.
-            let rows = batch.counts.len().min(row + self.left_in_depth());
+            // The next depth starts at a known id only after all nodes of the current depth have been
+            // expanded, so a range never spans two depths.
+            let rows = batch.counts.len().min(row + self.remaining_in_depth());
             let edges = edge + batch.counts[row..rows].iter().sum::<u32>() as usize;
-            let aways =
-                away + batch.away[away..].partition_point(|away| (away.edge as usize) < edges);
-            self.number_rows(batch, row..rows, edge..edges, away..aways, index)?;
-            (row, edge, away) = (rows, edges, aways);
+            let transition_end = transition
+                + batch.transitions[transition..]
+                    .partition_point(|transition| (transition.edge as usize) < edges);
+            self.assign_row_ids(
+                batch,
+                row..rows,
+                edge..edges,
+                transition..transition_end,
+                index,
+            )?;
+            (row, edge, transition) = (rows, edges, transition_end);
         }
         Ok(())
     }
 
-    /// Numbers what some states of one depth led to: first all new states, then the edges.
+    /// Assigns ids for a range of nodes at one depth: first for all new states, then for the edges.
     #[inline]
-    fn number_rows(
+    fn assign_row_ids(
         &mut self,
         batch: &Batch<E::State>,
         rows: Range<usize>,
         edges: Range<usize>,
-        away: Range<usize>,
+        transition: Range<usize>,
         index: &mut Index,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), StopReason> {
         let known = self.graph.nodes();
         let mut stop = None;
-        for (at, &Away { key, hash, edge }) in away.clone().zip(&batch.away[away]) {
-            let mut number = self.found.get(at).copied().unwrap_or(NOBODY);
-            if number == NOBODY {
-                let added = match index.resolve(hash, key, &self.graph.keys) {
+        for (at, &Transition { key, hash, edge }) in
+            transition.clone().zip(&batch.transitions[transition])
+        {
+            let mut node_id = self.known_ids.get(at).copied().unwrap_or(NO_NODE);
+            if node_id == NO_NODE {
+                let added = match index.find_or_insert(hash, key, &self.graph.keys) {
                     Some(known) => Ok(known),
                     None => self.add_node(key, batch.states.get(at)),
                 };
                 match added {
-                    Ok(added) => number = added,
+                    Ok(added) => node_id = added,
                     Err(why) => {
                         stop = Some((edge as usize, why));
                         break;
                     }
                 }
             }
-            self.targets[edge as usize] = number;
+            self.targets[edge as usize] = node_id;
         }
         let counts = &batch.counts[rows];
         let all = self.graph.rows.len() + edges.len();
@@ -362,8 +425,9 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         self.add_row_by_row(batch, counts, edges, known, stop)
     }
 
-    /// Adds the edges of states that need more room, or of which not all are allowed: of a state either all actions are there
-    /// or none. What only the actions of others led to is forgotten, so that every state can be reached along edges.
+    /// Adds edges node by node, for ranges that need more memory or exceed a limit. A node gets all
+    /// of its edges or none. States that are reached only by edges that were not added are removed
+    /// again, so that every node is reachable.
     #[cold]
     fn add_row_by_row(
         &mut self,
@@ -371,26 +435,26 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
         counts: &[u32],
         edges: Range<usize>,
         known: usize,
-        stop: Option<(usize, Stop)>,
-    ) -> Result<(), Stop> {
-        let mut begin = edges.start;
+        stop: Option<(usize, StopReason)>,
+    ) -> Result<(), StopReason> {
+        let mut start = edges.start;
         for &count in counts {
-            let row = begin..begin + count as usize;
+            let row = start..start + count as usize;
             let too_many = |edges: usize| self.graph.rows.len() + edges > self.search.limits.edges;
             let stopped = match stop {
-                // An edge that is one too many comes first.
-                Some((edge, why)) if row.contains(&edge) => Err(if too_many(edge - begin) {
-                    Stop::Edges
+                // If the edge limit is exceeded as well, it takes precedence.
+                Some((edge, why)) if row.contains(&edge) => Err(if too_many(edge - start) {
+                    StopReason::Edges
                 } else {
                     why
                 }),
-                _ if too_many(row.len()) => Err(Stop::Edges),
-                _ => self.make_row(row.len()),
+                _ if too_many(row.len()) => Err(StopReason::Edges),
+                _ => self.make_room_for_row(row.len()),
             };
             if let Err(stop) = stopped {
-                let reached = self.targets[edges.start..begin]
+                let reached = self.targets[edges.start..start]
                     .iter()
-                    .map(|&number| number as usize + 1);
+                    .map(|&id| id as usize + 1);
                 self.graph.keys.truncate(reached.fold(known, usize::max));
                 return Err(stop);
             }
@@ -398,77 +462,79 @@ impl<'a, E: Explorable, const PACKED: bool> Builder<'a, E, PACKED> {
             self.graph
                 .rows
                 .add(&[count], &self.targets[row.clone()], weights);
-            begin = row.end;
+            start = row.end;
         }
         Ok(())
     }
 
-    /// Makes room for the edges of the next state.
-    fn make_row(&mut self, edges: usize) -> Result<(), Stop> {
+    /// Allocates memory for the edges of the next node.
+    fn make_room_for_row(&mut self, edges: usize) -> Result<(), StopReason> {
         if !self.graph.rows.has_room(1, edges) {
-            if !self.graph.rows.can_number(edges) {
-                return Err(Stop::Edges);
+            if !self.graph.rows.can_address(edges) {
+                return Err(StopReason::Edges);
             }
-            self.allow(self.graph.rows.room_bytes(edges))?;
-            self.graph.rows.add_room(edges);
+            self.reserve(self.graph.rows.growth_bytes(edges))?;
+            self.graph.rows.grow(edges);
         }
         Ok(())
     }
 
-    /// Numbers a new state.
+    /// Adds a new state to the graph and, unless it is packed or terminal, to the queue.
     #[inline]
-    fn add_node(&mut self, key: u128, state: Option<&E::State>) -> Result<u32, Stop> {
-        let number = self.graph.nodes();
-        if number >= self.free {
-            self.free_more()?;
+    fn add_node(&mut self, key: u128, state: Option<&E::State>) -> Result<u32, StopReason> {
+        let node_id = self.graph.nodes();
+        if node_id >= self.node_limit {
+            self.raise_node_limit()?;
         }
-        if !PACKED && outcome_of(key) == Outcome::Going {
-            let state = state.expect("a state that is no key comes along");
-            self.waiting_heap += self.level.heap_bytes(state);
-            if self.waiting.len() == self.waiting.capacity() {
-                self.allow(self.waiting.len().max(16) * 2 * size_of::<E::State>())?;
+        if !PACKED && outcome_of(key) == Outcome::Continue {
+            let state = state.expect("a batch holds its states unless they are packed");
+            self.queue_heap_bytes += self.level.heap_bytes(state);
+            if self.queue.len() == self.queue.capacity() {
+                self.reserve(self.queue.len().max(16) * 2 * size_of::<E::State>())?;
             }
-            self.waiting.push_back(state.clone());
+            self.queue.push_back(state.clone());
         }
         self.graph.keys.push(key);
-        Ok(number as u32)
+        Ok(node_id as u32)
     }
 
     #[cold]
-    fn free_more(&mut self) -> Result<(), Stop> {
+    fn raise_node_limit(&mut self) -> Result<(), StopReason> {
         let nodes = self.graph.nodes();
-        if nodes >= self.search.limits.nodes.min(MOST) {
-            return Err(Stop::Nodes);
+        if nodes >= self.search.limits.nodes.min(MAX_NODES) {
+            return Err(StopReason::Nodes);
         }
         if self.graph.keys.is_full() {
-            self.allow(Pages::<u128>::room_bytes())?;
-            self.graph.keys.add_room();
+            self.reserve(Pages::<u128>::growth_bytes())?;
+            self.graph.keys.grow();
         }
-        self.allow(0)?;
-        if nodes >= self.free {
-            Err(Stop::Memory)
+        self.reserve(0)?;
+        if nodes >= self.node_limit {
+            Err(StopReason::Memory)
         } else {
             Ok(())
         }
     }
 
-    /// Whether there is room for more. What the analysis needs later is set aside; it gets what the index gives back.
-    fn allow(&mut self, more: usize) -> Result<(), Stop> {
-        let kept = self.graph.keys.bytes() + self.graph.rows.bytes();
-        let search = kept
-            + self.waiting.capacity() * size_of::<E::State>()
-            + self.waiting_heap
-            + self.elsewhere
+    /// Checks that `more` bytes fit into the memory limit and updates `node_limit`. The memory of
+    /// the later analysis is set aside; the analysis also gets the memory that the index releases.
+    fn reserve(&mut self, more: usize) -> Result<(), StopReason> {
+        let graph_bytes = self.graph.keys.bytes() + self.graph.rows.bytes();
+        let search_bytes = graph_bytes
+            + self.queue.capacity() * size_of::<E::State>()
+            + self.queue_heap_bytes
+            + self.external_bytes
             + more;
-        let affordable = self.search.limits.bytes.saturating_sub(kept + more) / ANALYSIS_BYTES;
-        if search > self.search.limits.bytes || self.graph.nodes() > affordable {
-            return Err(Stop::Memory);
+        let affordable_nodes =
+            self.search.limits.bytes.saturating_sub(graph_bytes + more) / ANALYSIS_BYTES;
+        if search_bytes > self.search.limits.bytes || self.graph.nodes() > affordable_nodes {
+            return Err(StopReason::Memory);
         }
-        self.free = affordable
+        self.node_limit = affordable_nodes
             .min(self.graph.keys.capacity())
             .min(self.search.limits.nodes)
-            .min(MOST);
-        self.graph.peak_bytes = self.graph.peak_bytes.max(search);
+            .min(MAX_NODES);
+        self.graph.peak_bytes = self.graph.peak_bytes.max(search_bytes);
         Ok(())
     }
 }

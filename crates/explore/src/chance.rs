@@ -1,9 +1,10 @@
-//! The chance that a player who chooses at random wins, as bounds that are proved.
+//! Proved bounds on the probability that a random player wins.
 //!
-//! Chances are whole numbers in units of 2⁻⁹⁶: sums are exact, and a division is rounded down for a lower bound and up for
-//! an upper one. So nothing depends on how a processor rounds. Components are taken one after the other, each after all it leads
-//! to; see `system` for those in which play can go round in circles. Of a graph that is not complete, the frontier
-//! counts as lost in the lower bound and as won in the upper one.
+//! Probabilities are integers in units of 2⁻⁹⁶. Sums are exact; divisions are rounded down for a
+//! lower bound and up for an upper bound. The results are therefore the same on every processor.
+//! Components are solved one at a time, each after all components that it leads to; the module
+//! `system` solves components with cycles. In an incomplete graph the frontier counts as lost in
+//! the lower bound and as won in the upper bound.
 
 use rhae_engine::Outcome;
 
@@ -11,15 +12,15 @@ use crate::graph::Policy;
 use crate::system::System;
 use crate::{Components, Graph};
 
-/// Certainty, in the unit of chances.
+/// The probability 1, in units of 2⁻⁹⁶.
 pub const ONE: u128 = 1 << 96;
 
-/// A chance between two bounds, both proved.
+/// A probability, given by a proved lower and upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chance {
-    /// It is not smaller than this, in units of 2⁻⁹⁶.
+    /// The lower bound in units of 2⁻⁹⁶.
     pub low: u128,
-    /// It is not greater than this.
+    /// The upper bound in units of 2⁻⁹⁶.
     pub high: u128,
 }
 
@@ -31,7 +32,7 @@ impl Chance {
     };
     pub(crate) const UNKNOWN: Self = Self { low: 0, high: ONE };
 
-    /// The lower bound, rounded down.
+    /// Returns the lower bound, rounded down.
     pub fn lower(self) -> f64 {
         let near = self.low as f64;
         let down = if near as u128 > self.low {
@@ -42,7 +43,7 @@ impl Chance {
         down / ONE as f64
     }
 
-    /// The upper bound, rounded up.
+    /// Returns the upper bound, rounded up.
     pub fn upper(self) -> f64 {
         let near = self.high as f64;
         let up = if (near as u128) < self.high {
@@ -53,18 +54,19 @@ impl Chance {
         up / ONE as f64
     }
 
-    /// The distance of the bounds.
+    /// Returns the difference between the bounds.
     pub fn width(self) -> f64 {
         (self.high - self.low) as f64 / ONE as f64
     }
 
-    /// The middle of the bounds.
+    /// Returns the midpoint of the bounds.
     pub fn middle(self) -> f64 {
         (self.low + (self.high - self.low) / 2) as f64 / ONE as f64
     }
 }
 
-/// The chance to win from each state.
+/// The probability of winning from each node of a graph, under one [`Policy`]. See the [crate
+/// documentation](crate) for an example.
 #[derive(Clone, Debug)]
 pub struct Chances {
     low: Vec<u128>,
@@ -72,26 +74,31 @@ pub struct Chances {
 }
 
 impl Chances {
-    /// Finds them. Solving a component may take `bytes` of memory; one that would need more gets the bounds of what it leads to.
+    /// Computes the probabilities of a graph, which must [support](Graph::supports) the policy.
+    ///
+    /// `bytes` limits the memory for solving one component. A component that would need more gets
+    /// the bounds of the nodes that it leads to.
     pub fn of(graph: &Graph, components: &Components, policy: Policy, bytes: usize) -> Self {
         let mut chances = Self {
             low: vec![0; graph.nodes()],
             high: vec![0; graph.nodes()],
         };
-        let mut place_of: Vec<u32> = Vec::new();
+        let mut row_of: Vec<u32> = Vec::new();
         for members in components.iter() {
             match *members {
                 [node] => {
-                    let chance = chances.alone(graph, policy, node);
+                    let chance = chances.solve_node(graph, policy, node);
                     chances.set(node, chance);
                 }
-                _ => chances.together(graph, components, policy, members, &mut place_of, bytes),
+                _ => {
+                    chances.solve_component(graph, components, policy, members, &mut row_of, bytes)
+                }
             }
         }
         chances
     }
 
-    /// The chance from a state.
+    /// Returns the probability of winning from a node.
     pub fn at(&self, node: u32) -> Chance {
         Chance {
             low: self.low[node as usize],
@@ -99,11 +106,12 @@ impl Chances {
         }
     }
 
-    /// The states that go on although no win can be reached from them. All of them if the graph is complete, else those
-    /// that are certain.
+    /// Iterates over the dead ends: nodes that are not terminal and from which no win can be
+    /// reached. For an incomplete graph, only nodes that are certainly dead ends are returned.
     pub fn dead_ends<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = u32> + 'a {
-        (0..graph.nodes() as u32)
-            .filter(|&node| self.high[node as usize] == 0 && graph.outcome(node) == Outcome::Going)
+        (0..graph.nodes() as u32).filter(|&node| {
+            self.high[node as usize] == 0 && graph.outcome(node) == Outcome::Continue
+        })
     }
 
     fn set(&mut self, node: u32, chance: Chance) {
@@ -111,15 +119,15 @@ impl Chances {
         self.high[node as usize] = chance.high;
     }
 
-    fn alone(&self, graph: &Graph, policy: Policy, node: u32) -> Chance {
+    fn solve_node(&self, graph: &Graph, policy: Policy, node: u32) -> Chance {
         match graph.outcome(node) {
             Outcome::LevelWon => return Chance::ALWAYS,
             Outcome::GameOver => return Chance::NEVER,
-            Outcome::Going if graph.is_frontier(node) => return Chance::UNKNOWN,
-            Outcome::Going => {}
+            Outcome::Continue if graph.is_frontier(node) => return Chance::UNKNOWN,
+            Outcome::Continue => {}
         }
         let (moves, total) = graph.moves(node, policy);
-        // Actions that change nothing only delay the others.
+        // Self-loops only delay the other actions, so they are left out.
         let (mut low, mut high, mut staying) = (0_u128, 0_u128, 0_u64);
         for (target, weight) in moves {
             if target == node {
@@ -139,22 +147,23 @@ impl Chances {
         }
     }
 
-    fn together(
+    fn solve_component(
         &mut self,
         graph: &Graph,
         components: &Components,
         policy: Policy,
         members: &[u32],
-        place_of: &mut Vec<u32>,
+        row_of: &mut Vec<u32>,
         bytes: usize,
     ) {
-        // What is left for certain lies between the worst and the best that can be left for.
+        // Play leaves the component with probability 1, so the result lies between the worst and
+        // the best exit.
         let mut between: Option<Chance> = None;
         for &node in members {
             for &target in graph
                 .targets(node)
                 .iter()
-                .filter(|&&target| !components.are_together(node, target))
+                .filter(|&&target| !components.same_component(node, target))
             {
                 let there = self.at(target);
                 let known = between.unwrap_or(there);
@@ -164,18 +173,18 @@ impl Chances {
                 });
             }
         }
-        // Nobody leaves a component without a way out.
+        // A component without exits never reaches a win.
         let between = between.unwrap_or(Chance::NEVER);
         members.iter().for_each(|&node| self.set(node, between));
         let edges: usize = members.iter().map(|&node| graph.targets(node).len()).sum();
         if between.low == between.high || System::bytes(members.len(), edges) > bytes {
             return;
         }
-        place_of.resize(graph.nodes(), 0);
+        row_of.resize(graph.nodes(), 0);
         let mut sorted = members.to_vec();
         sorted.sort_unstable();
-        for (place, &node) in sorted.iter().enumerate() {
-            place_of[node as usize] = place as u32;
+        for (row, &node) in sorted.iter().enumerate() {
+            row_of[node as usize] = row as u32;
         }
         let mut system = System::default();
         for &node in &sorted {
@@ -184,8 +193,8 @@ impl Chances {
             for (target, weight) in moves {
                 if target == node {
                     staying += weight;
-                } else if components.are_together(node, target) {
-                    system.inner(place_of[target as usize], weight as u32);
+                } else if components.same_component(node, target) {
+                    system.add_inner(row_of[target as usize], weight as u32);
                 } else {
                     low += self.low[target as usize] * u128::from(weight);
                     high += self.high[target as usize] * u128::from(weight);

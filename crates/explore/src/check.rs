@@ -1,69 +1,77 @@
-//! Looking for what would make a graph wrong: states that share a key but behave differently, and clicks that were not listed.
+//! A randomised check of a graph for two errors of the level's description: different states that
+//! share a key, and clicks with an effect that the environment does not list.
 //!
-//! Random walks compare what the level does with what the graph says. A walk comes to a state by another way than the
-//! search did, so a key that leaves something out is found out as soon as that something matters.
+//! Random walks compare the behaviour of the level with the graph. A walk usually reaches a state
+//! by another path than the search did, so a key that omits part of the state is detected as soon
+//! as the omitted part has an effect.
 
 use rhae_engine::{Action, ActionKind, Outcome, Rng};
 
 use crate::graph::with_outcome;
-use crate::paths::choices;
+use crate::paths::edge_choices;
 use crate::{Explorable, Graph};
 
-/// What was found wrong, with the actions from the start that show it.
+/// An error in a graph, with the actions from the start of the level that demonstrate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// An action led elsewhere than from another state with the same key.
-    SameKey {
-        /// The actions, the last one being the one that differs.
+pub enum GraphWarning {
+    /// An action led to another result than in an earlier state with the same key.
+    KeyCollision {
+        /// The last action is the one whose result differs.
         actions: Vec<Action>,
     },
-    /// A click that was not listed changed the state in a way that no listed click does.
+    /// A click that is not listed changed the state in a way that no listed click does.
     UnlistedClick {
-        /// The actions, the last one being the click.
+        /// The last action is the click.
         actions: Vec<Action>,
     },
 }
 
-/// What became of a random check.
+/// The result of [`check_graph`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
-    /// Actions that were compared.
+pub struct GraphCheck {
+    /// The number of actions whose results were compared.
     pub actions: u32,
-    /// The first doubt of each kind.
-    pub doubts: Vec<Doubt>,
+    /// The first warning of each kind.
+    pub warnings: Vec<GraphWarning>,
 }
 
-/// Walks at random through level and graph, `steps` actions in all unless `go_on` ends it.
-pub fn check<E: Explorable>(
+/// Compares `steps` random actions on a level with its graph.
+///
+/// `should_continue` is called before each action; the check ends early if it returns false.
+///
+/// # Errors
+///
+/// Fails if an action fails.
+pub fn check_graph<E: Explorable>(
     level: &E,
     graph: &Graph,
     steps: u32,
     rng: &mut Rng,
-    mut go_on: impl FnMut() -> bool,
-) -> Result<Check, E::Error> {
+    mut should_continue: impl FnMut() -> bool,
+) -> Result<GraphCheck, E::Error> {
     let (mut same_key, mut unlisted) = (None, None);
-    let longest = 4 * graph.depth().max(8);
-    let mut left = steps;
-    'walks: while left > 0 {
+    let max_walk_len = 4 * graph.depth().max(8);
+    let mut remaining = steps;
+    'walks: while remaining > 0 {
         let (mut state, mut node, mut line) = (level.start(), 0_u32, Vec::new());
-        while left > 0
-            && line.len() < longest
-            && graph.outcome(node) == Outcome::Going
+        while remaining > 0
+            && line.len() < max_walk_len
+            && graph.outcome(node) == Outcome::Continue
             && !graph.is_frontier(node)
         {
-            if !go_on() {
+            if !should_continue() {
                 break 'walks;
             }
-            left -= 1;
-            // All cells were clicked already where clicks have weights, and going through them again would take long.
-            let actions = choices(level, &state, graph.rows.is_weighted())?;
+            remaining -= 1;
+            // In a weighted graph all cells were clicked, so no click can be unlisted.
+            let actions = edge_choices(level, &state, graph.rows.is_weighted())?;
             if unlisted.is_none()
                 && !graph.rows.is_weighted()
                 && level.offered(&state).contains(ActionKind::Action6)
             {
                 unlisted = unlisted_click(level, &state, &actions, rng)?.map(|click| {
                     let actions = line.iter().copied().chain([click]).collect();
-                    Doubt::UnlistedClick { actions }
+                    GraphWarning::UnlistedClick { actions }
                 });
             }
             let targets = graph.targets(node);
@@ -74,7 +82,7 @@ pub fn check<E: Explorable>(
             let edge = actions
                 .iter()
                 .position(|&known| known == action)
-                .expect("it was chosen from them");
+                .expect("the action was chosen from this list");
             let outcome = level.step(&mut state, action)?;
             let key = if graph.is_packed() {
                 level.pack(&state).unwrap_or_default()
@@ -84,22 +92,23 @@ pub fn check<E: Explorable>(
             let agrees = actions.len() == targets.len()
                 && graph.keys.at(targets[edge] as usize) == with_outcome(key, outcome);
             if !agrees {
-                same_key.get_or_insert(Doubt::SameKey { actions: line });
+                same_key.get_or_insert(GraphWarning::KeyCollision { actions: line });
                 break;
             }
             node = targets[edge];
         }
-        if left > 0 && graph.targets(0).is_empty() {
+        if remaining > 0 && graph.targets(0).is_empty() {
             break;
         }
     }
-    Ok(Check {
-        actions: steps - left,
-        doubts: same_key.into_iter().chain(unlisted).collect(),
+    Ok(GraphCheck {
+        actions: steps - remaining,
+        warnings: same_key.into_iter().chain(unlisted).collect(),
     })
 }
 
-/// Tries one cell that is not listed.
+/// Clicks one random cell and returns the click if it is not listed and has an effect that no
+/// listed click has.
 fn unlisted_click<E: Explorable>(
     level: &E,
     state: &E::State,
@@ -116,7 +125,7 @@ fn unlisted_click<E: Explorable>(
         Ok((level.step(&mut after, action)?, level.key(&after)))
     };
     let found = result(click)?;
-    if listed.contains(&click) || found == (Outcome::Going, before) {
+    if listed.contains(&click) || found == (Outcome::Continue, before) {
         return Ok(None);
     }
     for &action in listed

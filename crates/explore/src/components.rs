@@ -1,29 +1,34 @@
-//! Strongly connected components: where play can go round in circles.
+//! Strongly connected components: the sets of states within which play can move in cycles.
 //!
-//! Pearce's form of Tarjan's algorithm (Information Processing Letters 116, 2016) without recursion: it keeps one number a state beside its stacks.
-//! **Invariant:** components are listed after all that they lead to.
+//! This is Pearce's variant of Tarjan's algorithm (Information Processing Letters 116, 2016)
+//! without recursion. Apart from its stacks it keeps one number per node.
 
 use crate::Graph;
 
-/// The components of a graph, those that lead nowhere else first.
+/// The strongly connected components of a graph.
+///
+/// **Invariant:** a component is listed after all components that it leads to, so an analysis that
+/// propagates values backwards visits the components in order.
 #[derive(Clone, Debug)]
 pub struct Components {
-    /// All states, component by component.
+    /// All nodes, component by component.
     order: Vec<u32>,
-    /// Where each component ends in the order.
+    /// The end of each component in `order`.
     ends: Vec<u32>,
-    /// A number that all states of a component share.
-    of: Vec<u32>,
+    /// A number that is the same for all nodes of a component.
+    component_of: Vec<u32>,
 }
 
-/// In a frame of the stack: whether the state may still be the first of its component.
+/// Marks a stack frame whose node may still be the root of its component.
 const ROOT: u32 = 1 << 31;
 
 impl Components {
-    /// Finds them.
+    /// Computes the components of a graph.
     pub fn of(graph: &Graph) -> Self {
         let nodes = graph.nodes();
-        // 0: not seen; then the order of discovery; then the component, numbered from above so that it is above all of those.
+        // 0 if a node is not visited, then its order of discovery, then its component. Components
+        // are numbered downwards from the number of nodes, so that they compare greater than open
+        // nodes.
         let mut rank = vec![0_u32; nodes];
         let mut open: Vec<u32> = Vec::new();
         let mut frames: Vec<(u32, u32)> = vec![(ROOT, 0)];
@@ -72,32 +77,32 @@ impl Components {
         Self {
             order,
             ends,
-            of: rank,
+            component_of: rank,
         }
     }
 
-    /// How many there are.
+    /// Returns the number of components.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// The states of each.
+    /// Iterates over the nodes of each component.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        let mut begun = 0;
+        let mut start = 0;
         self.ends.iter().map(move |&end| {
-            let members = &self.order[begun..end as usize];
-            begun = end as usize;
+            let members = &self.order[start..end as usize];
+            start = end as usize;
             members
         })
     }
 
-    /// Whether two states are in the same one.
+    /// Returns whether two nodes belong to the same component.
     #[inline]
-    pub fn are_together(&self, one: u32, other: u32) -> bool {
-        self.of[one as usize] == self.of[other as usize]
+    pub fn same_component(&self, a: u32, b: u32) -> bool {
+        self.component_of[a as usize] == self.component_of[b as usize]
     }
 
-    /// The sizes of those with more than one state, the largest first.
+    /// Returns the sizes of all components with more than one node, in descending order.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes: Vec<usize> = self
             .iter()

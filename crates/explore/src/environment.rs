@@ -1,7 +1,9 @@
-//! A level of any environment that can be copied: a native one behind the interface, or one hosted in another process.
+//! Levels of arbitrary environments: native games behind the [`Environment`] interface, and games
+//! that are hosted in another process.
 //!
-//! States are told apart as the paper does it, by the settled frame, and by what the environment reports of its hidden
-//! state. What is neither shown nor reported is not seen: [`check`](crate::check()) looks for its traces.
+//! A state is identified by its settled frame and, where the environment reports it, by its hidden
+//! state. Differences that are neither drawn nor reported are invisible to a search.
+//! [`check_graph`](crate::check_graph) looks for evidence of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,51 +14,81 @@ use rhae_engine::{
 
 use crate::Explorable;
 
-/// What tells states apart.
+/// The parts of an environment that identify a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// The settled frame alone.
+    /// The settled frame only.
     Frame,
-    /// The settled frame, and the hidden state where the environment reports it.
+    /// The settled frame, plus the hidden state if the environment reports one.
     FrameAndHidden,
-    /// The settled frame, and the whole state as far as the environment can be taken apart.
+    /// The settled frame, plus every part of the state that the environment can inspect.
     Deep,
 }
 
-/// A level of an environment, from where a play of it stands.
+/// The error if a play that could be forked before no longer can.
+const NOT_FORKABLE: &str = "the play can no longer be forked: replaying its actions gave a different \
+                            result, so the environment is probably not deterministic";
+
+/// A level of an environment, starting at the current position of a play.
+///
+/// The environment must support forks or snapshots. If it can be forked, every state holds its own
+/// fork. Otherwise every state holds a snapshot, and a single play is restored to a snapshot before
+/// each action.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_explore::{EnvironmentLevel, Identity, SearchOptions, StopReason, explore};
+///
+/// let play = rhae_games::find("kq19")?.open(0);
+/// let level = EnvironmentLevel::new(play, Identity::FrameAndHidden)?;
+/// assert!(level.lists_clicks());
+/// let mut options = SearchOptions::default();
+/// options.limits.nodes = 100;
+/// let graph = explore(&level, &options, |_| true)?;
+/// assert!(graph.nodes() <= 100);
+/// assert_eq!(graph.stop(), Some(StopReason::Nodes));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct EnvironmentLevel {
     start: Position,
     level: u8,
     identity: Identity,
     reports_hidden: bool,
-    /// The play that goes from snapshot to snapshot where plays cannot be forked.
+    /// The play that is restored to a snapshot before each action, used where plays cannot be
+    /// forked.
     walker: Mutex<Box<dyn Environment>>,
 }
 
-/// Where a play stands.
+/// A state of an [`EnvironmentLevel`].
 #[derive(Clone)]
 pub struct Position {
-    play: Held,
+    play: Handle,
     key: StateKey,
     offered: ActionSet,
-    /// The clicks that may matter; `None` if the environment does not tell.
+    /// The clicks that may have an effect; `None` if the environment does not list them.
     clicks: Option<Arc<[(u8, u8)]>>,
 }
 
 #[derive(Clone)]
-enum Held {
+enum Handle {
     Fork(Arc<Mutex<Box<dyn Environment>>>),
     Snapshot(Arc<[u8]>),
 }
 
 impl EnvironmentLevel {
-    /// The level on which a play stands. Fails if the environment can neither be forked nor give snapshots.
+    /// Creates the level that `environment` is currently playing. The current position becomes the
+    /// start.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the environment supports neither forks nor snapshots.
     pub fn new(
         environment: Box<dyn Environment>,
         identity: Identity,
     ) -> Result<Self, EnvironmentError> {
         let level = environment.observation().levels_completed;
-        let start = position(&*environment, hold(&*environment)?, identity);
+        let start = position(&*environment, handle_of(&*environment)?, identity);
         let reports_hidden = environment.hidden_key().is_some();
         Ok(Self {
             start,
@@ -67,7 +99,8 @@ impl EnvironmentLevel {
         })
     }
 
-    /// What tells states apart, for reports.
+    /// Returns the name of the identity in effect, as it is written to reports. If the environment
+    /// reports no hidden state, [`Identity::FrameAndHidden`] is reported as `frame`.
     pub const fn identity_name(&self) -> &'static str {
         match self.identity {
             Identity::Frame => "frame",
@@ -77,7 +110,9 @@ impl EnvironmentLevel {
         }
     }
 
-    /// Whether the clicks that may matter are listed where clicks are offered; if not, only all of them together are complete.
+    /// Returns whether the environment lists the clicks that may have an effect. If it does not and
+    /// clicks are offered, a search is complete only with
+    /// [`SearchOptions::all_clicks`](crate::SearchOptions::all_clicks).
     pub fn lists_clicks(&self) -> bool {
         self.start.clicks.is_some() || !self.start.offered.contains(ActionKind::Action6)
     }
@@ -88,17 +123,22 @@ impl EnvironmentLevel {
         } else if seen.state == PlayState::GameOver {
             Outcome::GameOver
         } else {
-            Outcome::Going
+            Outcome::Continue
         }
     }
 
-    fn arrive(&self, state: &mut Position, environment: &dyn Environment, play: Held) -> Outcome {
+    fn move_to(
+        &self,
+        state: &mut Position,
+        environment: &dyn Environment,
+        play: Handle,
+    ) -> Outcome {
         *state = position(environment, play, self.identity);
         self.outcome(environment.observation())
     }
 }
 
-fn position(environment: &dyn Environment, play: Held, identity: Identity) -> Position {
+fn position(environment: &dyn Environment, play: Handle, identity: Identity) -> Position {
     let offered = environment.observation().available;
     let clicks = if offered.contains(ActionKind::Action6) {
         environment.clicks().map(Into::into)
@@ -113,22 +153,22 @@ fn position(environment: &dyn Environment, play: Held, identity: Identity) -> Po
     }
 }
 
-fn hold(environment: &dyn Environment) -> Result<Held, EnvironmentError> {
+fn handle_of(environment: &dyn Environment) -> Result<Handle, EnvironmentError> {
     if let Some(fork) = environment.fork() {
-        return Ok(Held::Fork(Arc::new(Mutex::new(fork))));
+        return Ok(Handle::Fork(Arc::new(Mutex::new(fork))));
     }
     match environment.snapshot()? {
-        Some(snapshot) => Ok(Held::Snapshot(snapshot.into())),
+        Some(snapshot) => Ok(Handle::Snapshot(snapshot.into())),
         None => {
             let id = &environment.info().id;
             Err(EnvironmentError::Failed(format!(
-                "`{id}` can neither be forked nor give snapshots, so it cannot be explored"
+                "`{id}` supports neither forks nor snapshots, so it cannot be explored"
             )))
         }
     }
 }
 
-/// The key of where a play stands, by what tells its states apart.
+/// Returns the key of the current state of a play under the given identity.
 pub fn key_by(environment: &dyn Environment, identity: Identity) -> StateKey {
     let seen = environment.observation();
     let hidden = match identity {
@@ -156,7 +196,8 @@ impl Explorable for EnvironmentLevel {
         state.offered
     }
 
-    /// Where an environment does not tell which clicks may matter, none is listed: they are found by trying all cells.
+    /// If the environment does not list its clicks, none is appended: such a level needs a search
+    /// that tries all cells.
     fn clicks(&self, state: &Position, actions: &mut Vec<Action>) {
         actions.extend(
             state
@@ -169,21 +210,21 @@ impl Explorable for EnvironmentLevel {
 
     fn step(&self, state: &mut Position, action: Action) -> Result<Outcome, EnvironmentError> {
         match &state.play {
-            Held::Fork(play) => {
+            Handle::Fork(play) => {
                 let fork = play.lock().unwrap_or_else(PoisonError::into_inner).fork();
                 let mut fork =
-                    fork.ok_or_else(|| EnvironmentError::Failed("the play can no longer be copied, which happens if the same actions do not always lead to the same: is it deterministic?".to_owned()))?;
+                    fork.ok_or_else(|| EnvironmentError::Failed(NOT_FORKABLE.to_owned()))?;
                 fork.act(action)?;
                 let play = Arc::new(Mutex::new(fork));
-                let held = play.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(self.arrive(state, &**held, Held::Fork(Arc::clone(&play))))
+                let environment = play.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(self.move_to(state, &**environment, Handle::Fork(Arc::clone(&play))))
             }
-            Held::Snapshot(snapshot) => {
+            Handle::Snapshot(snapshot) => {
                 let mut walker = self.walker.lock().unwrap_or_else(PoisonError::into_inner);
                 walker.restore(snapshot)?;
                 walker.act(action)?;
-                let play = hold(&**walker)?;
-                Ok(self.arrive(state, &**walker, play))
+                let play = handle_of(&**walker)?;
+                Ok(self.move_to(state, &**walker, play))
             }
         }
     }
@@ -192,15 +233,15 @@ impl Explorable for EnvironmentLevel {
         state.key
     }
 
-    fn patience(&self) -> usize {
+    fn check_interval(&self) -> usize {
         1
     }
 
     fn heap_bytes(&self, state: &Position) -> usize {
         match &state.play {
-            // A fork holds its last frames, and whatever else its makers put there.
-            Held::Fork(_) => 1 << 15,
-            Held::Snapshot(snapshot) => snapshot.len(),
+            // An estimate: a fork holds its last frames and data of unknown size.
+            Handle::Fork(_) => 1 << 15,
+            Handle::Snapshot(snapshot) => snapshot.len(),
         }
     }
 }

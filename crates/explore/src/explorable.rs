@@ -1,4 +1,4 @@
-//! What a search needs of an environment, and native levels as such.
+//! The interface between a search and a level, and its implementation for native games.
 
 use std::convert::Infallible;
 
@@ -7,26 +7,36 @@ use rhae_engine::{
     key_of,
 };
 
-/// One level as a graph of states.
+/// A level as an implicit graph of states.
 ///
-/// **Invariant:** equal states have equal successors; what an action does depends on the state alone.
+/// A search starts at [`start`](Self::start), applies every action in [`actions`](Self::actions)
+/// with [`step`](Self::step), and identifies the states that it reaches by [`key`](Self::key). The
+/// other methods have defaults; implementing them makes a search faster or its limits more precise.
+/// The [crate documentation](crate) contains a complete implementation.
+///
+/// **Invariant:** equal states have equal successors. The effect of an action depends on the state
+/// alone.
 pub trait Explorable: Sync {
-    /// A position in the graph.
+    /// A state of the level. A search clones it once for each action.
     type State: Clone + Send + Sync;
-    /// Why an action got no answer; native games never fail.
+    /// The error of an action that the environment could not apply; [`Infallible`] for native
+    /// games.
     type Error: Send;
 
-    /// Where the level begins.
+    /// Returns the state in which the level starts.
     fn start(&self) -> Self::State;
 
-    /// The kinds of action that are offered in a state.
+    /// Returns the kinds of action that are offered in a state.
     fn offered(&self, state: &Self::State) -> ActionSet;
 
-    /// Adds the clicks that may matter in a state, where clicks are offered.
+    /// Appends the clicks that may have an effect in a state. It is called only where clicks are
+    /// offered. The default appends none.
     fn clicks(&self, _state: &Self::State, _actions: &mut Vec<Action>) {}
 
-    /// The actions worth trying in a state: keys in the order of their ids, then the clicks that may matter. RESET is left
-    /// out, and so is undo: going back to an earlier board never shortens a win.
+    /// Appends the actions that a search tries in a state: simple actions in the order of their ids,
+    /// then the [`clicks`](Self::clicks).
+    ///
+    /// RESET and undo are left out, because returning to an earlier board never shortens a win.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Action>) {
         let offered = self.offered(state);
         actions.extend(keys_of(offered));
@@ -35,45 +45,58 @@ pub trait Explorable: Sync {
         }
     }
 
-    /// Takes an action.
+    /// Applies an action to `state`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the environment does not answer. A native game always answers.
     fn step(&self, state: &mut Self::State, action: Action) -> Result<Outcome, Self::Error>;
 
-    /// Tells states apart.
+    /// Returns a key that identifies the state. Different states must have different keys, up to
+    /// hash collisions.
     fn key(&self, state: &Self::State) -> StateKey;
 
-    /// Tells states apart for a search: equal boards count as one place whatever was spent on the way. So a shortest win is
-    /// right for games in which a longer way to a board never leaves more to spend; every win that is found is real.
-    fn place(&self, state: &Self::State) -> StateKey {
+    /// Returns a key that identifies the board of a state, without the part that undo does not
+    /// restore.
+    ///
+    /// [`shortest_win`](crate::shortest_win) visits every board once, whatever was spent on the way
+    /// to it. Its result is therefore optimal for games in which a longer path to a board never
+    /// leaves more to spend. Every win that it finds is valid in any case.
+    fn board_key(&self, state: &Self::State) -> StateKey {
         self.key(state)
     }
 
-    /// The whole state as a number below 2^[`PACKED_BITS`](rhae_engine::PACKED_BITS), where it fits.
+    /// Encodes the whole state as a number below 2^[`PACKED_BITS`](rhae_engine::PACKED_BITS), or
+    /// returns `None` if it does not fit. Packed states need no queue and cannot collide.
     fn pack(&self, _state: &Self::State) -> Option<u128> {
         None
     }
 
-    /// The state of a number that [`pack`](Self::pack) gave.
+    /// Decodes a number that [`pack`](Self::pack) returned.
     fn unpack(&self, _packed: u128) -> Option<Self::State> {
         None
     }
 
-    /// Whether an action led back to where it was taken, if that is quickly seen: then the state is not hashed again. Saying no is never wrong.
+    /// Returns whether an action left the state unchanged, if a cheap comparison shows it; the
+    /// state is then not hashed again. Returning false is always correct.
     fn is_same(&self, _before: &Self::State, _after: &Self::State) -> bool {
         false
     }
 
-    /// After how many states a search asks whether to go on: fewer where a state takes long.
-    fn patience(&self) -> usize {
+    /// Returns the number of states that a search expands between two calls of its
+    /// `should_continue` callback. Slow environments return a small number.
+    fn check_interval(&self) -> usize {
         1 << 13
     }
 
-    /// Memory that a state holds beside its own size.
+    /// Returns the heap memory that a state owns, in bytes. The memory limit of a search counts it.
     fn heap_bytes(&self, _state: &Self::State) -> usize {
         0
     }
 }
 
-/// The keys worth trying of those that are offered.
+/// Returns the simple actions (those without coordinates) that a search tries among the offered
+/// ones: all except RESET and undo.
 pub(crate) fn keys_of(offered: ActionSet) -> impl Iterator<Item = Action> {
     offered
         .iter()
@@ -82,13 +105,40 @@ pub(crate) fn keys_of(offered: ActionSet) -> impl Iterator<Item = Action> {
 }
 
 /// A level of a native game.
+///
+/// # Examples
+///
+/// `rhae_games::visit` runs generic code on a shipped game:
+///
+/// ```
+/// use rhae_engine::{Game, LevelIndex};
+/// use rhae_explore::{NativeLevel, SearchOptions, explore, first_win};
+/// use rhae_games::{Visitor, visit};
+///
+/// /// Returns the number of states of the first level and the length of its shortest win.
+/// struct FirstLevel;
+///
+/// impl Visitor for FirstLevel {
+///     type Output = (usize, Option<usize>);
+///
+///     fn visit<G: Game>(self) -> Self::Output {
+///         let level = NativeLevel::<G>::new(0, LevelIndex(0));
+///         let Ok(graph) = explore(&level, &SearchOptions::default(), |_| true);
+///         (graph.nodes(), first_win(&graph).map(|win| graph.depth_of(win)))
+///     }
+/// }
+///
+/// let (states, shortest) = visit("bx20-v1", FirstLevel).expect("the game is registered");
+/// assert_eq!(states, 126);
+/// assert!(shortest.is_some_and(|actions| actions > 0));
+/// ```
 pub struct NativeLevel<G: Game> {
     level: G::Level,
     packs: bool,
 }
 
 impl<G: Game> NativeLevel<G> {
-    /// A level under a seed.
+    /// Builds a level under an environment seed.
     pub fn new(seed: u64, index: LevelIndex) -> Self {
         Self {
             level: G::level(index, seed),
@@ -96,7 +146,7 @@ impl<G: Game> NativeLevel<G> {
         }
     }
 
-    /// The same level without packed states, so that every state is told apart by its hash.
+    /// Returns the level with packing disabled, so that every state is identified by its hash.
     #[must_use]
     pub fn hashed(self) -> Self {
         Self {
@@ -105,8 +155,8 @@ impl<G: Game> NativeLevel<G> {
         }
     }
 
-    /// The settled picture of a state.
-    pub fn drawn(&self, state: &StateOf<G>) -> Frame {
+    /// Draws the settled frame of a state.
+    pub fn render(&self, state: &StateOf<G>) -> Frame {
         let mut frame = Frame::filled(0);
         G::draw(&self.level, state, &mut frame);
         frame
@@ -141,7 +191,7 @@ impl<G: Game> Explorable for NativeLevel<G> {
         key_of(state)
     }
 
-    fn place(&self, state: &Self::State) -> StateKey {
+    fn board_key(&self, state: &Self::State) -> StateKey {
         key_of(&state.board)
     }
 
@@ -165,7 +215,7 @@ impl<G: Game> Explorable for NativeLevel<G> {
 
     #[inline]
     fn is_same(&self, before: &Self::State, after: &Self::State) -> bool {
-        // What is spent is small and, where there is any, mostly differs.
+        // `spent` is compared first: it is small and, where a game uses it, usually differs.
         before.spent == after.spent && before.board == after.board
     }
 }

@@ -1,35 +1,38 @@
-//! The state graph of a level: who leads where.
+//! The state graph of a level.
 //!
-//! States are numbered in the order of a breadth-first search, so that each depth is a range of numbers. **Invariant:** of
-//! a state either all actions are there or none. A state's edges are in the order of its actions, which are therefore
-//! not stored. What the graph does not know: pictures, probabilities, the environment's name.
+//! Node ids follow the order of the breadth-first search, so each depth is a range of ids and node
+//! 0 is the start. The edges of a node are in the order of its actions, which are therefore not
+//! stored; [`edge_actions`](crate::edge_actions) recomputes them.
+//!
+//! **Invariant:** a node has either all of its edges or none. The graph does not contain frames,
+//! probabilities, or the name of the environment.
 
 use std::ops::Range;
 
 use rhae_engine::{Outcome, PACKED_BITS};
 
-use crate::pages::{Pages, Rows};
+use crate::pages::{EdgeRows, Pages};
 
-/// Cells of a frame that can be clicked.
+/// The number of cells in a frame, each of which can be clicked.
 pub const CLICKS: u16 = 4096;
 
-/// Why a search stopped before it had seen everything.
+/// The limit that ended a search before the graph was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// As many states as allowed.
+pub enum StopReason {
+    /// The maximum number of states was reached.
     Nodes,
-    /// As many edges as allowed.
+    /// The maximum number of edges was reached.
     Edges,
-    /// States at the greatest depth allowed were not looked into.
+    /// States at the maximum depth were not expanded.
     Depth,
-    /// More memory would have been needed than allowed.
+    /// The memory limit would have been exceeded.
     Memory,
-    /// The caller had enough, by its clock or otherwise.
+    /// The `should_continue` callback returned false.
     Time,
 }
 
-impl Stop {
-    /// The name in files and messages.
+impl StopReason {
+    /// Returns the name that is used in files and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
@@ -41,77 +44,84 @@ impl Stop {
     }
 }
 
-/// How actions are weighed by a player who knows nothing.
+/// The distribution from which a random player draws its actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Uniform over the actions of the graph.
+    /// Uniform over the edges of a node: all simple actions, and the clicks that the search tried.
     Valid,
-    /// Uniform over the kinds of action that are offered, a click uniform over all cells.
+    /// Uniform over the offered kinds of action; a click is uniform over all cells.
     Blind,
 }
 
-/// The states of a level and what leads from one to another.
+/// The states of a level and the transitions between them, as built by [`explore`](crate::explore).
+///
+/// Nodes that were not expanded because a limit was reached form the *frontier*. A graph without a
+/// frontier is complete.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// The key of each state, its outcome in the two highest bits.
+    /// The key of each node, with its outcome in the two highest bits.
     pub(crate) keys: Pages<u128>,
-    /// Where each state leads that was looked into, and how many cells a click stands for, 0 for a key; without such weights
-    /// clicks stand for themselves.
-    pub(crate) rows: Rows,
-    /// The first state of each depth.
+    /// The targets of every expanded node. If all cells were clicked, each edge has a weight: the
+    /// number of cells that it represents, or 0 if its action is not a click.
+    pub(crate) rows: EdgeRows,
+    /// The first node of each depth.
     pub(crate) layers: Vec<u32>,
-    pub(crate) stop: Option<Stop>,
+    pub(crate) stop: Option<StopReason>,
     pub(crate) packed: bool,
     pub(crate) has_clicks: bool,
-    /// The most memory that the search held at a time.
     pub(crate) peak_bytes: usize,
 }
 
 impl Graph {
-    /// How many different states there are, ends of the level included.
+    /// Returns the number of states, terminal states included.
     #[inline]
     pub fn nodes(&self) -> usize {
         self.keys.len()
     }
 
-    /// How many actions lead from state to state.
+    /// Returns the number of transitions.
     #[inline]
     pub fn edges(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many states were looked into, ends included; the others are the frontier.
+    /// Returns the number of expanded nodes, terminal nodes included. Nodes with higher ids were
+    /// not expanded.
     #[inline]
     pub fn expanded(&self) -> usize {
         self.rows.rows()
     }
 
-    /// Whether every action of every state is there.
+    /// Returns whether every reachable state was expanded.
     pub fn is_complete(&self) -> bool {
         self.stop.is_none()
     }
 
-    /// What stopped the search.
-    pub const fn stop(&self) -> Option<Stop> {
+    /// Returns the limit that ended the search, or `None` if the graph is complete.
+    pub const fn stop(&self) -> Option<StopReason> {
         self.stop
     }
 
-    /// Whether keys are states, so that no two states can be confused.
+    /// Returns whether keys are packed states, in which case no two states can be confused.
     pub const fn is_packed(&self) -> bool {
         self.packed
     }
 
-    /// The most memory that the search held at a time.
+    /// Returns the maximum number of bytes that the search held at any time.
     pub const fn peak_bytes(&self) -> usize {
         self.peak_bytes
     }
 
-    /// The depth of the deepest state.
+    /// Returns the depth of the deepest node.
     pub fn depth(&self) -> usize {
         self.layers.len() - 1
     }
 
-    /// The states at a depth.
+    /// Returns the nodes at a depth.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `depth` is greater than [`depth`](Self::depth).
     pub fn layer(&self, depth: usize) -> Range<u32> {
         let end = self
             .layers
@@ -120,44 +130,46 @@ impl Graph {
         self.layers[depth]..end
     }
 
-    /// The depth of a state.
+    /// Returns the length of a shortest path from the start to a node.
     pub fn depth_of(&self, node: u32) -> usize {
         self.layers.partition_point(|&first| first <= node) - 1
     }
 
-    /// Whether a state ends the level.
+    /// Returns whether a node is a win, a loss, or not terminal.
     #[inline]
     pub fn outcome(&self, node: u32) -> Outcome {
         outcome_of(self.keys.at(node as usize))
     }
 
-    /// The key of a state, without its outcome.
+    /// Returns the key of a node without its outcome bits.
     pub fn key(&self, node: u32) -> u128 {
         self.keys.at(node as usize) & KEY
     }
 
-    /// Whether a state goes on but was not looked into.
+    /// Returns whether a node is neither terminal nor expanded.
     pub fn is_frontier(&self, node: u32) -> bool {
-        node as usize >= self.expanded() && self.outcome(node) == Outcome::Going
+        node as usize >= self.expanded() && self.outcome(node) == Outcome::Continue
     }
 
-    /// Where the actions of a state lead, in their order.
+    /// Returns the target of each action of a node, in the order of the actions. The slice is empty
+    /// for terminal nodes and for the frontier.
     #[inline]
     pub fn targets(&self, node: u32) -> &[u32] {
         self.rows.targets(node as usize)
     }
 
-    /// Whether clicks are offered anywhere.
+    /// Returns whether any expanded state offers clicks.
     pub const fn has_clicks(&self) -> bool {
         self.has_clicks
     }
 
-    /// Whether the chances of a policy are known: of one that clicks blindly only if all cells were tried.
-    pub const fn knows(&self, policy: Policy) -> bool {
+    /// Returns whether the graph contains the transitions that a policy needs. [`Policy::Blind`]
+    /// needs a search with all clicks if clicks are offered.
+    pub const fn supports(&self, policy: Policy) -> bool {
         matches!(policy, Policy::Valid) || self.rows.is_weighted() || !self.has_clicks
     }
 
-    /// Where a state leads under a policy, each action with its weight, and the sum of the weights.
+    /// Returns the targets of a node with their weights under a policy, and the sum of the weights.
     #[inline]
     pub(crate) fn moves(
         &self,
@@ -185,12 +197,13 @@ impl Graph {
         )
     }
 
-    /// Where clicks on all cells were tried: how many cells each edge of a state stands for, 0 for a key.
+    /// Returns the number of cells that each edge of a node represents, 0 if its action is not a
+    /// click. Returns `None` if the search did not click all cells.
     pub fn cells(&self, node: u32) -> Option<&[u16]> {
         self.rows.weights(node as usize)
     }
 
-    /// Ends of the level: wins, losses.
+    /// Returns the number of winning nodes and the number of losing nodes.
     pub fn terminals(&self) -> (usize, usize) {
         let count = |wanted: Outcome| {
             self.keys
@@ -204,10 +217,11 @@ impl Graph {
 
 pub(crate) const KEY: u128 = (1 << PACKED_BITS) - 1;
 
-/// A key with its outcome in the two highest bits. Of a hash two bits are lost.
+/// Stores an outcome in the two highest bits of a key. A 128-bit hash thereby loses two bits.
 #[inline]
 pub(crate) const fn with_outcome(key: u128, outcome: Outcome) -> u128 {
-    // Half by half: a key that was just written to memory in two halves is slow to read as a whole.
+    // Works on the halves separately: reading a key as a whole right after its halves were written
+    // is slow.
     let (low, high) = (key as u64, (key >> 64) as u64);
     let high = high & (KEY >> 64) as u64 | (outcome as u64) << (PACKED_BITS - 64);
     (high as u128) << 64 | low as u128
@@ -216,7 +230,7 @@ pub(crate) const fn with_outcome(key: u128, outcome: Outcome) -> u128 {
 #[inline]
 pub(crate) const fn outcome_of(key: u128) -> Outcome {
     match key >> PACKED_BITS {
-        0 => Outcome::Going,
+        0 => Outcome::Continue,
         1 => Outcome::LevelWon,
         _ => Outcome::GameOver,
     }

@@ -1,45 +1,49 @@
-//! The table that finds a state's number by its key: open addressing over the list of keys.
+//! The hash table that maps the key of a state to its node id.
 //!
-//! A slot of 32 bits has the number of a state and, in the bits that numbers do not need yet, a part of its key's hash; the key
-//! itself is compared in the list. So a state costs its 16 bytes in the list and 6 to 13 here. Slots are in small groups that are
-//! compared as a whole, and used from the first slot on; what finds no room in its group goes into the next one. The table
-//! grows by being filled again from the list. Nothing is ever removed.
+//! The table uses open addressing over the list of keys. A slot of 32 bits holds a node id and, in
+//! the bits that ids do not need yet, a tag from the hash of the key; the key itself is compared in
+//! the list. A state therefore takes 16 bytes in the list and 6 to 13 bytes in the table. Slots
+//! form small groups that are compared as a whole and filled from the first slot on. If a group is
+//! full, the next group is used. The table grows by rebuilding it from the list. Entries are never
+//! removed.
 
-use crate::batch::Away;
+use crate::batch::Transition;
 use crate::pages::Pages;
 
-/// Above this share of used slots, in eighths, the table grows.
-const FULL: usize = 5;
-/// Slots of a group: few enough that a group is never in two lines of a cache, and enough that few keys are elsewhere.
-const GROUP: usize = 4;
-/// Groups of the smallest table: it is quicker to clear than several that grow.
-const SMALLEST: usize = 1 << 11;
-/// Groups of the largest table that, with the keys of its states, is in a processor's nearer caches: half a megabyte.
-const NEAR: usize = 1 << 13;
-/// Look-ups that are made together.
-pub(crate) const TOGETHER: usize = 128;
-/// What no state has as its number.
-pub(crate) const NOBODY: u32 = u32::MAX;
+/// The load factor, in eighths, above which the table grows.
+const MAX_LOAD_EIGHTHS: usize = 5;
+/// The number of slots in a group: small enough that a group lies in one cache line, large enough
+/// that few keys overflow into the next group.
+const GROUP_SLOTS: usize = 4;
+/// The number of groups in the smallest table, which is cheaper to clear than to grow repeatedly.
+const MIN_GROUPS: usize = 1 << 11;
+/// The number of groups up to which the table and the keys of its states fit into the processor's
+/// nearer caches (half a megabyte).
+const MAX_CACHED_GROUPS: usize = 1 << 13;
+/// The number of lookups in a batch.
+pub(crate) const BATCH_SIZE: usize = 128;
+/// An id that no node has.
+pub(crate) const NO_NODE: u32 = u32::MAX;
 
-/// A hash of a key. Packed keys are anything but random, so both halves are mixed.
+/// Hashes a key. Packed keys are far from random, so both halves are mixed.
 #[inline]
 pub(crate) const fn hash_of(key: u128) -> u64 {
     let mixed = ((key as u64) ^ 0x9E37_79B9_7F4A_7C15) as u128
         * (((key >> 64) as u64) ^ 0xD6E8_FEB8_6659_FD93) as u128;
     let folded = (mixed as u64) ^ ((mixed >> 64) as u64);
-    // A factor of zero would send all partners to one place.
+    // A zero factor makes the product zero, so the low half is mixed in again.
     (folded ^ (key as u64).rotate_left(23)).wrapping_mul(0xA24B_AED4_963E_E407)
 }
 
-/// Asks for memory that will be read soon, without waiting for it.
+/// Prefetches an entry into the cache without waiting for it.
 #[inline]
 pub(crate) fn prefetch<T>(entry: &T) {
     #[cfg(target_arch = "x86_64")]
     #[expect(
         unsafe_code,
-        reason = "searches find a fifth to two fifths more states a second: see docs/benchmarks.md"
+        reason = "prefetching finds 20 % to 40 % more states per second: see docs/benchmarks.md"
     )]
-    // SAFETY: it reads nothing that the program could see, and the entry is there.
+    // SAFETY: a prefetch has no observable effect, and the reference is valid.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
             std::ptr::from_ref(entry).cast(),
@@ -51,153 +55,168 @@ pub(crate) fn prefetch<T>(entry: &T) {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
-    groups: Vec<[u32; GROUP]>,
+    groups: Vec<[u32; GROUP_SLOTS]>,
     used: usize,
-    /// The bits of a slot that hold a number, which is one more than that of the state.
-    numbers: u32,
+    /// The bits of a slot that hold an id plus one; 0 marks an empty slot.
+    id_mask: u32,
 }
 
 impl Index {
-    /// A table that knows the states of a list.
+    /// Creates a table that contains all keys of the list.
     pub(crate) fn new(keys: &Pages<u128>) -> Self {
         let mut index = Self {
-            groups: vec![[0; GROUP]; SMALLEST],
+            groups: vec![[0; GROUP_SLOTS]; MIN_GROUPS],
             used: 0,
-            numbers: 0,
+            id_mask: 0,
         };
-        index.add_room(keys.len(), keys);
+        index.grow(keys.len(), keys);
         index.used = keys.len();
         index
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.groups.len() * size_of::<[u32; GROUP]>()
+        self.groups.len() * size_of::<[u32; GROUP_SLOTS]>()
     }
 
-    /// The groups that `more` further states need.
-    fn wanted(&self, more: usize) -> usize {
+    /// Returns the number of groups needed for `more` further states.
+    fn groups_for(&self, more: usize) -> usize {
         let mut groups = self.groups.len();
-        while (self.used + more) * 8 > groups * GROUP * FULL {
+        while (self.used + more) * 8 > groups * GROUP_SLOTS * MAX_LOAD_EIGHTHS {
             groups *= 2;
         }
         groups
     }
 
-    /// Whether there is room for further states.
+    /// Returns whether `more` further states fit without growing.
     #[inline]
     pub(crate) fn has_room(&self, more: usize) -> bool {
-        (self.used + more) * 8 <= self.groups.len() * GROUP * FULL
+        (self.used + more) * 8 <= self.groups.len() * GROUP_SLOTS * MAX_LOAD_EIGHTHS
     }
 
-    /// The memory of the table that takes its place if it has no room for `more` further states.
-    pub(crate) fn room_bytes(&self, more: usize) -> usize {
-        self.wanted(more) * size_of::<[u32; GROUP]>()
+    /// Returns the size in bytes of the table after growing for `more` further states.
+    pub(crate) fn grown_bytes(&self, more: usize) -> usize {
+        self.groups_for(more) * size_of::<[u32; GROUP_SLOTS]>()
     }
 
-    /// Makes room for further states. The table knows all states of the list; it gives its memory back before it asks for more.
-    pub(crate) fn add_room(&mut self, more: usize, keys: &Pages<u128>) {
-        let wanted = self.wanted(more);
+    /// Rebuilds the table with room for `more` further states. The old memory is released before
+    /// the new memory is allocated.
+    pub(crate) fn grow(&mut self, more: usize, keys: &Pages<u128>) {
+        let wanted = self.groups_for(more);
         self.groups = Vec::new();
-        self.groups = vec![[0; GROUP]; wanted];
-        // All states that the table has room for have numbers below that of its slots.
-        self.numbers = u32::MAX >> (u32::BITS - (wanted * GROUP).ilog2().min(u32::BITS));
-        let mut together = [(0, 0); TOGETHER];
+        self.groups = vec![[0; GROUP_SLOTS]; wanted];
+        // The table has more slots than states, so every id plus one fits into this mask.
+        self.id_mask = u32::MAX >> (u32::BITS - (wanted * GROUP_SLOTS).ilog2().min(u32::BITS));
+        let mut batch = [(0, 0); BATCH_SIZE];
         let mut list = keys.iter_from(0).zip(0..);
         loop {
             let mut count = 0;
-            for (entry, (key, number)) in together.iter_mut().zip(list.by_ref()) {
+            for (entry, (key, id)) in batch.iter_mut().zip(list.by_ref()) {
                 let hash = hash_of(key);
-                self.expect(hash);
-                *entry = (hash, number);
+                self.prefetch(hash);
+                *entry = (hash, id);
                 count += 1;
             }
             if count == 0 {
                 return;
             }
-            together[..count]
+            batch[..count]
                 .iter()
-                .for_each(|&(hash, number)| self.fill(hash, number));
+                .for_each(|&(hash, id)| self.insert(hash, id));
         }
     }
 
-    /// Enters a key that is known to be new, by its hash.
+    /// Inserts a new key by its hash.
     #[inline]
-    fn fill(&mut self, hash: u64, number: u32) {
-        let entry = self.tag(hash) | (number + 1);
-        let mut place = self.place(hash);
+    fn insert(&mut self, hash: u64, id: u32) {
+        let entry = self.tag(hash) | (id + 1);
+        let mut group_index = self.home_group(hash);
         loop {
-            if let Some(slot) = free_slot(&mut self.groups[place]) {
+            if let Some(slot) = free_slot(&mut self.groups[group_index]) {
                 *slot = entry;
                 return;
             }
-            place = (place + 1) & (self.groups.len() - 1);
+            group_index = (group_index + 1) & (self.groups.len() - 1);
         }
     }
 
-    /// Whether the table and its keys are too large for a processor's nearer caches, so that look-ups wait for memory.
+    /// Returns whether the table and its keys exceed the processor's nearer caches, so that lookups
+    /// wait for memory.
     #[inline]
-    pub(crate) const fn is_far(&self) -> bool {
-        self.groups.len() > NEAR
+    pub(crate) const fn exceeds_cache(&self) -> bool {
+        self.groups.len() > MAX_CACHED_GROUPS
     }
 
-    /// Gets the place of a hash, which will be looked up soon, from memory.
+    /// Prefetches the group of a hash.
     #[inline]
-    pub(crate) fn expect(&self, hash: u64) {
-        prefetch(&self.groups[self.place(hash)]);
+    pub(crate) fn prefetch(&self, hash: u64) {
+        prefetch(&self.groups[self.home_group(hash)]);
     }
 
     #[inline]
-    fn place(&self, hash: u64) -> usize {
+    fn home_group(&self, hash: u64) -> usize {
         hash as usize & (self.groups.len() - 1)
     }
 
     #[inline]
     const fn tag(&self, hash: u64) -> u32 {
-        (hash >> 32) as u32 & !self.numbers
+        (hash >> 32) as u32 & !self.id_mask
     }
 
-    /// Looks up states without entering any: nearly all that are known get their number, the others
-    /// [`NOBODY`]. No branch depends on what is read, so that many wait for memory together: a processor that guesses wrong
-    /// would wait for each by itself.
-    pub(crate) fn find(&self, wanted: &[Away], keys: &Pages<u128>, found: &mut Vec<u32>) {
-        let (groups, numbers, last) = (&self.groups[..], self.numbers, keys.len() as u32 - 1);
+    /// Looks up many keys without inserting any. Nearly all known keys get their id; all other
+    /// entries become [`NO_NODE`]. No branch depends on the loaded data, so that the cache misses
+    /// overlap: a mispredicted branch would serialise them.
+    pub(crate) fn find_batch(
+        &self,
+        wanted: &[Transition],
+        keys: &Pages<u128>,
+        found: &mut Vec<u32>,
+    ) {
+        let (groups, id_mask, last) = (&self.groups[..], self.id_mask, keys.len() as u32 - 1);
         found.clear();
-        found.extend(wanted.iter().map(move |&Away { hash, .. }| {
-            let tag = (hash >> 32) as u32 & !numbers;
+        found.extend(wanted.iter().map(move |&Transition { hash, .. }| {
+            let tag = (hash >> 32) as u32 & !id_mask;
             let [a, b, c, d] = groups[hash as usize & (groups.len() - 1)]
-                .map(|slot| if slot & !numbers == tag { slot } else { 0 });
-            // Where no slot has the tag, or more than one, some key is compared that is there.
-            let number = ((a | b | c | d) & numbers).wrapping_sub(1).min(last);
-            keys.expect(number as usize);
-            number
+                .map(|slot| if slot & !id_mask == tag { slot } else { 0 });
+            // If no slot or several slots have the tag, this compares some existing key, which is
+            // safe.
+            let id = ((a | b | c | d) & id_mask).wrapping_sub(1).min(last);
+            keys.prefetch(id as usize);
+            id
         }));
-        for (number, &Away { key, .. }) in found.iter_mut().zip(wanted) {
-            let differs = keys.at(*number as usize) != key;
-            *number |= 0_u32.wrapping_sub(u32::from(differs));
+        for (id, &Transition { key, .. }) in found.iter_mut().zip(wanted) {
+            let differs = keys.at(*id as usize) != key;
+            *id |= 0_u32.wrapping_sub(u32::from(differs));
         }
     }
 
-    /// The number of a key that is known; one that is not is noted with the next number of the list.
+    /// Returns the id of a known key. A new key is inserted with the next id of the list, and
+    /// `None` is returned.
     #[inline]
-    pub(crate) fn resolve(&mut self, hash: u64, key: u128, keys: &Pages<u128>) -> Option<u32> {
-        let (tag, numbers, groups) = (self.tag(hash), self.numbers, self.groups.len());
-        let mut place = self.place(hash);
+    pub(crate) fn find_or_insert(
+        &mut self,
+        hash: u64,
+        key: u128,
+        keys: &Pages<u128>,
+    ) -> Option<u32> {
+        let (tag, id_mask, groups) = (self.tag(hash), self.id_mask, self.groups.len());
+        let mut group_index = self.home_group(hash);
         loop {
-            let group = &mut self.groups[place];
+            let group = &mut self.groups[group_index];
             let [a, b, c, d] = group.map(|slot| {
-                if slot & !numbers == tag {
-                    slot & numbers
+                if slot & !id_mask == tag {
+                    slot & id_mask
                 } else {
                     0
                 }
             });
-            // Mostly one slot has the tag, if any has, so it is all of them together: a processor has to guess only whether there is one.
+            // Usually at most one slot has the tag, so the bitwise OR is that slot. The branch
+            // predictor only has to guess whether there is one.
             let all = a | b | c | d;
             if all != 0 {
                 if keys.get(all as usize - 1) == Some(key) {
                     return Some(all - 1);
                 }
-                if let Some(known) = one_of([a, b, c, d], key, keys) {
+                if let Some(known) = find_candidate([a, b, c, d], key, keys) {
                     return Some(known);
                 }
             }
@@ -206,23 +225,23 @@ impl Index {
                 self.used += 1;
                 return None;
             }
-            place = (place + 1) & (groups - 1);
+            group_index = (group_index + 1) & (groups - 1);
         }
     }
 }
 
-/// Which of some numbers, each one more than that of a state, or none, is that of a key.
+/// Returns the id of the candidate whose key matches. Candidates are ids plus one, or 0.
 #[cold]
-fn one_of(numbers: [u32; GROUP], key: u128, keys: &Pages<u128>) -> Option<u32> {
-    numbers
+fn find_candidate(candidates: [u32; GROUP_SLOTS], key: u128, keys: &Pages<u128>) -> Option<u32> {
+    candidates
         .into_iter()
-        .filter_map(|number| number.checked_sub(1))
+        .filter_map(|id| id.checked_sub(1))
         .find(|&known| keys.at(known as usize) == key)
 }
 
-/// The first slot of a group that is not used.
+/// Returns the first empty slot of a group.
 #[inline]
-fn free_slot(group: &mut [u32; GROUP]) -> Option<&mut u32> {
+fn free_slot(group: &mut [u32; GROUP_SLOTS]) -> Option<&mut u32> {
     let used = group
         .iter()
         .fold(0, |used, &slot| used + u32::from(slot != 0));
@@ -234,58 +253,60 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_keeps_its_number_while_the_table_grows() {
+    fn keys_keep_their_ids_while_the_table_grows() {
         let mut keys = Pages::new();
         let mut index = Index::new(&keys);
-        let key_of = |number: u32| u128::from(number) << 40 | u128::from(number % 7);
+        let key_of = |id: u32| u128::from(id) << 40 | u128::from(id % 7);
         for key in (0..150_000).map(key_of) {
             if !index.has_room(1) {
-                let bytes = index.room_bytes(1);
-                index.add_room(1, &keys);
+                let bytes = index.grown_bytes(1);
+                index.grow(1, &keys);
                 assert_eq!(index.bytes(), bytes);
             }
             assert_eq!(
-                index.resolve(hash_of(key), key, &keys),
+                index.find_or_insert(hash_of(key), key, &keys),
                 None,
-                "{key} was known before it came"
+                "{key} was found before it was inserted"
             );
             if keys.is_full() {
-                keys.add_room();
+                keys.grow();
             }
             keys.push(key);
         }
-        // What is found together is right, and nearly everything is.
-        let away = |key: u128| Away {
+        // A batched lookup never returns a wrong id, and finds nearly all keys.
+        let transition = |key: u128| Transition {
             key,
             hash: hash_of(key),
             edge: 0,
         };
         let (wanted, mut found) = (
-            (0..300_000).map(key_of).map(away).collect::<Vec<Away>>(),
+            (0..300_000)
+                .map(key_of)
+                .map(transition)
+                .collect::<Vec<Transition>>(),
             Vec::new(),
         );
-        index.find(&wanted, &keys, &mut found);
+        index.find_batch(&wanted, &keys, &mut found);
         assert!(
             (0..)
                 .zip(&found)
-                .all(|(number, &found)| found == number && number < 150_000 || found == NOBODY)
+                .all(|(id, &found)| found == id && id < 150_000 || found == NO_NODE)
         );
-        assert!(found.iter().filter(|&&found| found != NOBODY).count() > 130_000);
-        for number in 0..150_000 {
-            let key = keys.at(number as usize);
-            assert_eq!(index.resolve(hash_of(key), key, &keys), Some(number));
+        assert!(found.iter().filter(|&&found| found != NO_NODE).count() > 130_000);
+        for id in 0..150_000 {
+            let key = keys.at(id as usize);
+            assert_eq!(index.find_or_insert(hash_of(key), key, &keys), Some(id));
         }
     }
 
     #[test]
-    fn counting_keys_spread_over_the_table() {
+    fn sequential_keys_spread_over_the_table() {
         for shift in [0, 8, 16, 64, 100, 114] {
             let mut taken = vec![false; 1 << 12];
-            (0..1 << 12)
-                .for_each(|number: u128| taken[hash_of(number << shift) as usize & 0xFFF] = true);
-            // Random places leave 1/e empty.
+            (0..1 << 12).for_each(|id: u128| taken[hash_of(id << shift) as usize & 0xFFF] = true);
+            // A random function leaves 1/e of the slots empty.
             let empty = taken.iter().filter(|&&is_taken| !is_taken).count();
-            assert!(empty < 1700, "shift {shift}: {empty} places are empty");
+            assert!(empty < 1700, "shift {shift}: {empty} slots are empty");
         }
     }
 }

@@ -1,11 +1,93 @@
-//! Searching environments: state graphs, shortest wins, and what blind play achieves.
+//! State-space search for environments: state graphs, shortest wins, and the chance of random play.
 //!
-//! Everything is generic over [`Explorable`], so that the same search runs on native games at full speed and on any
-//! environment that can be copied. Results are reproducible: seeds are explicit, nothing depends on a clock, and threads
-//! only share the work.
+//! The crate answers three questions about one level of a game:
 //!
-//! A state that packs into 126 bits is its own key. Others are told apart by 126 bits of a hash; among n of them two different
-//! ones are confused with a probability of about n²/2¹²⁷.
+//! * **What are its states?** [`explore`] builds the [`Graph`] of all states that are reachable
+//!   from the start, breadth-first and within [`Limits`].
+//! * **How fast can it be won?** [`first_win`] and [`path_to`] read a shortest win off a graph;
+//!   [`shortest_win`] finds one without building a graph.
+//! * **How likely is a random win?** [`Chances`] bounds the probability from every state,
+//!   [`win_within`](win_within()) bounds it for a number of actions, and
+//!   [`exact_chance`](exact_chance()) computes it as a fraction where the graph is small.
+//!   [`random_play`] estimates it by sampling.
+//!
+//! All functions are generic over [`Explorable`]. [`NativeLevel`] implements it for native games at
+//! full speed. [`EnvironmentLevel`] implements it for any environment that can be forked or that
+//! supports snapshots, such as a hosted game.
+//!
+//! # Invariants
+//!
+//! * Results are reproducible. Seeds are explicit, no function reads a clock, and the number of
+//!   threads does not change a result. A caller can stop a search by time; only such a search, or
+//!   one that stops at the memory limit, may differ between runs.
+//! * Probability bounds are proved: they are computed in integer arithmetic and rounded outwards.
+//! * Two states are never confused if they pack into 126 bits, because then the state is its own
+//!   key. Other states are identified by a 126-bit hash. Among n such states the probability of a
+//!   collision is about n²/2¹²⁷.
+//!
+//! The crate does no I/O and knows nothing about agents, scores or files.
+//!
+//! # Examples
+//!
+//! A gambler holds 3 of 10 coins, wins or loses one coin per action, and stops with all or none:
+//!
+//! ```
+//! use std::convert::Infallible;
+//!
+//! use rhae_engine::{Action, ActionKind, ActionSet, Outcome, StateKey, key_of};
+//! use rhae_explore::{
+//!     Chances, Components, Explorable, Policy, SearchOptions, actions_along, exact_chance,
+//!     explore, first_win, path_to,
+//! };
+//!
+//! struct Ruin;
+//!
+//! impl Explorable for Ruin {
+//!     type State = u8;
+//!     type Error = Infallible;
+//!
+//!     fn start(&self) -> u8 {
+//!         3
+//!     }
+//!
+//!     fn offered(&self, _coins: &u8) -> ActionSet {
+//!         ActionSet::of(&[ActionKind::Action1, ActionKind::Action2])
+//!     }
+//!
+//!     fn step(&self, coins: &mut u8, action: Action) -> Result<Outcome, Infallible> {
+//!         if action == Action::Action1 {
+//!             *coins += 1;
+//!         } else {
+//!             *coins -= 1;
+//!         }
+//!         Ok(match *coins {
+//!             10 => Outcome::LevelWon,
+//!             0 => Outcome::GameOver,
+//!             _ => Outcome::Continue,
+//!         })
+//!     }
+//!
+//!     fn key(&self, coins: &u8) -> StateKey {
+//!         key_of(coins)
+//!     }
+//! }
+//!
+//! let Ok(graph) = explore(&Ruin, &SearchOptions::default(), |_| true);
+//! assert!(graph.is_complete());
+//! assert_eq!((graph.nodes(), graph.edges()), (11, 18));
+//!
+//! // The shortest win takes one action for each missing coin.
+//! let win = first_win(&graph).expect("the game can be won");
+//! let Ok(actions) = actions_along(&Ruin, &graph, &path_to(&graph, win));
+//! assert_eq!(actions, [Action::Action1; 7]);
+//!
+//! // Random play wins with probability 3/10.
+//! let components = Components::of(&graph);
+//! let chance = Chances::of(&graph, &components, Policy::Valid, 1 << 20).at(0);
+//! assert!(chance.lower() <= 0.3 && 0.3 <= chance.upper() && chance.width() < 1e-12);
+//! let fraction = exact_chance(&graph, &components, Policy::Valid);
+//! assert_eq!(fraction, Some(("3".to_owned(), "10".to_owned())));
+//! ```
 
 mod batch;
 mod bounds;
@@ -14,31 +96,31 @@ mod chance;
 mod check;
 mod components;
 mod environment;
+mod exact_chance;
 mod expand;
 mod explorable;
-mod fraction;
 mod graph;
 mod index;
 mod pages;
+mod parallel;
 mod paths;
 mod random;
 mod search;
 mod system;
-mod threads;
-mod within;
+mod win_within;
 
 pub use bounds::{lower_bound_95, upper_bound_95};
-pub use build::{Limits, Progress, Search, explore};
+pub use build::{Limits, Progress, SearchOptions, explore};
 pub use chance::{Chance, Chances, ONE};
-pub use check::{Check, Doubt, check};
+pub use check::{GraphCheck, GraphWarning, check_graph};
 pub use components::Components;
 pub use environment::{EnvironmentLevel, Identity, key_by};
+pub use exact_chance::exact_chance;
 pub use explorable::{Explorable, NativeLevel};
-pub use fraction::fraction;
-pub use graph::{CLICKS, Graph, Policy, Stop};
+pub use graph::{CLICKS, Graph, Policy, StopReason};
 pub use paths::{
-    actions_along, count_shortest, edge_actions, first_win, knows_all_shortest, way_to,
+    actions_along, count_shortest_wins, edge_actions, first_win, has_all_shortest_wins, path_to,
 };
 pub use random::{RandomPlay, random_action, random_play};
-pub use search::{FirstWin, shortest_win};
-pub use within::win_within;
+pub use search::{WinSearch, shortest_win};
+pub use win_within::win_within;

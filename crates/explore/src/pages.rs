@@ -1,19 +1,23 @@
-//! Lists in pages: they grow without copying what they hold, so that growing needs neither time nor memory for a second copy.
+//! Paged lists, which grow without copying their entries and so never need memory for a second
+//! copy.
 //!
-//! [`Pages`] is a plain list. [`Rows`] has the edges of a graph, row by row; a row never crosses from one page to the next, so
-//! that it can be read as one slice. Of a page that is not full, the system hands out only what is written to; and a process
-//! that searches again gets pages of always the same size back without asking the system, which would take a tenth of the time of
-//! a small search. **Invariant:** after the first page, memory is asked for only by `add_room`, and `room_bytes` says before how
-//! much that will be.
+//! [`Pages`] is a plain list. [`EdgeRows`] holds the edges of a graph row by row. A row never
+//! crosses a page boundary, so it can be read as one slice. The operating system commits only the
+//! written part of a page. All pages have the same size, so the allocator reuses them for later
+//! searches; requesting them from the system again would take a tenth of the time of a small
+//! search.
+//!
+//! **Invariant:** after the first page only `grow` allocates memory, and `growth_bytes` returns in
+//! advance how much.
 
-/// Entries of a page are counted by this many bits.
-const BITS: u32 = 15;
-const PAGE: usize = 1 << BITS;
-const WITHIN: usize = PAGE - 1;
-/// Pages of edges that can be told apart: where a row begins is a number of 32 bits.
-const MOST_PAGES: usize = 1 << (u32::BITS - BITS);
+/// The number of bits of an offset within a page.
+const PAGE_BITS: u32 = 15;
+const PAGE_LEN: usize = 1 << PAGE_BITS;
+const OFFSET_MASK: usize = PAGE_LEN - 1;
+/// The maximum number of pages of edges: the start of a row is stored in 32 bits.
+const MAX_EDGE_PAGES: usize = 1 << (u32::BITS - PAGE_BITS);
 
-/// A list.
+/// A growable list in pages of [`PAGE_LEN`] entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Pages<T> {
     pages: Vec<Vec<T>>,
@@ -28,10 +32,10 @@ impl<T: Copy> Pages<T> {
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        (self.pages.len() - 1) * PAGE + self.pages.last().map_or(0, Vec::len)
+        (self.pages.len() - 1) * PAGE_LEN + self.pages.last().map_or(0, Vec::len)
     }
 
-    /// The memory it holds.
+    /// Returns the allocated memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.pages
             .iter()
@@ -41,24 +45,31 @@ impl<T: Copy> Pages<T> {
 
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Option<T> {
-        self.pages.get(at >> BITS)?.get(at & WITHIN).copied()
+        self.pages
+            .get(at >> PAGE_BITS)?
+            .get(at & OFFSET_MASK)
+            .copied()
     }
 
-    /// The entry at a place that is known to be there.
+    /// Returns the entry at an index.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the index is out of bounds.
     #[inline]
     pub(crate) fn at(&self, at: usize) -> T {
-        self.pages[at >> BITS][at & WITHIN]
+        self.pages[at >> PAGE_BITS][at & OFFSET_MASK]
     }
 
-    /// Gets an entry, which will be read soon, from memory.
+    /// Prefetches an entry into the cache.
     #[inline]
-    pub(crate) fn expect(&self, at: usize) {
-        crate::index::prefetch(&self.pages[at >> BITS][at & WITHIN]);
+    pub(crate) fn prefetch(&self, at: usize) {
+        crate::index::prefetch(&self.pages[at >> PAGE_BITS][at & OFFSET_MASK]);
     }
 
-    /// How many entries there can be before it is full.
+    /// Returns the number of entries that fit without growing.
     pub(crate) const fn capacity(&self) -> usize {
-        self.pages.len() * PAGE
+        self.pages.len() * PAGE_LEN
     }
 
     #[inline]
@@ -66,43 +77,43 @@ impl<T: Copy> Pages<T> {
         !self.has_room(1)
     }
 
-    /// Whether there is room for some more entries on the last page.
+    /// Returns whether `more` further entries fit on the last page.
     #[inline]
     fn has_room(&self, more: usize) -> bool {
         has_room(&self.pages, more)
     }
 
-    /// What [`add_room`](Self::add_room) will ask for.
-    pub(crate) const fn room_bytes() -> usize {
-        PAGE * size_of::<T>()
+    /// Returns the number of bytes that [`grow`](Self::grow) allocates.
+    pub(crate) const fn growth_bytes() -> usize {
+        PAGE_LEN * size_of::<T>()
     }
 
-    pub(crate) fn add_room(&mut self) {
+    pub(crate) fn grow(&mut self) {
         self.pages.push(new_page());
     }
 
-    /// Appends an entry, for which there must be room.
+    /// Appends an entry. The caller makes sure that the list is not full.
     #[inline]
     pub(crate) fn push(&mut self, entry: T) {
         self.pages
             .last_mut()
-            .expect("there is always a page")
+            .expect("a list has at least one page")
             .push(entry);
     }
 
-    /// Appends entries, for which there must be room on the last page.
+    /// Appends entries. The caller makes sure that they fit on the last page.
     #[inline]
     fn extend(&mut self, entries: impl Iterator<Item = T>) {
         self.pages
             .last_mut()
-            .expect("there is always a page")
+            .expect("a list has at least one page")
             .extend(entries);
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.pages.truncate((len >> BITS) + 1);
-        if let Some(page) = self.pages.get_mut(len >> BITS) {
-            page.truncate(len & WITHIN);
+        self.pages.truncate((len >> PAGE_BITS) + 1);
+        if let Some(page) = self.pages.get_mut(len >> PAGE_BITS) {
+            page.truncate(len & OFFSET_MASK);
         }
     }
 
@@ -117,20 +128,20 @@ impl<T: Copy> Pages<T> {
         self.pages[page].last_mut()
     }
 
-    /// Appends some entries from a place on to another list.
-    pub(crate) fn copy(&self, from: usize, count: usize, into: &mut Vec<T>) {
+    /// Appends `count` entries from index `from` on to `into`.
+    pub(crate) fn copy_to(&self, from: usize, count: usize, into: &mut Vec<T>) {
         let (mut at, end) = (from, from + count);
         while at < end {
-            let page = &self.pages[at >> BITS][at & WITHIN..];
-            let some = page.len().min(end - at);
-            into.extend_from_slice(&page[..some]);
-            at += some;
+            let page = &self.pages[at >> PAGE_BITS][at & OFFSET_MASK..];
+            let len = page.len().min(end - at);
+            into.extend_from_slice(&page[..len]);
+            at += len;
         }
     }
 
-    /// The entries from a place on.
+    /// Iterates over the entries from an index on.
     pub(crate) fn iter_from(&self, from: usize) -> impl Iterator<Item = T> + '_ {
-        let (first, skipped) = (from >> BITS, from & WITHIN);
+        let (first, skipped) = (from >> PAGE_BITS, from & OFFSET_MASK);
         let pages = self
             .pages
             .get(first..)
@@ -146,18 +157,18 @@ impl<T: Copy> Pages<T> {
     }
 }
 
-/// The edges of states, in their order.
+/// The edges of all expanded nodes, one row per node.
 #[derive(Clone, Debug)]
-pub(crate) struct Rows {
-    /// Where each row begins, and where the next will: page and place in one number.
+pub(crate) struct EdgeRows {
+    /// The start of each row, and the start of the next row: page number and offset in one number.
     first: Pages<u32>,
     targets: Vec<Vec<u32>>,
-    /// A number for each edge, if there is any.
+    /// The weight of each edge, in graphs with all clicks.
     weights: Option<Vec<Vec<u16>>>,
     len: usize,
 }
 
-impl Rows {
+impl EdgeRows {
     pub(crate) fn new(weighted: bool) -> Self {
         let mut first = Pages::new();
         first.push(0);
@@ -170,13 +181,13 @@ impl Rows {
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[inline]
     pub(crate) fn rows(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// The edges of all rows.
+    /// Returns the number of edges in all rows.
     #[inline]
     pub(crate) const fn len(&self) -> usize {
         self.len
@@ -186,26 +197,26 @@ impl Rows {
         self.weights.is_some()
     }
 
-    /// The memory they hold.
+    /// Returns the allocated memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let targets: usize = self.targets.iter().map(Vec::capacity).sum();
         let weights: usize = self.weights.iter().flatten().map(Vec::capacity).sum();
         self.first.bytes() + targets * size_of::<u32>() + weights * size_of::<u16>()
     }
 
-    /// Whether there is room for some rows, of this many edges together.
+    /// Returns whether `rows` further rows with a total of `edges` edges fit without growing.
     #[inline]
     pub(crate) fn has_room(&self, rows: usize, edges: usize) -> bool {
         self.first.has_room(rows) && has_room(&self.targets, edges)
     }
 
-    /// Whether a row of this many edges can be told apart from all others by a number of 32 bits.
-    pub(crate) fn can_number(&self, edges: usize) -> bool {
-        self.targets.len() < MOST_PAGES && edges <= PAGE
+    /// Returns whether the start of a row with this many edges can be addressed with 32 bits.
+    pub(crate) fn can_address(&self, edges: usize) -> bool {
+        self.targets.len() < MAX_EDGE_PAGES && edges <= PAGE_LEN
     }
 
-    /// What [`add_room`](Self::add_room) will ask for.
-    pub(crate) fn room_bytes(&self, edges: usize) -> usize {
+    /// Returns the number of bytes that [`grow`](Self::grow) allocates.
+    pub(crate) fn growth_bytes(&self, edges: usize) -> usize {
         let one = size_of::<u32>()
             + if self.is_weighted() {
                 size_of::<u16>()
@@ -213,7 +224,7 @@ impl Rows {
                 0
             };
         let first = if self.first.is_full() {
-            Pages::<u32>::room_bytes()
+            Pages::<u32>::growth_bytes()
         } else {
             0
         };
@@ -221,36 +232,36 @@ impl Rows {
             + if has_room(&self.targets, edges) {
                 0
             } else {
-                PAGE * one
+                PAGE_LEN * one
             }
     }
 
-    pub(crate) fn add_room(&mut self, edges: usize) {
+    pub(crate) fn grow(&mut self, edges: usize) {
         if self.first.is_full() {
-            self.first.add_room();
+            self.first.grow();
         }
         if has_room(&self.targets, edges) {
             return;
         }
-        // The row begins on the new page.
+        // The next row starts on the new page.
         *self
             .first
             .last_mut()
-            .expect("where the next row begins is always there") =
-            (self.targets.len() << BITS) as u32;
+            .expect("the start of the next row is always present") =
+            (self.targets.len() << PAGE_BITS) as u32;
         self.targets.push(new_page());
         if let Some(weights) = &mut self.weights {
             weights.push(new_page());
         }
     }
 
-    /// Adds rows with these numbers of edges, for all of which there must be room: where the edges lead, and their weights, as
-    /// many, if there are any.
+    /// Adds rows with the given numbers of edges, which must fit. `targets` and `weights` hold the
+    /// edges of all rows; `weights` is empty for an unweighted graph.
     #[inline]
     pub(crate) fn add(&mut self, counts: &[u32], targets: &[u32], weights: &[u16]) {
         let number = self.targets.len() - 1;
         let page = &mut self.targets[number];
-        let mut end = ((number << BITS) + page.len()) as u32;
+        let mut end = ((number << PAGE_BITS) + page.len()) as u32;
         page.extend_from_slice(targets);
         self.first.extend(counts.iter().map(|&count| {
             end += count;
@@ -262,50 +273,52 @@ impl Rows {
         self.len += targets.len();
     }
 
-    /// The edges of a row; none if it is not there.
+    /// Returns the targets of a row, or an empty slice if the row does not exist.
     #[inline]
     pub(crate) fn targets(&self, row: usize) -> &[u32] {
-        self.place(row)
+        self.locate(row)
             .map_or(&[], |(page, from, to)| &self.targets[page][from..to])
     }
 
-    /// The numbers of a row's edges.
+    /// Returns the weights of a row.
     #[inline]
     pub(crate) fn weights(&self, row: usize) -> Option<&[u16]> {
         let weights = self.weights.as_ref()?;
         Some(
-            self.place(row)
+            self.locate(row)
                 .map_or(&[], |(page, from, to)| &weights[page][from..to]),
         )
     }
 
     #[inline]
-    fn place(&self, row: usize) -> Option<(usize, usize, usize)> {
+    fn locate(&self, row: usize) -> Option<(usize, usize, usize)> {
         let (from, to) = (
             self.first.get(row)? as usize,
             self.first.get(row + 1)? as usize,
         );
-        let page = from >> BITS;
+        let page = from >> PAGE_BITS;
         if from == to {
-            // It may begin where a page would that was never needed.
+            // An empty row may start on a page that was never allocated.
             None
-        } else if page == to >> BITS {
-            Some((page, from & WITHIN, to & WITHIN))
+        } else if page == to >> PAGE_BITS {
+            Some((page, from & OFFSET_MASK, to & OFFSET_MASK))
         } else {
-            // The last row of its page ends with it.
-            Some((page, from & WITHIN, self.targets[page].len()))
+            // The last row of a page ends with the page.
+            Some((page, from & OFFSET_MASK, self.targets[page].len()))
         }
     }
 }
 
 fn new_page<T>() -> Vec<T> {
-    Vec::with_capacity(PAGE)
+    Vec::with_capacity(PAGE_LEN)
 }
 
-/// Whether there is room for some more entries on the last page.
+/// Returns whether `more` further entries fit on the last page.
 #[inline]
 fn has_room<T>(pages: &[Vec<T>], more: usize) -> bool {
-    pages.last().is_some_and(|page| page.len() + more <= PAGE)
+    pages
+        .last()
+        .is_some_and(|page| page.len() + more <= PAGE_LEN)
 }
 
 #[cfg(test)]
@@ -313,27 +326,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_keeps_its_entries_while_it_grows() {
+    fn list_keeps_its_entries_while_growing() {
         let mut list = Pages::new();
-        let count = 2 * PAGE + PAGE / 2;
+        let count = 2 * PAGE_LEN + PAGE_LEN / 2;
         for entry in 0..count {
             if list.is_full() {
                 let before = list.bytes();
-                list.add_room();
-                assert_eq!(list.bytes(), before + Pages::<usize>::room_bytes());
+                list.grow();
+                assert_eq!(list.bytes(), before + Pages::<usize>::growth_bytes());
             }
             list.push(entry);
         }
         assert_eq!(list.len(), count);
         assert!((0..count).all(|entry| list.at(entry) == entry));
         assert_eq!(list.get(count), None);
-        for from in [0, 5, PAGE - 1, PAGE, 2 * PAGE + 1, count] {
+        for from in [0, 5, PAGE_LEN - 1, PAGE_LEN, 2 * PAGE_LEN + 1, count] {
             assert!(list.iter_from(from).eq(from..count), "from {from}");
             let mut copied = vec![7];
-            list.copy(from, count - from, &mut copied);
+            list.copy_to(from, count - from, &mut copied);
             assert!(copied.into_iter().skip(1).eq(from..count), "from {from}");
         }
-        for len in [2 * PAGE + 3, 2 * PAGE, PAGE + 1, 7] {
+        for len in [2 * PAGE_LEN + 3, 2 * PAGE_LEN, PAGE_LEN + 1, 7] {
             list.truncate(len);
             assert_eq!(
                 (list.len(), list.get(len), list.get(len - 1)),
@@ -342,19 +355,19 @@ mod tests {
         }
     }
 
-    /// Rows of all lengths that there are, the longest with a click on every cell, many without an edge.
+    /// Rows of all relevant lengths: empty ones, short ones, and one with a click on every cell.
     fn lengths() -> impl Iterator<Item = usize> {
         let cycle = [0, 5, 1, 0, 0, 4103, 17, 64, 4096, 3]
             .into_iter()
             .cycle()
             .take(400);
-        cycle.chain([PAGE, 0, 0, 1, PAGE - 1, 0, 1, 0, 2])
+        cycle.chain([PAGE_LEN, 0, 0, 1, PAGE_LEN - 1, 0, 1, 0, 2])
     }
 
     #[test]
-    fn rows_come_back_as_they_went_in() {
+    fn rows_are_read_back_unchanged() {
         for weighted in [false, true] {
-            let mut rows = Rows::new(weighted);
+            let mut rows = EdgeRows::new(weighted);
             let row = |number: usize, length: usize| {
                 (0..length)
                     .map(|edge| (number * 7 + edge) as u32)
@@ -363,9 +376,9 @@ mod tests {
             let weights = |length: usize| (0..length).map(|edge| edge as u16).collect::<Vec<u16>>();
             for (number, length) in lengths().enumerate() {
                 if !rows.has_room(1, length) {
-                    let (before, asked) = (rows.bytes(), rows.room_bytes(length));
-                    rows.add_room(length);
-                    assert!(rows.bytes() <= before + asked);
+                    let (before, growth) = (rows.bytes(), rows.growth_bytes(length));
+                    rows.grow(length);
+                    assert!(rows.bytes() <= before + growth);
                 }
                 assert!(rows.has_room(1, length));
                 rows.add(

@@ -1,4 +1,4 @@
-//! Ways through a graph: the shortest win, how many there are, and the actions of a way.
+//! Paths through a graph: the shortest win, the number of shortest wins, and the actions of a path.
 
 use rhae_engine::{Action, ActionKind, Outcome};
 
@@ -6,80 +6,92 @@ use crate::explorable::keys_of;
 use crate::graph::CLICKS;
 use crate::{Explorable, Graph};
 
-/// The first state, in the order of the search, that satisfies a condition has the least depth of all that do.
+/// Returns a winning node of minimal depth, or `None` if the graph contains no win. Node ids are in
+/// breadth-first order, so it is the first winning node.
 pub fn first_win(graph: &Graph) -> Option<u32> {
     (0..graph.nodes() as u32).find(|&node| graph.outcome(node) == Outcome::LevelWon)
 }
 
-/// The states on a shortest way from the start to a state, both included.
-pub fn way_to(graph: &Graph, node: u32) -> Vec<u32> {
-    let mut way = vec![node];
+/// Returns the nodes on a shortest path from the start to a node, both included.
+pub fn path_to(graph: &Graph, node: u32) -> Vec<u32> {
+    let mut path = vec![node];
     let mut at = node;
     for depth in (0..graph.depth_of(node)).rev() {
         at = graph
             .layer(depth)
             .find(|&before| graph.targets(before).contains(&at))
-            .expect("a state was found from one of the depth before");
-        way.push(at);
+            .expect("every node has a predecessor at the previous depth");
+        path.push(at);
     }
-    way.reverse();
-    way
+    path.reverse();
+    path
 }
 
-/// How many different lines of actions reach a win in the fewest actions, as far as the graph knows; the largest number stands for more.
-pub fn count_shortest(graph: &Graph, win: u32) -> u128 {
+/// Returns the number of different action sequences that win in as few actions as `win`, as far as
+/// the graph contains them. Saturates at `u128::MAX`.
+pub fn count_shortest_wins(graph: &Graph, win: u32) -> u128 {
     let depth = graph.depth_of(win);
-    let mut ways: Vec<u128> = vec![1];
+    let mut counts: Vec<u128> = vec![1];
     for here in 0..depth {
         let next = graph.layer(here + 1);
-        let mut ways_to_next = vec![0_u128; next.len()];
-        for (node, &count) in graph.layer(here).zip(&ways) {
+        let mut next_counts = vec![0_u128; next.len()];
+        for (node, &count) in graph.layer(here).zip(&counts) {
             for &target in graph
                 .targets(node)
                 .iter()
                 .filter(|&target| next.contains(target))
             {
-                let sum = &mut ways_to_next[(target - next.start) as usize];
+                let sum = &mut next_counts[(target - next.start) as usize];
                 *sum = sum.saturating_add(count);
             }
         }
-        ways = ways_to_next;
+        counts = next_counts;
     }
     let wins = graph
         .layer(depth)
-        .zip(&ways)
+        .zip(&counts)
         .filter(|&(node, _)| graph.outcome(node) == Outcome::LevelWon);
     wins.fold(0, |sum, (_, &count)| sum.saturating_add(count))
 }
 
-/// Whether the graph has all lines as short as a win: those of a depth are known when all states of the one before were looked into.
-pub fn knows_all_shortest(graph: &Graph, win: u32) -> bool {
+/// Returns whether the graph contains every win that is as short as `win`: all nodes of smaller
+/// depth were expanded.
+pub fn has_all_shortest_wins(graph: &Graph, win: u32) -> bool {
     graph.expanded() >= graph.layer(graph.depth_of(win)).start as usize
 }
 
-/// The actions that lead along a way of the graph.
+/// Returns the actions that lead along a path of the graph.
+///
+/// # Errors
+///
+/// Fails if an action fails.
+///
+/// # Panics
+///
+/// Panics if consecutive nodes of the path are not connected by an edge.
 pub fn actions_along<E: Explorable>(
     level: &E,
     graph: &Graph,
-    way: &[u32],
+    path: &[u32],
 ) -> Result<Vec<Action>, E::Error> {
     let mut state = level.start();
     let mut line = Vec::new();
-    for pair in way.windows(2) {
+    for pair in path.windows(2) {
         let edge = graph
             .targets(pair[0])
             .iter()
             .position(|&target| target == pair[1])
-            .expect("a way follows edges");
-        let action = choices(level, &state, graph.rows.is_weighted())?[edge];
+            .expect("consecutive nodes of a path are connected");
+        let action = edge_choices(level, &state, graph.rows.is_weighted())?[edge];
         level.step(&mut state, action)?;
         line.push(action);
     }
     Ok(line)
 }
 
-/// The actions of a state in the order of its edges; with all clicks, the first cell of each that does something of its own.
-pub(crate) fn choices<E: Explorable>(
+/// Returns the actions of a state in the order of its edges. With all clicks, each edge is
+/// represented by its first cell.
+pub(crate) fn edge_choices<E: Explorable>(
     level: &E,
     state: &E::State,
     all_clicks: bool,
@@ -113,7 +125,14 @@ pub(crate) fn choices<E: Explorable>(
     Ok(actions)
 }
 
-/// The action of every edge, in the order of edges. Keeps every state in memory, so it is meant for graphs that are shown.
+/// Returns the action of every edge of the graph, in the order of the edges.
+///
+/// It keeps many states in memory at once, so it is meant for graphs that are small enough to be
+/// displayed.
+///
+/// # Errors
+///
+/// Fails if an action fails.
 pub fn edge_actions<E: Explorable>(level: &E, graph: &Graph) -> Result<Vec<Action>, E::Error> {
     let mut states: Vec<Option<E::State>> = vec![None; graph.nodes()];
     states[0] = Some(level.start());
@@ -126,7 +145,7 @@ pub fn edge_actions<E: Explorable>(level: &E, graph: &Graph) -> Result<Vec<Actio
         if targets.is_empty() {
             continue;
         }
-        for (action, &target) in choices(level, &state, graph.rows.is_weighted())?
+        for (action, &target) in edge_choices(level, &state, graph.rows.is_weighted())?
             .into_iter()
             .zip(targets)
         {

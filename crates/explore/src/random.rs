@@ -1,4 +1,4 @@
-//! What uniform random play achieves on a level.
+//! Sampling of uniform random play on native games.
 
 use rhae_engine::{
     Action, ActionKind, Episode, Game, LevelIndex, Levels, NoFrames, PlayState, Rng,
@@ -6,33 +6,58 @@ use rhae_engine::{
 
 use crate::{lower_bound_95, upper_bound_95};
 
-/// How random play fared.
+/// The result of [`random_play`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomPlay {
-    /// Attempts made.
     pub attempts: u64,
-    /// Attempts that completed the level.
+    /// The number of attempts that completed the level.
     pub wins: u64,
-    /// Actions taken.
+    /// The number of actions in all attempts.
     pub steps: u64,
 }
 
 impl RandomPlay {
-    /// The 95 % upper bound on the probability that an attempt wins (one-sided, Clopper and Pearson).
+    /// Returns the one-sided 95 % upper confidence bound (Clopper and Pearson) on the probability
+    /// that an attempt wins.
     pub fn upper_bound(&self) -> f64 {
         upper_bound_95(self.wins, self.attempts)
     }
 
-    /// The 95 % lower bound on the probability that an attempt wins (one-sided, Clopper and Pearson).
+    /// Returns the one-sided 95 % lower confidence bound (Clopper and Pearson) on the probability
+    /// that an attempt wins.
     pub fn lower_bound(&self) -> f64 {
         lower_bound_95(self.wins, self.attempts)
     }
 }
 
-/// Plays a level at random for at least `steps` actions, in attempts of `attempt` actions (one at least) from its start.
+/// Plays a level at random for at least `steps` actions, in attempts of at most `attempt` actions
+/// from its start. An `attempt` of 0 counts as 1.
 ///
-/// Every action is uniform over those offered (undo included), a click uniform over all cells. After a loss the next
-/// action is RESET, which counts, as it would for an agent under a budget.
+/// Every action is drawn uniformly from the offered kinds, undo included; a click is uniform over
+/// all cells. After a loss the next action is RESET, which counts as it would for an agent under a
+/// budget.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Game, LevelIndex, Levels, Rng};
+/// use rhae_explore::random_play;
+///
+/// struct Sample;
+///
+/// impl rhae_games::Visitor for Sample {
+///     type Output = rhae_explore::RandomPlay;
+///
+///     fn visit<G: Game>(self) -> Self::Output {
+///         let mut rng = Rng::new(1, 0);
+///         random_play(&Levels::<G>::new(0), LevelIndex(4), 50, 1_000, &mut rng)
+///     }
+/// }
+///
+/// let result = rhae_games::visit("kq19-v1", Sample).expect("the game is registered");
+/// assert!(result.steps >= 1_000 && result.attempts >= 20);
+/// assert!(result.lower_bound() <= result.upper_bound());
+/// ```
 pub fn random_play<G: Game>(
     levels: &Levels<G>,
     level: LevelIndex,
@@ -62,7 +87,8 @@ pub fn random_play<G: Game>(
     result
 }
 
-/// A uniformly random offered action, a click uniform over all cells; RESET after the end.
+/// Draws an action uniformly from the offered kinds; a click is uniform over all cells. Returns
+/// RESET if the level or the game has ended.
 pub fn random_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
     if episode.status() != PlayState::NotFinished {
         return Action::Reset;

@@ -1,4 +1,4 @@
-//! Breadth-first search for the shortest win.
+//! Breadth-first search for a shortest win, without building a graph.
 
 use std::convert::Infallible;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -8,26 +8,54 @@ use rhae_engine::{Action, Outcome, StateKey};
 
 use crate::Explorable;
 
-/// What a search found.
+/// The result of [`shortest_win`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FirstWin {
-    /// A shortest winning line, if one was found.
+pub struct WinSearch {
+    /// A shortest sequence of actions that wins, if one was found.
     pub win: Option<Vec<Action>>,
-    /// How many different places were seen.
-    pub places: usize,
-    /// Whether the search ended by itself: with a win, which then is a shortest one, or with nothing left to try.
+    /// The number of different boards visited.
+    pub boards: usize,
+    /// Whether the search was exhaustive: it found a win, which then is a shortest one, or visited
+    /// every board.
     pub complete: bool,
 }
 
-/// Looks for the shortest win from the level's start, seeing at most `most_places` different places.
+/// Searches for a shortest win from the start of a level, visiting at most `max_boards` different
+/// boards.
 ///
-/// The places on one depth are kept as states, all others as a key and the way they were reached, so memory is about
-/// 40 bytes a place.
-pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, most_places: usize) -> FirstWin {
+/// The states of one depth are kept in memory. All other boards are kept as a key and the action
+/// that reached them, so a board takes about 40 bytes. See [`Explorable::board_key`] for when the
+/// result is optimal.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Game, LevelIndex};
+/// use rhae_explore::{NativeLevel, shortest_win};
+///
+/// struct Optimum;
+///
+/// impl rhae_games::Visitor for Optimum {
+///     type Output = Option<usize>;
+///
+///     fn visit<G: Game>(self) -> Option<usize> {
+///         let search = shortest_win(&NativeLevel::<G>::new(0, LevelIndex(0)), 100_000);
+///         assert!(search.complete);
+///         // The stored solution is never shorter than the optimum.
+///         let optimum = search.win?.len();
+///         assert!(optimum <= G::FACTS.solution(LevelIndex(0)).len());
+///         Some(optimum)
+///     }
+/// }
+///
+/// let optimum = rhae_games::visit("kq19-v1", Optimum).expect("the game is registered");
+/// assert!(optimum.is_some());
+/// ```
+pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, max_boards: usize) -> WinSearch {
     let start = level.start();
-    let mut seen = PlaceSet::default();
-    seen.insert(level.place(&start));
-    // For every place in the order of discovery: the place it was reached from, and by which action.
+    let mut seen = KeySet::default();
+    seen.insert(level.board_key(&start));
+    // For each board, in the order of discovery: the board it was reached from, and the action.
     let mut reached: Vec<(u32, Action)> = vec![(0, Action::Reset)];
     let mut frontier = vec![(0_u32, start)];
     let mut actions = Vec::new();
@@ -42,24 +70,24 @@ pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, most_places: u
                 match outcome {
                     Outcome::GameOver => {}
                     Outcome::LevelWon => {
-                        let win = Some(way_to(&reached, *from, action));
-                        return FirstWin {
+                        let win = Some(backtrack(&reached, *from, action));
+                        return WinSearch {
                             win,
-                            places: reached.len(),
+                            boards: reached.len(),
                             complete: true,
                         };
                     }
-                    Outcome::Going => {
-                        if seen.insert(level.place(&after)) {
-                            if reached.len() >= most_places {
-                                return FirstWin {
+                    Outcome::Continue => {
+                        if seen.insert(level.board_key(&after)) {
+                            if reached.len() >= max_boards {
+                                return WinSearch {
                                     win: None,
-                                    places: reached.len(),
+                                    boards: reached.len(),
                                     complete: false,
                                 };
                             }
                             let index = u32::try_from(reached.len())
-                                .expect("a search sees fewer than 2^32 places");
+                                .expect("a search visits fewer than 2^32 boards");
                             reached.push((*from, action));
                             next.push((index, after));
                         }
@@ -69,33 +97,33 @@ pub fn shortest_win<E: Explorable<Error = Infallible>>(level: &E, most_places: u
         }
         frontier = next;
     }
-    FirstWin {
+    WinSearch {
         win: None,
-        places: reached.len(),
+        boards: reached.len(),
         complete: true,
     }
 }
 
-fn way_to(reached: &[(u32, Action)], mut place: u32, last: Action) -> Vec<Action> {
-    let mut way = vec![last];
-    while place != 0 {
-        let (from, action) = reached[place as usize];
-        way.push(action);
-        place = from;
+fn backtrack(reached: &[(u32, Action)], mut board: u32, last: Action) -> Vec<Action> {
+    let mut path = vec![last];
+    while board != 0 {
+        let (from, action) = reached[board as usize];
+        path.push(action);
+        board = from;
     }
-    way.reverse();
-    way
+    path.reverse();
+    path
 }
 
-type PlaceSet = HashSet<StateKey, BuildHasherDefault<KeyBits>>;
+type KeySet = HashSet<StateKey, BuildHasherDefault<KeyBits>>;
 
-/// Keys are hashes already: their low half is all a table needs.
+/// Hashes a key by taking its low half: keys are already hashes.
 #[derive(Default)]
 struct KeyBits(u64);
 
 impl Hasher for KeyBits {
     fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("only 128-bit keys are put into this table")
+        unreachable!("the table holds only 128-bit keys")
     }
 
     fn write_u128(&mut self, key: u128) {

@@ -1,23 +1,25 @@
-//! The equations of a component in which play can go round in circles.
+//! The linear equations of a component with cycles.
 //!
-//! A state's chance `x` is the mean of those it leads to: `leaving · x = Σ weight · x' + exits`, with whole numbers
-//! throughout. Floating point only proposes a solution: it is corrected by the exact residual until that is a few units, then
-//! moved up (down) along the expected time until every equation holds with `≥` (`≤`), which is checked exactly. The matrix
-//! has a non-negative inverse, because play leaves the component for certain; so what passes the check is an upper (lower) bound.
+//! The probability `x` of a node is the mean of its successors: `leaving · x = Σ weight · x' +
+//! exits`, with integer coefficients. Floating-point arithmetic only proposes a solution. The
+//! proposal is refined by its exact residual until that is a few units, and is then shifted up
+//! (down) along the expected time until every equation holds with `≥` (`≤`), which is checked
+//! exactly. The matrix has a non-negative inverse, because play leaves the component with
+//! probability 1. A vector that passes the check is therefore an upper (lower) bound.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::chance::{Chance, ONE};
 
-/// Up to this many states the equations are solved by elimination.
-const DENSE: usize = 256;
-/// The most corrections of a proposed solution.
-const CORRECTIONS: usize = 60;
-/// The most steps of the iterative solver within a correction.
-const STEPS: usize = 600;
+/// The number of rows up to which a dense factorisation is used.
+const MAX_DENSE_ROWS: usize = 256;
+/// The maximum number of refinements of a proposed solution.
+const MAX_REFINEMENTS: usize = 60;
+/// The maximum number of iterations of the iterative solver within one refinement.
+const MAX_ITERATIONS: usize = 600;
 
-/// One row for each state.
+/// The equations of a component, one row per node in the order of node ids.
 #[derive(Default)]
 pub(crate) struct System {
     first: Vec<u32>,
@@ -29,14 +31,16 @@ pub(crate) struct System {
     solver: Solver,
 }
 
-/// How a solution is proposed.
+/// The factorisation that is used to propose solutions.
 #[derive(Default)]
 enum Solver {
     #[default]
     None,
-    /// All factors of the matrix: multipliers below the diagonal, the rest above.
+    /// The LU factors of the dense matrix: multipliers below the diagonal, the upper factor on and
+    /// above it.
     Dense(Vec<f64>),
-    /// The factors where the matrix has entries, and those of the diagonal: exact if play runs along a tree, near otherwise.
+    /// An incomplete factorisation with the sparsity of the matrix, and its diagonal. It is exact
+    /// if the component is a tree, and approximate otherwise.
     Sparse {
         entries: Vec<f64>,
         diagonal: Vec<f64>,
@@ -44,18 +48,19 @@ enum Solver {
 }
 
 impl System {
-    /// The memory that solving takes.
+    /// Estimates the memory for solving a system, in bytes.
     pub(crate) const fn bytes(rows: usize, edges: usize) -> usize {
         rows * 256 + edges * 8
     }
 
-    /// Adds an action of the current row that stays in the component.
-    pub(crate) fn inner(&mut self, column: u32, weight: u32) {
+    /// Adds an edge within the component to the current row.
+    pub(crate) fn add_inner(&mut self, column: u32, weight: u32) {
         self.columns.push(column);
         self.weights.push(weight);
     }
 
-    /// Ends a row: the weight of all actions that change something, and what leaving the component is worth.
+    /// Finishes a row. `leaving` is the weight of all edges except self-loops; `low` and `high`
+    /// bound the weighted value of the exits.
     pub(crate) fn end_row(&mut self, leaving: u32, low: u128, high: u128) {
         self.leaving.push(leaving);
         self.low.push(low);
@@ -75,58 +80,59 @@ impl System {
             .map(|(&column, &weight)| (column as usize, weight))
     }
 
-    /// Bounds for every state. `between` is what is known already, and what is given if no better bound is found.
+    /// Computes lower and upper bounds for every row. `between` holds the known bounds, which are
+    /// returned where no better bound is found.
     pub(crate) fn bounds(mut self, between: Chance) -> (Vec<u128>, Vec<u128>) {
-        self.solver = if self.rows() <= DENSE {
-            Solver::Dense(self.eliminated())
+        self.solver = if self.rows() <= MAX_DENSE_ROWS {
+            Solver::Dense(self.dense_factors())
         } else {
-            self.eliminated_in_place()
+            self.incomplete_factors()
         };
         let worst = || vec![between.low; self.rows()];
         let best = || vec![between.high; self.rows()];
         let middle = (between.low + (between.high - between.low) / 2) as i128;
         let mut solution = vec![middle; self.rows()];
         let time = self.expected_time();
-        self.correct(&mut solution, &self.low);
+        self.refine(&mut solution, &self.low);
         let low = self
-            .moved(&solution, &self.low, &time, between, -1)
+            .shifted(&solution, &self.low, &time, between, -1)
             .unwrap_or_else(worst);
         if self.low != self.high {
-            self.correct(&mut solution, &self.high);
+            self.refine(&mut solution, &self.high);
         }
         let high = self
-            .moved(&solution, &self.high, &time, between, 1)
+            .shifted(&solution, &self.high, &time, between, 1)
             .unwrap_or_else(best);
         (low, high)
     }
 
-    /// `exits + Σ weight · x' - leaving · x`, exactly.
+    /// Returns `exits + Σ weight · x' - leaving · x`, computed exactly.
     fn residual(&self, solution: &[i128], exits: &[u128], row: usize) -> i128 {
-        let coming: i128 = self
+        let inflow: i128 = self
             .row(row)
             .map(|(column, weight)| solution[column] * i128::from(weight))
             .sum();
-        exits[row] as i128 + coming - solution[row] * i128::from(self.leaving[row])
+        exits[row] as i128 + inflow - solution[row] * i128::from(self.leaving[row])
     }
 
-    /// Corrects a solution by its residual, as long as that helps.
-    fn correct(&self, solution: &mut Vec<i128>, exits: &[u128]) {
-        let largest = |solution: &[i128]| {
+    /// Refines a solution by its residual as long as the residual shrinks.
+    fn refine(&self, solution: &mut Vec<i128>, exits: &[u128]) {
+        let max_residual = |solution: &[i128]| {
             (0..self.rows())
                 .map(|row| self.residual(solution, exits, row).unsigned_abs())
                 .max()
                 .unwrap_or(0)
         };
-        let mut error = largest(solution);
-        for _ in 0..CORRECTIONS {
-            let enough = 4 * u128::from(self.leaving.iter().copied().max().unwrap_or(1));
-            if error <= enough {
+        let mut error = max_residual(solution);
+        for _ in 0..MAX_REFINEMENTS {
+            let tolerance = 4 * u128::from(self.leaving.iter().copied().max().unwrap_or(1));
+            if error <= tolerance {
                 return;
             }
-            let wanted: Vec<f64> = (0..self.rows())
+            let rhs: Vec<f64> = (0..self.rows())
                 .map(|row| self.residual(solution, exits, row) as f64)
                 .collect();
-            let change = self.solved(&wanted, 1e-10);
+            let change = self.solve(&rhs, 1e-10);
             let next: Vec<i128> = solution
                 .iter()
                 .zip(&change)
@@ -135,7 +141,7 @@ impl System {
             if next.iter().any(|&value| value.unsigned_abs() > 2 * ONE) {
                 return;
             }
-            let left = largest(&next);
+            let left = max_residual(&next);
             if left >= error {
                 return;
             }
@@ -148,16 +154,16 @@ impl System {
         }
     }
 
-    /// Moves a solution along the expected time until the exact check of a bound passes.
-    fn moved(
+    /// Shifts a solution along the expected time until the exact check of the bound passes.
+    fn shifted(
         &self,
         solution: &[i128],
         exits: &[u128],
         time: &[f64],
         between: Chance,
-        way: i128,
+        direction: i128,
     ) -> Option<Vec<u128>> {
-        let mut pace = 0.0_f64;
+        let mut scale = 0.0_f64;
         for (row, &leaving) in self.leaving.iter().enumerate() {
             let gain = f64::from(leaving) * time[row]
                 - self
@@ -169,45 +175,48 @@ impl System {
             }
             let missing = self.residual(solution, exits, row).unsigned_abs() as f64
                 + 2.0 * f64::from(leaving);
-            pace = pace.max(missing / gain);
+            scale = scale.max(missing / gain);
         }
         for _ in 0..24 {
             let bound: Vec<i128> = solution
                 .iter()
                 .zip(time)
                 .map(|(&value, &time)| {
-                    let moved = value + way * ((pace * time).ceil() as i128).min(ONE as i128);
+                    let moved =
+                        value + direction * ((scale * time).ceil() as i128).min(ONE as i128);
                     moved.clamp(between.low as i128, between.high as i128)
                 })
                 .collect();
-            let holds = (0..self.rows()).all(|row| self.residual(&bound, exits, row) * way <= 0);
+            let holds =
+                (0..self.rows()).all(|row| self.residual(&bound, exits, row) * direction <= 0);
             if holds {
                 return Some(bound.into_iter().map(|value| value as u128).collect());
             }
-            pace *= 2.0;
+            scale *= 2.0;
         }
         None
     }
 
-    /// About how many changes it takes to leave the component, from each state.
+    /// Estimates, for each row, the number of moves until play leaves the component.
     fn expected_time(&self) -> Vec<f64> {
-        let mut wanted: Vec<f64> = self
+        let mut rhs: Vec<f64> = self
             .leaving
             .iter()
             .map(|&leaving| f64::from(leaving))
             .collect();
         let mut time = vec![0.0; self.rows()];
-        // The gain of a step of time must be positive in every row; a second round makes up for a poor first one.
+        // The gain per unit of time must be positive in every row. Further rounds improve a poor
+        // first estimate.
         for _ in 0..8 {
-            let change = self.solved(&wanted, 1e-6);
+            let change = self.solve(&rhs, 1e-6);
             time.iter_mut()
                 .zip(&change)
                 .for_each(|(time, change)| *time += change);
             let mut worst = 0.0_f64;
-            for (row, wanted) in wanted.iter_mut().enumerate() {
+            for (row, rhs) in rhs.iter_mut().enumerate() {
                 let leaving = f64::from(self.leaving[row]);
-                *wanted = leaving - self.applied(&time, row);
-                worst = worst.max(wanted.abs() / leaving);
+                *rhs = leaving - self.apply_row(&time, row);
+                worst = worst.max(rhs.abs() / leaving);
             }
             if worst < 0.5 {
                 break;
@@ -217,7 +226,7 @@ impl System {
     }
 
     #[inline]
-    fn applied(&self, x: &[f64], row: usize) -> f64 {
+    fn apply_row(&self, x: &[f64], row: usize) -> f64 {
         f64::from(self.leaving[row]) * x[row]
             - self
                 .row(row)
@@ -225,18 +234,18 @@ impl System {
                 .sum::<f64>()
     }
 
-    fn solved(&self, wanted: &[f64], precision: f64) -> Vec<f64> {
+    fn solve(&self, rhs: &[f64], precision: f64) -> Vec<f64> {
         match &self.solver {
-            Solver::Dense(factors) => substituted(factors, wanted),
+            Solver::Dense(factors) => substitute(factors, rhs),
             Solver::Sparse { entries, diagonal } => {
-                self.iterated(wanted, precision, entries, diagonal)
+                self.bicgstab(rhs, precision, entries, diagonal)
             }
             Solver::None => vec![0.0; self.rows()],
         }
     }
 
-    /// Elimination without pivots, which such a matrix does not need: multipliers below the diagonal, the rest above.
-    fn eliminated(&self) -> Vec<f64> {
+    /// Factorises the dense matrix. Such a matrix (an M-matrix) needs no pivoting.
+    fn dense_factors(&self) -> Vec<f64> {
         let rows = self.rows();
         let mut matrix = vec![0.0; rows * rows];
         for row in 0..rows {
@@ -261,16 +270,17 @@ impl System {
     }
 
     fn range(&self, row: usize) -> Range<usize> {
-        let begun = if row == 0 {
+        let start = if row == 0 {
             0
         } else {
             self.first[row - 1] as usize
         };
-        begun..self.first[row] as usize
+        start..self.first[row] as usize
     }
 
-    /// Elimination from the deepest state up, without the entries that it would add (Meijerink and van der Vorst, 1977).
-    fn eliminated_in_place(&self) -> Solver {
+    /// Factorises from the deepest row up and drops all fill-in (incomplete LU; Meijerink and van
+    /// der Vorst, 1977).
+    fn incomplete_factors(&self) -> Solver {
         let mut entries: Vec<f64> = self
             .weights
             .iter()
@@ -281,7 +291,8 @@ impl System {
             .iter()
             .map(|&leaving| f64::from(leaving))
             .collect();
-        // Where each column stands in the current row; several actions may lead to one state, and the last stands for all.
+        // The entry of each column in the current row. If several edges lead to one node, the last
+        // entry represents them all.
         let mut place = vec![usize::MAX; self.rows()];
         for row in (0..self.rows()).rev() {
             self.range(row)
@@ -310,53 +321,48 @@ impl System {
         Solver::Sparse { entries, diagonal }
     }
 
-    /// Solves with the factors of [`eliminated_in_place`](Self::eliminated_in_place).
-    fn swept(&self, wanted: &[f64], entries: &[f64], diagonal: &[f64], x: &mut [f64]) {
+    /// Solves with the factors of [`incomplete_factors`](Self::incomplete_factors).
+    fn precondition(&self, rhs: &[f64], entries: &[f64], diagonal: &[f64], x: &mut [f64]) {
         for row in (0..self.rows()).rev() {
-            let coming: f64 = self
+            let inflow: f64 = self
                 .range(row)
                 .map(|entry| (entry, self.columns[entry] as usize))
                 .filter(|&(_, column)| column > row)
                 .map(|(entry, column)| entries[entry] * x[column])
                 .sum();
-            x[row] = wanted[row] - coming;
+            x[row] = rhs[row] - inflow;
         }
         for row in 0..self.rows() {
-            let coming: f64 = self
+            let inflow: f64 = self
                 .range(row)
                 .map(|entry| (entry, self.columns[entry] as usize))
                 .filter(|&(_, column)| column < row)
                 .map(|(entry, column)| entries[entry] * x[column])
                 .sum();
-            x[row] = (x[row] - coming) / diagonal[row];
+            x[row] = (x[row] - inflow) / diagonal[row];
         }
     }
 
-    /// The stabilised method of bi-conjugate gradients (van der Vorst, 1992).
-    fn iterated(
-        &self,
-        wanted: &[f64],
-        precision: f64,
-        entries: &[f64],
-        diagonal: &[f64],
-    ) -> Vec<f64> {
+    /// Solves the system by the stabilised bi-conjugate gradient method (BiCGSTAB; van der Vorst,
+    /// 1992).
+    fn bicgstab(&self, rhs: &[f64], precision: f64, entries: &[f64], diagonal: &[f64]) -> Vec<f64> {
         let rows = self.rows();
         let apply = |x: &[f64], into: &mut Vec<f64>| {
             into.clear();
-            into.extend((0..rows).map(|row| self.applied(x, row)));
+            into.extend((0..rows).map(|row| self.apply_row(x, row)));
         };
         let mut x = vec![0.0; rows];
-        let mut residual = wanted.to_vec();
+        let mut residual = rhs.to_vec();
         let shadow = residual.clone();
         let (mut p, mut v, mut t) = (vec![0.0; rows], vec![0.0; rows], Vec::with_capacity(rows));
-        let (mut ready_p, mut ready_s) = (vec![0.0; rows], vec![0.0; rows]);
+        let (mut preconditioned_p, mut preconditioned_s) = (vec![0.0; rows], vec![0.0; rows]);
         let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
-        let goal = precision * norm(wanted);
-        let (mut best, mut best_norm) = (x.clone(), norm(wanted));
+        let target_norm = precision * norm(rhs);
+        let (mut best, mut best_norm) = (x.clone(), norm(rhs));
         if best_norm == 0.0 {
             return x;
         }
-        for _ in 0..STEPS {
+        for _ in 0..MAX_ITERATIONS {
             let next_rho = dot(&shadow, &residual);
             let beta = next_rho / rho * (alpha / omega);
             if !beta.is_finite() {
@@ -366,20 +372,20 @@ impl System {
             for ((p, v), r) in p.iter_mut().zip(&v).zip(&residual) {
                 *p = r + beta * (*p - omega * v);
             }
-            self.swept(&p, entries, diagonal, &mut ready_p);
-            apply(&ready_p, &mut v);
+            self.precondition(&p, entries, diagonal, &mut preconditioned_p);
+            apply(&preconditioned_p, &mut v);
             alpha = rho / dot(&shadow, &v);
             residual
                 .iter_mut()
                 .zip(&v)
                 .for_each(|(r, v)| *r -= alpha * v);
-            self.swept(&residual, entries, diagonal, &mut ready_s);
-            apply(&ready_s, &mut t);
+            self.precondition(&residual, entries, diagonal, &mut preconditioned_s);
+            apply(&preconditioned_s, &mut t);
             omega = dot(&t, &residual) / dot(&t, &t);
             if !(alpha.is_finite() && omega.is_finite()) {
                 break;
             }
-            for ((x, p), s) in x.iter_mut().zip(&ready_p).zip(&ready_s) {
+            for ((x, p), s) in x.iter_mut().zip(&preconditioned_p).zip(&preconditioned_s) {
                 *x += alpha * p + omega * s;
             }
             residual
@@ -391,7 +397,7 @@ impl System {
                 best_norm = now;
                 best.clone_from(&x);
             }
-            if now <= goal || !now.is_finite() {
+            if now <= target_norm || !now.is_finite() {
                 break;
             }
         }
@@ -399,9 +405,9 @@ impl System {
     }
 }
 
-fn substituted(factors: &[f64], wanted: &[f64]) -> Vec<f64> {
-    let rows = wanted.len();
-    let mut x = wanted.to_vec();
+fn substitute(factors: &[f64], rhs: &[f64]) -> Vec<f64> {
+    let rows = rhs.len();
+    let mut x = rhs.to_vec();
     for row in 0..rows {
         x[row] -= dot(&factors[row * rows..row * rows + row], &x[..row]);
     }

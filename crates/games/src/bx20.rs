@@ -1,14 +1,19 @@
-//! Plants in a dark room grow towards the window that is opened, and whatever stands in the light keeps it from others.
+//! `bx20`: plants in a dark room grow towards the window that is opened, and everything in the
+//! light casts a shadow.
 //!
 //! The rules:
 //!
-//! * A click on a window lets light in along its rows or columns, up to the first rock, pot, stem, tip or flower in each.
-//!   A tip that is met first grows one cell towards the window; the tip of a shy plant grows one cell away from it.
+//! * A click on a window lets light in along its rows or columns, up to the first rock, pot, stem,
+//!   tip or flower in each. A tip that the light meets first grows one cell towards the window; the
+//!   tip of a shy plant grows one cell away from it.
 //! * A click into the room darkens it: every plant that has grown loses the cell at its end.
-//! * A tip on its own bloom place is a flower and does not grow; darkness takes it like any other. All places in flower win.
+//! * A tip on its own bloom cell is a flower and does not grow. Darkness removes it like any other
+//!   tip.
+//! * The level is won when every plant is in flower.
 //!
-//! Darkness can always undo growth down to the pots, so no position is lost and there is nothing to run out of.
-//! Only the first thing in a row or column is lit and all lit tips grow along the light, so no two tips ever want one cell.
+//! Darkness can undo growth down to the pots, so no position is lost and there is no budget. Only
+//! the first object in a row or column is lit, and all lit tips grow along the light, so no two
+//! tips ever grow into the same cell.
 
 mod board;
 mod draw;
@@ -19,24 +24,23 @@ use rhae_engine::{
     State, StateOf,
 };
 
-use board::{Board, NOWHERE, PLANTS, Plan, RAYS, beyond, bit};
+use board::{Board, Layout, MAX_PLANTS, NONE, RAYS, bit, neighbour};
 use levels::{Level, Window};
 
-/// The game's type.
 pub(crate) struct Bx20;
 
 impl Game for Bx20 {
     const FACTS: Facts = Facts {
         id: "bx20-v1",
         baselines: &[
-            Baseline::solved(8),
-            Baseline::solved(11),
-            Baseline::solved(16),
-            Baseline::solved(15),
-            Baseline::solved(13),
-            Baseline::solved(18),
-            Baseline::solved(13),
-            Baseline::solved(19),
+            Baseline::from_optimum(8),
+            Baseline::from_optimum(11),
+            Baseline::from_optimum(16),
+            Baseline::from_optimum(15),
+            Baseline::from_optimum(13),
+            Baseline::from_optimum(18),
+            Baseline::from_optimum(13),
+            Baseline::from_optimum(19),
         ],
         actions: ActionSet::of(&[ActionKind::Action6]),
         tags: &["click"],
@@ -55,7 +59,7 @@ impl Game for Bx20 {
 
     fn start(level: &Level) -> StateOf<Self> {
         State {
-            board: Board::of(&level.plan),
+            board: Board::of(&level.layout),
             spent: (),
         }
     }
@@ -67,29 +71,29 @@ impl Game for Bx20 {
         sink: &mut impl FrameSink,
     ) -> Outcome {
         let Action::Action6 { x, y } = action else {
-            return Outcome::Going;
+            return Outcome::Continue;
         };
         let board = &mut state.board;
         let before = *board;
         if let Some(window) = level.window_at(x, y) {
-            let growth = growth(&level.plan, board, window);
+            let growth = growth(&level.layout, board, window);
             for (plant, &(direction, into)) in growth.iter().enumerate() {
-                if into != NOWHERE {
+                if into != NONE {
                     board.grow(plant, into, direction);
                 }
             }
             draw::light(level, &before, window, &growth, sink);
         } else if draw::in_room(x, y) {
-            board.shrink(&level.plan);
+            board.shrink(&level.layout);
             draw::darkness(level, &before, board, sink);
         } else {
             draw::idle(level, board, x, y, sink);
         }
-        if board.all_in_flower(&level.plan) {
+        if board.all_in_flower(&level.layout) {
             draw::triumph(level, board, sink);
             return Outcome::LevelWon;
         }
-        Outcome::Going
+        Outcome::Continue
     }
 
     fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
@@ -106,29 +110,29 @@ impl Game for Bx20 {
     }
 }
 
-/// For each plant: the direction in which the light of a window makes its tip grow (`NOWHERE` if it is not lit), and the
-/// cell it grows into (`NOWHERE` if it cannot).
-type Growth = [(u8, u8); PLANTS];
+/// For each plant, the direction in which the light of a window makes its tip grow (`NONE` if the
+/// tip is not lit), and the cell it grows into (`NONE` if it cannot grow).
+type Growth = [(u8, u8); MAX_PLANTS];
 
-fn growth(plan: &Plan, board: &Board, window: &Window) -> Growth {
-    let mut growth = [(NOWHERE, NOWHERE); PLANTS];
-    let opaque = plan.rocks | board.plants;
-    for (plant, grown) in growth.iter_mut().enumerate().take(plan.count) {
+fn growth(layout: &Layout, board: &Board, window: &Window) -> Growth {
+    let mut growth = [(NONE, NONE); MAX_PLANTS];
+    let opaque = layout.rocks | board.plants;
+    for (plant, grown) in growth.iter_mut().enumerate().take(layout.count) {
         let tip = board.tips[plant];
-        if tip == plan.places[plant]
+        if tip == layout.bloom_cells[plant]
             || !window.covers(tip)
             || RAYS[usize::from(window.side)][usize::from(tip)] & opaque != 0
         {
             continue;
         }
-        let direction = if plan.shy[plant] {
+        let direction = if layout.shy[plant] {
             window.side ^ 2
         } else {
             window.side
         };
-        let ahead = beyond(tip, direction);
-        let free = ahead != NOWHERE && opaque & bit(ahead) == 0;
-        *grown = (direction, if free { ahead } else { NOWHERE });
+        let ahead = neighbour(tip, direction);
+        let free = ahead != NONE && opaque & bit(ahead) == 0;
+        *grown = (direction, if free { ahead } else { NONE });
     }
     growth
 }
@@ -140,7 +144,8 @@ mod tests {
     use super::board::SIDE;
     use super::*;
 
-    /// The board of a level, counted from 1, after clicks: a window by its place in the level, or `None` for darkness.
+    /// Returns the board of a level, counted from 1, after clicks. A click is the index of a window
+    /// in the level, or `None` for darkness.
     fn after(level: u8, clicks: &[Option<usize>]) -> Board {
         let level = Level::of(LevelIndex(level - 1));
         let mut state = Bx20::start(&level);
@@ -152,24 +157,25 @@ mod tests {
     }
 
     #[test]
-    fn a_rock_keeps_the_light_from_a_tip() {
+    fn rock_shades_a_tip() {
         let (start, parked) = (after(2, &[]), after(2, &[Some(2)]));
         assert_eq!(
             parked.tips[0], start.tips[0],
-            "the first plant stands behind the rock"
+            "the first plant is in the shadow of the rock"
         );
         assert_eq!(parked.tips[1], start.tips[1] + SIDE);
         let lit = after(2, &[Some(0), Some(2)]);
         assert_eq!(
             lit.tips[0],
             start.tips[0] + 1 + SIDE,
-            "the first plant has left the shade"
+            "the first plant has left the shadow"
         );
     }
 
     #[test]
-    fn a_plant_is_a_screen() {
-        // After three steps down the second plant stands behind the stem of the first; after one it does not.
+    fn plant_shades_another_plant() {
+        // After three steps down, the second plant is in the shadow of the first one's stem; after
+        // one it is not.
         let (hidden, open) = (after(3, &[Some(1), Some(1), Some(1)]), after(3, &[Some(1)]));
         let moved = |clicks: &[Option<usize>]| after(3, clicks).tips[1];
         assert_eq!(moved(&[Some(1), Some(1), Some(1), Some(2)]), hidden.tips[1]);
@@ -177,10 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn darkness_takes_one_cell_of_every_plant() {
+    fn darkness_removes_one_cell_of_every_plant() {
         let start = after(4, &[]);
         assert_eq!(after(4, &[Some(1), None]), start);
-        // The first plant met the wall after three cells, the second grew five; darkness leaves it two ahead.
+        // The first plant reached the wall after three cells, the second grew five. Darkness leaves
+        // it two ahead.
         let uneven = after(
             4,
             &[
@@ -201,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shy_plant_shades_itself_and_so_grows_in_stairs() {
+    fn shy_plant_shades_itself_after_one_step() {
         let pushed = after(5, &[Some(3)]);
         assert_eq!(pushed.tips[1], after(5, &[]).tips[1] + 1);
         assert_eq!(pushed.tips[1], after(5, &[Some(3), Some(3)]).tips[1]);

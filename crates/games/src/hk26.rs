@@ -1,9 +1,17 @@
-//! hk26: beings that want each other's tokens; a ring of the bell lets every closed loop of wants trade at once.
+//! `hk26`: beings exchange tokens along closed loops of wants.
 //!
-//! The player walks one being at a time (keys), chooses which (click) and rings (ACTION5). Who wants whose token follows
-//! from where the beings stand and is always drawn: a hand reaches from each being to the neighbour it would take from.
+//! The rules:
 //!
-//! What this file does not know: how wants are computed (`wants.rs`), what the levels are (`levels.rs`), pictures (`draw.rs`).
+//! * Arrow keys walk the chosen being by one square. A click chooses another being. ACTION5 rings
+//!   the bell.
+//! * Each being wants the token of at most one neighbour; see [`wants`]. A hand is drawn from each
+//!   being to the neighbour whose token it wants.
+//! * When the bell rings, every closed loop of wants trades at once.
+//! * The level is won when every shrine has a being on it that holds a token of the shrine's
+//!   colour. It is lost when the budget of actions is used up.
+//!
+//! This file does not know how wants are computed (`wants.rs`), what the levels are (`levels.rs`)
+//! or how they are drawn (`draw.rs`).
 
 mod draw;
 mod levels;
@@ -19,14 +27,16 @@ use self::draw::View;
 use self::levels::Level;
 use self::wants::Wants;
 
-/// The most beings a level may have.
-const MOST: usize = 8;
+/// The maximum number of beings in a level.
+const MAX_BEINGS: usize = 8;
 
-/// The squares of the board with a closed rim round them, so that a step never leaves the array.
+/// The squares of the board are stored with a closed border around them, so that a step never
+/// leaves the array.
 const STRIDE: usize = 9;
 const SQUARES: usize = STRIDE * 8;
 
-/// How far the next square is in that array: up, right, down, left. Between equally good neighbours the first wins.
+/// The offsets of the neighbouring squares in that array: up, right, down, left. Of equally good
+/// neighbours the first one in this order is preferred.
 const AHEAD: [u8; 4] = [
     (STRIDE as u8).wrapping_neg(),
     1,
@@ -34,22 +44,20 @@ const AHEAD: [u8; 4] = [
     1_u8.wrapping_neg(),
 ];
 
-/// The square next to one inside the rim.
+/// Returns the neighbour of a square inside the border.
 #[inline]
 const fn next_to(square: u8, direction: usize) -> u8 {
     square.wrapping_add(AHEAD[direction])
 }
 
-/// Barter.
 pub(crate) struct Hk26;
 
-/// Where everybody stands, what each holds, and who walks.
+/// The position and token of every being, and the chosen being.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
-    /// The square of each being.
-    square: [u8; MOST],
-    /// The colour of the token each holds.
-    token: [u8; MOST],
+    square: [u8; MAX_BEINGS],
+    /// The colour of the token that each being holds.
+    token: [u8; MAX_BEINGS],
     /// The being that the keys move.
     chosen: u8,
 }
@@ -58,14 +66,14 @@ impl Game for Hk26 {
     const FACTS: Facts = Facts {
         id: "hk26-v1",
         baselines: &[
-            Baseline::solved(7),
-            Baseline::solved(17),
-            Baseline::solved(22),
-            Baseline::solved(20),
-            Baseline::solved(25),
-            Baseline::solved(27),
-            Baseline::solved(23),
-            Baseline::solved(41),
+            Baseline::from_optimum(7),
+            Baseline::from_optimum(17),
+            Baseline::from_optimum(22),
+            Baseline::from_optimum(20),
+            Baseline::from_optimum(25),
+            Baseline::from_optimum(27),
+            Baseline::from_optimum(23),
+            Baseline::from_optimum(41),
         ],
         actions: ActionSet::ARROWS
             .with(ActionKind::Action5)
@@ -79,7 +87,7 @@ impl Game for Hk26 {
 
     type Level = Level;
     type Board = Board;
-    /// How many actions are left before the level is lost.
+    /// The number of actions left before the level is lost.
     type Spent = u16;
 
     fn level(index: LevelIndex, _seed: u64) -> Level {
@@ -106,7 +114,7 @@ impl Game for Hk26 {
             Action::Action3 => walk(level, state, 3, sink),
             Action::Action5 => ring(level, state, sink),
             Action::Action6 { x, y } => choose(level, state, x, y, sink),
-            Action::Reset | Action::Action7 => Outcome::Going,
+            Action::Reset | Action::Action7 => Outcome::Continue,
         }
     }
 
@@ -114,7 +122,7 @@ impl Game for Hk26 {
         View::of(level, state).settled(frame);
     }
 
-    fn undone(
+    fn on_undo(
         _level: &Level,
         state: &mut StateOf<Self>,
         _restored: bool,
@@ -124,7 +132,7 @@ impl Game for Hk26 {
         if state.spent == 0 {
             Outcome::GameOver
         } else {
-            Outcome::Going
+            Outcome::Continue
         }
     }
 
@@ -161,7 +169,8 @@ impl Game for Hk26 {
     }
 }
 
-/// Moves the chosen being by one square, or shows what is in its way.
+/// Moves the chosen being by one square. If the way is blocked, shows the obstacle and charges
+/// nothing.
 fn walk(
     level: &Level,
     state: &mut StateOf<Hk26>,
@@ -175,7 +184,7 @@ fn walk(
         level.is_open(square, direction) && !state.board.square[..level.count].contains(&goal);
     if !free {
         draw::bump(level, state, direction, sink);
-        return Outcome::Going;
+        return Outcome::Continue;
     }
     let before = state.clone();
     state.board.square[chosen] = goal;
@@ -195,7 +204,7 @@ fn ring(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -> 
     charge(level, state, sink)
 }
 
-/// Makes the being under the click the one that walks.
+/// Makes the being under the click the chosen one. Any other click changes nothing and is free.
 fn choose(
     level: &Level,
     state: &mut StateOf<Hk26>,
@@ -217,12 +226,12 @@ fn choose(
         }
         _ => {
             draw::idle_click(level, state, x, y, sink);
-            Outcome::Going
+            Outcome::Continue
         }
     }
 }
 
-/// Pays for an action, and tells whether it ended the level.
+/// Charges one action and returns whether it ended the level.
 fn charge(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -> Outcome {
     state.spent -= 1;
     if level.is_won(&state.board) {
@@ -232,6 +241,6 @@ fn charge(level: &Level, state: &mut StateOf<Hk26>, sink: &mut impl FrameSink) -
         draw::exhaustion(level, state, sink);
         Outcome::GameOver
     } else {
-        Outcome::Going
+        Outcome::Continue
     }
 }

@@ -1,14 +1,23 @@
-//! kq19: every key moves all grains of a heap at once; loose grains are reshaped by what stops them, a hard heap is not.
+//! `kq19`: every key moves all grains of a heap at once. Obstacles reshape a loose heap but not a
+//! hard one.
 //!
-//! The heap must fill an outline exactly. In the loose state each grain is stopped alone, so a wall is a die that dents the
-//! heap; in the hard state grains that touch are one body that moves whole or not at all. Glue holds loose grains only.
+//! The rules:
+//!
+//! * An arrow key moves every grain by one cell, except stuck ones. ACTION5 switches between the
+//!   loose and the hard state.
+//! * In the loose state each grain is stopped individually: a wall stops it, and so does a stuck
+//!   grain in front of it. Glue holds a loose grain in place.
+//! * In the hard state, grains that touch, corners included, form one body that moves as a whole or
+//!   not at all. Glue has no effect.
+//! * The level is won when the grains fill the outline of their kind exactly. It is lost when the
+//!   budget of actions, if there is one, is used up.
 
 mod draw;
 mod heap;
 mod levels;
 
 use draw::Look;
-use heap::{Ground, Heap, Places};
+use heap::{CellSet, Ground, Heap};
 use rhae_engine::{
     Action, ActionKind, ActionSet, Baseline, Direction, Facts, Frame, FrameSink, Game, LevelIndex,
     Outcome, Packer, State, StateOf, Unpacker,
@@ -17,14 +26,14 @@ use rhae_engine::{
 const FACTS: Facts = Facts {
     id: "kq19-v1",
     baselines: &[
-        Baseline::solved(7),
-        Baseline::solved(15),
-        Baseline::solved(14),
-        Baseline::solved(15),
-        Baseline::solved(16),
-        Baseline::solved(15),
-        Baseline::solved(17),
-        Baseline::solved(22),
+        Baseline::from_optimum(7),
+        Baseline::from_optimum(15),
+        Baseline::from_optimum(14),
+        Baseline::from_optimum(15),
+        Baseline::from_optimum(16),
+        Baseline::from_optimum(15),
+        Baseline::from_optimum(17),
+        Baseline::from_optimum(22),
     ],
     actions: ActionSet::ARROWS
         .with(ActionKind::Action5)
@@ -35,18 +44,17 @@ const FACTS: Facts = Facts {
     solutions: include_str!("kq19/solutions.txt"),
 };
 
-/// The rules; see the head of this file.
 pub(crate) struct Kq19;
 
-/// What does not change while a level is played.
+/// The data that does not change while a level is played.
 pub(crate) struct Room {
     ground: Ground,
     start: Heap,
-    /// How many grains of each kind there are.
+    /// The number of grains of each kind.
     counts: [u32; 2],
-    /// The outline each kind of grain must fill.
-    targets: [Places; 2],
-    /// How many actions there are before the level is lost; `None` if it cannot be lost.
+    /// The outline that each kind of grain must fill.
+    targets: [CellSet; 2],
+    /// The number of actions until the level is lost; `None` if there is no limit.
     budget: Option<u8>,
     background: Frame,
 }
@@ -62,7 +70,7 @@ impl Game for Kq19 {
 
     type Level = Room;
     type Board = Heap;
-    /// How many actions are left; a level without a budget never touches it.
+    /// The number of actions left; constant in a level without a budget.
     type Spent = u8;
 
     fn level(index: LevelIndex, _seed: u64) -> Room {
@@ -91,7 +99,8 @@ impl Game for Kq19 {
         let stuck = room.ground.stuck(&state.board, direction);
         sink.frame(|frame| draw::motion(room, state, stuck, direction, frame));
         if stuck == state.board.all() {
-            // A refused step shakes twice, so that it is told apart from one that moved at least something.
+            // A step that moves nothing shakes twice, so that it differs from one that moved a
+            // grain.
             sink.frame(|frame| draw::heap(room, state, Look::Plain, frame));
             sink.frame(|frame| draw::motion(room, state, stuck, direction, frame));
             return outcome(lost);
@@ -116,7 +125,7 @@ impl Game for Kq19 {
         );
     }
 
-    fn undone(
+    fn on_undo(
         room: &Room,
         state: &mut StateOf<Self>,
         restored: bool,
@@ -124,20 +133,20 @@ impl Game for Kq19 {
     ) -> Outcome {
         let lost = spend(room, state);
         if !restored {
-            // There is nothing to go back to: the heap is held, as by a wall.
+            // Nothing to undo: the heap is shown as if a wall stopped it.
             sink.frame(|frame| draw::motion(room, state, state.board.all(), Direction::Up, frame));
         }
         outcome(lost)
     }
 
-    /// Grains never come or go, so the number of each kind is the level's.
+    /// Packs the positions of the grains. Their number is constant and known from the level.
     #[inline]
     fn pack(room: &Room, state: &StateOf<Self>) -> Option<u128> {
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 8);
         packer.put(u64::from(state.board.hard), 1);
         for (&grains, &count) in state.board.grains.iter().zip(&room.counts) {
-            packer.put_places(grains, count);
+            packer.put_positions(grains, count);
         }
         packer.finish()
     }
@@ -145,7 +154,7 @@ impl Game for Kq19 {
     #[inline]
     fn unpack(room: &Room, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
-        let [second, first] = [1, 0].map(|kind| fields.take_places(room.counts[kind]));
+        let [second, first] = [1, 0].map(|kind| fields.take_positions(room.counts[kind]));
         let (hard, spent) = (fields.take(1) == 1, fields.take_u8(8));
         Some(State {
             board: Heap {
@@ -157,7 +166,7 @@ impl Game for Kq19 {
     }
 }
 
-/// Takes one action from the budget; whether it was the last.
+/// Charges one action and returns whether the budget is used up.
 fn spend(room: &Room, state: &mut StateOf<Kq19>) -> bool {
     if room.budget.is_some() {
         state.spent = state.spent.saturating_sub(1);
@@ -169,6 +178,6 @@ const fn outcome(lost: bool) -> Outcome {
     if lost {
         Outcome::GameOver
     } else {
-        Outcome::Going
+        Outcome::Continue
     }
 }

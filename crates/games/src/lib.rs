@@ -1,10 +1,30 @@
-//! The environments that ship with Rhae: one module each, one explicit registry.
+//! The environments that ship with Rhae: one module for each, and an explicit registry.
 //!
-//! A game is `src/<id>.rs` (facts, then rules) and what belongs to it in `src/<id>/` (levels as text maps, drawing, stored
-//! solutions). To add one, write those files, its page in `docs/games/`, a `mod` line and a line in
-//! the registry below. The generic suite then tests it.
+//! [`find`] looks up a game by id, [`Entry::open`] starts a play of it as a `Box<dyn Environment>`,
+//! and [`visit`] runs code that is generic over the game, such as a search.
 //!
-//! **Boundary:** agents cannot see this crate. Nothing here does I/O, reads a clock or draws ambient randomness.
+//! ```
+//! use rhae_engine::{LevelIndex, PlayState};
+//!
+//! let entry = rhae_games::find("kq19")?;
+//! let mut play = entry.open(0);
+//! for level in 0..entry.facts.level_count() {
+//!     for action in entry.facts.solution(LevelIndex(level as u8)) {
+//!         play.act(action)?;
+//!     }
+//! }
+//! assert_eq!(play.observation().state, PlayState::Win);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Adding a game
+//!
+//! A game consists of `src/<id>.rs` (facts, then rules) and further files in `src/<id>/` (levels as
+//! text maps, drawing, stored solutions). To add one, write these files, its page in `docs/games/`,
+//! a `mod` line and a line in the registry below. The generic test suite then covers it.
+//!
+//! **Boundary:** agents cannot depend on this crate. Nothing here does I/O, reads a clock or uses
+//! ambient randomness.
 
 mod bx20;
 mod hk26;

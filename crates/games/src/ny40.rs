@@ -1,7 +1,21 @@
-//! Push-off: in a hall without friction you move only away from something you touch, and what you push off flies the other way.
+//! `ny40`: in a hall without friction you move only by pushing off something you touch, and a stone
+//! that you push off flies the other way.
 //!
-//! The hall has 11 × 11 cells, each a bit of a `u128`, so that the flight of any number of things is a few shifts. Its
-//! outermost cells are wall or void; therefore nothing that stands or flies ever leaves the bits of its row.
+//! The rules:
+//!
+//! * An arrow key pushes you in a direction if you touch a wall or a loose stone on the opposite
+//!   side, or stand on moss. You fly until something stops you. The loose stones that you pushed
+//!   off, except those on moss, fly in the opposite direction.
+//! * Walls and resting stones stop what flies. Moss stops everything that comes onto it. Over the
+//!   void, stones are lost, and if you fall the level is lost.
+//! * ACTION5 grips all stones next to you, or releases them. Gripped stones move with you as one
+//!   body.
+//! * The level is won when you are on your ring and a stone is on every stone ring. It is also lost
+//!   when fewer stones than rings are left or the budget of actions is used up.
+//!
+//! The hall has 11 × 11 cells, each one bit of a `u128`, so that the flight of any number of stones
+//! is a few shifts. The outermost cells are wall or void, so nothing ever leaves the bits of its
+//! row.
 
 mod draw;
 mod flight;
@@ -18,30 +32,29 @@ use serde::{Deserialize, Serialize};
 use draw::Moment;
 use flight::push;
 
-/// Pushing off walls and loose stones.
 pub(crate) struct Ny40;
 
 /// A set of cells: bit `y * WIDTH + x`.
 type Cells = u128;
 
-/// Columns, and rows, of the hall.
+/// The number of columns, and of rows, of the hall.
 const WIDTH: usize = 11;
 
-/// The first cell that is not outermost, and how many there are from it to the last, row by row.
+/// The first inner cell, and the number of cells from it to the last inner cell, row by row.
 const INNER: u32 = WIDTH as u32 + 1;
 const INNER_CELLS: u32 = (WIDTH * WIDTH) as u32 - 2 * INNER;
 
-/// Where the four cells beside one are, counted from the one above it.
+/// The offsets of the four neighbours of a cell, counted from the upper one.
 const SIDES: [usize; 4] = [0, WIDTH - 1, WIDTH + 1, 2 * WIDTH];
 
-/// Cells beside one, a bit for each side.
+/// Returns which neighbours of a cell are in a set, one bit for each side.
 #[inline]
 fn sides(cells: Cells, one: Cells) -> u64 {
     let around = (cells >> above(one)) as u64;
     (0..4).fold(0, |sides, side| sides | (around >> SIDES[side] & 1) << side)
 }
 
-/// The cells on some sides of one.
+/// Returns the neighbours of a cell on the given sides.
 #[inline]
 fn on_sides(sides: u64, one: Cells) -> Cells {
     let around = (0..4).fold(0, |around, side| {
@@ -50,34 +63,34 @@ fn on_sides(sides: u64, one: Cells) -> Cells {
     Cells::from(around) << above(one)
 }
 
-/// The number of the cell above one; beside one in the first row there is nothing.
+/// Returns the index of the upper neighbour of a cell. It saturates in the first row, in which no
+/// object ever is.
 #[inline]
 const fn above(cell: Cells) -> u32 {
     cell.trailing_zeros().saturating_sub(WIDTH as u32)
 }
 
-/// What does not change while a level is played.
+/// The data that does not change while a level is played.
 pub(crate) struct Hall {
     walls: Cells,
-    /// Rough ground: stops what comes onto it, and gives a hold in every direction.
+    /// Rough ground: it stops everything that comes onto it and allows a push in every direction.
     moss: Cells,
-    /// No ground: what comes there falls.
+    /// Missing ground: everything that comes there falls.
     void: Cells,
     your_ring: Cells,
     stone_rings: Cells,
     start: Board,
-    /// Actions until the level is lost; 0 for no limit.
+    /// The number of actions until the level is lost; 0 for no limit.
     budget: u8,
     background: Frame,
 }
 
-/// Where everything is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
     you: Cells,
-    /// All stones, the held ones included.
+    /// All stones, including held ones.
     stones: Cells,
-    /// The stones that move with you; each lies next to you.
+    /// The stones that move with you, each next to you.
     held: Cells,
 }
 
@@ -86,15 +99,15 @@ impl Board {
         self.you | self.held
     }
 
-    /// The stones that are not held.
+    /// Returns the stones that are not held.
     const fn loose(&self) -> Cells {
         self.stones & !self.held
     }
 }
 
-/// The cells next to these, in a direction.
+/// Returns the cells moved by one step in a direction.
 #[inline]
-const fn beside(cells: Cells, direction: Direction) -> Cells {
+const fn shifted(cells: Cells, direction: Direction) -> Cells {
     match direction {
         Direction::Up => cells >> WIDTH,
         Direction::Down => cells << WIDTH,
@@ -104,9 +117,9 @@ const fn beside(cells: Cells, direction: Direction) -> Cells {
 }
 
 impl Hall {
-    /// The walls and loose stones right behind the body, seen from where it is pushed to.
+    /// Returns the walls and loose stones that the body touches on one side.
     fn touched(&self, board: &Board, behind: Direction) -> Cells {
-        beside(board.body(), behind) & !board.body() & (self.walls | board.stones)
+        shifted(board.body(), behind) & !board.body() & (self.walls | board.stones)
     }
 
     fn is_won(&self, board: &Board) -> bool {
@@ -122,14 +135,14 @@ impl Game for Ny40 {
     const FACTS: Facts = Facts {
         id: "ny40-v1",
         baselines: &[
-            Baseline::solved(5),
-            Baseline::solved(13),
-            Baseline::solved(14),
-            Baseline::solved(15),
-            Baseline::solved(16),
-            Baseline::solved(18),
-            Baseline::solved(21),
-            Baseline::solved(24),
+            Baseline::from_optimum(5),
+            Baseline::from_optimum(13),
+            Baseline::from_optimum(14),
+            Baseline::from_optimum(15),
+            Baseline::from_optimum(16),
+            Baseline::from_optimum(18),
+            Baseline::from_optimum(21),
+            Baseline::from_optimum(24),
         ],
         actions: ActionSet::ARROWS
             .with(ActionKind::Action5)
@@ -142,7 +155,7 @@ impl Game for Ny40 {
 
     type Level = Hall;
     type Board = Board;
-    /// Actions taken, where they are limited.
+    /// The number of actions taken, in levels with a budget.
     type Spent = u8;
 
     fn level(index: LevelIndex, _seed: u64) -> Hall {
@@ -192,7 +205,7 @@ impl Game for Ny40 {
         draw::picture(hall, state, Moment::Rest, frame);
     }
 
-    fn undone(
+    fn on_undo(
         hall: &Hall,
         state: &mut StateOf<Self>,
         restored: bool,
@@ -200,21 +213,22 @@ impl Game for Ny40 {
     ) -> Outcome {
         let spent = spend(hall, state);
         if !restored {
-            // The marks of what gives a hold go out and come back: nothing else happened.
+            // Nothing to undo: the marks of the holds blink.
             blink(hall, state, Moment::Flight, sink);
         }
         spent
     }
 
-    /// Held stones lie next to you, so a bit for each side tells them; who fell is nowhere.
+    /// Packs the state. Held stones are next to you and need one bit for each side; after a fall
+    /// there is no position of yours.
     #[inline]
     fn pack(_hall: &Hall, state: &StateOf<Self>) -> Option<u128> {
         let board = &state.board;
         let mut packer = Packer::new();
         packer.put(u64::from(state.spent), 8);
-        packer.put_place(board.you);
+        packer.put_position(board.you);
         packer.put_set(board.stones, INNER, INNER_CELLS);
-        // Most often nothing is held.
+        // Usually nothing is held, so this case is checked first.
         let held = if board.held == 0 {
             0
         } else {
@@ -229,7 +243,7 @@ impl Game for Ny40 {
     fn unpack(_hall: &Hall, packed: u128) -> Option<StateOf<Self>> {
         let mut fields = Unpacker::new(packed);
         let (held, stones) = (fields.take(4), fields.take_set(INNER, INNER_CELLS));
-        let (you, spent) = (fields.take_place(), fields.take_u8(8));
+        let (you, spent) = (fields.take_position(), fields.take_u8(8));
         Some(State {
             board: Board {
                 you,
@@ -241,20 +255,21 @@ impl Game for Ny40 {
     }
 }
 
-/// Every action costs one unit, refused ones and undo included; the last unit loses the level unless it wins it.
+/// Charges one action; blocked actions and undo cost the same. The last one loses the level unless
+/// it wins it.
 fn spend(hall: &Hall, state: &mut StateOf<Ny40>) -> Outcome {
     if hall.budget == 0 {
-        return Outcome::Going;
+        return Outcome::Continue;
     }
     state.spent = state.spent.saturating_add(1);
     if state.spent >= hall.budget {
         Outcome::GameOver
     } else {
-        Outcome::Going
+        Outcome::Continue
     }
 }
 
-/// Takes hold of every stone beside you, or lets go of all.
+/// Grips every stone next to you, or releases all.
 fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
     let board = &mut state.board;
     if board.held != 0 {
@@ -262,14 +277,14 @@ fn grip(hall: &Hall, state: &mut StateOf<Ny40>, sink: &mut impl FrameSink) {
         return;
     }
     for side in Direction::ALL {
-        board.held |= beside(board.you, side) & board.stones;
+        board.held |= shifted(board.you, side) & board.stones;
     }
     if board.held == 0 {
         blink(hall, state, Moment::Grasping, sink);
     }
 }
 
-/// Shows a moment twice, with the picture at rest between and after.
+/// Shows a moment twice, with the settled frame in between.
 fn blink(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, sink: &mut impl FrameSink) {
     for shown in [moment, Moment::Rest, moment] {
         sink.frame(|frame| draw::picture(hall, state, shown, frame));

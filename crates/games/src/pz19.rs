@@ -1,10 +1,19 @@
-//! `pz19`: fold a sheet, punch through all its layers, and make exactly the marked holes with few punches.
+//! `pz19`: fold a sheet of paper, punch through all its layers, and make exactly the marked holes
+//! with a limited number of punches.
 //!
-//! Arrow keys fold (and roll the crease on and back), the further key presses a fold flat or opens the last one, a click
-//! punches. A wrong hole, or a mark left over when the punches are used up, ruins the sheet; there are three sheets.
-//! Levels are generated from the seed, all with the same optimum: see [`levels`].
+//! The rules:
 //!
-//! **Invariant:** a board never holds a hole that is not wanted: such a board is judged, and replaced, within the step.
+//! * An arrow key starts a fold or moves the crease of the live fold. ACTION5 presses the live fold
+//!   flat, or opens the last pressed one. A click punches through all layers at that place, up to
+//!   the first plate.
+//! * A hole that is not marked ruins the sheet, and so does a missing mark when the punches are
+//!   used up. A fresh sheet replaces a ruined one; the third ruined sheet loses the level.
+//! * The level is won when exactly the marked holes are made.
+//!
+//! Levels are generated from the seed, all with the same optimum; see [`levels`].
+//!
+//! **Invariant:** after a step, no hole on a board is unmarked: a ruined sheet is replaced within
+//! the step.
 
 mod draw;
 mod levels;
@@ -26,27 +35,27 @@ use sheet::Sheet;
 
 pub(crate) struct Pz19;
 
-/// How many sheets there are for a level. A packed state has two bits for them.
+/// The number of sheets for a level. A packed state has two bits for it.
 const SHEETS: u8 = 3;
 const _: () = assert!(SHEETS < 4);
 
-/// A level: the sheet and its picture.
+/// A level: the sheet and its background images.
 pub(crate) struct Level {
     sheet: Sheet,
     canvas: Canvas,
 }
 
-/// The sheet on the table. The punches left belong to it: a sheet with fewer left is another position.
+/// The current sheet, including the punches left for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
-    /// The open cells of the sheet, those that were open from the start included.
+    /// The open cells of the sheet, including those that are open from the start.
     open: Cells,
     folds: Folds,
     punches: u8,
 }
 
-/// The sheets that are left, the one on the table included. They do not tell positions apart: how many are left never makes
-/// a way to the end shorter or longer.
+/// The number of sheets left, including the current one. It is not part of the board, because it
+/// does not affect the shortest solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Sheets(u8);
 
@@ -54,14 +63,14 @@ impl Game for Pz19 {
     const FACTS: Facts = Facts {
         id: "pz19-v1",
         baselines: &[
-            Baseline::solved(levels::PLANS[0].optimum),
-            Baseline::solved(levels::PLANS[1].optimum),
-            Baseline::solved(levels::PLANS[2].optimum),
-            Baseline::solved(levels::PLANS[3].optimum),
-            Baseline::solved(levels::PLANS[4].optimum),
-            Baseline::solved(levels::PLANS[5].optimum),
-            Baseline::solved(levels::PLANS[6].optimum),
-            Baseline::solved(levels::PLANS[7].optimum),
+            Baseline::from_optimum(levels::LEVELS[0].optimum),
+            Baseline::from_optimum(levels::LEVELS[1].optimum),
+            Baseline::from_optimum(levels::LEVELS[2].optimum),
+            Baseline::from_optimum(levels::LEVELS[3].optimum),
+            Baseline::from_optimum(levels::LEVELS[4].optimum),
+            Baseline::from_optimum(levels::LEVELS[5].optimum),
+            Baseline::from_optimum(levels::LEVELS[6].optimum),
+            Baseline::from_optimum(levels::LEVELS[7].optimum),
         ],
         actions: ActionSet::ARROWS
             .with(ActionKind::Action5)
@@ -106,14 +115,15 @@ impl Game for Pz19 {
                 }
             }
         }
-        Outcome::Going
+        Outcome::Continue
     }
 
     fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
         level.canvas.settled(&level.sheet, state, frame);
     }
 
-    /// Every place where a punch is right, and one where it is wrong: all wrong punches end alike, with a fresh sheet.
+    /// Returns every place where a punch makes only marked holes, and one where it does not. All
+    /// wrong punches have the same effect: a fresh sheet.
     #[inline]
     fn clicks(level: &Level, state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {
         let look = level
@@ -151,7 +161,6 @@ impl Game for Pz19 {
     }
 }
 
-/// A new sheet.
 fn fresh(sheet: &Sheet) -> Board {
     Board {
         open: sheet.gaps,
@@ -164,7 +173,7 @@ fn roll(level: &Level, state: &mut StateOf<Pz19>, toward: Direction, sink: &mut 
     let (canvas, sheet, before) = (&level.canvas, &level.sheet, state.board.folds);
     match before.rolled(toward, sheet.size) {
         Ok(folds) => {
-            // A flap that is rolled back to nothing rises from where it lay.
+            // A flap that is rolled back completely is drawn rising from its previous position.
             state.board.folds = if folds.list().len() < before.list().len() {
                 before
             } else {
@@ -204,7 +213,7 @@ fn punch(
         place.map_or(0, |(x, y)| sheet.punched(&state.board.folds, x, y)) & !state.board.open;
     let Some(place) = place.filter(|_| holes != 0) else {
         sink.frame(|frame| canvas.missed(sheet, state, click, frame));
-        return Outcome::Going;
+        return Outcome::Continue;
     };
     sink.frame(|frame| canvas.punching(sheet, state, place, frame));
     state.board.open |= holes;
@@ -219,7 +228,7 @@ fn punch(
         return Outcome::LevelWon;
     }
     if wrong == 0 && state.board.punches > 0 {
-        return Outcome::Going;
+        return Outcome::Continue;
     }
     state.board.folds = Folds::NONE;
     for lit in [true, false, true, false] {
@@ -231,7 +240,7 @@ fn punch(
     if state.spent.0 == 0 {
         Outcome::GameOver
     } else {
-        Outcome::Going
+        Outcome::Continue
     }
 }
 

@@ -1,11 +1,10 @@
-//! Finding a game by name, and running generic code on it.
+//! The lookup of a game by name, and generic code that runs on a game chosen at run time.
 
-use rhae_engine::{Environment, Facts, Game, GameId, Native};
+use rhae_engine::{Environment, Facts, Game, GameId, NativeEnvironment};
 
 /// A registered game with its type erased.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// What is known of it without playing.
     pub facts: &'static Facts,
     open: fn(u64) -> Box<dyn Environment>,
 }
@@ -14,43 +13,77 @@ impl Entry {
     pub(crate) const fn of<G: Game>() -> Self {
         Self {
             facts: const { &G::FACTS },
-            open: |seed| Box::new(Native::<G>::new(seed)),
+            open: |seed| Box::new(NativeEnvironment::<G>::new(seed)),
         }
     }
 
-    /// A new play under a seed, as after its first RESET.
+    /// Starts a play in the state after its first RESET.
     pub fn open(&self, seed: u64) -> Box<dyn Environment> {
         (self.open)(seed)
     }
 
-    /// The id with its version.
+    /// Returns the id, including its version.
     pub fn id(&self) -> GameId {
         self.facts.game_id()
     }
 }
 
-/// Code that is generic over the game, such as a search: [`visit`](crate::visit) runs it on one chosen by its id.
+/// Code that is generic over the game, such as a search. [`visit`](crate::visit) runs it on the
+/// game with a given id.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Game;
+/// use rhae_games::Visitor;
+///
+/// /// Returns the size of a game's board in bytes.
+/// struct BoardSize;
+///
+/// impl Visitor for BoardSize {
+///     type Output = usize;
+///
+///     fn visit<G: Game>(self) -> usize {
+///         size_of::<G::Board>()
+///     }
+/// }
+///
+/// assert!(rhae_games::visit("kq19-v1", BoardSize).is_some_and(|bytes| bytes > 0));
+/// assert_eq!(rhae_games::visit("zz99-v1", BoardSize), None);
+/// ```
 pub trait Visitor {
-    /// What it gives.
     type Output;
 
-    /// Runs on the game.
     fn visit<G: Game>(self) -> Self::Output;
 }
 
-/// No registered game has this name.
+/// The error of [`find`]: no registered game has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no environment `{name}`{}; `rhae games list` shows all{hint}", .nearest.as_ref().map_or_else(String::new, |nearest| format!(", the nearest is `{nearest}`")))]
 pub struct UnknownGame {
-    /// The name asked for.
+    /// The requested name, in lower case.
     pub name: String,
-    /// The registered id that differs least, if it differs in two characters at most.
+    /// The most similar registered id, if it differs in at most two characters.
     pub nearest: Option<String>,
-    /// What else a caller could do, to stand behind the rest; empty if nothing.
+    /// A further suggestion of the caller, appended to the message; may be empty.
     pub hint: &'static str,
 }
 
-/// The game with this id, or the newest version of the game with these four characters; upper case is no matter.
+/// Returns the game with this id, or the newest version of the game with these four characters.
+/// Case is ignored.
+///
+/// # Errors
+///
+/// Returns [`UnknownGame`], with a suggestion if a registered id is similar.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(rhae_games::find("KQ19")?.id().as_str(), "kq19-v1");
+/// let error = rhae_games::find("kq91").err().expect("there is no such game");
+/// assert_eq!(error.nearest.as_deref(), Some("kq19-v1"));
+/// # Ok::<(), rhae_games::UnknownGame>(())
+/// ```
 pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
     let name = &*name.to_ascii_lowercase();
     let exact = crate::ALL.iter().find(|entry| entry.facts.id == name);
@@ -76,7 +109,7 @@ pub fn find(name: &str) -> Result<&'static Entry, UnknownGame> {
     })
 }
 
-/// How many characters must be inserted, removed or replaced to turn one text into the other.
+/// Returns the Levenshtein distance of two texts in characters.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -94,10 +127,11 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 macro_rules! registry {
     ($($module:ident :: $game:ident),* $(,)?) => {
-        /// Every game, older versions of one before newer ones.
+        /// Every game. Older versions of a game come before newer ones.
         pub const ALL: &[Entry] = &[$(Entry::of::<$module::$game>()),*];
 
-        /// The source files of a game's rules, its main file first; none for an id that is not registered.
+        /// Returns the source files of a game's rules as text, its main file first, for comparing
+        /// games with each other. Returns an empty list if the id is not registered.
         pub fn rule_sources(id: &str) -> Vec<&'static str> {
             let mut sources = Vec::new();
             $(if <$module::$game as rhae_engine::Game>::FACTS.id == id {
@@ -107,7 +141,8 @@ macro_rules! registry {
             sources
         }
 
-        /// Runs generic code on the game with this full id.
+        /// Runs generic code on the game with this full id, or returns `None` if it is not
+        /// registered.
         pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<V::Output> {
             $(if <$module::$game as rhae_engine::Game>::FACTS.id == id {
                 return Some(visitor.visit::<$module::$game>());
@@ -124,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distance_counts_edits() {
+    fn edit_distance_counts_insertions_deletions_and_replacements() {
         assert_eq!(edit_distance("kq19", "kq19"), 0);
         assert_eq!(edit_distance("kq91", "kq19"), 2);
         assert_eq!(edit_distance("", "abc"), 3);

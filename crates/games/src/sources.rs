@@ -1,6 +1,7 @@
-//! The rules of the games as text, for comparing them. Levels, pictures and tests are no rules and are left out.
+//! The text of the games' rules for comparing games with each other. Levels, drawing code and tests
+//! are not rules and are omitted.
 
-/// The files that a game's rules have beside its main one.
+/// Returns the rule files of a game other than its main file.
 pub(crate) fn further_sources(id: &str) -> &'static [&'static str] {
     match id {
         "kq19-v1" => &[include_str!("kq19/heap.rs")],

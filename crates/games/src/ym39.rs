@@ -1,8 +1,13 @@
-//! `ym39`: creatures that come to whom they look at, and then look where it looks.
+//! `ym39`: a called creature attracts the creatures that look at it, and they adopt its gaze.
 //!
-//! A click calls the creature under it. Whoever sees the called one walks up to it and takes over its gaze; the called one
-//! itself does not move. The coloured creatures have to be brought to the nests of their colours, with all others as
-//! waymarks. What a call does to the creatures is in `herd`, the levels are in `levels`, the pictures in `draw`.
+//! The rules:
+//!
+//! * A click calls the creature under it. Every creature that sees the called one walks up to it
+//!   and then looks in the same direction. The called creature does not move.
+//! * Shy, restless and sleeping creatures behave differently; see [`herd`].
+//! * The level is won when every nest contains a creature of its colour. A level cannot be lost.
+//!
+//! The effect of a call is in `herd`, the levels are in `levels`, the drawing code is in `draw`.
 
 mod draw;
 mod herd;
@@ -13,19 +18,19 @@ use rhae_engine::{
     Packer, State, StateOf, Unpacker,
 };
 
-use herd::{Answer, Call, Cell, Herd, Kind, Land};
+use herd::{Call, Cell, Herd, Kind, Land, Responses};
 
 const FACTS: Facts = Facts {
     id: "ym39-v1",
     baselines: &[
-        Baseline::solved(4),
-        Baseline::solved(8),
-        Baseline::solved(9),
-        Baseline::solved(9),
-        Baseline::solved(10),
-        Baseline::solved(12),
-        Baseline::solved(13),
-        Baseline::solved(16),
+        Baseline::from_optimum(4),
+        Baseline::from_optimum(8),
+        Baseline::from_optimum(9),
+        Baseline::from_optimum(9),
+        Baseline::from_optimum(10),
+        Baseline::from_optimum(12),
+        Baseline::from_optimum(13),
+        Baseline::from_optimum(16),
     ],
     actions: ActionSet::of(&[ActionKind::Action6, ActionKind::Action7]),
     tags: &["click"],
@@ -34,16 +39,15 @@ const FACTS: Facts = Facts {
     solutions: include_str!("ym39/solutions.txt"),
 };
 
-/// The game's type.
 pub(crate) struct Ym39;
 
-/// The most nests in one level.
-const NESTS: usize = 3;
+/// The maximum number of nests in a level.
+const MAX_NESTS: usize = 3;
 
-/// A level: the land, its nests, where the creatures begin, and the picture of all that stays.
+/// A level: the land, its nests, the initial position of the creatures, and the background.
 pub(crate) struct Level {
     land: Land,
-    nests: [(Cell, Kind); NESTS],
+    nests: [(Cell, Kind); MAX_NESTS],
     nest_count: usize,
     start: Herd,
     background: Frame,
@@ -55,10 +59,10 @@ impl Level {
         &self.nests[..self.nest_count]
     }
 
-    /// Whether a creature of the nest's colour sits in the nest.
+    /// Returns whether a creature of the nest's colour is in the nest.
     #[inline]
     fn is_home(&self, herd: &Herd, (cell, kind): (Cell, Kind)) -> bool {
-        herd.those_at(cell) & self.land.those_of(kind) != 0
+        herd.creatures_at(cell) & self.land.creatures_of(kind) != 0
     }
 
     #[inline]
@@ -93,35 +97,35 @@ impl Game for Ym39 {
         sink: &mut impl FrameSink,
     ) -> Outcome {
         let Action::Action6 { x, y } = action else {
-            return Outcome::Going;
+            return Outcome::Continue;
         };
         let herd = &mut state.board;
         let call = Call::new(&level.land, herd, draw::cell_at(x, y));
         if call.is_idle() {
             show_gazes(level, herd, call.cell, sink);
-            return Outcome::Going;
+            return Outcome::Continue;
         }
-        answer(level, herd, &call, sink)
+        respond(level, herd, &call, sink)
     }
 
     fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
         draw::draw(level, &state.board, frame);
     }
 
-    fn undone(
+    fn on_undo(
         level: &Level,
         state: &mut StateOf<Self>,
         restored: bool,
         sink: &mut impl FrameSink,
     ) -> Outcome {
         if !restored {
-            // Nobody has moved yet: everybody looks, and nobody was called.
+            // Nothing to undo: all gazes are shown, and no creature is marked as called.
             sink.frame(|frame| {
                 draw::draw(level, &state.board, frame);
                 draw::draw_all_gazes(level, &state.board, frame);
             });
         }
-        Outcome::Going
+        Outcome::Continue
     }
 
     #[inline]
@@ -148,35 +152,41 @@ impl Game for Ym39 {
     }
 }
 
-/// Those who see the called creature walk and look along, a restless one turns, and sleepers wake.
+/// Executes a call: the creatures that see the called one walk and adopt its gaze, a restless one
+/// turns, and sleepers wake.
 #[inline]
-fn answer<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut S) -> Outcome {
-    let answer = herd::answer(&level.land, herd, call, S::DRAWS);
+fn respond<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut S) -> Outcome {
+    let responses = herd::respond(&level.land, herd, call, S::DRAWS);
     let turns = call.turning != 0;
-    if answer.is_empty() && !turns {
+    if responses.is_empty() && !turns {
         show_gazes(level, herd, call.cell, sink);
-        return Outcome::Going;
+        return Outcome::Continue;
     }
-    show_call(level, herd, &answer, call.cell, sink);
+    show_call(level, herd, &responses, call.cell, sink);
     if S::DRAWS {
-        (1..=answer.longest()).for_each(|steps| {
-            show_called(level, &herd::walked(herd, &answer, steps), call.cell, sink)
+        (1..=responses.longest()).for_each(|steps| {
+            show_called(
+                level,
+                &herd::walked(herd, &responses, steps),
+                call.cell,
+                sink,
+            )
         });
     }
-    *herd = answer.arrived;
+    *herd = responses.arrived;
     if turns {
-        if !answer.is_empty() {
-            // Those who came are seen to look along before the called one looks elsewhere.
+        if !responses.is_empty() {
+            // Show the adopted gazes before the called creature turns.
             show_called(level, herd, call.cell, sink);
         }
         herd::turn(herd, call.turning);
     }
     let asleep = *herd;
-    if herd::wake(herd, &answer) {
+    if herd::wake(herd, &responses) {
         show_called(level, &asleep, call.cell, sink);
     }
     if !level.is_won(herd) {
-        return Outcome::Going;
+        return Outcome::Continue;
     }
     for wide in [true, false, true] {
         sink.frame(|frame| {
@@ -187,12 +197,18 @@ fn answer<S: FrameSink>(level: &Level, herd: &mut Herd, call: &Call, sink: &mut 
     Outcome::LevelWon
 }
 
-/// The called one lights up, and with it the gazes of those who see it.
-fn show_call(level: &Level, herd: &Herd, answer: &Answer, cell: Cell, sink: &mut impl FrameSink) {
+/// Lights up the called creature and the gazes of those that see it.
+fn show_call(
+    level: &Level,
+    herd: &Herd,
+    responses: &Responses,
+    cell: Cell,
+    sink: &mut impl FrameSink,
+) {
     sink.frame(|frame| {
         draw::draw(level, herd, frame);
-        for walk in answer.walks() {
-            draw::draw_gaze(level, herd, walk.who(), frame);
+        for walk in responses.walks() {
+            draw::draw_gaze(level, herd, walk.index(), frame);
         }
         draw::draw_called(frame, cell);
     });
@@ -205,7 +221,8 @@ fn show_called(level: &Level, herd: &Herd, cell: Cell, sink: &mut impl FrameSink
     });
 }
 
-/// Nobody answers: the clicked place lights up and all gazes are shown, none of which ends there.
+/// Shows that a call had no effect: the clicked cell lights up and all gazes are drawn, none of
+/// which ends there.
 fn show_gazes(level: &Level, herd: &Herd, cell: Cell, sink: &mut impl FrameSink) {
     for lit in [true, false] {
         sink.frame(|frame| {

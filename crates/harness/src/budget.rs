@@ -1,4 +1,4 @@
-//! How many actions a play may take.
+//! The action budget of a play.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,24 +6,34 @@ use std::str::FromStr;
 use rhae_engine::Baseline;
 use rhae_session::Tally;
 
-/// A limit on actions.
+/// A limit on the actions of a play. A play that uses it up ends as `budget`.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_harness::Budget;
+///
+/// assert_eq!("5x".parse(), Ok(Budget::PerLevel(5)));
+/// assert_eq!("80".parse(), Ok(Budget::PerPlay(80)));
+/// assert_eq!("none".parse(), Ok(Budget::None));
+/// assert!("0".parse::<Budget>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// On each level so many times its baseline, resets included.
+    /// A multiple of the baseline on each level. Level resets count as actions.
     PerLevel(u32),
-    /// On the whole play.
+    /// A number of actions over all levels.
     PerPlay(u64),
-    /// No limit.
     None,
 }
 
 impl Budget {
-    /// Whether the play has used up what it may take.
+    /// Returns whether a play with these counts has used up its budget.
     pub fn is_used_up(self, tally: &Tally, baselines: &[Baseline]) -> bool {
         match self {
             Self::None => false,
             Self::PerPlay(actions) => tally.actions() >= actions,
-            // A level without a baseline has no limit that could be multiplied.
+            // A level without a baseline has no limit.
             Self::PerLevel(times) => baselines.get(tally.level()).is_some_and(|baseline| {
                 tally.actions_on_level() >= baseline.actions.saturating_mul(times)
             }),
@@ -41,10 +51,10 @@ impl fmt::Display for Budget {
     }
 }
 
-/// What is wrong with a budget.
+/// The error for a text that is not a budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a budget: expected `5x` (times the baseline, on each level), a number of actions a play, or `none`"
+    "`{0}` is not a budget: expected `5x` (a multiple of the baseline, on each level), a number of actions per play, or `none`"
 )]
 pub struct BudgetError(String);
 
@@ -75,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn budgets_come_back_and_others_are_refused() {
+    fn budgets_round_trip_and_invalid_texts_are_rejected() {
         for text in ["5x", "1x", "none", "80"] {
             assert_eq!(text.parse::<Budget>().unwrap().to_string(), text);
         }

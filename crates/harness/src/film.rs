@@ -1,12 +1,12 @@
-//! From a replayed recording to the film that pictures and pages are made from.
+//! The conversion of a replayed recording into a film for reports.
 
 use rhae_engine::GameInfo;
 use rhae_protocol::{Entry, Header};
 use rhae_report::{Film, Moment};
 use serde_json::Value;
 
-/// The film of replayed entries. Entries without frames are left out: there is nothing to see of them. Of an environment
-/// that is not at hand the speed is not known; ten frames a second suit most.
+/// Creates a film from replayed entries. Entries without frames are skipped. If `info` is `None`,
+/// the film plays at ten frames per second.
 pub fn film(header: &Header, info: Option<&GameInfo>, entries: Vec<Entry>) -> Film {
     let player = match header.agent_seed {
         Some(seed) => format!("{}, seed {seed}", header.agent),

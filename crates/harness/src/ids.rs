@@ -1,23 +1,37 @@
-//! Ids of runs, cards and plays.
+//! Ids of runs, scorecards and plays.
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::HarnessError;
 
-/// A new run's id, from the system's randomness.
+/// Creates a random run id.
+///
+/// # Errors
+///
+/// Returns [`HarnessError::Randomness`] if the system provides no randomness.
 pub fn new_run_id() -> Result<String, HarnessError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| HarnessError::Randomness(error.to_string()))?;
-    Ok(uuid_form(u128::from_be_bytes(bytes)))
+    Ok(format_uuid(u128::from_be_bytes(bytes)))
 }
 
-/// The id of something within a run: the same whenever the run is resumed.
-pub fn play_id(run_id: &str, repeat: u32, what: &str) -> String {
-    uuid_form(xxh3_128(format!("{run_id}/{repeat}/{what}").as_bytes()))
+/// Returns the id of a play, or of the scorecard if `name` is `card`. The id is a hash of the
+/// arguments, so a resumed run uses the same ids.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_harness::play_id;
+///
+/// assert_eq!(play_id("run", 1, "kq19-v1"), play_id("run", 1, "kq19-v1"));
+/// assert_ne!(play_id("run", 1, "kq19-v1"), play_id("run", 2, "kq19-v1"));
+/// ```
+pub fn play_id(run_id: &str, repeat: u32, name: &str) -> String {
+    format_uuid(xxh3_128(format!("{run_id}/{repeat}/{name}").as_bytes()))
 }
 
-/// 128 bits in the form of a version 4 UUID, which official clients expect.
-fn uuid_form(bits: u128) -> String {
+/// Formats 128 bits as a version 4 UUID, which official clients expect.
+fn format_uuid(bits: u128) -> String {
     let bits = bits & !(0xF << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let hex = format!("{bits:032x}");
     [
@@ -35,8 +49,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_have_the_form_of_a_uuid_and_differ() {
-        assert_eq!(uuid_form(0), "00000000-0000-4000-8000-000000000000");
+    fn ids_are_distinct_uuids() {
+        assert_eq!(format_uuid(0), "00000000-0000-4000-8000-000000000000");
         assert_ne!(play_id("a", 1, "ab12-v1"), play_id("a", 2, "ab12-v1"));
         assert_eq!(play_id("a", 1, "ab12-v1"), play_id("a", 1, "ab12-v1"));
         assert_ne!(new_run_id().unwrap(), new_run_id().unwrap());

@@ -1,4 +1,4 @@
-//! The journal of a run: one JSON object a line, appended and synced.
+//! The journal of a run: one JSON object per line, appended and synced.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -8,18 +8,22 @@ use rhae_protocol::{JournalLine, PlayResult};
 
 use crate::HarnessError;
 
-/// The plays that a run folder's journal holds, without touching it.
+/// Loads the results of all journalled plays, without locking or changing the journal.
+///
+/// # Errors
+///
+/// Returns an error if the journal is missing or has a malformed line.
 pub fn load_plays(folder: &Path) -> Result<Vec<PlayResult>, HarnessError> {
     let path = folder.join("journal.jsonl");
     let bytes = std::fs::read(&path).map_err(|error| HarnessError::File {
-        what: "read",
+        operation: "read",
         path: path.clone(),
         error,
     })?;
     Ok(plays(parse(&path, &bytes)?.1))
 }
 
-/// The plays among a journal's lines.
+/// Returns the results of the plays among the lines of a journal.
 pub(crate) fn plays(lines: Vec<JournalLine>) -> Vec<PlayResult> {
     let play = |line| {
         if let JournalLine::Play { result, .. } = line {
@@ -31,13 +35,14 @@ pub(crate) fn plays(lines: Vec<JournalLine>) -> Vec<PlayResult> {
     lines.into_iter().filter_map(play).collect()
 }
 
-/// How many bytes of a journal are whole lines, and what they say. What a crash cut off after them may be anything.
+/// Parses the complete lines of a journal and returns their length in bytes. An incomplete last
+/// line, which a crash can leave, is ignored.
 fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<JournalLine>), HarnessError> {
-    let whole = bytes
+    let complete = bytes
         .iter()
         .rposition(|&byte| byte == b'\n')
         .map_or(0, |end| end + 1);
-    let lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
+    let lines = bytes[..complete].split_inclusive(|&byte| byte == b'\n');
     let read = |(index, line)| {
         serde_json::from_slice(line).map_err(|error| HarnessError::NotARun {
             folder: path.to_owned(),
@@ -45,24 +50,23 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<(usize, Vec<JournalLine>), Harness
         })
     };
     Ok((
-        whole,
+        complete,
         lines.enumerate().map(read).collect::<Result<_, _>>()?,
     ))
 }
 
-/// An open journal.
+/// An open journal, locked against other processes.
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
 }
 
 impl Journal {
-    /// Opens the journal of a run folder and reads what it holds. A last line that was cut off by a crash is removed. As long
-    /// as it is open, no other process can open it.
+    /// Opens, locks and reads a journal. A last line that a crash truncated is removed.
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<JournalLine>), HarnessError> {
-        let failed = |what| {
+        let failed = |operation| {
             move |error| HarnessError::File {
-                what,
+                operation,
                 path: path.to_owned(),
                 error,
             }
@@ -80,8 +84,8 @@ impl Journal {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed("read"))?;
-        let (whole, lines) = parse(path, &bytes)?;
-        file.set_len(whole as u64).map_err(failed("write"))?;
+        let (complete, lines) = parse(path, &bytes)?;
+        file.set_len(complete as u64).map_err(failed("write"))?;
         Ok((
             Self {
                 path: path.to_owned(),
@@ -91,7 +95,7 @@ impl Journal {
         ))
     }
 
-    /// Appends a line and waits until it is on the disk.
+    /// Appends a line and syncs the file.
     pub(crate) fn append(&mut self, line: &JournalLine) -> Result<(), HarnessError> {
         let mut text =
             serde_json::to_vec(line).map_err(|error| HarnessError::Config(error.to_string()))?;
@@ -101,7 +105,7 @@ impl Journal {
             .write_all(&text)
             .and_then(|()| self.file.sync_data());
         written.map_err(|error| HarnessError::File {
-            what: "write",
+            operation: "write",
             path: self.path.clone(),
             error,
         })
@@ -113,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_was_cut_off_is_removed() {
+    fn truncated_line_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         let line = JournalLine::Started {
@@ -121,7 +125,7 @@ mod tests {
             resumed: false,
         };
         Journal::open(&path).unwrap().0.append(&line).unwrap();
-        // Cut off in the middle of a character, too.
+        // The line ends within a UTF-8 character.
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend_from_slice(b"{\"event\":\"pla\xc3");
         std::fs::write(&path, bytes).unwrap();
@@ -137,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_an_error_that_names_it() {
+    fn malformed_line_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         std::fs::write(&path, "{\"event\":\"nothing\"}\n").unwrap();

@@ -1,11 +1,75 @@
-//! Runs an agent on environments: every play in a thread of its own, under a budget, recorded, journalled, resumable.
+//! Runs an agent on environments: in parallel, under a budget, recorded, journalled and resumable.
 //!
-//! * **A play is independent of all others**, so the order and the number of jobs cannot change a result.
-//! * **What is journalled is complete:** a play's line is written and synced after its recording is. An interrupted run
-//!   loses only the plays that were under way, and plays them again when it is resumed.
-//! * **An agent can only end its own play.** A panic, a crash and a hang are results, with a reason.
+//! # Overview
 //!
-//! What this crate deliberately does not know: terminals, flags, which environments exist.
+//! [`run`] executes a [`RunSpec`] on an [`Arena`] and returns [`Results`]: one scorecard for each
+//! repeat and a summary. All files of a run are in its [`RunFolder`]. To score a finished run
+//! again, for example under another scoring method, pass the plays of [`load_plays`] to
+//! [`assemble`].
+//!
+//! # Invariants
+//!
+//! * **Plays are independent.** Their order and the number of parallel jobs do not change results.
+//! * **The journal is complete.** A play is journalled after its recording is synced. An
+//!   interrupted run loses only the plays that were running, and repeats them when it is resumed.
+//! * **An agent can end only its own play.** A panic, a crash and a timeout are results with a
+//!   reason. The only exception is a cause that affects every play, such as a spend limit.
+//!
+//! This crate does not know terminals, command-line flags or which environments exist.
+//!
+//! # Examples
+//!
+//! Run the random agent twice on a built-in game, 30 actions per play:
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use rhae_agents::AgentSpec;
+//! use rhae_engine::Rng;
+//! use rhae_harness::{CONFIG_VERSION, RunFolder, RunSpec, load_plays, new_run_id, run};
+//! use rhae_protocol::{RunConfig, SOFTWARE};
+//! use rhae_scoring::Method;
+//! use rhae_session::{Builtin, Catalog};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let temp = tempfile::tempdir()?;
+//! let config = RunConfig {
+//!     version: CONFIG_VERSION,
+//!     software: SOFTWARE.to_owned(),
+//!     run_id: new_run_id()?,
+//!     agent: Some("random".to_owned()),
+//!     agent_cmd: None,
+//!     seed: 0,
+//!     env_seed: 0,
+//!     games: vec![Builtin.find("kq19")?.id.to_string()],
+//!     repeat: 2,
+//!     budget: "30".to_owned(),
+//!     method: Method::DEFAULT.name().to_owned(),
+//!     step_timeout_ms: 10_000,
+//!     generator: Rng::NAME.to_owned(),
+//!     server: None,
+//!     competition: false,
+//!     games_dirs: Vec::new(),
+//!     model: None,
+//! };
+//! let spec = RunSpec {
+//!     folder: RunFolder::create(&temp.path().join("run"), &config)?,
+//!     config,
+//!     agent: AgentSpec::built_in("random")?,
+//!     jobs: 2,
+//!     resumed: false,
+//! };
+//! let results = run(&spec, &Builtin, &AtomicBool::new(false), &mut |_| {})?;
+//!
+//! assert!(results.summary.finished);
+//! assert_eq!(results.cards.len(), 2);
+//! assert_eq!(results.summary.environments[0].actions, 30.0);
+//! // The journal, the recordings and the report are in the run folder.
+//! assert_eq!(load_plays(spec.folder.path())?.len(), 2);
+//! assert!(spec.folder.file("report.html").exists());
+//! # Ok(())
+//! # }
+//! ```
 
 mod budget;
 mod film;
@@ -22,56 +86,44 @@ pub use folder::{CONFIG_VERSION, RunFolder, load_config};
 pub use ids::{new_run_id, play_id};
 pub use journal::load_plays;
 pub use results::{Results, assemble};
-pub use run::{Arena, Progress, RunOrder, run};
+pub use run::{Arena, Progress, RunSpec, run};
 
 use std::path::PathBuf;
 
 use rhae_session::CatalogError;
 
-/// Why a run could not be done.
+/// The reason why a run failed. Failures of agents and environments are results, not errors.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
-    /// The output folder holds something already.
-    #[error("the output folder `{}` exists and is not empty; choose another, or go on with `--resume {}`", .0.display(), .0.display())]
+    /// The output folder is not empty.
+    #[error("the output folder `{}` exists and is not empty; choose another, or resume it with `--resume {}`", .0.display(), .0.display())]
     FolderInUse(PathBuf),
-    /// Not a run folder.
+    /// The folder does not hold a readable run.
     #[error("`{}` is not a run folder: {reason}", folder.display())]
-    NotARun {
-        /// The folder.
-        folder: PathBuf,
-        /// What is missing or wrong.
-        reason: String,
-    },
-    /// Another process is at it.
-    #[error("another process is at work in this run folder (`{}` is locked)", .0.display())]
+    NotARun { folder: PathBuf, reason: String },
+    /// Another process holds the lock of the journal.
+    #[error("another process is using this run folder (`{}` is locked)", .0.display())]
     InUse(PathBuf),
-    /// A file could not be written or read.
-    #[error("cannot {what} `{}`: {error}", path.display())]
+    /// A file operation failed.
+    #[error("cannot {operation} `{}`: {error}", path.display())]
     File {
-        /// What was tried.
-        what: &'static str,
-        /// On which file.
+        /// A verb for the message, such as `write`.
+        operation: &'static str,
         path: PathBuf,
-        /// What the system said.
         error: std::io::Error,
     },
-    /// The run was begun by other software, whose results must not be mixed with ours.
+    /// Another version started the run. Results of different versions must not be mixed.
     #[error(
-        "the run was begun by `{begun_by}` and this is `{this}`: resume it with the version that began it"
+        "the run was started by `{started_by}` and this is `{this}`: resume it with the version that started it"
     )]
-    OtherSoftware {
-        /// What began it.
-        begun_by: String,
-        /// What this is.
-        this: String,
-    },
-    /// An environment is not there.
+    OtherSoftware { started_by: String, this: String },
+    /// An environment is unknown or cannot be opened.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// The configuration has a value that cannot be.
-    #[error("the run's configuration is wrong: {0}")]
+    /// The configuration has an invalid value.
+    #[error("the run's configuration is invalid: {0}")]
     Config(String),
-    /// The system gave no randomness for an id.
-    #[error("the system gave no randomness: {0}")]
+    /// The system provided no randomness for an id.
+    #[error("the system provided no randomness: {0}")]
     Randomness(String),
 }

@@ -1,7 +1,8 @@
-//! One play: an agent and an environment in a thread of their own.
+//! One play: an agent and an environment in a dedicated thread.
 //!
-//! **Invariant:** neither the agent nor the environment is ever waited for with the lock held, so that a play can be given up while
-//! either of them hangs: an agent may think for ever, and an environment may be on a server that does not answer.
+//! **Invariant:** the thread never holds the lock while it waits for the agent or the environment.
+//! A play can therefore be aborted while either of them hangs, such as an agent in an endless loop
+//! or a server that does not respond.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -13,22 +14,22 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use rhae_agents::{Agent, AgentError, AgentSpec, Decision, Stopper, View, log_path};
+use rhae_agents::{AbortHandle, Agent, AgentError, AgentSpec, Decision, View, log_path};
 use rhae_engine::{Action, Frame, PlayState};
 use rhae_protocol::{
-    Details, Ending, Entry, Header, PlayOutcome, PlayResult, RecordingWriter, ResetRule, SOFTWARE,
-    Spent,
+    Details, Ending, Entry, Header, ModelUsage, PlayResult, RecordingWriter, ResetRule, RunOutcome,
+    SOFTWARE,
 };
-use rhae_session::{Answer, Catalog, Play, Tally};
+use rhae_session::{Catalog, Play, PlayStep, Tally};
 
 use crate::{Budget, HarnessError};
 
-/// Commands in a row that are not counted before an agent is taken to be stuck.
-const MOST_UNCOUNTED: u32 = 1000;
+/// The number of consecutive uncounted commands after which an agent is considered stuck.
+const MAX_UNCOUNTED: u32 = 1000;
 
-/// What one play is.
+/// The settings of one play: its environment, agent, budget and files.
 #[derive(Clone, Debug)]
-pub(crate) struct PlayOrder {
+pub(crate) struct PlaySpec {
     pub(crate) repeat: u32,
     pub(crate) game_id: String,
     pub(crate) guid: String,
@@ -36,313 +37,332 @@ pub(crate) struct PlayOrder {
     pub(crate) agent_seed: u64,
     pub(crate) env_seed: u64,
     pub(crate) budget: Budget,
-    /// Where the recording goes, and its name relative to the run folder.
     pub(crate) recording_path: PathBuf,
+    /// The path of the recording relative to the run folder.
     pub(crate) recording_name: String,
-    /// Where a process's standard error goes.
-    pub(crate) errors_path: PathBuf,
+    /// The file for the standard error of an agent process.
+    pub(crate) stderr_path: PathBuf,
 }
 
-/// A play under way, as its thread and the one that watches over it share it.
+/// A play in progress, shared by its own thread and the thread that supervises the run.
 pub(crate) struct RunningPlay {
-    begun: Instant,
-    order: PlayOrder,
-    /// Milliseconds from the beginning to when the agent was last asked for an action; [`NOT_ASKED`] while it is not its turn.
-    asked_ms: AtomicU64,
-    /// Whether the agent has been taken down, which may be later than the end of the play.
-    left: AtomicBool,
-    stage: Mutex<Stage>,
+    started: Instant,
+    spec: PlaySpec,
+    /// The time at which the agent was last asked for an action, in milliseconds since `started`;
+    /// [`NOT_AGENTS_TURN`] while the environment works.
+    turn_started_ms: AtomicU64,
+    /// Whether the agent has been dropped, which may happen long after the end of the play.
+    agent_exited: AtomicBool,
+    shared: Mutex<SharedState>,
 }
 
-/// No time: the environment is at work, not the agent.
-const NOT_ASKED: u64 = u64::MAX;
+/// The value of `turn_started_ms` while the environment works.
+const NOT_AGENTS_TURN: u64 = u64::MAX;
 
-struct Stage {
-    /// What was counted so far, as the play's thread last left it.
+struct SharedState {
+    /// The counts after the last recorded command.
     tally: Tally,
-    /// What the player said that it consumed, level by level.
-    spent: Vec<Spent>,
+    /// The usage that the agent reported, by level.
+    spent: Vec<ModelUsage>,
     writer: Writer,
-    stopper: Option<Stopper>,
+    abort_handle: Option<AbortHandle>,
 }
 
 /// The recording of a play.
 enum Writer {
-    /// The environment is being opened.
-    Awaited,
+    /// The environment is not open yet.
+    NotOpened,
     Open(RecordingWriter<BufWriter<File>>),
-    /// Taken when the play ended, by its thread or by the one that gave up on it.
-    Taken,
+    /// The play has ended. Its own thread or the supervising thread closed the recording.
+    Closed,
 }
 
-impl Stage {
-    /// Ends the agent's process, if it has one.
+impl SharedState {
+    /// Aborts the agent if it supports that.
     fn stop(&mut self) {
-        if let Some(stopper) = self.stopper.take() {
-            stopper();
+        if let Some(abort_handle) = self.abort_handle.take() {
+            abort_handle();
         }
     }
 }
 
-/// How a play came out.
+/// The report of a play's thread.
 pub(crate) enum Finished {
-    /// It has ended, and its recording is complete.
+    /// The play has ended, and its recording is complete.
     Ended(PlayResult),
-    /// It was left, and can be gone on with; `all` says that no other play can go on either.
-    Left { result: PlayResult, all: bool },
-    /// Its recording could not be written.
+    /// The play is unfinished and can be resumed. `all_plays` means that no other play can continue
+    /// either.
+    Suspended { result: PlayResult, all_plays: bool },
+    /// The recording could not be written.
     Unwritable(HarnessError),
 }
 
-/// Why a play does not come to its end.
-enum Stop {
-    Interrupted { reason: String, all: bool },
+/// The reason why a play stops without an ending.
+enum EarlyExit {
+    Interrupted { reason: String, all_plays: bool },
     Unwritable(HarnessError),
 }
 
 impl RunningPlay {
-    /// Starts the play's thread, which opens the environment and reports when the play ends.
+    /// Starts the thread of a play, which opens the environment and sends a report to `done` when
+    /// the play ends.
     pub(crate) fn start(
-        order: PlayOrder,
+        spec: PlaySpec,
         catalog: Arc<dyn Catalog>,
         done: Sender<(usize, Finished)>,
         index: usize,
     ) -> Result<Arc<Self>, HarnessError> {
-        let stage = Mutex::new(Stage {
+        let shared = Mutex::new(SharedState {
             tally: Tally::default(),
             spent: Vec::new(),
-            writer: Writer::Awaited,
-            stopper: None,
+            writer: Writer::NotOpened,
+            abort_handle: None,
         });
-        let (asked_ms, left) = (AtomicU64::new(NOT_ASKED), AtomicBool::new(false));
+        let (turn_started_ms, agent_exited) =
+            (AtomicU64::new(NOT_AGENTS_TURN), AtomicBool::new(false));
         let running = Arc::new(Self {
-            begun: Instant::now(),
-            order,
-            asked_ms,
-            left,
-            stage,
+            started: Instant::now(),
+            spec,
+            turn_started_ms,
+            agent_exited,
+            shared,
         });
         let own = Arc::clone(&running);
-        let name = format!("play-{}-{index}", own.order.repeat);
+        let name = format!("play-{}-{index}", own.spec.repeat);
         let spawned = std::thread::Builder::new().name(name).spawn(move || {
-            // If nobody listens any more, the run has been given up.
+            // Sending fails if the run has ended in the meantime.
             let report = |finished| drop(done.send((index, finished)));
-            // What an agent does outside its turns (being built, told the end, dropped) may panic as well.
+            // The agent may also panic outside `act`: while it is built, ended or dropped.
             if let Err(panic) =
                 catch_unwind(AssertUnwindSafe(|| own.play(catalog.as_ref(), &report)))
-                && let Some(finished) = own.give_up(&panicked(panic.as_ref()))
+                && let Some(finished) = own.abort(&panic_ending(panic.as_ref()))
             {
                 report(finished);
             }
-            own.left.store(true, Ordering::Release);
+            own.agent_exited.store(true, Ordering::Release);
         });
         match spawned {
             Ok(_) => Ok(running),
             Err(error) => Err(HarnessError::File {
-                what: "start a thread for",
-                path: running.order.recording_path.clone(),
+                operation: "start a thread for",
+                path: running.spec.recording_path.clone(),
                 error,
             }),
         }
     }
 
-    /// Milliseconds since the agent was asked for an action; 0 while the environment is at work.
-    pub(crate) fn silent_ms(&self) -> u64 {
-        match self.asked_ms.load(Ordering::Relaxed) {
-            NOT_ASKED => 0,
-            asked_ms => self.now_ms().saturating_sub(asked_ms),
+    /// Returns the milliseconds since the agent was asked for an action, or 0 while the environment
+    /// works.
+    pub(crate) fn turn_elapsed_ms(&self) -> u64 {
+        match self.turn_started_ms.load(Ordering::Relaxed) {
+            NOT_AGENTS_TURN => 0,
+            turn_started_ms => self.now_ms().saturating_sub(turn_started_ms),
         }
     }
 
-    /// Actions so far.
     pub(crate) fn actions(&self) -> u64 {
-        self.stage().tally.actions()
+        self.shared().tally.actions()
     }
 
-    /// Ends the play from outside and takes what there is. `None` if it has just ended by itself.
+    /// Ends the play from the supervising thread. Returns `None` if the play has just ended itself.
     ///
-    /// A thread that hangs is abandoned, never joined; a process that hangs is ended.
-    pub(crate) fn give_up(&self, ending: &Ending) -> Option<Finished> {
-        let mut stage = self.stage();
-        stage.stop();
-        self.finish(&mut stage, ending)
+    /// A hanging thread is abandoned, never joined. A hanging process is killed.
+    pub(crate) fn abort(&self, ending: &Ending) -> Option<Finished> {
+        let mut shared = self.shared();
+        shared.stop();
+        self.finish(&mut shared, ending)
     }
 
-    /// Whether the agent is gone and nothing of the play is left.
-    pub(crate) fn has_left(&self) -> bool {
-        self.left.load(Ordering::Acquire)
+    /// Returns whether the agent has been dropped, so that nothing of the play remains.
+    pub(crate) fn agent_has_exited(&self) -> bool {
+        self.agent_exited.load(Ordering::Acquire)
     }
 
-    /// Ends the agent's process, if it has one, whatever the play's result is.
+    /// Aborts the agent without changing the result of the play.
     pub(crate) fn stop(&self) {
-        self.stage().stop();
+        self.shared().stop();
     }
 
-    /// Leaves the play unfinished because the run is interrupted: its recording stays without an end, and the counts so far
-    /// are only for the report.
+    /// Stops the play because the run is interrupted. The recording stays without an ending, and
+    /// the returned counts serve only for the report.
     pub(crate) fn interrupt(&self) -> PlayResult {
-        let mut stage = self.stage();
-        stage.stop();
-        if let Writer::Open(mut writer) = std::mem::replace(&mut stage.writer, Writer::Taken) {
-            // What cannot be flushed is played again anyway.
+        let mut shared = self.shared();
+        shared.stop();
+        if let Writer::Open(mut writer) = std::mem::replace(&mut shared.writer, Writer::Closed) {
+            // A resumed run repeats the play, so a failed flush loses nothing.
             let _ = writer.flush();
         }
-        self.result(&stage, "interrupted", None)
+        self.result(&shared, "interrupted", None)
     }
 
-    fn stage(&self) -> MutexGuard<'_, Stage> {
-        // The lock is never held while foreign code runs, so what it guards is whole even if its holder panicked.
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shared(&self) -> MutexGuard<'_, SharedState> {
+        // No external code runs under this lock, so the state is consistent even after a panic.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The body of the play's thread. The play is over, and reported, before the agent is told and taken down: however long that
-    /// takes, it cannot change the result. Nothing is reported if the play was given up meanwhile.
+    /// Runs the play in its thread.
+    ///
+    /// The result is reported before the agent is ended and dropped, so that a slow agent cannot
+    /// change it. Nothing is reported if the play was aborted in the meantime.
     fn play(&self, catalog: &dyn Catalog, report: &dyn Fn(Finished)) {
-        let mut play = match catalog.open(&self.order.game_id, self.order.env_seed) {
+        let mut play = match catalog.open(&self.spec.game_id, self.spec.env_seed) {
             Ok(environment) => Play::new(environment, ResetRule::LevelsOnly),
             Err(error) => {
                 let ending = Ending::Failed(error.to_string());
                 return self
-                    .finish(&mut self.stage(), &ending)
+                    .finish(&mut self.shared(), &ending)
                     .into_iter()
                     .for_each(report);
             }
         };
-        match self.begin_recording(&play) {
+        match self.start_recording(&play) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => return report(Finished::Unwritable(error)),
         }
-        let errors = match &self.order.agent {
+        let stderr = match &self.spec.agent {
             AgentSpec::Command(_) => {
-                File::create(&self.order.errors_path).map_or_else(|_| Stdio::null(), Stdio::from)
+                File::create(&self.spec.stderr_path).map_or_else(|_| Stdio::null(), Stdio::from)
             }
             _ => Stdio::null(),
         };
-        // An agent that never gets ready gives no action either.
-        self.asked_ms.store(self.now_ms(), Ordering::Relaxed);
-        let mut agent = match self.order.agent.build(
-            self.order.agent_seed,
-            errors,
-            &log_path(&self.order.recording_path),
+        // The time limit of a turn also covers the start of the agent.
+        self.turn_started_ms.store(self.now_ms(), Ordering::Relaxed);
+        let mut agent = match self.spec.agent.build(
+            self.spec.agent_seed,
+            stderr,
+            &log_path(&self.spec.recording_path),
         ) {
             Ok(agent) => agent,
             Err(error) => {
                 return self
-                    .finish(&mut self.stage(), &ending_of(error))
+                    .finish(&mut self.shared(), &ending_of(error))
                     .into_iter()
                     .for_each(report);
             }
         };
         {
-            let mut stage = self.stage();
-            stage.stopper = agent.stopper();
-            if matches!(stage.writer, Writer::Taken) {
-                // The play was given up before there was anything to stop.
-                stage.stop();
+            let mut shared = self.shared();
+            shared.abort_handle = agent.abort_handle();
+            if matches!(shared.writer, Writer::Closed) {
+                // The play was aborted before there was an agent to stop.
+                shared.stop();
             }
         }
         let ending = match self.play_with(&mut play, agent.as_mut()) {
             Ok(Some(ending)) => ending,
             Ok(None) => return,
-            Err(Stop::Interrupted { reason, all }) => {
-                return self.leave(reason, all).into_iter().for_each(report);
+            Err(EarlyExit::Interrupted { reason, all_plays }) => {
+                return self.suspend(reason, all_plays).into_iter().for_each(report);
             }
-            Err(Stop::Unwritable(error)) => {
-                self.stage().writer = Writer::Taken;
+            Err(EarlyExit::Unwritable(error)) => {
+                self.shared().writer = Writer::Closed;
                 return report(Finished::Unwritable(error));
             }
         };
-        self.finish(&mut self.stage(), &ending)
+        self.finish(&mut self.shared(), &ending)
             .into_iter()
             .for_each(report);
         agent.end(ending.name());
         drop(agent);
-        self.stage().stopper = None;
+        self.shared().abort_handle = None;
     }
 
-    /// Opens the recording with the first entry; false if the play was given up meanwhile.
-    fn begin_recording(&self, play: &Play) -> Result<bool, HarnessError> {
-        let mut stage = self.stage();
-        if matches!(stage.writer, Writer::Taken) {
+    /// Creates the recording and writes its first entry. Returns false if the play was aborted in
+    /// the meantime.
+    fn start_recording(&self, play: &Play) -> Result<bool, HarnessError> {
+        let mut shared = self.shared();
+        if matches!(shared.writer, Writer::Closed) {
             return Ok(false);
         }
         let file =
-            File::create(&self.order.recording_path).map_err(|error| self.unwritable(error))?;
-        let writer = RecordingWriter::new(BufWriter::new(file), &header(&self.order, play));
+            File::create(&self.spec.recording_path).map_err(|error| self.unwritable(error))?;
+        let writer = RecordingWriter::new(BufWriter::new(file), &header(&self.spec, play));
         let mut writer = writer.map_err(|error| self.unwritable(error))?;
         writer
-            .entry(&play.opening().entry(Action::Reset, Details::default()))
+            .entry(&play.current().entry(Action::Reset, Details::default()))
             .map_err(|error| self.unwritable(error))?;
-        stage.writer = Writer::Open(writer);
-        stage.tally = play.tally().clone();
+        shared.writer = Writer::Open(writer);
+        shared.tally = play.tally().clone();
         Ok(true)
     }
 
-    /// Plays until something ends it. `None` if the play was given up meanwhile.
-    fn play_with(&self, play: &mut Play, agent: &mut dyn Agent) -> Result<Option<Ending>, Stop> {
-        let mut sight = Sight::of(&play.opening());
-        let mut uncounted = 0;
+    /// Alternates between agent and environment until the play ends. Returns `None` if it was
+    /// aborted in the meantime.
+    fn play_with(
+        &self,
+        play: &mut Play,
+        agent: &mut dyn Agent,
+    ) -> Result<Option<Ending>, EarlyExit> {
+        let mut observation = ObservationBuffer::of(&play.current());
+        let mut uncounted_in_a_row = 0;
         loop {
-            self.asked_ms.store(self.now_ms(), Ordering::Relaxed);
-            let decision = match catch_unwind(AssertUnwindSafe(|| agent.act(&sight.view()))) {
+            self.turn_started_ms.store(self.now_ms(), Ordering::Relaxed);
+            let decision = match catch_unwind(AssertUnwindSafe(|| agent.act(&observation.view()))) {
                 Ok(Ok(decision)) => decision,
                 Ok(Err(error)) => {
-                    let mut stage = self.stage();
-                    charge(&mut stage.spent, play.tally().level(), &agent.leftover());
+                    let mut shared = self.shared();
+                    add_usage(
+                        &mut shared.spent,
+                        play.tally().level(),
+                        &agent.unreported_usage(),
+                    );
                     return match error {
-                        AgentError::Interrupted { reason, all } => {
-                            Err(Stop::Interrupted { reason, all })
+                        AgentError::Interrupted { reason, all_plays } => {
+                            Err(EarlyExit::Interrupted { reason, all_plays })
                         }
                         error => Ok(Some(ending_of(error))),
                     };
                 }
-                Err(panic) => return Ok(Some(panicked(panic.as_ref()))),
+                Err(panic) => return Ok(Some(panic_ending(panic.as_ref()))),
             };
-            self.asked_ms.store(NOT_ASKED, Ordering::Relaxed);
-            if matches!(self.stage().writer, Writer::Taken) {
-                // The play has been given up, and this thread abandoned: nothing more may happen to the environment.
+            self.turn_started_ms
+                .store(NOT_AGENTS_TURN, Ordering::Relaxed);
+            if matches!(self.shared().writer, Writer::Closed) {
+                // The play was aborted and this thread abandoned. It must not touch the
+                // environment.
                 return Ok(None);
             }
             let Decision {
                 action,
                 mut details,
             } = decision;
-            if matches!(
-                self.order.agent,
-                AgentSpec::Command(_) | AgentSpec::Model(_)
-            ) {
+            if matches!(self.spec.agent, AgentSpec::Command(_) | AgentSpec::Model(_)) {
                 details.t_ms = Some(self.now_ms());
             }
-            charge(&mut self.stage().spent, play.tally().level(), &details);
-            let answer = match play.command(action) {
-                Ok(answer) => answer,
+            add_usage(&mut self.shared().spent, play.tally().level(), &details);
+            let step = match play.command(action) {
+                Ok(step) => step,
                 Err(error) => return Ok(Some(Ending::Failed(error.to_string()))),
             };
-            let seen = answer.seen;
-            let entry = answer.entry(action, details);
-            sight = Sight::of(&answer);
+            let outcome = step.outcome;
+            let entry = step.entry(action, details);
+            observation = ObservationBuffer::of(&step);
             if !self
-                .take_down(&entry, play.tally())
-                .map_err(Stop::Unwritable)?
+                .record(&entry, play.tally())
+                .map_err(EarlyExit::Unwritable)?
             {
                 return Ok(None);
             }
-            uncounted = if seen.counted { 0 } else { uncounted + 1 };
-            if seen.state == PlayState::Win {
+            uncounted_in_a_row = if outcome.counted {
+                0
+            } else {
+                uncounted_in_a_row + 1
+            };
+            if outcome.state == PlayState::Win {
                 return Ok(Some(Ending::Won));
             }
-            if uncounted >= MOST_UNCOUNTED {
+            if uncounted_in_a_row >= MAX_UNCOUNTED {
                 let reason =
-                    format!("the agent sent {MOST_UNCOUNTED} commands in a row that do nothing");
+                    format!("the agent sent {MAX_UNCOUNTED} consecutive commands without effect");
                 return Ok(Some(Ending::Failed(reason)));
             }
             if self
-                .order
+                .spec
                 .budget
                 .is_used_up(play.tally(), &play.info().baselines)
             {
@@ -351,26 +371,27 @@ impl RunningPlay {
         }
     }
 
-    /// Writes an entry and shows the counts to whoever watches; false if the play was given up meanwhile.
-    fn take_down(&self, entry: &Entry, tally: &Tally) -> Result<bool, HarnessError> {
-        let mut stage = self.stage();
-        let Writer::Open(writer) = &mut stage.writer else {
+    /// Writes an entry to the recording and publishes the counts. Returns false if the play was
+    /// aborted in the meantime.
+    fn record(&self, entry: &Entry, tally: &Tally) -> Result<bool, HarnessError> {
+        let mut shared = self.shared();
+        let Writer::Open(writer) = &mut shared.writer else {
             return Ok(false);
         };
         writer
             .entry(entry)
             .map_err(|error| self.unwritable(error))?;
-        stage.tally.clone_from(tally);
+        shared.tally.clone_from(tally);
         Ok(true)
     }
 
-    /// Closes the recording and gives the counts; `None` if that was done before.
-    fn finish(&self, stage: &mut Stage, ending: &Ending) -> Option<Finished> {
-        let ending = &self.with_last_words(ending);
-        let closed = match std::mem::replace(&mut stage.writer, Writer::Taken) {
-            Writer::Taken => return None,
-            // There was nothing to record.
-            Writer::Awaited => Ok(()),
+    /// Closes the recording and returns the result, or `None` if the recording was already closed.
+    fn finish(&self, shared: &mut SharedState, ending: &Ending) -> Option<Finished> {
+        let ending = &self.with_stderr_tail(ending);
+        let closed = match std::mem::replace(&mut shared.writer, Writer::Closed) {
+            Writer::Closed => return None,
+            // The environment was never opened, so there is no recording.
+            Writer::NotOpened => Ok(()),
             Writer::Open(writer) => writer.end(ending).and_then(|out| out.get_ref().sync_all()),
         };
         let message = if let Ending::Failed(message) = ending {
@@ -378,41 +399,41 @@ impl RunningPlay {
         } else {
             None
         };
-        let result = self.result(stage, ending.name(), message);
+        let result = self.result(shared, ending.name(), message);
         Some(match closed {
             Ok(()) => Finished::Ended(result),
             Err(error) => Finished::Unwritable(self.unwritable(error)),
         })
     }
 
-    /// Leaves the play unfinished because its player cannot go on now; `None` if it was closed before.
-    fn leave(&self, reason: String, all: bool) -> Option<Finished> {
-        let mut stage = self.stage();
-        let Writer::Open(mut writer) = std::mem::replace(&mut stage.writer, Writer::Taken) else {
+    /// Stops the play because its agent cannot continue now. Returns `None` if the recording was
+    /// already closed.
+    fn suspend(&self, reason: String, all_plays: bool) -> Option<Finished> {
+        let mut shared = self.shared();
+        let Writer::Open(mut writer) = std::mem::replace(&mut shared.writer, Writer::Closed) else {
             return None;
         };
-        // What cannot be flushed is played again anyway.
+        // A resumed run repeats the play, so a failed flush loses nothing.
         let _ = writer.flush();
-        Some(Finished::Left {
-            result: self.result(&stage, "interrupted", Some(reason)),
-            all,
+        Some(Finished::Suspended {
+            result: self.result(&shared, "interrupted", Some(reason)),
+            all_plays,
         })
     }
 
-    /// A failure with the last line that the agent's process wrote to its standard error, which often says why.
-    fn with_last_words(&self, ending: &Ending) -> Ending {
+    /// Appends the last line of the agent's standard error to a failure, because it often names the
+    /// cause.
+    fn with_stderr_tail(&self, ending: &Ending) -> Ending {
         let Ending::Failed(reason) = ending else {
             return ending.clone();
         };
-        let written = std::fs::read(&self.order.errors_path).unwrap_or_default();
+        let written = std::fs::read(&self.spec.stderr_path).unwrap_or_default();
         let tail =
             String::from_utf8_lossy(&written[written.len().saturating_sub(2000)..]).into_owned();
         match tail.lines().rfind(|line| !line.trim().is_empty()) {
             Some(line) => {
                 let line: String = line.trim().chars().take(200).collect();
-                Ending::Failed(format!(
-                    "{reason}; the last it said on standard error: `{line}`"
-                ))
+                Ending::Failed(format!("{reason}; last line on standard error: `{line}`"))
             }
             None => ending.clone(),
         }
@@ -420,42 +441,43 @@ impl RunningPlay {
 
     fn unwritable(&self, error: std::io::Error) -> HarnessError {
         HarnessError::File {
-            what: "write",
-            path: self.order.recording_path.clone(),
+            operation: "write",
+            path: self.spec.recording_path.clone(),
             error,
         }
     }
 
-    /// The counts with their ending. A play whose environment was never opened has one run without an action.
-    fn result(&self, stage: &Stage, ending: &str, message: Option<String>) -> PlayResult {
-        let mut tally = stage.tally.clone();
+    /// Returns the counts with an ending. A play whose environment was never opened has one run
+    /// without actions.
+    fn result(&self, shared: &SharedState, ending: &str, message: Option<String>) -> PlayResult {
+        let mut tally = shared.tally.clone();
         tally.end(ending, message.clone());
         let mut runs = tally.runs().to_vec();
         if runs.is_empty() {
             let state = PlayState::NotFinished.name().to_owned();
-            runs.push(PlayOutcome {
+            runs.push(RunOutcome {
                 state,
                 ending: ending.to_owned(),
                 message,
-                ..PlayOutcome::default()
+                ..RunOutcome::default()
             });
         }
-        // Runs restart the whole game, which a run of the harness does not do by itself: all belongs to the one there is.
+        // The harness never restarts the whole game, so all usage belongs to the last run.
         if let Some(run) = runs.last_mut() {
-            run.spent.clone_from(&stage.spent);
+            run.spent.clone_from(&shared.spent);
         }
         PlayResult {
-            repeat: self.order.repeat,
-            game_id: self.order.game_id.clone(),
-            guid: self.order.guid.clone(),
-            recording: self.order.recording_name.clone(),
+            repeat: self.spec.repeat,
+            game_id: self.spec.game_id.clone(),
+            guid: self.spec.guid.clone(),
+            recording: self.spec.recording_name.clone(),
             runs,
         }
     }
 }
 
-/// What the agent is shown, copied so that nothing is locked while it thinks.
-struct Sight {
+/// A copy of the last observation, which the agent can read without a lock.
+struct ObservationBuffer {
     frames: Vec<Frame>,
     state: PlayState,
     levels_completed: u8,
@@ -464,15 +486,15 @@ struct Sight {
     full_reset: bool,
 }
 
-impl Sight {
-    fn of(answer: &Answer<'_>) -> Self {
+impl ObservationBuffer {
+    fn of(step: &PlayStep<'_>) -> Self {
         Self {
-            frames: answer.frames.to_vec(),
-            state: answer.seen.state,
-            levels_completed: answer.seen.levels_completed,
-            win_levels: answer.observation.win_levels,
-            available: answer.observation.available,
-            full_reset: answer.seen.full_reset,
+            frames: step.frames.to_vec(),
+            state: step.outcome.state,
+            levels_completed: step.outcome.levels_completed,
+            win_levels: step.observation.win_levels,
+            available: step.observation.available,
+            full_reset: step.outcome.full_reset,
         }
     }
 
@@ -488,28 +510,28 @@ impl Sight {
     }
 }
 
-fn header(order: &PlayOrder, play: &Play) -> Header {
+fn header(spec: &PlaySpec, play: &Play) -> Header {
     let info = play.info();
     Header {
         game_id: info.id.clone(),
-        seed: order.env_seed,
-        agent: order.agent.name(),
-        agent_seed: Some(order.agent_seed),
+        seed: spec.env_seed,
+        agent: spec.agent.name(),
+        agent_seed: Some(spec.agent_seed),
         software: SOFTWARE.to_owned(),
-        guid: Some(order.guid.clone()),
+        guid: Some(spec.guid.clone()),
         resets: play.rule(),
-        win_levels: play.opening().observation.win_levels,
+        win_levels: play.current().observation.win_levels,
         available: info.actions,
     }
 }
 
-/// Adds what a player consumed to what it has consumed on the level.
-fn charge(spent: &mut Vec<Spent>, level: usize, details: &Details) {
-    if let Some(news) = Spent::of(details) {
+/// Adds the usage in `details` to the usage of a level.
+fn add_usage(spent: &mut Vec<ModelUsage>, level: usize, details: &Details) {
+    if let Some(usage) = ModelUsage::from_details(details) {
         if spent.len() <= level {
-            spent.resize(level + 1, Spent::default());
+            spent.resize(level + 1, ModelUsage::default());
         }
-        spent[level] += news;
+        spent[level] += usage;
     }
 }
 
@@ -522,7 +544,7 @@ fn ending_of(error: AgentError) -> Ending {
     }
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Ending {
+fn panic_ending(panic: &(dyn std::any::Any + Send)) -> Ending {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))

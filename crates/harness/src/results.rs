@@ -1,24 +1,27 @@
-//! From the journal's counts to cards and a summary.
+//! The scorecards and the summary of a run, computed from the journalled counts.
 
 use rhae_engine::GameInfo;
 use rhae_protocol::{
-    PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, Spent, SummaryEnvironment,
+    ModelUsage, PlayResult, RunConfig, RunSummary, SOFTWARE, Scorecard, SummaryEnvironment,
 };
 use rhae_scoring::{Method, mean_interval};
-use rhae_session::{CardFacts, Catalog, EnvironmentRuns, scorecard};
+use rhae_session::{CardMetadata, Catalog, EnvironmentRuns, scorecard};
 
 use crate::{HarnessError, play_id};
 
-/// What a run came to.
+/// The scorecards and the summary of a run.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// One card for each repeat.
+    /// One scorecard for each repeat.
     pub cards: Vec<Scorecard>,
-    /// The headline.
     pub summary: RunSummary,
 }
 
-/// Scores the plays of a run under a method. A play that is missing counts as 0.
+/// Scores the plays of a run with a scoring method. A missing play counts as 0.
+///
+/// # Errors
+///
+/// Returns an error if `catalog` lacks an environment of the run.
 pub fn assemble(
     config: &RunConfig,
     method: Method,
@@ -30,7 +33,7 @@ pub fn assemble(
         .iter()
         .map(|id| catalog.find(id))
         .collect::<Result<_, _>>()?;
-    let of = |repeat: u32, id: &str| {
+    let plays_of = |repeat: u32, id: &str| {
         plays
             .iter()
             .filter(move |play| play.repeat == repeat && play.game_id == *id)
@@ -39,8 +42,7 @@ pub fn assemble(
     let mut cards = Vec::new();
     for repeat in 1..=config.repeat {
         let runs_of = |info: &GameInfo| {
-            let play = of(repeat, info.id.as_str());
-            let runs = play
+            let runs = plays_of(repeat, info.id.as_str())
                 .iter()
                 .flat_map(|play| play.runs.iter().map(|run| (play.guid.clone(), run.clone())))
                 .collect();
@@ -49,13 +51,13 @@ pub fn assemble(
                 runs,
             }
         };
-        let facts = CardFacts {
+        let metadata = CardMetadata {
             card_id: play_id(&config.run_id, repeat, "card"),
             tags: vec!["agent".to_owned(), agent_name(config)],
-            ..CardFacts::default()
+            ..CardMetadata::default()
         };
         cards.push(scorecard(
-            facts,
+            metadata,
             method,
             &infos.iter().map(runs_of).collect::<Vec<_>>(),
         ));
@@ -91,7 +93,7 @@ pub fn assemble(
         folder: String::new(),
         report: String::new(),
         seconds: 0.0,
-        spent: Spent::total(cards.iter().filter_map(|card| card.spent)),
+        spent: ModelUsage::total(cards.iter().filter_map(|card| card.spent)),
     };
     Ok(Results { cards, summary })
 }
@@ -129,7 +131,7 @@ fn environment(info: &GameInfo, index: usize, cards: &[Scorecard]) -> SummaryEnv
             .map(|baseline| baseline.source.name().to_owned())
             .collect(),
         endings: on_cards.iter().map(ending).collect(),
-        spent: Spent::total(on_cards.iter().filter_map(|environment| environment.spent)),
+        spent: ModelUsage::total(on_cards.iter().filter_map(|environment| environment.spent)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A whole run: plays in parallel, journalled as they end, then scored and reported.
+//! A run: plays in parallel, journalled as they end, then scored and reported.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
@@ -16,56 +16,58 @@ use rhae_session::{Catalog, replay_with};
 
 use crate::film::film;
 use crate::journal::{Journal, plays};
-use crate::play::{Finished, PlayOrder, RunningPlay};
+use crate::play::{Finished, PlaySpec, RunningPlay};
 use crate::{Budget, HarnessError, Results, RunFolder, assemble, play_id};
 
-/// How often the plays are looked after.
+/// The interval at which the running plays are checked for timeouts.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
-/// How long agents have to leave by themselves when a run is over.
-const FAREWELL: Duration = Duration::from_millis(500);
-/// Frames that a report carries at most, over all recordings: about a quarter of a gigabyte while it is made.
-const MOST_FRAMES: usize = 60_000;
+/// The time that agents have to exit by themselves when a run is over.
+const EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
+/// The maximum number of frames in a report, over all recordings. They take about 250 MB of memory
+/// while the report is built.
+const MAX_REPORT_FRAMES: usize = 60_000;
 
-/// What is to be run, with all defaults resolved.
-pub struct RunOrder {
-    /// The effective configuration.
+/// The description of a run, with all defaults resolved.
+pub struct RunSpec {
     pub config: RunConfig,
-    /// The agent that it names.
+    /// The agent that `config` names.
     pub agent: AgentSpec,
-    /// Where results go.
+    /// The folder for the results.
     pub folder: RunFolder,
-    /// How many plays run at once.
+    /// The number of plays that run in parallel. It does not affect the results.
     pub jobs: usize,
-    /// Whether an earlier process began the run.
+    /// Whether an earlier process started the run.
     pub resumed: bool,
 }
 
-/// How far a run is.
+/// The progress of a run, for display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Plays that have ended.
+    /// The number of plays that have ended.
     pub done: usize,
-    /// All plays.
+    /// The number of all plays.
     pub total: usize,
-    /// Levels completed in the plays that have ended.
+    /// The number of levels completed in the plays that have ended.
     pub levels: usize,
-    /// Actions taken, those of plays under way included.
+    /// The number of actions taken, including those of running plays.
     pub actions: u64,
 }
 
-/// Where the plays of a run take place.
+/// The place where the plays of a run take place: this process, or a scorecard on a server.
+///
+/// Every [`Catalog`] that can be cloned is an arena for local plays.
 pub trait Arena {
-    /// What is known of the environments.
+    /// Returns the catalogue that describes the environments.
     fn environments(&self) -> &dyn Catalog;
 
-    /// Where the plays of a card, counted from 1, are opened.
+    /// Returns the catalogue that opens the plays of one scorecard. `repeat` counts from 1.
     fn card(&self, repeat: u32) -> Arc<dyn Catalog>;
 
-    /// Where recordings are replayed for the report: never on a server.
+    /// Returns the catalogue in which recordings are replayed for the report. It is always local.
     fn replays(&self) -> &dyn Catalog;
 }
 
-/// Environments of this process serve for everything.
+/// A local catalogue serves all three purposes.
 impl<C: Catalog + Clone + 'static> Arena for C {
     fn environments(&self) -> &dyn Catalog {
         self
@@ -80,37 +82,47 @@ impl<C: Catalog + Clone + 'static> Arena for C {
     }
 }
 
-/// Runs all plays that are not journalled yet, then writes cards, summary and report.
+/// Runs all plays that are not in the journal yet, then writes scorecards, summary and report.
 ///
-/// When `interrupt` becomes true, the plays under way are left, and what there is gets written; the summary then says that
-/// the run is not finished.
+/// `progress` is called about every 50 milliseconds. When `interrupt` becomes true, the running
+/// plays stop without a result, and the output covers the plays that have ended; its summary is
+/// marked as unfinished. A later process can resume the run.
+///
+/// # Errors
+///
+/// Returns an error if the configuration is invalid, an environment is unknown, another process
+/// uses the folder, or a file cannot be written. Failures of agents are results, not errors.
+///
+/// # Examples
+///
+/// See the [crate documentation](crate#examples).
 pub fn run(
-    order: &RunOrder,
+    spec: &RunSpec,
     arena: &dyn Arena,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Results, HarnessError> {
-    let begun = Instant::now();
-    let method: Method = parse(&order.config.method)?;
-    let (journal, lines) = Journal::open(&order.folder.file("journal.jsonl"))?;
-    let mut all = Plays::new(order, arena, journal, lines)?;
+    let started = Instant::now();
+    let method: Method = parse(&spec.config.method)?;
+    let (journal, lines) = Journal::open(&spec.folder.file("journal.jsonl"))?;
+    let mut all = Plays::new(spec, arena, journal, lines)?;
     all.journal.append(&JournalLine::Started {
         at_ms: now_ms(),
-        resumed: order.resumed,
+        resumed: spec.resumed,
     })?;
     all.play_all(interrupt, progress)?;
-    let mut results_of = all.take_results()?;
-    results_of.sort_by_key(|play| {
+    let mut play_results = all.take_results()?;
+    play_results.sort_by_key(|play| {
         (
             play.repeat,
-            order.config.games.iter().position(|id| *id == play.game_id),
+            spec.config.games.iter().position(|id| *id == play.game_id),
         )
     });
-    let mut results = assemble(&order.config, method, arena.environments(), &results_of)?;
-    results.summary.folder = order.folder.path().display().to_string();
-    results.summary.report = order.folder.file("report.html").display().to_string();
-    results.summary.seconds = begun.elapsed().as_secs_f64();
-    write_results(order, arena.replays(), &results, &results_of)?;
+    let mut results = assemble(&spec.config, method, arena.environments(), &play_results)?;
+    results.summary.folder = spec.folder.path().display().to_string();
+    results.summary.report = spec.folder.file("report.html").display().to_string();
+    results.summary.seconds = started.elapsed().as_secs_f64();
+    write_results(spec, arena.replays(), &results, &play_results)?;
     if results.summary.finished {
         all.journal
             .append(&JournalLine::Finished { at_ms: now_ms() })?;
@@ -118,30 +130,30 @@ pub fn run(
     Ok(results)
 }
 
+/// The two ends of the channel on which plays report their end, with their index.
 type Reports = (Sender<(usize, Finished)>, Receiver<(usize, Finished)>);
 
-/// The plays of a run: waiting, under way, done.
+/// The plays of a run: waiting, running and done.
 struct Plays<'a> {
-    order: &'a RunOrder,
+    spec: &'a RunSpec,
     arena: &'a dyn Arena,
     budget: Budget,
     journal: Journal,
     waiting: VecDeque<(u32, String)>,
     running: BTreeMap<usize, Arc<RunningPlay>>,
-    /// Plays that have ended, whose agents may still be leaving.
-    leaving: Vec<Arc<RunningPlay>>,
+    /// Plays that have ended but whose agents may not have exited yet.
+    exiting: Vec<Arc<RunningPlay>>,
     done: Vec<PlayResult>,
     total: usize,
     started: usize,
-    /// Whether something keeps all plays from going on.
+    /// Whether a suspended play reported a cause that affects all plays.
     halted: bool,
-    /// Where plays report, with their number, when they end.
     reports: Reports,
 }
 
 impl<'a> Plays<'a> {
     fn new(
-        order: &'a RunOrder,
+        spec: &'a RunSpec,
         arena: &'a dyn Arena,
         journal: Journal,
         lines: Vec<JournalLine>,
@@ -151,22 +163,22 @@ impl<'a> Plays<'a> {
             .iter()
             .map(|play| (play.repeat, play.game_id.as_str()))
             .collect();
-        let all = (1..=order.config.repeat)
-            .flat_map(|repeat| order.config.games.iter().map(move |id| (repeat, id)));
+        let all = (1..=spec.config.repeat)
+            .flat_map(|repeat| spec.config.games.iter().map(move |id| (repeat, id)));
         let total = all.clone().count();
         let waiting = all
             .filter(|(repeat, id)| !known.contains(&(*repeat, id.as_str())))
             .map(|(repeat, id)| (repeat, id.clone()))
             .collect();
-        let budget = parse(&order.config.budget)?;
+        let budget = parse(&spec.config.budget)?;
         Ok(Self {
-            order,
+            spec,
             arena,
             budget,
             journal,
             waiting,
             running: BTreeMap::new(),
-            leaving: Vec::new(),
+            exiting: Vec::new(),
             done,
             total,
             started: 0,
@@ -182,7 +194,7 @@ impl<'a> Plays<'a> {
     ) -> Result<(), HarnessError> {
         while !interrupt.load(Ordering::Relaxed) {
             while !self.halted
-                && self.running.len() < self.order.jobs.max(1)
+                && self.running.len() < self.spec.jobs.max(1)
                 && let Some((repeat, id)) = self.waiting.pop_front()
             {
                 self.start(repeat, &id)?;
@@ -191,8 +203,8 @@ impl<'a> Plays<'a> {
                 break;
             }
             match self.reports.1.recv_timeout(WATCH_INTERVAL) {
-                // A play that was given up may still report; it is no longer listed.
-                Ok((index, finished)) if self.has_ended(index) => self.enter(finished)?,
+                // An aborted play may still report. It is no longer listed as running.
+                Ok((index, finished)) if self.mark_ended(index) => self.record_result(finished)?,
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => unreachable!("this side keeps a sender"),
             }
@@ -203,25 +215,25 @@ impl<'a> Plays<'a> {
     }
 
     fn start(&mut self, repeat: u32, id: &str) -> Result<(), HarnessError> {
-        let config = &self.order.config;
+        let config = &self.spec.config;
         let recording_name = format!("recordings/{repeat}-{id}.jsonl");
-        let play_order = PlayOrder {
+        let play_spec = PlaySpec {
             repeat,
             game_id: id.to_owned(),
             guid: play_id(&config.run_id, repeat, id),
-            agent: self.order.agent.clone(),
+            agent: self.spec.agent.clone(),
             agent_seed: config.seed.wrapping_add(u64::from(repeat) - 1),
             env_seed: config.env_seed,
             budget: self.budget,
-            recording_path: self.order.folder.file(&recording_name),
-            errors_path: self
-                .order
+            recording_path: self.spec.folder.file(&recording_name),
+            stderr_path: self
+                .spec
                 .folder
                 .file(&format!("recordings/{repeat}-{id}.stderr.txt")),
             recording_name,
         };
         let running = RunningPlay::start(
-            play_order,
+            play_spec,
             self.arena.card(repeat),
             self.reports.0.clone(),
             self.started,
@@ -231,16 +243,17 @@ impl<'a> Plays<'a> {
         Ok(())
     }
 
-    /// Takes a play off the list of those under way; false if it was not there.
-    fn has_ended(&mut self, index: usize) -> bool {
-        self.leaving.retain(|play| !play.has_left());
+    /// Moves a play from the running plays to the exiting ones. Returns false if it was not
+    /// running.
+    fn mark_ended(&mut self, index: usize) -> bool {
+        self.exiting.retain(|play| !play.agent_has_exited());
         let ended = self.running.remove(&index);
-        let was_there = ended.is_some();
-        self.leaving.extend(ended);
-        was_there
+        let was_running = ended.is_some();
+        self.exiting.extend(ended);
+        was_running
     }
 
-    fn enter(&mut self, finished: Finished) -> Result<(), HarnessError> {
+    fn record_result(&mut self, finished: Finished) -> Result<(), HarnessError> {
         let result = match finished {
             Finished::Ended(result) => {
                 self.journal.append(&JournalLine::Play {
@@ -249,9 +262,9 @@ impl<'a> Plays<'a> {
                 })?;
                 result
             }
-            // It is not in the journal, so that it is gone on with when the run is.
-            Finished::Left { result, all } => {
-                self.halted |= all;
+            // The play is not journalled, so that a resumed run repeats it.
+            Finished::Suspended { result, all_plays } => {
+                self.halted |= all_plays;
                 result
             }
             Finished::Unwritable(error) => return Err(error),
@@ -260,27 +273,28 @@ impl<'a> Plays<'a> {
         Ok(())
     }
 
-    /// The results of all plays, in the order they ended; those still under way are left as they are.
+    /// Returns the results of all plays in the order in which they ended. Plays that are still
+    /// running are interrupted.
     fn take_results(&mut self) -> Result<Vec<PlayResult>, HarnessError> {
-        // What has ended by now counts as ended.
+        // Plays whose report has arrived count as ended.
         while let Ok((index, finished)) = self.reports.1.try_recv() {
-            if self.has_ended(index) {
-                self.enter(finished)?;
+            if self.mark_ended(index) {
+                self.record_result(finished)?;
             }
         }
         let interrupted = self.running.values().map(|play| play.interrupt());
         self.done.extend(interrupted);
-        self.leaving
+        self.exiting
             .extend(std::mem::take(&mut self.running).into_values());
         Ok(std::mem::take(&mut self.done))
     }
 
     fn end_stuck_plays(&mut self) -> Result<(), HarnessError> {
-        let limit_ms = self.order.config.step_timeout_ms;
+        let limit_ms = self.spec.config.step_timeout_ms;
         let stuck: Vec<usize> = self
             .running
             .iter()
-            .filter(|(_, play)| play.silent_ms() > limit_ms)
+            .filter(|(_, play)| play.turn_elapsed_ms() > limit_ms)
             .map(|(&index, _)| index)
             .collect();
         for index in stuck {
@@ -288,10 +302,10 @@ impl<'a> Plays<'a> {
                 "the agent gave no action within {} s",
                 limit_ms as f64 / 1000.0
             ));
-            // If it has ended in this very moment, its own report follows.
-            if let Some(finished) = self.running[&index].give_up(&reason) {
-                self.has_ended(index);
-                self.enter(finished)?;
+            // If the play has just ended itself, its own report follows.
+            if let Some(finished) = self.running[&index].abort(&reason) {
+                self.mark_ended(index);
+                self.record_result(finished)?;
             }
         }
         Ok(())
@@ -324,22 +338,23 @@ impl<'a> Plays<'a> {
     }
 }
 
-/// However a run ends, no agent's process is left behind.
+/// Ensures that no agent process survives the run, however the run ends.
 impl Drop for Plays<'_> {
     fn drop(&mut self) {
         self.running
             .values()
             .for_each(|play| drop(play.interrupt()));
-        let deadline = Instant::now() + FAREWELL;
-        while Instant::now() < deadline && self.leaving.iter().any(|play| !play.has_left()) {
+        let deadline = Instant::now() + EXIT_GRACE_PERIOD;
+        while Instant::now() < deadline && self.exiting.iter().any(|play| !play.agent_has_exited())
+        {
             std::thread::sleep(Duration::from_millis(5));
         }
-        self.leaving.iter().for_each(|play| play.stop());
+        self.exiting.iter().for_each(|play| play.stop());
     }
 }
 
 fn write_results(
-    order: &RunOrder,
+    spec: &RunSpec,
     catalog: &dyn Catalog,
     results: &Results,
     plays: &[PlayResult],
@@ -350,29 +365,29 @@ fn write_results(
         } else {
             format!("scorecard-{}.json", index + 1)
         };
-        order.folder.write_json(&name, card)?;
+        spec.folder.write_json(&name, card)?;
     }
-    order.folder.write_json("summary.json", &results.summary)?;
-    let films = films_of(order, catalog, plays);
+    spec.folder.write_json("summary.json", &results.summary)?;
+    let films = build_films(spec, catalog, plays);
     let report = RunReport {
-        config: order.config.clone(),
+        config: spec.config.clone(),
         summary: results.summary.clone(),
         cards: results.cards.clone(),
         films,
     };
-    order
-        .folder
+    spec.folder
         .write("report.html", run_page(&report).as_bytes())
 }
 
-/// The films of all plays. Each may take its share of the room that is left, so that a long one does not crowd out the others.
-fn films_of(order: &RunOrder, catalog: &dyn Catalog, plays: &[PlayResult]) -> Vec<PlayFilm> {
-    let mut room = MOST_FRAMES;
+/// Builds the films of all plays. The frames are shared out evenly, so that a long play does not
+/// displace the others.
+fn build_films(spec: &RunSpec, catalog: &dyn Catalog, plays: &[PlayResult]) -> Vec<PlayFilm> {
+    let mut frames_left = MAX_REPORT_FRAMES;
     let mut films = Vec::new();
     for (index, play) in plays.iter().enumerate() {
-        let share = room / (plays.len() - index);
-        if let Some(film) = film_of(order, catalog, play, share) {
-            room -= film
+        let share = frames_left / (plays.len() - index);
+        if let Some(film) = build_film(spec, catalog, play, share) {
+            frames_left -= film
                 .film
                 .moments
                 .iter()
@@ -384,33 +399,33 @@ fn films_of(order: &RunOrder, catalog: &dyn Catalog, plays: &[PlayResult]) -> Ve
     films
 }
 
-/// The film of a play, made by replaying its recording as far as there is room for frames. A recording that cannot be
-/// replayed has none: its counts stand in the tables all the same.
-fn film_of(
-    order: &RunOrder,
+/// Builds the film of a play by replaying its recording, up to `frames_left` frames. Returns `None`
+/// if the recording cannot be replayed; the tables of the report still show its counts.
+fn build_film(
+    spec: &RunSpec,
     catalog: &dyn Catalog,
     play: &PlayResult,
-    mut room: usize,
+    mut frames_left: usize,
 ) -> Option<PlayFilm> {
-    let lines = BufReader::new(File::open(order.folder.file(&play.recording)).ok()?).lines();
-    // A line has at least one frame, so more lines than there is room for need not even be read.
-    let text: Vec<String> = lines.take(room + 1).map_while(Result::ok).collect();
-    let cut = text.len() > room;
+    let lines = BufReader::new(File::open(spec.folder.file(&play.recording)).ok()?).lines();
+    // After the header, each line stands for at least one frame, so further lines are not needed.
+    let text: Vec<String> = lines.take(frames_left + 1).map_while(Result::ok).collect();
+    let cut = text.len() > frames_left;
     let recording = Recording::parse(&text.join("\n")).ok()?;
     let info = catalog.find(&play.game_id).ok()?;
     let mut entries: Vec<Entry> = Vec::new();
     let mut full = false;
     let replayed = replay_with(catalog, &recording, |entry, frames| {
-        full |= frames.len() > room;
+        full |= frames.len() > frames_left;
         if !full {
-            room -= frames.len();
+            frames_left -= frames.len();
             entries.push(Entry {
                 frames: Some(frames.to_vec()),
                 ..entry
             });
         }
     });
-    // A film of other frames than were played would be a lie.
+    // A film must not show frames that differ from those that were played.
     if replayed.ok()?.mismatch.is_some() {
         return None;
     }

@@ -1,13 +1,29 @@
-//! Giving up calls from another thread.
+//! The cancellation of calls from another thread.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ureq::Agent;
 
-/// A switch that ends every call it was given to: waits end at once, connections are cut.
+/// A token that cancels every call it was passed to. Waiting calls return at once, and open
+/// connections are closed. Clones share one state.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_llm::{CancelToken, FailureKind, Model, Models, Request};
+///
+/// let file = "[models.m]\nprovider = \"mock\"\nreplies = [\"yes\"]";
+/// let model = Model::open(&Models::parse(file)?, "m")?;
+/// let cancel = CancelToken::default();
+/// cancel.clone().cancel();
+/// let outcome = model.ask(&Request::text("Is it?"), &cancel, None, &mut ());
+/// assert_eq!(outcome.reply.unwrap_err().kind, FailureKind::Cancelled);
+/// assert!(outcome.attempts.is_empty());
+/// # Ok::<(), rhae_llm::LlmError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<Shared>);
+pub struct CancelToken(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -18,13 +34,13 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     cancelled: bool,
-    /// The requests under way, by number.
+    /// The connections with a request in flight, by number.
     agents: Vec<(u64, Agent)>,
     next: u64,
 }
 
-impl Cancel {
-    /// Ends all calls, those to come as well.
+impl CancelToken {
+    /// Cancels all current and future calls with this token.
     pub fn cancel(&self) {
         let mut state = self.state();
         state.cancelled = true;
@@ -34,12 +50,11 @@ impl Cancel {
         agents.into_iter().for_each(|(_, agent)| agent.shutdown());
     }
 
-    /// Whether it was given up.
     pub fn is_cancelled(&self) -> bool {
         self.state().cancelled
     }
 
-    /// Sleeps until a moment; false if it was given up meanwhile.
+    /// Sleeps until `end`. Returns false if the token is cancelled before that.
     pub(crate) fn sleep_until(&self, end: Instant) -> bool {
         let mut state = self.state();
         loop {
@@ -59,13 +74,14 @@ impl Cancel {
         }
     }
 
-    /// Sleeps; false if it was given up meanwhile.
+    /// Sleeps for `pause`. Returns false if the token is cancelled before its end.
     pub(crate) fn sleep(&self, pause: Duration) -> bool {
         self.sleep_until(Instant::now() + pause)
     }
 
-    /// Lets the requests of an agent be cut; `None` if it was given up already.
-    pub(crate) fn watch(&self, agent: &Agent) -> Option<Watched<'_>> {
+    /// Registers a connection to be closed on cancellation. Returns `None` if the token is
+    /// cancelled already.
+    pub(crate) fn register(&self, agent: &Agent) -> Option<CancelGuard<'_>> {
         let mut state = self.state();
         if state.cancelled {
             return None;
@@ -73,25 +89,25 @@ impl Cancel {
         let number = state.next;
         state.next += 1;
         state.agents.push((number, agent.clone()));
-        Some(Watched {
+        Some(CancelGuard {
             cancel: self,
             number,
         })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Every change is a single assignment, so what is guarded is whole even if a holder panicked.
+        // Every change is a single assignment, so the state is consistent even after a panic.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A request that can be cut as long as this lives.
-pub(crate) struct Watched<'a> {
-    cancel: &'a Cancel,
+/// Keeps a connection registered until it is dropped.
+pub(crate) struct CancelGuard<'a> {
+    cancel: &'a CancelToken,
     number: u64,
 }
 
-impl Drop for Watched<'_> {
+impl Drop for CancelGuard<'_> {
     fn drop(&mut self) {
         self.cancel
             .state()
@@ -105,13 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_gives_up_does_not_sleep_on() {
-        let cancel = Cancel::default();
+    fn cancellation_interrupts_a_sleep() {
+        let cancel = CancelToken::default();
         assert!(cancel.sleep(Duration::from_millis(1)));
         let other = cancel.clone();
         let sleeper = std::thread::spawn(move || other.sleep(Duration::from_secs(3600)));
         cancel.cancel();
         assert!(!sleeper.join().unwrap());
-        assert!(cancel.is_cancelled() && cancel.watch(&Agent::new_with_defaults()).is_none());
+        assert!(cancel.is_cancelled() && cancel.register(&Agent::new_with_defaults()).is_none());
     }
 }

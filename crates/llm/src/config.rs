@@ -1,7 +1,8 @@
-//! The file of models: one table a model, in TOML.
+//! The models file: one TOML table per model.
 //!
-//! `docs/models.md` is its description for users. Nothing in it is a secret: keys are named by their environment variable, and
-//! the values of extra headers are left out where a configuration is written down.
+//! `docs/models.md` describes it for users. A configuration that is written to results contains no
+//! secrets: keys are named by their environment variable, and the values of extra headers are left
+//! out.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,10 +13,30 @@ use serde_json::{Map, Value};
 
 use crate::{LlmError, Prices};
 
-/// The longest time that can be configured: a week.
-const LONGEST_S: f64 = 7.0 * 24.0 * 3600.0;
+/// The upper limit of configurable times: one week.
+const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 
-/// All models of a file.
+/// The models of a configuration file, by name.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_llm::{LlmError, Models, Provider};
+///
+/// let models = Models::parse(
+///     r#"
+///     [models.big]
+///     provider = "openai-chat"
+///     model = "gpt-big"
+///     limits = { in_flight = 8, requests_per_minute = 600 }
+///     "#,
+/// )?;
+/// let big = models.find("big")?;
+/// assert_eq!(big.provider, Provider::OpenaiChat);
+/// assert_eq!(big.key_variable(), Some("OPENAI_API_KEY"));
+/// assert!(matches!(models.find("small"), Err(LlmError::Unknown { .. })));
+/// # Ok::<(), LlmError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Models {
@@ -24,7 +45,12 @@ pub struct Models {
 }
 
 impl Models {
-    /// Reads a file and checks every model in it.
+    /// Parses the text of a file and validates every model in it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LlmError::File`] if the text does not match the schema, and [`LlmError::Model`]
+    /// for the first model with an invalid value.
     pub fn parse(text: &str) -> Result<Self, LlmError> {
         let mut models: Self = toml::from_str(text)
             .map_err(|error| LlmError::File(error.to_string().trim().to_owned()))?;
@@ -38,7 +64,11 @@ impl Models {
         Ok(models)
     }
 
-    /// The model with this name.
+    /// Returns the configuration of a model.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LlmError::Unknown`] if the file has no model of this name.
     pub fn find(&self, name: &str) -> Result<&ModelConfig, LlmError> {
         self.models.get(name).ok_or_else(|| {
             let known: Vec<String> = self.models.keys().map(|name| format!("`{name}`")).collect();
@@ -54,99 +84,97 @@ impl Models {
         })
     }
 
-    /// All models, by name.
+    /// Iterates over all models in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &ModelConfig> {
         self.models.values()
     }
 }
 
-/// A model as its table describes it. It is written into results as it stands, but for the values of headers.
+/// The configuration of a model. It is serialised into results, without the values of headers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
-    /// The table's name.
+    /// The name of the TOML table.
     #[serde(default, skip_deserializing)]
     pub name: String,
-    /// Who answers, and in which form.
     pub provider: Provider,
-    /// The address before the paths of the provider's interface; its public one if absent.
+    /// The base address of the API; the provider's public address if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The environment variable with the key; the provider's usual one if absent, none if empty.
+    /// The environment variable with the API key. If absent, the provider's usual variable; if
+    /// empty, no key is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
-    /// The model's name at the provider.
+    /// The provider's name of the model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
     /// Whether answers are streamed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
-    /// Parameters that are passed on as they are.
+    /// Additional fields of the request body, passed on unchanged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Value>,
-    /// Headers beside the usual ones.
+    /// Additional request headers.
     #[serde(
         default,
         skip_serializing_if = "BTreeMap::is_empty",
         serialize_with = "names_only"
     )]
     pub headers: BTreeMap<String, String>,
-    /// What tokens cost; without prices, what the provider reports is taken, and otherwise the cost is not known.
+    /// The prices of tokens. Without prices, the cost is the one that the provider reports, or
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
-    /// Limits on what is sent.
     #[serde(default)]
     pub limits: Limits,
-    /// How long things may take.
     #[serde(default)]
     pub timeouts: Timeouts,
-    /// When and how often a request is sent again.
     #[serde(default)]
-    pub retries: Retries,
-    /// When no more requests are sent.
+    pub retries: RetryPolicy,
     #[serde(default)]
     pub breaker: BreakerConfig,
-    /// What the provider `mock` says, turn by turn and sample by sample.
+    /// The replies of the provider `mock`, by turn and sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<String>,
     /// The file of the providers `replay` and `record`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    /// The model that the provider `record` asks.
+    /// The name of the model that the provider `record` calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
 }
 
-/// Who answers.
+/// The source of answers and its API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provider {
-    /// The chat completions of OpenAI and of all who speak like it.
+    /// The Chat Completions API of OpenAI and compatible servers.
     OpenaiChat,
-    /// The responses of OpenAI.
+    /// The Responses API of OpenAI.
     OpenaiResponses,
-    /// The messages of Anthropic.
+    /// The Messages API of Anthropic.
     Anthropic,
-    /// Google's Gemini.
+    /// The Gemini API of Google.
     Gemini,
-    /// Prepared answers.
+    /// Prepared answers from the configuration.
     Mock,
-    /// Answers out of a recording.
+    /// Answers from a recording.
     Replay,
-    /// Another model, whose answers are recorded.
+    /// Another model whose answers are recorded.
     Record,
 }
 
-/// Limits on what is sent.
+/// Limits on requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// Requests at the same time.
+    /// The maximum number of concurrent requests.
     pub in_flight: u32,
-    /// Requests a minute; not limited if absent.
+    /// The maximum number of requests per minute; unlimited if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// Tokens that a conversation may have, for callers that cut conversations; not limited if absent.
+    /// The maximum number of tokens of a conversation, for callers that shorten conversations;
+    /// unlimited if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
 }
@@ -161,17 +189,17 @@ impl Default for Limits {
     }
 }
 
-/// How long things may take, in seconds.
+/// Timeouts in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Timeouts {
-    /// Finding the server and connecting to it.
+    /// For resolving the host name and for connecting, each.
     pub connect_s: f64,
-    /// Each write.
+    /// For each write.
     pub write_s: f64,
-    /// Each read: how long a server may be silent.
+    /// For each read: the maximum silence of the server.
     pub read_s: f64,
-    /// One request from beginning to end.
+    /// For one attempt from start to end.
     pub total_s: f64,
 }
 
@@ -186,21 +214,21 @@ impl Default for Timeouts {
     }
 }
 
-/// When and how often a request is sent again.
+/// The retry policy: exponential backoff with jitter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Retries {
-    /// How many times a request is sent at most.
+pub struct RetryPolicy {
+    /// The maximum number of attempts, including the first.
     pub attempts: u32,
-    /// The pause after the first failure, in seconds; every further one is twice as long.
+    /// The pause after the first failure, in seconds. It doubles after each further failure.
     pub first_pause_s: f64,
-    /// The longest of these pauses.
+    /// The upper limit of these pauses.
     pub longest_pause_s: f64,
-    /// The longest pause that a server may ask for.
+    /// The upper limit of the pause that a server may request.
     pub longest_asked_s: f64,
 }
 
-impl Default for Retries {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             attempts: 8,
@@ -211,26 +239,39 @@ impl Default for Retries {
     }
 }
 
-impl Retries {
-    /// The pause after so many attempts, from 1; `chance` is from 0 to 1. Half of it is left to chance, so that requests which
-    /// failed together do not come back together. What a server asked for is never cut short, unless it is too long to be meant.
-    pub(crate) fn pause(&self, attempts: u32, asked: Option<Duration>, chance: f64) -> Duration {
+impl RetryPolicy {
+    /// Returns the pause after `attempts` attempts.
+    ///
+    /// `jitter` is from 0 to 1 and decides half of the pause, so that requests that failed together
+    /// are not retried together. The pause is at least the one that the server `requested`, up to
+    /// `longest_asked_s`.
+    pub(crate) fn pause(
+        &self,
+        attempts: u32,
+        requested: Option<Duration>,
+        jitter: f64,
+    ) -> Duration {
         let doubled = (self.first_pause_s * 2f64.powi(attempts.saturating_sub(1).min(30) as i32))
             .min(self.longest_pause_s);
-        let pause = seconds(doubled * (0.5 + 0.5 * chance));
-        pause.max(asked.unwrap_or_default().min(seconds(self.longest_asked_s)))
+        let pause = seconds(doubled * (0.5 + 0.5 * jitter));
+        pause.max(
+            requested
+                .unwrap_or_default()
+                .min(seconds(self.longest_asked_s)),
+        )
     }
 }
 
-/// When no more requests are sent.
+/// The configuration of the circuit breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BreakerConfig {
-    /// After so many failures in a row nothing is sent for a while; then one request at a time, until one succeeds.
+    /// The number of consecutive failures that open the breaker. It then blocks requests for the
+    /// cool-down and allows one trial request after it.
     pub failures: u32,
-    /// How long, in seconds, at first; every further time twice as long.
+    /// The first cool-down in seconds. It doubles each time that the trial request fails.
     pub cool_down_s: f64,
-    /// After so many of these times without a success every call fails at once.
+    /// The number of cool-downs without a success after which every call fails at once.
     pub rounds: u32,
 }
 
@@ -244,9 +285,9 @@ impl Default for BreakerConfig {
     }
 }
 
-/// A number of seconds that was checked.
+/// Converts a validated number of seconds.
 pub(crate) fn seconds(number: f64) -> Duration {
-    Duration::try_from_secs_f64(number.clamp(0.0, LONGEST_S)).unwrap_or_default()
+    Duration::try_from_secs_f64(number.clamp(0.0, MAX_SECONDS)).unwrap_or_default()
 }
 
 impl ModelConfig {
@@ -257,7 +298,10 @@ impl ModelConfig {
             || !self.name.chars().all(fine)
             || self.name.starts_with('.')
         {
-            return Err("a name has up to 64 letters, digits, `-`, `_` and `.`".to_owned());
+            return Err(
+                "a name must have 1 to 64 letters, digits, `-`, `_` and `.`, and must not start with `.`"
+                    .to_owned(),
+            );
         }
         self.check_provider()?;
         if let Some(url) = &self.base_url {
@@ -269,7 +313,9 @@ impl ModelConfig {
             .iter()
             .find(|field| self.request.contains_key(**field))
         {
-            return Err(format!("`{field}` in `request` is set by Rhae itself"));
+            return Err(format!(
+                "`request` must not contain `{field}`, which Rhae sets itself"
+            ));
         }
         let times = [
             ("timeouts.connect_s", self.timeouts.connect_s),
@@ -283,10 +329,10 @@ impl ModelConfig {
         ];
         if let Some((field, _)) = times
             .iter()
-            .find(|(_, number)| !(*number > 0.0 && *number <= LONGEST_S))
+            .find(|(_, number)| !(*number > 0.0 && *number <= MAX_SECONDS))
         {
             return Err(format!(
-                "`{field}` must be more than 0 and at most {LONGEST_S} seconds"
+                "`{field}` must be more than 0 and at most {MAX_SECONDS} seconds"
             ));
         }
         let counts = [
@@ -305,49 +351,49 @@ impl ModelConfig {
         self.prices.as_ref().map_or(Ok(()), check_prices)
     }
 
-    /// Each provider needs certain fields and has no use for others.
+    /// Checks that the fields fit the provider.
     fn check_provider(&self) -> Result<(), String> {
-        let asks = |wanted: bool, given: bool, field: &str| match (wanted, given) {
+        let check = |required: bool, present: bool, field: &str| match (required, present) {
             (true, false) => Err(format!(
-                "the provider `{}` needs `{field}`",
+                "the provider `{}` requires `{field}`",
                 self.provider.name()
             )),
             (false, true) => Err(format!(
-                "the provider `{}` has no use for `{field}`",
+                "the provider `{}` does not support `{field}`",
                 self.provider.name()
             )),
             _ => Ok(()),
         };
         let http = self.provider.is_http();
         let file = matches!(self.provider, Provider::Replay | Provider::Record);
-        asks(http, !self.model.is_empty(), "model")?;
-        asks(
+        check(http, !self.model.is_empty(), "model")?;
+        check(
             self.provider == Provider::Mock,
             !self.replies.is_empty(),
             "replies",
         )?;
-        asks(file, self.file.is_some(), "file")?;
-        asks(self.provider == Provider::Record, self.of.is_some(), "of")?;
+        check(file, self.file.is_some(), "file")?;
+        check(self.provider == Provider::Record, self.of.is_some(), "of")?;
         if self.provider == Provider::Anthropic && !self.request.contains_key("max_tokens") {
-            return Err("the provider `anthropic` needs `max_tokens` in `request`".to_owned());
+            return Err("the provider `anthropic` requires `max_tokens` in `request`".to_owned());
         }
-        // The name becomes a part of the address there.
+        // Gemini's addresses contain the name of the model.
         let fine = |letter: char| {
             letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/')
         };
         if self.provider == Provider::Gemini && !self.model.chars().all(fine) {
-            return Err("the provider `gemini` takes only letters, digits, `-`, `_`, `.` and `/` in `model`".to_owned());
+            return Err("the provider `gemini` allows only letters, digits, `-`, `_`, `.` and `/` in `model`".to_owned());
         }
         if !http {
-            asks(false, self.base_url.is_some(), "base_url")?;
-            asks(false, self.key_env.is_some(), "key_env")?;
-            asks(false, !self.request.is_empty(), "request")?;
-            asks(false, !self.headers.is_empty(), "headers")?;
+            check(false, self.base_url.is_some(), "base_url")?;
+            check(false, self.key_env.is_some(), "key_env")?;
+            check(false, !self.request.is_empty(), "request")?;
+            check(false, !self.headers.is_empty(), "headers")?;
         }
         Ok(())
     }
 
-    /// The address before paths, without a slash at its end.
+    /// Returns the base address without a trailing slash.
     pub(crate) fn base(&self) -> &str {
         self.base_url
             .as_deref()
@@ -355,7 +401,7 @@ impl ModelConfig {
             .trim_end_matches('/')
     }
 
-    /// The variable with the key, if there is to be one.
+    /// Returns the environment variable with the API key, or `None` if no key is sent.
     pub fn key_variable(&self) -> Option<&str> {
         let usual = self.provider.usual_variable();
         self.key_env
@@ -366,7 +412,7 @@ impl ModelConfig {
 }
 
 impl Provider {
-    /// The name in files.
+    /// Returns the name in configuration files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai-chat",
@@ -401,7 +447,7 @@ impl Provider {
         }
     }
 
-    /// The fields of a request's body that are not the configuration's to set.
+    /// Returns the fields of the request body that the configuration must not set.
     const fn own_fields(self) -> &'static [&'static str] {
         match self {
             Self::OpenaiChat => &["messages", "model", "stream", "n"],
@@ -424,20 +470,21 @@ fn check_url(url: &str) -> Result<(), String> {
     let rest = url
         .strip_prefix("http://")
         .or_else(|| url.strip_prefix("https://"));
-    let rest = rest.ok_or_else(|| "`base_url` must begin with http:// or https://".to_owned())?;
+    let rest = rest.ok_or_else(|| "`base_url` must start with http:// or https://".to_owned())?;
     if rest.contains('@') {
         return Err(
-            "`base_url` must not contain a name or password: it is written into results".to_owned(),
+            "`base_url` must not contain a user name or password, because it is written into results"
+                .to_owned(),
         );
     }
-    let whole = !rest.contains(['?', '#'])
+    let is_base = !rest.contains(['?', '#'])
         && url
             .parse::<ureq::http::Uri>()
             .is_ok_and(|uri| uri.host().is_some_and(|host| !host.is_empty()));
-    if whole {
+    if is_base {
         Ok(())
     } else {
-        Err("`base_url` must be an address that paths can be put after".to_owned())
+        Err("`base_url` must be an address with a host and without `?` or `#`".to_owned())
     }
 }
 
@@ -454,9 +501,7 @@ fn check_prices(prices: &Prices) -> Result<(), String> {
         .flatten()
         .any(|price| !(0.0..=1e6).contains(&price))
     {
-        return Err(
-            "a price is at least 0 and at most 1,000,000 dollars a million tokens".to_owned(),
-        );
+        return Err("a price must be from 0 to 1,000,000 dollars per million tokens".to_owned());
     }
     let date: Vec<&str> = prices.date.split('-').collect();
     let digits = |text: &str, length: usize| {
@@ -466,11 +511,11 @@ fn check_prices(prices: &Prices) -> Result<(), String> {
     if is_date {
         Ok(())
     } else {
-        Err("`prices.date` must be a day such as \"2026-11-01\"".to_owned())
+        Err("`prices.date` must be a date such as \"2026-11-01\"".to_owned())
     }
 }
 
-/// Headers may carry secrets, so only their names are written down.
+/// Serialises the names of headers without their values, which may be secret.
 fn names_only<S: Serializer>(
     headers: &BTreeMap<String, String>,
     serializer: S,

@@ -1,39 +1,27 @@
-//! What is wrong with a configuration, before anything is asked.
+//! Errors of configuration and setup, before any request is sent.
 
-/// Why a model cannot be used.
+/// The reason why a model cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LlmError {
-    /// The file is not TOML, or not of this form.
-    #[error("the file of models cannot be read: {0}")]
+    /// The models file is not TOML or does not match the schema.
+    #[error("the models file cannot be read: {0}")]
     File(String),
-    /// A model's configuration contradicts itself.
+    /// The configuration of a model is invalid.
     #[error("the model `{model}`: {reason}")]
-    Model {
-        /// Its name.
-        model: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// No model has this name.
+    Model { model: String, reason: String },
+    /// The file has no model of this name.
     #[error("there is no model `{name}`; the file has {known}")]
     Unknown {
-        /// The name.
         name: String,
-        /// Those there are.
+        /// The names in the file, for the message.
         known: String,
     },
-    /// The key is not there.
-    #[error("the environment variable `{variable}` must hold the key, without blanks or line ends")]
-    NoKey {
-        /// The variable.
-        variable: String,
-    },
-    /// A file of recorded answers cannot be used.
+    /// The environment variable with the API key is unset or malformed.
+    #[error(
+        "the environment variable `{variable}` must hold the API key, without spaces or line breaks"
+    )]
+    NoKey { variable: String },
+    /// A file of recorded answers cannot be read or written.
     #[error("`{path}`: {reason}")]
-    Recording {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Recording { path: String, reason: String },
 }

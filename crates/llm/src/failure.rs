@@ -1,52 +1,54 @@
-//! Why there is no answer.
+//! Failures of requests and calls.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The most characters of a message that are kept.
-const MOST_CHARACTERS: usize = 500;
+/// The maximum number of characters of a message.
+const MAX_MESSAGE_CHARS: usize = 500;
 
-/// Why a request, or a whole call, came to nothing. Its message contains no key and no control characters.
+/// The reason why an attempt or a call produced no answer.
+///
+/// **Invariant:** the message contains no API key and no control characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// What kind of failure it is.
     pub kind: FailureKind,
-    /// The status of the server's answer, if there was one.
+    /// The HTTP status of the server's response, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What happened, for people.
+    /// A description for users.
     pub message: String,
-    /// How long the server asks to wait.
+    /// The pause that the server requests before the next attempt.
     #[serde(skip)]
     pub(crate) retry_after: Option<Duration>,
-    /// Whether the server says that trying again is of no use.
+    /// Whether the server states that a retry cannot succeed.
     #[serde(skip)]
-    pub(crate) final_word: bool,
+    pub(crate) no_retry: bool,
 }
 
-/// The kinds of failures.
+/// The kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// The request never left: nothing was consumed.
+    /// The request was not sent, so it consumed nothing.
     NotSent,
-    /// The connection broke, or was silent too long. What was consumed is not known.
+    /// The connection broke or was silent for too long. The consumption is unknown.
     Lost,
-    /// The request took longer than it may in total, or the caller's deadline has passed.
+    /// The request exceeded its total timeout or the caller's deadline.
     TimedOut,
-    /// The server answered with an error.
+    /// The server responded with an error status.
     Status,
-    /// The server's answer makes no sense.
+    /// The server's response cannot be parsed.
     Garbled,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
-    /// Who watches over the calls wants no more of them.
+    /// The [`CallObserver`](crate::CallObserver) refused further attempts.
     Halted,
-    /// So many calls failed that no more are sent.
+    /// The circuit breaker is open permanently after too many failures.
     CircuitOpen,
-    /// A recording holds no answer to this request, or the like: only another configuration helps.
+    /// The configuration cannot produce an answer, for example because a recording does not contain
+    /// the request.
     NoAnswer,
 }
 
@@ -57,7 +59,7 @@ impl Failure {
             status: None,
             message: clean(message.as_ref()),
             retry_after: None,
-            final_word: false,
+            no_retry: false,
         }
     }
 
@@ -68,31 +70,34 @@ impl Failure {
         }
     }
 
-    /// Whether the same request may be sent again: after 408, 409, 429, 5xx, a broken connection or an answer that makes no
-    /// sense, and never if the server says that it is of no use.
-    pub fn may_be_repeated(&self) -> bool {
+    /// Returns whether the same request may be retried: after the statuses 408, 409, 429 and 5xx, a
+    /// broken connection or a malformed response, unless the server states that a retry cannot
+    /// succeed.
+    pub fn is_retryable(&self) -> bool {
         let kind = match self.kind {
             FailureKind::NotSent | FailureKind::Lost | FailureKind::Garbled => true,
             FailureKind::Status => matches!(self.status, Some(408 | 409 | 429 | 500..=599)),
             _ => false,
         };
-        kind && !self.final_word
+        kind && !self.no_retry
     }
 
-    /// Whether every other call would fail as well: a wrong key, an unknown model, no credit, an open circuit, the end of a run.
-    pub fn concerns_every_call(&self) -> bool {
+    /// Returns whether every other call would fail as well: a wrong key, an unknown model, no
+    /// credit, an open circuit breaker, or a cancelled or halted run.
+    pub fn affects_all_calls(&self) -> bool {
         match self.kind {
             FailureKind::Cancelled | FailureKind::Halted | FailureKind::CircuitOpen => true,
             FailureKind::Status => {
                 matches!(self.status, Some(401..=404))
-                    || (self.status == Some(429) && self.final_word)
+                    || (self.status == Some(429) && self.no_retry)
             }
             _ => false,
         }
     }
 
-    /// Whether tokens may have been consumed that nobody counted. Errors with a status are not billed.
-    pub fn may_have_consumed(&self) -> bool {
+    /// Returns whether the attempt may have consumed tokens that were not reported. Responses with
+    /// an error status are not billed.
+    pub fn may_have_consumed_tokens(&self) -> bool {
         matches!(
             self.kind,
             FailureKind::Lost
@@ -102,8 +107,9 @@ impl Failure {
         )
     }
 
-    /// Whether it speaks of a server in trouble, as opposed to one that refuses or is busy.
-    pub(crate) fn is_trouble(&self) -> bool {
+    /// Returns whether the failure counts for the circuit breaker: the server is unreachable or
+    /// broken, as opposed to busy or refusing.
+    pub(crate) fn is_server_fault(&self) -> bool {
         match self.kind {
             FailureKind::NotSent | FailureKind::Lost | FailureKind::Garbled => true,
             FailureKind::Status => matches!(self.status, Some(500..=599)),
@@ -112,10 +118,10 @@ impl Failure {
     }
 }
 
-/// A text from outside, short and without control characters.
+/// Shortens an external text and replaces its control characters.
 pub(crate) fn clean(text: &str) -> String {
     text.chars()
-        .take(MOST_CHARACTERS)
+        .take(MAX_MESSAGE_CHARS)
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect()
 }
@@ -125,19 +131,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_may_pass_is_repeated() {
+    fn only_temporary_failures_are_retryable() {
         for status in [408, 409, 429, 500, 502, 503, 504, 529] {
-            assert!(Failure::status(status, "").may_be_repeated(), "{status}");
+            assert!(Failure::status(status, "").is_retryable(), "{status}");
         }
         for status in [301, 400, 401, 402, 403, 404, 413, 422] {
-            assert!(!Failure::status(status, "").may_be_repeated(), "{status}");
+            assert!(!Failure::status(status, "").is_retryable(), "{status}");
         }
         for kind in [
             FailureKind::NotSent,
             FailureKind::Lost,
             FailureKind::Garbled,
         ] {
-            assert!(Failure::new(kind, "").may_be_repeated(), "{kind:?}");
+            assert!(Failure::new(kind, "").is_retryable(), "{kind:?}");
         }
         for kind in [
             FailureKind::TimedOut,
@@ -145,23 +151,23 @@ mod tests {
             FailureKind::Halted,
             FailureKind::CircuitOpen,
         ] {
-            assert!(!Failure::new(kind, "").may_be_repeated(), "{kind:?}");
+            assert!(!Failure::new(kind, "").is_retryable(), "{kind:?}");
         }
         let no_credit = Failure {
-            final_word: true,
+            no_retry: true,
             ..Failure::status(429, "")
         };
-        assert!(!no_credit.may_be_repeated() && no_credit.concerns_every_call());
+        assert!(!no_credit.is_retryable() && no_credit.affects_all_calls());
         assert!(
-            !Failure::status(429, "").concerns_every_call()
-                && Failure::status(401, "").concerns_every_call()
+            !Failure::status(429, "").affects_all_calls()
+                && Failure::status(401, "").affects_all_calls()
         );
     }
 
     #[test]
-    fn messages_are_short_and_plain() {
+    fn messages_are_short_and_without_control_characters() {
         let failure = Failure::new(FailureKind::Lost, "a\x1b[31m\n".repeat(1000));
-        assert!(failure.message.chars().count() <= MOST_CHARACTERS);
+        assert!(failure.message.chars().count() <= MAX_MESSAGE_CHARS);
         assert!(!failure.message.contains('\x1b') && !failure.message.contains('\n'));
     }
 }

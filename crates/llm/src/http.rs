@@ -1,6 +1,7 @@
-//! One request over HTTP, sent once.
+//! The HTTP transport: sends one request once.
 //!
-//! It knows neither what is asked nor whether it may be asked again; every text it gives back is free of the key.
+//! It knows neither the content of a request nor the retry policy. Every text that it returns is
+//! free of the API key.
 
 use std::io::{self, BufReader, Read};
 use std::sync::{Mutex, PoisonError};
@@ -15,49 +16,49 @@ use crate::failure::{Failure, FailureKind};
 use crate::secret::{Secret, Variables};
 use crate::sse::{Event, Events};
 use crate::wire::Wire;
-use crate::{Cancel, LlmError, ModelConfig};
+use crate::{CancelToken, LlmError, ModelConfig};
 
-/// The most bytes of an answer.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// The most bytes of an error that are read.
-const MOST_ERROR_BYTES: u64 = 64 * 1024;
+/// The size limit of a response.
+const MAX_RESPONSE_BYTES: u64 = 64 * 1024 * 1024;
+/// The size limit of an error response. Longer ones are ignored.
+const MAX_ERROR_BYTES: u64 = 64 * 1024;
 
-/// The way to a server.
-pub(crate) struct Link {
+/// The connections to the server of a model.
+pub(crate) struct HttpTransport {
     key: Option<Secret>,
     headers: Vec<(HeaderName, HeaderValue)>,
     config: ureq::config::Config,
-    /// Agents with a connection that is not in use. Each carries one request at a time, so that each request can be cut alone.
+    /// Idle connections. Each carries one request at a time, so that one request can be cancelled
+    /// without affecting others.
     idle: Mutex<Vec<Agent>>,
 }
 
-/// What is sent.
 pub(crate) struct Post<'a> {
     pub(crate) url: &'a str,
     pub(crate) body: &'a [u8],
     pub(crate) id: &'a str,
-    /// How long it may take in all.
+    /// The timeout from start to end.
     pub(crate) total: Duration,
 }
 
-/// What takes in a stream, event by event, and says when it has all.
-pub(crate) trait TakeEvents {
+/// The destination of the events of a stream.
+pub(crate) trait EventSink {
+    /// Processes an event. Returns true if it was the last.
     fn take(&mut self, event: &Event) -> Result<bool, Failure>;
 
-    /// Whether the answer is all there, although the stream ended without saying so.
-    fn is_whole(&self) -> bool;
+    /// Returns whether the answer is complete, even if the stream ends without its end marker.
+    fn is_complete(&self) -> bool;
 }
 
-/// What came back.
+/// A received response.
 pub(crate) enum Received {
-    /// All of it at once.
-    Whole(Value),
-    /// As a stream, which was taken in to its end.
+    /// A single JSON document.
+    Complete(Value),
+    /// A stream, whose events were all passed to the sink.
     Streamed,
 }
 
-impl Link {
-    /// A link for a model's configuration.
+impl HttpTransport {
     pub(crate) fn new(
         model: &ModelConfig,
         wire: &dyn Wire,
@@ -80,7 +81,7 @@ impl Link {
             .build();
         let wrong = |name: &str| LlmError::Model {
             model: model.name.clone(),
-            reason: format!("`{name}` is not a usable header"),
+            reason: format!("the header `{name}` has an invalid name or value"),
         };
         let mut headers = Vec::new();
         let key_pair = key.as_ref().map(|key| wire.key_header(key.reveal()));
@@ -111,19 +112,19 @@ impl Link {
         })
     }
 
-    /// A text without the key.
+    /// Replaces the API key in a text.
     pub(crate) fn hide(&self, text: &str) -> String {
         self.key
             .as_ref()
             .map_or_else(|| text.to_owned(), |key| key.hide(text))
     }
 
-    /// Sends a request once and takes in the whole answer.
+    /// Sends a request once and reads the complete response.
     pub(crate) fn post(
         &self,
         post: &Post<'_>,
-        cancel: &Cancel,
-        stream: Option<&mut dyn TakeEvents>,
+        cancel: &CancelToken,
+        stream: Option<&mut dyn EventSink>,
     ) -> Result<Received, Failure> {
         let agent = self
             .idle
@@ -131,11 +132,11 @@ impl Link {
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
         let agent = agent.unwrap_or_else(|| Agent::new_with_config(self.config.clone()));
-        let Some(watched) = cancel.watch(&agent) else {
-            return Err(Failure::new(FailureKind::NotSent, "the call was given up"));
+        let Some(guard) = cancel.register(&agent) else {
+            return Err(Failure::new(FailureKind::NotSent, "the call was cancelled"));
         };
         let received = self.exchange(&agent, post, stream);
-        drop(watched);
+        drop(guard);
         match received {
             Err(failure) if cancel.is_cancelled() => {
                 let kind = if failure.kind == FailureKind::NotSent {
@@ -144,11 +145,11 @@ impl Link {
                     FailureKind::Cancelled
                 };
                 Err(Failure {
-                    final_word: true,
-                    ..Failure::new(kind, "the call was given up")
+                    no_retry: true,
+                    ..Failure::new(kind, "the call was cancelled")
                 })
             }
-            // A connection that something is wrong with is not used again.
+            // A connection that failed is not reused.
             Err(failure) if failure.kind != FailureKind::Status => Err(failure),
             received => {
                 self.idle
@@ -164,7 +165,7 @@ impl Link {
         &self,
         agent: &Agent,
         post: &Post<'_>,
-        stream: Option<&mut dyn TakeEvents>,
+        stream: Option<&mut dyn EventSink>,
     ) -> Result<Received, Failure> {
         let mut request = agent
             .post(post.url)
@@ -187,22 +188,22 @@ impl Link {
         let reader = response
             .into_body()
             .into_with_config()
-            .limit(MOST_BYTES)
+            .limit(MAX_RESPONSE_BYTES)
             .reader();
         match stream {
             Some(stream) if is_stream => self.stream(reader, stream),
-            _ => self.whole(reader),
+            _ => self.read_json(reader),
         }
     }
 
-    fn whole(&self, mut reader: impl Read) -> Result<Received, Failure> {
+    fn read_json(&self, mut reader: impl Read) -> Result<Received, Failure> {
         let mut bytes = Vec::new();
         reader
             .read_to_end(&mut bytes)
             .map_err(|error| self.broken(error))?;
         let text = self.hide(&String::from_utf8_lossy(&bytes));
         let value = serde_json::from_str(&text);
-        value.map(Received::Whole).map_err(|error| {
+        value.map(Received::Complete).map_err(|error| {
             Failure::new(
                 FailureKind::Garbled,
                 format!("the answer is not JSON: {error}"),
@@ -210,7 +211,7 @@ impl Link {
         })
     }
 
-    fn stream(&self, reader: impl Read, stream: &mut dyn TakeEvents) -> Result<Received, Failure> {
+    fn stream(&self, reader: impl Read, stream: &mut dyn EventSink) -> Result<Received, Failure> {
         let mut events = Events::new(BufReader::new(reader));
         loop {
             let event = match events.next() {
@@ -218,8 +219,8 @@ impl Link {
                     data: self.hide(&event.data),
                     ..event
                 },
-                // However a stream ends after the answer did: asking again would be paying twice.
-                _ if stream.is_whole() => return Ok(Received::Streamed),
+                // The answer is complete. A retry would be billed again, however the stream ends.
+                _ if stream.is_complete() => return Ok(Received::Streamed),
                 Ok(None) => {
                     return Err(Failure::new(
                         FailureKind::Lost,
@@ -234,7 +235,7 @@ impl Link {
         }
     }
 
-    /// An answer with a status that is no success.
+    /// Converts a response with an error status.
     fn refusal(&self, mut response: Response<Body>) -> Failure {
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers(), SystemTime::now());
@@ -243,39 +244,40 @@ impl Link {
             .get(header::LOCATION)
             .and_then(|value| value.to_str().ok())
             .map(|text| self.hide(text));
-        let no_use = response
+        let should_not_retry = response
             .headers()
             .get("x-should-retry")
             .is_some_and(|value| value.as_bytes() == b"false");
         let body = response
             .body_mut()
             .with_config()
-            .limit(MOST_ERROR_BYTES)
+            .limit(MAX_ERROR_BYTES)
             .read_to_vec()
             .unwrap_or_default();
         let text = self.hide(&String::from_utf8_lossy(&body));
-        let said = serde_json::from_str(&text)
+        let reason = serde_json::from_str(&text)
             .ok()
             .as_ref()
-            .and_then(said)
+            .and_then(error_message)
             .unwrap_or(text);
         let message = match location {
             Some(location) if (300..400).contains(&status) => {
-                format!("the server redirects to {location}: give that address as base_url")
+                format!("the server redirects to {location}: set `base_url` to that address")
             }
             _ => format!(
                 "the server answered {status}: {}",
-                if said.trim().is_empty() {
-                    "nothing more"
+                if reason.trim().is_empty() {
+                    "no message"
                 } else {
-                    said.trim()
+                    reason.trim()
                 }
             ),
         };
-        let final_word = no_use || (status == 429 && message.contains("insufficient_quota"));
+        let no_retry =
+            should_not_retry || (status == 429 && message.contains("insufficient_quota"));
         Failure {
             retry_after,
-            final_word,
+            no_retry,
             ..Failure::status(status, message)
         }
     }
@@ -297,11 +299,11 @@ impl Link {
             }
             ureq::Error::Timeout(Timeout::Global | Timeout::PerCall) => Failure::new(
                 FailureKind::TimedOut,
-                "the request took longer than it may (`timeouts.total_s`)",
+                "the request exceeded its total time (`timeouts.total_s`)",
             ),
             ureq::Error::Timeout(Timeout::PerWrite) => Failure::new(
                 FailureKind::Lost,
-                "the server took nothing in for too long (`timeouts.write_s`)",
+                "the server accepted no data for too long (`timeouts.write_s`)",
             ),
             ureq::Error::Timeout(_) => Failure::new(
                 FailureKind::Lost,
@@ -313,10 +315,10 @@ impl Link {
             ),
             ureq::Error::BodyExceedsLimit(_) => Failure::new(
                 FailureKind::Garbled,
-                format!("the answer has more than {MOST_BYTES} bytes"),
+                format!("the answer has more than {MAX_RESPONSE_BYTES} bytes"),
             ),
             _ => Failure {
-                final_word: true,
+                no_retry: true,
                 ..Failure::new(FailureKind::NotSent, message)
             },
         }
@@ -334,10 +336,10 @@ impl Link {
     }
 }
 
-/// An error that came with a good status, as some who pass answers on send it.
+/// Returns the error in a response with a success status, as some proxies send it.
 pub(crate) fn error_in(value: &Value) -> Option<Failure> {
     let error = value.get("error").filter(|error| !error.is_null())?;
-    let message = said(value).unwrap_or_else(|| "no reason was given".to_owned());
+    let message = error_message(value).unwrap_or_else(|| "no message".to_owned());
     let code = [&error["code"], &error["status"]]
         .into_iter()
         .find_map(Value::as_u64)
@@ -368,8 +370,8 @@ pub(crate) fn error_in(value: &Value) -> Option<Failure> {
     ))
 }
 
-/// What an error says, in the forms that providers use.
-fn said(value: &Value) -> Option<String> {
+/// Extracts the message of an error document, in the formats that providers use.
+fn error_message(value: &Value) -> Option<String> {
     let value = value
         .as_array()
         .and_then(|all| all.first())
@@ -385,7 +387,8 @@ fn said(value: &Value) -> Option<String> {
     Some(kind.map_or_else(|| message.to_owned(), |kind| format!("{message} ({kind})")))
 }
 
-/// How long a server asks to wait: a number of seconds, a date, or a number of milliseconds in a header of its own.
+/// Parses the pause that a server requests: `Retry-After` with seconds or a date, or
+/// `retry-after-ms`.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| {
         headers
@@ -418,36 +421,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_ask_to_wait_in_three_forms() {
-        let asked = |name: &'static str, value: &'static str| {
+    fn retry_after_is_parsed_in_three_formats() {
+        let parsed = |name: &'static str, value: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, HeaderValue::from_static(value));
             retry_after(&headers, UNIX_EPOCH + Duration::from_secs(784_111_770))
         };
-        assert_eq!(asked("retry-after", "3"), Some(Duration::from_secs(3)));
+        assert_eq!(parsed("retry-after", "3"), Some(Duration::from_secs(3)));
         assert_eq!(
-            asked("retry-after", "0.5"),
+            parsed("retry-after", "0.5"),
             Some(Duration::from_millis(500))
         );
         assert_eq!(
-            asked("retry-after-ms", "250"),
+            parsed("retry-after-ms", "250"),
             Some(Duration::from_millis(250))
         );
         assert_eq!(
-            asked("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            parsed("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"),
             Some(Duration::from_secs(7))
         );
         for bad in ["", "soon", "-1", "NaN", "1e300"] {
-            assert_eq!(asked("retry-after", bad), None, "{bad}");
+            assert_eq!(parsed("retry-after", bad), None, "{bad}");
         }
         assert_eq!(
-            asked("retry-after", "Sun, 06 Nov 1994 08:49:17 GMT"),
+            parsed("retry-after", "Sun, 06 Nov 1994 08:49:17 GMT"),
             Some(Duration::ZERO)
         );
     }
 
     #[test]
-    fn errors_are_found_in_every_form() {
+    fn errors_are_found_in_every_format() {
         let cases = [
             (
                 json!({"error": {"message": "no", "type": "invalid_request_error"}}),

@@ -1,39 +1,68 @@
-//! Language models: who answers, in which form, at what price, and what to do when it goes wrong.
+//! Calls of language models: providers, retries, limits, tokens and cost.
 //!
-//! A file of models ([`Models::parse`]) names them; [`Model::open`] makes one that can be asked from many threads at once;
-//! [`Model::ask`] sends a [`Request`] as often as need be and gives an [`Outcome`]: the [`Reply`] or a typed [`Failure`], and every
-//! [`Attempt`] with what it consumed and cost, failed ones too. A [`Cancel`] ends calls from another thread at once.
+//! # Overview
+//!
+//! | type | role |
+//! | --- | --- |
+//! | [`Models`] | a configuration file that names models, in TOML |
+//! | [`Model`] | an opened model, shared by all threads that call it |
+//! | [`Request`] | a conversation of texts and images, the same for every provider |
+//! | [`CallOutcome`] | the [`Reply`] or a typed [`Failure`], and every [`Attempt`] with its cost |
+//! | [`CallObserver`] | a hook before and after each attempt, for journals and spend limits |
+//! | [`CancelToken`] | cancels calls from another thread |
+//!
+//! [`Model::ask`] makes one call: it sends the request, retries failures that may be temporary, and
+//! reports the usage of every attempt, including failed ones.
+//!
+//! # Examples
+//!
+//! The provider `mock` answers from a list and needs no network:
 //!
 //! ```
-//! use rhae_llm::{Cancel, Model, Models, Request};
+//! use rhae_llm::{CancelToken, Model, Models, Request};
 //!
-//! let models = Models::parse("[models.words]\nprovider = \"mock\"\nreplies = [\"yes\"]")?;
+//! let models = Models::parse(
+//!     r#"
+//!     [models.words]
+//!     provider = "mock"
+//!     replies = ["yes"]
+//!     prices = { date = "2026-11-01", input = 1, output = 5 }
+//!     "#,
+//! )?;
 //! let model = Model::open(&models, "words")?;
-//! let outcome = model.ask(&Request::text("Is it?"), &Cancel::default(), None, &mut ());
+//! let outcome = model.ask(&Request::text("Is it?"), &CancelToken::default(), None, &mut ());
+//! assert_eq!(outcome.attempts.len(), 1);
+//! assert!(outcome.cost_usd() > 0.0);
 //! assert_eq!(outcome.reply.map(|reply| reply.text).as_deref(), Ok("yes"));
 //! # Ok::<(), rhae_llm::LlmError>(())
 //! ```
 //!
-//! **For callers with a journal:** implement [`Watch`]. Its `before` is called before each request is sent, retries included, and may
-//! refuse it (a limit on spending, a full disk); its `after` is called when the request has come to an end, with the answer. A
-//! request that a journal has a `before` of and no `after` was in flight when the process died. [`Sending::id`] goes to the server
-//! as `X-Client-Request-Id`, so that both sides' books can be compared.
+//! # Limits
 //!
-//! **Limits** are shared by all calls of one `Model`: requests at once, requests a minute, the pause that a server asked for by
-//! `Retry-After`, and the circuit breaker. So open a model once and share it.
+//! All calls of one `Model` share its limits: concurrent requests, requests per minute, the pause
+//! that a server requests with `Retry-After`, and the circuit breaker. Open a model once and share
+//! it.
 //!
-//! What this crate deliberately does not know: games, tasks, prompts, journals.
+//! # Journals
+//!
+//! A caller that keeps a journal implements [`CallObserver`]. A journal entry from
+//! [`before`](CallObserver::before) without one from [`after`](CallObserver::after) marks a request
+//! that was in flight when the process died. [`AttemptStart::id`] is sent to the server as
+//! `X-Client-Request-Id`, so that a journal can be compared with the provider's records.
+//!
+//! This crate does not know games, tasks, prompts or journal formats.
 
-mod breaker;
+mod admission;
 mod cancel;
+mod circuit_breaker;
 mod config;
 mod error;
 mod failure;
-mod gate;
 mod http;
 mod mock;
 mod model;
-mod pace;
+mod observer;
+mod rate_limiter;
 mod recorded;
 mod reply;
 mod request;
@@ -41,16 +70,15 @@ mod secret;
 mod sse;
 mod tokens;
 mod usage;
-mod watch;
 mod wire;
 
-pub use cancel::Cancel;
-pub use config::{BreakerConfig, Limits, ModelConfig, Models, Provider, Retries, Timeouts};
+pub use cancel::CancelToken;
+pub use config::{BreakerConfig, Limits, ModelConfig, Models, Provider, RetryPolicy, Timeouts};
 pub use error::LlmError;
 pub use failure::{Failure, FailureKind};
 pub use model::Model;
+pub use observer::{Attempt, AttemptStart, CallObserver, CallOutcome, Halt};
 pub use reply::{Finish, Reply};
 pub use request::{Part, Request, Role, Turn};
 pub use tokens::estimate_tokens;
 pub use usage::{Prices, Usage};
-pub use watch::{Attempt, Halt, Outcome, Sending, Watch};

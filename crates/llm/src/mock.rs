@@ -1,19 +1,20 @@
-//! Prepared answers: an ordinary provider that needs no network.
+//! The provider `mock`: prepared answers without a network.
 
 use crate::{Finish, Part, Reply, Request, Role, Usage, estimate_tokens};
 
-/// What the mock says. The answer depends on the request alone: on how often the model has spoken in it, and on its sample.
+/// Returns the reply to a request. It depends on the request alone: the index is the number of
+/// earlier replies in the conversation plus the sample, modulo the number of replies.
 pub(crate) fn reply(replies: &[String], request: &Request) -> Reply {
-    let spoken = request
+    let replied = request
         .turns
         .iter()
         .filter(|turn| turn.role == Role::Assistant)
         .count();
-    let index = spoken.saturating_add(request.sample as usize) % replies.len().max(1);
+    let index = replied.saturating_add(request.sample as usize) % replies.len().max(1);
     let text = replies.get(index).cloned().unwrap_or_default();
     let output_tokens = estimate_tokens(&text);
     let parts = request.turns.iter().flat_map(|turn| &turn.parts);
-    // A picture is as long as its text, so that the counts depend on all that is asked.
+    // An image counts by the length of its base64 text, so that the count covers the whole request.
     let of = |part: &Part| match part {
         Part::Text { text } | Part::Image { base64: text, .. } => estimate_tokens(text),
     };
@@ -39,13 +40,13 @@ mod tests {
     use crate::Turn;
 
     #[test]
-    fn answers_follow_turns_and_samples() {
+    fn reply_is_chosen_by_turn_and_sample() {
         let replies = ["a".to_owned(), "b".to_owned()];
-        let said = |request: &Request| reply(&replies, request).text;
+        let text = |request: &Request| reply(&replies, request).text;
         let mut request = Request::text("go");
-        assert_eq!(said(&request), "a");
+        assert_eq!(text(&request), "a");
         assert_eq!(
-            said(&Request {
+            text(&Request {
                 sample: 1,
                 ..request.clone()
             }),
@@ -54,7 +55,7 @@ mod tests {
         request
             .turns
             .extend([Turn::assistant("a"), Turn::user("on")]);
-        assert_eq!(said(&request), "b");
+        assert_eq!(text(&request), "b");
         assert_eq!(reply(&replies, &request).usage.unwrap().input_tokens, 3);
     }
 }

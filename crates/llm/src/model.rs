@@ -1,32 +1,55 @@
-//! A model that can be asked: sends, waits, sends again, and counts everything.
+//! An opened model: sends requests, retries them and reports their usage.
 //!
-//! **Invariant:** whoever watches is told before each request is sent and after it has come to an end, exactly once each.
+//! **Invariant:** the observer is called exactly once before each attempt and exactly once after
+//! it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
+use crate::admission::Admission;
 use crate::config::seconds;
 use crate::failure::{Failure, FailureKind};
-use crate::gate::Gate;
-use crate::http::{Link, Post, Received, error_in};
+use crate::http::{HttpTransport, Post, Received, error_in};
+use crate::observer::{Attempt, AttemptStart, CallObserver, CallOutcome, Halt};
 use crate::recorded::{self, Recorder};
-use crate::watch::{Attempt, Halt, Outcome, Sending, Watch};
-use crate::wire::{Assembling, Wire, wire};
-use crate::{Cancel, LlmError, ModelConfig, Models, Provider, Reply, Request, Usage, mock};
+use crate::wire::{AssemblerSink, Wire, wire};
+use crate::{CancelToken, LlmError, ModelConfig, Models, Provider, Reply, Request, Usage, mock};
 
-/// A model, opened. It may be asked from many threads at once, which share its limits.
+/// An opened model.
+///
+/// Many threads can call [`ask`](Self::ask) at the same time. They share the limits of the
+/// configuration, so a program should open each model once.
+///
+/// # Examples
+///
+/// The provider `mock` chooses its reply by the number of earlier replies in the conversation and
+/// by the sample:
+///
+/// ```
+/// use rhae_llm::{CancelToken, Model, Models, Request};
+///
+/// let file = "[models.m]\nprovider = \"mock\"\nreplies = [\"first\", \"second\"]";
+/// let model = Model::open(&Models::parse(file)?, "m")?;
+/// let ask = |sample| {
+///     let request = Request { sample, ..Request::text("Go.") };
+///     model.ask(&request, &CancelToken::default(), None, &mut ()).reply.map(|reply| reply.text)
+/// };
+/// assert_eq!(ask(0), Ok("first".to_owned()));
+/// assert_eq!(ask(1), Ok("second".to_owned()));
+/// # Ok::<(), rhae_llm::LlmError>(())
+/// ```
 pub struct Model {
     config: ModelConfig,
-    gate: Gate,
+    admission: Admission,
     source: Source,
 }
 
-/// Where answers come from.
+/// The origin of the answers.
 enum Source {
     Http {
-        link: Box<Link>,
+        transport: Box<HttpTransport>,
         wire: &'static dyn Wire,
     },
     Mock,
@@ -37,16 +60,25 @@ enum Source {
     },
 }
 
-/// What a request led to, and what it consumed.
+/// The result of one attempt and its usage, which may be known even if the attempt failed.
 type Sent = (Result<Reply, Failure>, Option<Usage>);
 
 impl Model {
-    /// Opens a model of a file. Keys are taken from the environment now, and recordings are read.
+    /// Opens the model `name`. This reads API keys from the environment and loads recordings.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file has no such model, its API key is not set, or its recording
+    /// cannot be read.
     pub fn open(models: &Models, name: &str) -> Result<Self, LlmError> {
         Self::open_with(models, name, &|variable| std::env::var(variable).ok())
     }
 
-    /// As [`Model::open`], with environment variables looked up by a function.
+    /// Opens a model like [`Model::open`], but looks up environment variables with `variables`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`Model::open`].
     pub fn open_with(
         models: &Models,
         name: &str,
@@ -61,18 +93,23 @@ impl Model {
             config
                 .file
                 .as_deref()
-                .ok_or_else(|| wrong("it needs `file`"))
+                .ok_or_else(|| wrong("`file` is required"))
         };
         let source = match (config.provider, wire(config.provider)) {
             (_, Some(wire)) => Source::Http {
-                link: Box::new(Link::new(&config, wire, variables)?),
+                transport: Box::new(HttpTransport::new(&config, wire, variables)?),
                 wire,
             },
             (Provider::Replay, _) => Source::Replay(recorded::load(file()?)?),
             (Provider::Record, _) => {
-                let of = config.of.as_deref().ok_or_else(|| wrong("it needs `of`"))?;
+                let of = config
+                    .of
+                    .as_deref()
+                    .ok_or_else(|| wrong("`of` is required"))?;
                 if models.find(of)?.provider == Provider::Record {
-                    return Err(wrong("a recording of a recording is not possible"));
+                    return Err(wrong(
+                        "`of` must not name another model with the provider `record`",
+                    ));
                 }
                 Source::Record {
                     of: Box::new(Self::open_with(models, of, variables)?),
@@ -82,13 +119,14 @@ impl Model {
             _ => Source::Mock,
         };
         Ok(Self {
-            gate: Gate::new(&config),
+            admission: Admission::new(&config),
             config,
             source,
         })
     }
 
-    /// Its configuration; of a recorded model, that of the model which is asked.
+    /// Returns the configuration. For the provider `record`, this is the configuration of the model
+    /// that is recorded.
     pub fn config(&self) -> &ModelConfig {
         if let Source::Record { of, .. } = &self.source {
             of.config()
@@ -97,12 +135,13 @@ impl Model {
         }
     }
 
-    /// Its name in the file.
+    /// Returns the name of the model in the configuration file.
     pub fn name(&self) -> &str {
         &self.config.name
     }
 
-    /// What tokens cost by this model's prices, or by what the provider reported; `None` if neither is known.
+    /// Returns the cost of tokens in US dollars, from the configured prices or, without prices,
+    /// from the provider's report. Returns `None` if neither is known.
     pub fn cost_usd(&self, usage: &Usage) -> Option<f64> {
         let prices = self.config().prices.as_ref();
         prices
@@ -110,15 +149,18 @@ impl Model {
             .or(usage.reported_usd)
     }
 
-    /// Asks, and does not come back before there is an answer or no hope of one. `deadline` is the caller's, beside the time-outs of
-    /// the configuration.
+    /// Makes one call: sends the request and retries it until there is an answer or a failure that
+    /// cannot be retried.
+    ///
+    /// The call blocks while limits apply. `deadline` applies in addition to the configured
+    /// timeouts. `observer` is called before and after each attempt; pass `&mut ()` to ignore them.
     pub fn ask(
         &self,
         request: &Request,
-        cancel: &Cancel,
+        cancel: &CancelToken,
         deadline: Option<Instant>,
-        watch: &mut dyn Watch,
-    ) -> Outcome {
+        observer: &mut dyn CallObserver,
+    ) -> CallOutcome {
         if let Source::Record { of, recorder } = &self.source {
             return of.ask(
                 request,
@@ -127,7 +169,7 @@ impl Model {
                 &mut Recording {
                     recorder,
                     request,
-                    watch,
+                    observer,
                 },
             );
         }
@@ -137,92 +179,92 @@ impl Model {
                 .unwrap_or(u32::MAX)
                 .saturating_add(1);
             let failure =
-                match self.attempt(number, request, cancel, deadline, watch, &mut attempts) {
+                match self.attempt(number, request, cancel, deadline, observer, &mut attempts) {
                     Ok(reply) => break Ok(reply),
                     Err(failure) => failure,
                 };
-            if !failure.may_be_repeated() || number >= self.config.retries.attempts {
+            if !failure.is_retryable() || number >= self.config.retries.attempts {
                 break Err(failure);
             }
             let pause = self
                 .config
                 .retries
-                .pause(number, failure.retry_after, chance());
+                .pause(number, failure.retry_after, jitter());
             if deadline.is_some_and(|deadline| Instant::now() + pause >= deadline) {
                 break Err(failure);
             }
             if !cancel.sleep(pause) {
                 break Err(Failure::new(
                     FailureKind::Cancelled,
-                    "the call was given up",
+                    "the call was cancelled",
                 ));
             }
         };
-        Outcome { reply, attempts }
+        CallOutcome { reply, attempts }
     }
 
-    /// Sends the request once.
+    /// Waits for admission and sends the request once.
     fn attempt(
         &self,
         number: u32,
         request: &Request,
-        cancel: &Cancel,
+        cancel: &CancelToken,
         deadline: Option<Instant>,
-        watch: &mut dyn Watch,
+        observer: &mut dyn CallObserver,
         attempts: &mut Vec<Attempt>,
     ) -> Result<Reply, Failure> {
-        let pass = self.gate.pass(cancel, deadline)?;
-        let sending = Sending {
+        let permit = self.admission.acquire(cancel, deadline)?;
+        let start = AttemptStart {
             id: Uuid::new_v4().to_string(),
             number,
         };
-        watch.before(&sending).map_err(halted)?;
-        let begun = Instant::now();
-        let (reply, usage) = self.send(&sending, request, cancel, deadline);
-        pass.settle(reply.as_ref().err());
+        observer.before(&start).map_err(halted)?;
+        let started = Instant::now();
+        let (reply, usage) = self.send(&start, request, cancel, deadline);
+        permit.complete(reply.as_ref().err());
         let attempt = Attempt {
-            id: sending.id,
+            id: start.id,
             number,
-            ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             usage,
             cost_usd: usage.and_then(|usage| self.cost_usd(&usage)),
             failure: reply.as_ref().err().cloned(),
         };
-        let told = watch.after(&attempt, reply.as_ref().ok());
+        let observed = observer.after(&attempt, reply.as_ref().ok());
         attempts.push(attempt);
-        told.map_err(halted)?;
+        observed.map_err(halted)?;
         reply
     }
 
     fn send(
         &self,
-        sending: &Sending,
+        start: &AttemptStart,
         request: &Request,
-        cancel: &Cancel,
+        cancel: &CancelToken,
         deadline: Option<Instant>,
     ) -> Sent {
         let reply = match &self.source {
-            Source::Http { link, wire } => return self.send_over(link, *wire, sending, request, cancel, deadline),
+            Source::Http { transport, wire } => return self.send_http(transport, *wire, start, request, cancel, deadline),
             Source::Mock => Ok(mock::reply(&self.config.replies, request)),
             Source::Replay(answers) => answers.get(&request.fingerprint()).cloned().ok_or_else(|| {
                 Failure::new(
                     FailureKind::NoAnswer,
-                    "the recording has no answer to this request: it was made with another prompt or setting",
+                    "the recording has no answer to this request: it was made with a different prompt or different settings",
                 )
             }),
-            Source::Record { .. } => Err(Failure::new(FailureKind::NoAnswer, "a recorded model is asked through the other one")),
+            Source::Record { .. } => Err(Failure::new(FailureKind::NoAnswer, "the provider `record` does not send requests itself")),
         };
         let usage = reply.as_ref().ok().and_then(|reply| reply.usage);
         (reply, usage)
     }
 
-    fn send_over(
+    fn send_http(
         &self,
-        link: &Link,
+        transport: &HttpTransport,
         wire: &dyn Wire,
-        sending: &Sending,
+        start: &AttemptStart,
         request: &Request,
-        cancel: &Cancel,
+        cancel: &CancelToken,
         deadline: Option<Instant>,
     ) -> Sent {
         let total = seconds(self.config.timeouts.total_s);
@@ -246,15 +288,15 @@ impl Model {
         let post = Post {
             url: &url,
             body: &body,
-            id: &sending.id,
+            id: &start.id,
             total: left.max(Duration::from_millis(1)),
         };
-        let mut stream = Assembling(wire.assembly());
-        let received = link.post(&post, cancel, self.config.stream.then_some(&mut stream));
+        let mut stream = AssemblerSink(wire.assembler());
+        let received = transport.post(&post, cancel, self.config.stream.then_some(&mut stream));
         let (value, broken) = match received {
-            Ok(Received::Whole(value)) => (value, None),
+            Ok(Received::Complete(value)) => (value, None),
             Ok(Received::Streamed) => (stream.0.value(), None),
-            // What arrived before a stream broke off may say what was consumed.
+            // The events before a stream broke off may include the usage.
             Err(failure) => (stream.0.value(), Some(failure)),
         };
         let usage = wire.usage(&value);
@@ -262,11 +304,11 @@ impl Model {
             Some(failure) => Err(failure),
             None => wire.reply(&value, request),
         };
-        // A key that arrived in two pieces of a stream was not seen before.
+        // A key that was split over two events of a stream can be recognised only now.
         (
             reply.map(|reply| Reply {
-                text: link.hide(&reply.text),
-                reasoning: reply.reasoning.map(|text| link.hide(&text)),
+                text: transport.hide(&reply.text),
+                reasoning: reply.reasoning.map(|text| transport.hide(&text)),
                 ..reply
             }),
             usage,
@@ -274,21 +316,21 @@ impl Model {
     }
 }
 
-/// Writes answers down before the caller hears of them.
+/// Records answers before the caller receives them.
 struct Recording<'a> {
     recorder: &'a Recorder,
     request: &'a Request,
-    watch: &'a mut dyn Watch,
+    observer: &'a mut dyn CallObserver,
 }
 
-impl Watch for Recording<'_> {
-    fn before(&mut self, sending: &Sending) -> Result<(), Halt> {
-        self.watch.before(sending)
+impl CallObserver for Recording<'_> {
+    fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
+        self.observer.before(start)
     }
 
     fn after(&mut self, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), Halt> {
         let recorded = reply.map_or(Ok(()), |reply| self.recorder.add(self.request, reply));
-        self.watch.after(attempt, reply)?;
+        self.observer.after(attempt, reply)?;
         recorded.map_err(Halt)
     }
 }
@@ -297,10 +339,10 @@ fn halted(Halt(reason): Halt) -> Failure {
     Failure::new(FailureKind::Halted, reason)
 }
 
-/// A number from 0 to 1.
-fn chance() -> f64 {
+/// Returns a random number from 0 to 1 for the jitter of retries.
+fn jitter() -> f64 {
     let mut bytes = [0; 2];
-    // Without randomness every call waits as long as the others, which does no harm.
+    // If the system has no randomness, retries are not spread, which is harmless.
     let _ = getrandom::fill(&mut bytes);
     f64::from(u16::from_le_bytes(bytes)) / f64::from(u16::MAX)
 }

@@ -1,6 +1,6 @@
-//! Answers on disk: one JSON object a line, with the fingerprint of the request and the answer.
+//! Recorded answers: one JSON object per line, with the fingerprint of the request and the answer.
 //!
-//! **Invariant:** an answer is on the disk before the call returns it.
+//! **Invariant:** an answer is synced to disk before the call returns it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -12,16 +12,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{LlmError, Reply, Request};
 
-/// One line of a file.
 #[derive(Serialize, Deserialize)]
 struct Line {
     /// The fingerprint of the request.
     request: String,
-    /// The answer.
     reply: Reply,
 }
 
-/// The answers of a file. If a request was asked several times, the last answer counts.
+/// Loads the answers of a file by fingerprint. If a request occurs several times, the last answer
+/// counts.
 pub(crate) fn load(path: &Path) -> Result<BTreeMap<String, Reply>, LlmError> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(path, &error))?;
     Ok(parse(path, &text)?
@@ -42,13 +41,13 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Line>, LlmError> {
     lines.map(read).collect()
 }
 
-/// A file that answers are appended to.
+/// A file to which answers are appended.
 pub(crate) struct Recorder {
     file: Mutex<File>,
 }
 
 impl Recorder {
-    /// Opens the file. What a crash left of a last line is removed.
+    /// Opens or creates the file. A last line that a crash truncated is removed.
     pub(crate) fn open(path: &Path) -> Result<Self, LlmError> {
         let opened = OpenOptions::new()
             .create(true)
@@ -59,20 +58,20 @@ impl Recorder {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(|error| wrong(path, &error))?;
-        let whole = bytes
+        let complete = bytes
             .iter()
             .rposition(|&byte| byte == b'\n')
             .map_or(0, |end| end + 1);
-        // A file that holds something else is not to be added to.
-        parse(path, &String::from_utf8_lossy(&bytes[..whole]))?;
-        file.set_len(whole as u64)
+        // Do not append to a file that is not a recording.
+        parse(path, &String::from_utf8_lossy(&bytes[..complete]))?;
+        file.set_len(complete as u64)
             .map_err(|error| wrong(path, &error))?;
         Ok(Self {
             file: Mutex::new(file),
         })
     }
 
-    /// Adds an answer.
+    /// Appends an answer and syncs the file.
     pub(crate) fn add(&self, request: &Request, reply: &Reply) -> Result<(), String> {
         let line = Line {
             request: request.fingerprint(),
@@ -83,7 +82,7 @@ impl Recorder {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(&text)
             .and_then(|()| file.sync_data())
-            .map_err(|error| format!("the answer cannot be recorded: {error}"))
+            .map_err(|error| format!("cannot record the answer: {error}"))
     }
 }
 
@@ -99,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_recorded_comes_back() {
+    fn recorded_answers_survive_a_crash() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("answers.jsonl");
         let (request, reply) = (
@@ -131,7 +130,7 @@ mod tests {
         assert!(load(&path).unwrap_err().to_string().contains("line 1"));
         assert!(
             Recorder::open(&path).is_err(),
-            "what is no recording is not added to"
+            "a file that is not a recording is not appended to"
         );
     }
 }

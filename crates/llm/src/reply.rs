@@ -1,45 +1,45 @@
-//! What a model answered.
+//! The answer of a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Usage;
 
-/// An answer that arrived whole. It may still be of no use: cut off at the limit of tokens, refused, or empty.
+/// A complete answer of a model. Its text may still be unusable: truncated by the token limit, a
+/// refusal, or empty. See [`finish`](Self::finish).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// What the model said.
     pub text: String,
-    /// Its reasoning or a summary of it, where the provider shows it.
+    /// The reasoning or a summary of it, if the provider shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Its reasoning in the provider's form, to be sent back with the turn; empty unless it was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<Value>,
-    /// Why it ended.
+    /// The reasoning in the provider's own format, to be sent back with the turn. Empty unless
+    /// [`Request::keep_reasoning`](crate::Request::keep_reasoning) is set.
+    #[serde(rename = "kept", default, skip_serializing_if = "Vec::is_empty")]
+    pub reasoning_items: Vec<Value>,
     pub finish: Finish,
-    /// What it consumed; `None` if the provider does not say.
+    /// The consumed tokens; `None` if the provider does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The model that answered, by the provider's word.
+    /// The name of the model that answered, as reported by the provider.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// The provider's id of the answer.
+    /// The id that the provider assigned to the answer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
-    /// The model was done.
+    /// The model completed its answer.
     #[default]
     Done,
-    /// The limit of tokens was reached.
+    /// The answer reached the token limit.
     Length,
-    /// The model or its provider refused, with what was said about it.
+    /// The model or its provider refused, with the given explanation.
     Refused(String),
-    /// Something else, in the provider's word.
+    /// Another reason, as named by the provider.
     Other(String),
 }

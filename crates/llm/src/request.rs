@@ -1,6 +1,6 @@
-//! What a model is asked: a conversation of texts and pictures.
+//! The request to a model: a conversation of texts and images.
 //!
-//! It is the same for every provider; `wire` puts it into each one's form.
+//! It is the same for every provider. The module `wire` converts it to each provider's format.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,28 +10,44 @@ use sha2::{Digest, Sha256};
 
 use crate::estimate_tokens;
 
-/// What a picture is taken to cost in an estimate; providers count from some hundred to two thousand.
-const TOKENS_OF_A_PICTURE: u64 = 1000;
+/// The estimated tokens of an image. Providers count from a few hundred to two thousand.
+const ESTIMATED_TOKENS_PER_IMAGE: u64 = 1000;
 
-/// A conversation that the model is to continue.
+/// A conversation for the model to continue.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_llm::{Request, Turn};
+///
+/// let request = Request {
+///     system: Some("Answer with one word.".to_owned()),
+///     turns: vec![Turn::user("2 + 2?"), Turn::assistant("four"), Turn::user("2 + 3?")],
+///     ..Request::default()
+/// };
+/// // The fingerprint identifies a request in logs and recordings.
+/// assert_eq!(request.fingerprint(), request.clone().fingerprint());
+/// assert_ne!(request.fingerprint(), Request { sample: 1, ..request }.fingerprint());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// What stands above the conversation.
+    /// The system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// The conversation, the oldest turn first; the last is the user's.
+    /// The conversation, oldest turn first. The last turn is the user's.
     pub turns: Vec<Turn>,
-    /// Which of several independent samples of the same conversation this is, from 0. It is never sent; recordings keep samples
-    /// apart by it.
+    /// The index of this sample among independent samples of the same conversation, from 0. It is
+    /// never sent. Recordings use it to distinguish samples.
     #[serde(default)]
     pub sample: u32,
-    /// Whether the provider is asked for its reasoning in a form that can be sent back ([`Reply::kept`](crate::Reply::kept)).
+    /// Whether to request the reasoning in a form that can be sent back, as
+    /// [`Reply::reasoning_items`](crate::Reply::reasoning_items).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_reasoning: bool,
 }
 
 impl Request {
-    /// A single question.
+    /// Creates a request with a single turn of the user.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             turns: vec![Turn::user(text)],
@@ -39,7 +55,8 @@ impl Request {
         }
     }
 
-    /// A fingerprint of everything that is asked, as hexadecimal digits.
+    /// Returns the SHA-256 hash of the serialised request as 64 hexadecimal digits. It covers all
+    /// fields.
     pub fn fingerprint(&self) -> String {
         let text = serde_json::to_string(self).expect("a request has only texts and JSON values");
         Sha256::digest(text)
@@ -48,85 +65,78 @@ impl Request {
             .collect()
     }
 
-    /// About how many tokens it has, before anyone has counted them.
+    /// Returns an estimate of the input tokens. Only the provider's count is exact.
     pub fn estimated_tokens(&self) -> u64 {
         let parts = self.turns.iter().flat_map(|turn| &turn.parts);
         let tokens = |part: &Part| match part {
             Part::Text { text } => estimate_tokens(text),
-            Part::Image { .. } => TOKENS_OF_A_PICTURE,
+            Part::Image { .. } => ESTIMATED_TOKENS_PER_IMAGE,
         };
         self.system.as_deref().map_or(0, estimate_tokens) + parts.map(tokens).sum::<u64>()
     }
 }
 
-/// Who speaks.
+/// The author of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Who asks.
     User,
     /// The model.
     Assistant,
 }
 
-/// What one side says at a time.
+/// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Who says it.
     pub role: Role,
-    /// What is said.
     pub parts: Vec<Part>,
-    /// The reasoning behind a model's turn, as its provider gave it, to be sent back unchanged. Only the same provider
-    /// understands it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<Value>,
+    /// The reasoning behind a turn of the model in the provider's own format, to be sent back
+    /// unchanged. Only the same provider understands it.
+    #[serde(rename = "kept", default, skip_serializing_if = "Vec::is_empty")]
+    pub reasoning_items: Vec<Value>,
 }
 
 impl Turn {
-    /// A text of the user.
+    /// Creates a text turn of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self {
             role: Role::User,
             parts: vec![Part::text(text)],
-            kept: Vec::new(),
+            reasoning_items: Vec::new(),
         }
     }
 
-    /// A text of the model.
+    /// Creates a text turn of the model.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self {
             role: Role::Assistant,
             parts: vec![Part::text(text)],
-            kept: Vec::new(),
+            reasoning_items: Vec::new(),
         }
     }
 }
 
-/// A piece of a turn.
+/// A part of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Part {
-    /// Text.
     Text {
-        /// The text.
         text: String,
     },
-    /// A picture.
     Image {
-        /// Its form, such as `image/png`.
+        /// The media type, such as `image/png`.
         media_type: String,
-        /// Its bytes in base 64.
+        /// The bytes of the image, encoded in base64.
         base64: String,
     },
 }
 
 impl Part {
-    /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 
-    /// A picture from the bytes of a PNG file.
+    /// Creates an image from the bytes of a PNG file.
     pub fn png(bytes: &[u8]) -> Self {
         Self::Image {
             media_type: "image/png".to_owned(),
@@ -140,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fingerprint_covers_all_that_is_asked() {
+    fn fingerprint_covers_every_field() {
         let plain = Request::text("a");
         let others = [
             Request::text("b"),

@@ -1,4 +1,4 @@
-//! A key. It goes into one header and nowhere else.
+//! An API key, which appears in one request header and in no other output.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use crate::LlmError;
 /// Looks up environment variables.
 pub(crate) type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What stands where a key was.
+/// The replacement for a key in a text.
 const MARK: &str = "[key]";
 
-/// A key that cannot be printed.
+/// An API key that `Debug` does not print.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// The key in an environment variable, which is looked up by `variables`.
+    /// Reads the key from an environment variable.
     pub(crate) fn find(variable: &str, variables: Variables<'_>) -> Result<Self, LlmError> {
         let found = variables(variable).and_then(|text| Self::new(text.trim()));
         found.ok_or_else(|| LlmError::NoKey {
@@ -23,18 +23,18 @@ impl Secret {
         })
     }
 
-    /// A key that a header can carry.
+    /// Creates a key if `text` is valid in a header.
     fn new(text: &str) -> Option<Self> {
         (!text.is_empty() && text.chars().all(|letter| letter.is_ascii_graphic()))
             .then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, for the header.
+    /// Returns the key itself, for the header.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// A text from outside without the key, which a server may repeat.
+    /// Replaces the key in a text, because a server may echo it.
     pub(crate) fn hide(&self, text: &str) -> String {
         text.replace(&self.0, MARK)
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_never_printed() {
+    fn key_is_never_printed() {
         let key = Secret::new("sk-topsecret").unwrap();
         assert_eq!(format!("{key:?}"), "[key]");
         assert_eq!(

@@ -1,21 +1,21 @@
-//! Server-sent events, as far as providers use them: lines `event:` and `data:`, ended by an empty line.
+//! A parser of server-sent events, limited to what providers use: `event:` and `data:` lines,
+//! terminated by an empty line.
 //!
-//! **Invariant:** a line or an event of any length ends in an error, not in memory without bound.
+//! **Invariant:** memory is bounded. A line or an event that exceeds the limit is an error.
 
 use std::io::{self, BufRead, Read};
 
-/// The longest event.
-const LONGEST_EVENT: usize = 16 * 1024 * 1024;
+/// The size limit of an event.
+const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// Its name; empty if it has none.
+    /// The event type; empty if it has none.
     pub(crate) name: String,
     pub(crate) data: String,
 }
 
-/// The events of a stream.
+/// A reader of the events of a stream.
 pub(crate) struct Events<R> {
     reader: R,
 }
@@ -25,13 +25,14 @@ impl<R: BufRead> Events<R> {
         Self { reader }
     }
 
-    /// The next event; `None` at the end of the stream. An event that the end cut off is dropped.
+    /// Returns the next event, or `None` at the end of the stream. An incomplete last event is
+    /// dropped.
     pub(crate) fn next(&mut self) -> io::Result<Option<Event>> {
         let mut event = Event::default();
         let mut has_data = false;
         loop {
             let mut line = Vec::new();
-            let room = LONGEST_EVENT - event.data.len();
+            let room = MAX_EVENT_BYTES - event.data.len();
             self.reader
                 .by_ref()
                 .take(room as u64 + 1)
@@ -62,11 +63,11 @@ impl<R: BufRead> Events<R> {
                     }
                     has_data = true;
                     event.data.push_str(value);
-                    if event.data.len() >= LONGEST_EVENT {
+                    if event.data.len() >= MAX_EVENT_BYTES {
                         return Err(too_long());
                     }
                 }
-                // Comments keep a connection alive; ids and pauses are of no use here.
+                // Comments, ids and retry times are ignored.
                 _ => {}
             }
         }
@@ -76,7 +77,7 @@ impl<R: BufRead> Events<R> {
 fn too_long() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        format!("an event of the stream has more than {LONGEST_EVENT} bytes"),
+        format!("an event of the stream has more than {MAX_EVENT_BYTES} bytes"),
     )
 }
 
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_told_apart() {
+    fn events_are_separated_by_empty_lines() {
         let text = ": hello\n\nevent: ping\ndata: {}\n\ndata: one\r\ndata:two\r\n\r\nid: 5\n\ndata: [DONE]\n\ndata: cut off";
         let expected = [("ping", "{}"), ("", "one\ntwo"), ("", "[DONE]")];
         assert_eq!(
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_an_error() {
+    fn endless_line_is_an_error() {
         let endless = io::BufReader::new(io::repeat(b'x'));
         assert_eq!(
             Events::new(endless).next().unwrap_err().kind(),

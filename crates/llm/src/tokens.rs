@@ -1,15 +1,24 @@
-//! How many tokens a text may have, before anyone has counted them.
+//! A provider-independent estimate of token counts.
 //!
-//! Tokenisers differ; this is for estimates of cost and for a first idea of a conversation's length. What is billed and limited
-//! is counted by providers.
+//! Tokenisers differ, so the estimate serves only to predict costs and the length of a
+//! conversation. Bills and limits use the provider's counts.
 
-/// About how many tokens a text has: a word has one for every five letters, a number one for every three digits, and each run of
-/// one punctuation mark is one. Blanks before something belong to it. Letters of other scripts count one each.
+/// Returns an estimate of the number of tokens of a text.
+///
+/// A word counts one token for every five letters, a number one for every three digits, and a run
+/// of the same punctuation mark one. Spaces count nothing. Each non-ASCII character counts one.
+///
+/// # Examples
+///
+/// ```
+/// assert_eq!(rhae_llm::estimate_tokens("hello big world"), 3);
+/// assert_eq!(rhae_llm::estimate_tokens("[[1, 2], [3, 4]]"), 11);
+/// ```
 pub fn estimate_tokens(text: &str) -> u64 {
     let mut tokens = 0;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let alike: fn(char, char) -> bool = match letter {
+        let continues: fn(char, char) -> bool = match letter {
             _ if letter.is_ascii_alphabetic() => |_, next| next.is_ascii_alphabetic(),
             _ if letter.is_ascii_digit() => |_, next| next.is_ascii_digit(),
             ' ' => continue,
@@ -17,7 +26,7 @@ pub fn estimate_tokens(text: &str) -> u64 {
             _ => |_, _| false,
         };
         let mut length: u64 = 1;
-        while letters.next_if(|&next| alike(letter, next)).is_some() {
+        while letters.next_if(|&next| continues(letter, next)).is_some() {
             length += 1;
         }
         tokens += match letter {
@@ -34,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_numbers_and_marks_are_counted() {
+    fn words_numbers_and_punctuation_are_counted() {
         assert_eq!(estimate_tokens(""), 0);
         assert_eq!(estimate_tokens("hello big world"), 3);
         assert_eq!(estimate_tokens("[[1, 2], [3, 4]]"), 11);

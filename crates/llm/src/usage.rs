@@ -1,36 +1,36 @@
-//! Tokens, and what they cost.
+//! Token counts and prices.
 //!
-//! **Invariant:** counts mean the same for every provider: input includes what was read from and written to a cache, output
-//! includes reasoning. Where a provider counts otherwise, `wire` converts.
+//! **Invariant:** counts mean the same for every provider. Input includes tokens read from and
+//! written to a cache; output includes reasoning. The module `wire` converts other conventions.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// What a call consumed, as the provider counted it.
+/// The tokens that a call consumed, as counted by the provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// All tokens of what was asked.
+    /// All tokens of the request.
     pub input_tokens: u64,
-    /// Those of them that came out of a cache.
+    /// The part of `input_tokens` that was read from a cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
-    /// Those of them that were written to a cache.
+    /// The part of `input_tokens` that was written to a cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
     /// All tokens of the answer.
     pub output_tokens: u64,
-    /// Those of them that were reasoning.
+    /// The part of `output_tokens` that was reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
-    /// What the provider says that it costs, where it says so.
+    /// The cost in US dollars, if the provider reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_usd: Option<f64>,
 }
 
 impl Usage {
-    /// Input and output together.
+    /// Returns the sum of input and output tokens.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -69,29 +69,51 @@ impl Sum for Usage {
     }
 }
 
-/// Prices in US dollars a million tokens.
+/// Prices in US dollars per million tokens.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_llm::{Prices, Usage};
+///
+/// let prices = Prices {
+///     date: "2026-11-01".to_owned(),
+///     input: 2.0,
+///     cached_input: Some(0.5),
+///     cache_write: None,
+///     output: 10.0,
+///     reasoning: None,
+/// };
+/// let usage = Usage {
+///     input_tokens: 1_000_000,
+///     cached_tokens: 400_000,
+///     output_tokens: 100_000,
+///     ..Usage::default()
+/// };
+/// // 600,000 at $2, 400,000 at $0.50 and 100,000 at $10.
+/// assert!((prices.usd(&usage) - 2.4).abs() < 1e-9);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// The day on which they held, such as `2026-11-01`.
+    /// The date of the price list, such as `2026-11-01`.
     pub date: String,
-    /// Input that no cache was involved in.
+    /// Uncached input.
     pub input: f64,
-    /// Input out of a cache; as other input if absent.
+    /// Input read from a cache; the same as `input` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// Input that is written to a cache; as other input if absent.
+    /// Input written to a cache; the same as `input` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
-    /// Output.
     pub output: f64,
-    /// Reasoning; as other output if absent.
+    /// Reasoning; the same as `output` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<f64>,
 }
 
 impl Prices {
-    /// What a call cost.
+    /// Returns the cost of a call in US dollars.
     pub fn usd(&self, usage: &Usage) -> f64 {
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let written = usage.cache_write_tokens.min(usage.input_tokens - cached);
@@ -147,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_exceed_their_whole_are_not_billed_twice() {
+    fn cached_tokens_beyond_the_input_are_not_billed() {
         let usage = Usage {
             input_tokens: 10,
             cached_tokens: 50,
@@ -159,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_keep_what_was_reported() {
+    fn sum_includes_reported_costs() {
         let one = Usage {
             input_tokens: 1,
             output_tokens: 2,

@@ -1,6 +1,7 @@
-//! How each provider puts a conversation and an answer into JSON.
+//! The wire formats of the providers: conversations and answers as JSON.
 //!
-//! A stream is assembled into the form that the same provider gives without streaming, so that there is one reading of each.
+//! A stream is assembled into the document that the provider sends without streaming, so that each
+//! format has one parser.
 
 mod anthropic;
 mod chat;
@@ -12,51 +13,52 @@ mod tests;
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, FailureKind};
-use crate::http::{TakeEvents, error_in};
+use crate::http::{EventSink, error_in};
 use crate::sse::Event;
 use crate::{ModelConfig, Provider, Reply, Request, Role, Turn, Usage};
 
-/// A provider's form.
+/// The wire format of a provider.
 pub(crate) trait Wire: Send + Sync {
-    /// Where requests go.
+    /// Returns the address of requests.
     fn url(&self, model: &ModelConfig) -> String;
 
-    /// How the key is presented.
+    /// Returns the name and the value of the header with the API key.
     fn key_header(&self, key: &str) -> (&'static str, String);
 
-    /// Headers that the interface asks for.
+    /// Returns further headers that the API requires.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// The body of a request, without what the configuration passes on.
+    /// Returns the body of a request, without the additional fields of the configuration.
     fn body(&self, model: &ModelConfig, request: &Request) -> Map<String, Value>;
 
-    /// An empty answer to assemble a stream in.
-    fn assembly(&self) -> Box<dyn Assembly>;
+    /// Creates an assembler for a stream.
+    fn assembler(&self) -> Box<dyn StreamAssembler>;
 
-    /// What a whole answer says that it consumed, be it an error.
+    /// Returns the usage that a complete answer or error reports.
     fn usage(&self, value: &Value) -> Option<Usage>;
 
-    /// Reads a whole answer.
+    /// Parses a complete answer.
     fn reply(&self, value: &Value, request: &Request) -> Result<Reply, Failure>;
 }
 
-/// An answer that arrives in pieces.
-pub(crate) trait Assembly: Send {
-    /// Takes in a piece; true if it was the last.
+/// An assembler of a streamed answer.
+pub(crate) trait StreamAssembler: Send {
+    /// Adds an event. Returns true if it was the last.
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure>;
 
-    /// Whether a provider that says nothing more has said all: the reason of the end was among the pieces.
-    fn is_whole(&self) -> bool {
+    /// Returns whether the answer is complete without further events: an event with the finish
+    /// reason has arrived.
+    fn is_complete(&self) -> bool {
         false
     }
 
-    /// What was assembled so far, in the form of a whole answer.
+    /// Returns the answer so far, in the format of a complete answer.
     fn value(&self) -> Value;
 }
 
-/// The form of a provider that is asked over HTTP.
+/// Returns the wire format of a provider, or `None` if the provider does not use HTTP.
 pub(crate) fn wire(provider: Provider) -> Option<&'static dyn Wire> {
     match provider {
         Provider::OpenaiChat => Some(&chat::Chat),
@@ -67,18 +69,16 @@ pub(crate) fn wire(provider: Provider) -> Option<&'static dyn Wire> {
     }
 }
 
-/// Takes events into an assembly.
-pub(crate) struct Assembling(pub(crate) Box<dyn Assembly>);
+/// Passes the events of a stream to an assembler.
+pub(crate) struct AssemblerSink(pub(crate) Box<dyn StreamAssembler>);
 
-impl TakeEvents for Assembling {
+impl EventSink for AssemblerSink {
     fn take(&mut self, event: &Event) -> Result<bool, Failure> {
         if event.data == "[DONE]" {
-            return if self.0.is_whole() {
+            return if self.0.is_complete() {
                 Ok(true)
             } else {
-                Err(garbled(
-                    "the stream says that it is done before the answer is",
-                ))
+                Err(garbled("the stream ended before the answer was complete"))
             };
         }
         let piece: Value = serde_json::from_str(&event.data)
@@ -89,12 +89,12 @@ impl TakeEvents for Assembling {
         }
     }
 
-    fn is_whole(&self) -> bool {
-        self.0.is_whole()
+    fn is_complete(&self) -> bool {
+        self.0.is_complete()
     }
 }
 
-/// The beginning of a request's body in the forms that name the model there.
+/// Returns the first fields of the body, for the formats that name the model in it.
 fn body_for(model: &ModelConfig) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(model.model));
@@ -104,17 +104,17 @@ fn body_for(model: &ModelConfig) -> Map<String, Value> {
     body
 }
 
-/// How most providers want the key.
+/// Returns the header for a key as a bearer token.
 fn bearer(key: &str) -> (&'static str, String) {
     ("authorization", format!("Bearer {key}"))
 }
 
-/// A picture as an address that contains it.
+/// Returns an image as a data URL.
 fn data_url(media_type: &str, base64: &str) -> String {
     format!("data:{media_type};base64,{base64}")
 }
 
-/// Who speaks, in the word for a model that most providers use.
+/// Returns the role of a turn as most providers name it.
 fn role(turn: &Turn) -> &'static str {
     if turn.role == Role::User {
         "user"
@@ -123,27 +123,27 @@ fn role(turn: &Turn) -> &'static str {
     }
 }
 
-/// Pieces of reasoning as one text, if there is any.
+/// Joins pieces of reasoning, or returns `None` if there is no text.
 fn joined<'a>(thoughts: impl Iterator<Item = &'a str>) -> Option<String> {
     Some(thoughts.collect::<Vec<_>>().join("\n\n")).filter(|text| !text.is_empty())
 }
 
-/// An answer that makes no sense.
+/// Creates the failure for a response that cannot be parsed.
 fn garbled(message: impl AsRef<str>) -> Failure {
     Failure::new(FailureKind::Garbled, message)
 }
 
-/// A count that a provider may leave out or give as null.
+/// Returns a count that may be absent or null.
 fn count(value: &Value) -> u64 {
     value.as_u64().unwrap_or(0)
 }
 
-/// A text that may be absent.
+/// Returns a text, empty if it is absent.
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// A text that is there and not empty.
+/// Returns a text that is present and not empty.
 fn some_text(value: &Value) -> Option<String> {
     value
         .as_str()

@@ -1,23 +1,23 @@
-//! Actions as outside programs write them: a name or a number, and a place for a click.
+//! Parsing actions as external programs write them: a name or a number, and coordinates of a click.
 
 use rhae_engine::{Action, ActionKind};
 use serde_json::Value;
 
-/// What is wrong with an action from outside.
+/// The reason why the action of an external program cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BadAction {
-    /// Neither a name nor a number of an action.
+pub(crate) enum InvalidAction {
+    /// Neither the name nor the number of an action.
     Kind,
-    /// A click without a place on the frame.
-    Place,
+    /// A click without coordinates, or with coordinates outside the frame.
+    Coordinates,
 }
 
-/// Reads an action from its name (in any case) or number and the coordinates that a click needs.
+/// Parses an action from its name (upper or lower case) or number, and for a click its coordinates.
 pub(crate) fn action_from(
     kind: &Value,
     x: Option<i64>,
     y: Option<i64>,
-) -> Result<Action, BadAction> {
+) -> Result<Action, InvalidAction> {
     let kind = match kind {
         Value::String(name) => ActionKind::from_name(&name.to_ascii_uppercase()),
         Value::Number(id) => id
@@ -31,7 +31,9 @@ pub(crate) fn action_from(
         coordinate(x)
             .zip(coordinate(y))
             .and_then(|(x, y)| Action::click(x, y))
-            .ok_or(BadAction::Place)
+            .ok_or(InvalidAction::Coordinates)
     };
-    kind.ok_or(BadAction::Kind)?.simple().map_or_else(click, Ok)
+    kind.ok_or(InvalidAction::Kind)?
+        .simple()
+        .map_or_else(click, Ok)
 }

@@ -1,50 +1,69 @@
-//! The lines spoken with an agent that runs in a process of its own: JSON objects, one a line, on standard input and output.
+//! The protocol of an agent that runs in its own process: JSON objects, one per line, on standard
+//! input and standard output.
 
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, PlayState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::action::{BadAction, action_from};
+use crate::action::{InvalidAction, action_from};
 use crate::{Details, WireFrames, frames_to_wire};
 
-/// What an agent's process is told.
+/// A line that Rhae writes to the standard input of an agent's process.
+///
+/// The process receives one [`Hello`](Self::Hello), then an [`Observation`](Self::Observation) for
+/// each action, then one [`End`](Self::End). It answers each observation with one [`AgentReply`].
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::AgentMessage;
+///
+/// let line = r#"{"type":"hello","protocol":1,"seed":7}"#;
+/// let message: AgentMessage = serde_json::from_str(line)?;
+/// assert_eq!(message, AgentMessage::Hello { protocol: AgentMessage::PROTOCOL, seed: 7 });
+///
+/// let line = r#"{"type":"end","reason":"won"}"#;
+/// let message: AgentMessage = serde_json::from_str(line)?;
+/// assert_eq!(message, AgentMessage::End { reason: "won".into() });
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum AgentMessage {
-    /// Once, at the start.
+    /// The first line.
     Hello {
-        /// Version of these lines.
+        /// The version of this protocol, see [`AgentMessage::PROTOCOL`].
         protocol: u32,
-        /// A seed that the agent may use to be reproducible.
+        /// A seed that the agent may use to behave reproducibly.
         seed: u64,
     },
-    /// What the last action led to; the agent answers with one action.
+    /// The result of the last action. The agent replies with one action.
     Observation {
-        /// One frame or an animation, the settled picture last: `frame[t][y][x]`.
+        /// One frame or an animation, the settled frame last: `frame[t][y][x]`.
         frame: WireFrames,
-        /// `NOT_FINISHED`, `WIN` or `GAME_OVER`; after `GAME_OVER` only RESET does anything.
+        /// `NOT_FINISHED`, `WIN` or `GAME_OVER`. After `GAME_OVER` only RESET has an effect.
         state: String,
-        /// Levels completed.
         levels_completed: u8,
-        /// All levels.
+        /// The number of levels of the environment.
         win_levels: u8,
-        /// Ids of the offered actions.
+        /// The ids of the actions that the environment offers.
         available_actions: Vec<u8>,
-        /// Whether the game was started anew.
+        /// Whether the last command restarted the game at its first level.
         full_reset: bool,
     },
-    /// The play is over; the process should end.
+    /// The play has ended. The process should exit.
     End {
-        /// Why: `won`, `budget`, `stopped` or `failed`.
+        /// Why the play ended: `won`, `budget`, `stopped` or `failed`.
         reason: String,
     },
 }
 
 impl AgentMessage {
-    /// The version of these lines.
+    /// The version of this protocol.
     pub const PROTOCOL: u32 = 1;
 
-    /// An observation as a message.
+    /// Creates an [`Observation`](Self::Observation). `levels` holds the completed levels and the
+    /// number of levels.
     pub fn observation(
         frames: &[Frame],
         state: PlayState,
@@ -63,56 +82,78 @@ impl AgentMessage {
     }
 }
 
-/// What an agent's process answers.
+/// A line that an agent's process writes to its standard output.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Action;
+/// use rhae_protocol::{AgentReply, ReplyError};
+///
+/// let (action, _) = AgentReply::parse(r#"{"action":"ACTION3"}"#)?;
+/// assert_eq!(action, Action::Action3);
+///
+/// let (action, details) = AgentReply::parse(
+///     r#"{"action":6,"x":12,"y":40,"reasoning":"the red block","cost_usd":0.002}"#,
+/// )?;
+/// assert_eq!(action, Action::Action6 { x: 12, y: 40 });
+/// assert_eq!(details.cost_usd, Some(0.002));
+///
+/// assert_eq!(AgentReply::parse(r#"{"action":6}"#), Err(ReplyError::Coordinates));
+/// # Ok::<(), ReplyError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentReply {
-    /// A name (`ACTION3`, `RESET`) or an id (3, 0).
+    /// A name (`ACTION3`, `RESET`, in upper or lower case) or an id (3, 0).
     pub action: Value,
-    /// Column of a click.
+    /// The column of a click, from 0 to 63.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<Value>,
-    /// Row of a click.
+    /// The row of a click, from 0 to 63.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<Value>,
-    /// Why, in any form.
+    /// The agent's reasoning, as any JSON value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<Value>,
-    /// What a model consumed.
+    /// The tokens and calls that a model consumed, as [`ModelUsage`](crate::ModelUsage) reads them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Value>,
-    /// What that cost.
+    /// The cost of that usage in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
-/// What is wrong with an agent's answer.
+/// The reason why a line of an agent's process is not a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
-    /// Not a JSON object of the form.
+    /// The line is not a JSON object with an `action`.
     #[error(
-        "the agent wrote `{line}`, which is not a reply ({reason}): expected one object such as `{{\"action\":1}}` a line, and nothing else on standard output"
+        "the agent wrote `{line}`, which is not a reply ({reason}): expected one object such as `{{\"action\":1}}` per line and no other output on standard output"
     )]
     Json {
-        /// The line, shortened.
+        /// The first 60 characters of the line.
         line: String,
-        /// What is wrong with it.
         reason: String,
     },
-    /// Neither a name nor an id of an action.
+    /// `action` is neither the name nor the id of an action.
     #[error("`{0}` is not an action: expected `RESET`, `ACTION1` to `ACTION7`, or 0 to 7")]
     Action(String),
-    /// A click without a place on the frame.
-    #[error("ACTION6 needs `x` and `y`, whole numbers from 0 to 63")]
-    Place,
+    /// A click has no coordinates, or they are not on the frame.
+    #[error("ACTION6 needs `x` and `y`, integers from 0 to 63")]
+    Coordinates,
 }
 
-/// A coordinate, if it is a whole number.
-fn whole(value: Option<&Value>) -> Option<i64> {
+fn integer(value: Option<&Value>) -> Option<i64> {
     value.and_then(Value::as_i64)
 }
 
 impl AgentReply {
-    /// Reads a line of an agent's process.
+    /// Parses a line into the action and the details that accompany it.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReplyError`] if the line is not a JSON object, names no action, or is a click
+    /// without coordinates on the frame. The rest of the reply is not validated.
     pub fn parse(line: &str) -> Result<(Action, Details), ReplyError> {
         let reply: Self = serde_json::from_str(line).map_err(|error| ReplyError::Json {
             line: line.trim().chars().take(60).collect(),
@@ -120,12 +161,12 @@ impl AgentReply {
         })?;
         let action = action_from(
             &reply.action,
-            whole(reply.x.as_ref()),
-            whole(reply.y.as_ref()),
+            integer(reply.x.as_ref()),
+            integer(reply.y.as_ref()),
         )
-        .map_err(|bad| match bad {
-            BadAction::Kind => ReplyError::Action(reply.action.to_string()),
-            BadAction::Place => ReplyError::Place,
+        .map_err(|invalid| match invalid {
+            InvalidAction::Kind => ReplyError::Action(reply.action.to_string()),
+            InvalidAction::Coordinates => ReplyError::Coordinates,
         })?;
         Ok((
             action,
@@ -144,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_ids_are_both_taken() {
+    fn names_and_ids_are_accepted() {
         let action = |line: &str| AgentReply::parse(line).map(|(action, _)| action);
         assert_eq!(action(r#"{"action":"ACTION3"}"#), Ok(Action::Action3));
         assert_eq!(action(r#"{"action":"reset"}"#), Ok(Action::Reset));
@@ -156,19 +197,22 @@ mod tests {
     }
 
     #[test]
-    fn bad_replies_say_what_is_wrong() {
+    fn invalid_replies_are_rejected_with_a_reason() {
         assert_eq!(
             AgentReply::parse(r#"{"action":6,"x":64,"y":0}"#),
-            Err(ReplyError::Place)
+            Err(ReplyError::Coordinates)
         );
-        assert_eq!(AgentReply::parse(r#"{"action":6}"#), Err(ReplyError::Place));
+        assert_eq!(
+            AgentReply::parse(r#"{"action":6}"#),
+            Err(ReplyError::Coordinates)
+        );
         assert_eq!(
             AgentReply::parse(r#"{"action":"JUMP"}"#),
             Err(ReplyError::Action("\"JUMP\"".to_owned()))
         );
         assert_eq!(
             AgentReply::parse(r#"{"action":6,"x":1.5,"y":2}"#),
-            Err(ReplyError::Place)
+            Err(ReplyError::Coordinates)
         );
         assert!(
             AgentReply::parse("loading...")
@@ -179,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_adds_is_kept() {
+    fn reasoning_usage_and_cost_are_kept() {
         let (_, details) = AgentReply::parse(
             r#"{"action":1,"reasoning":{"why":"probe"},"usage":{"tokens":5},"cost_usd":0.25}"#,
         )

@@ -1,203 +1,226 @@
-//! What the folder of an evaluation on static tasks holds: the effective configuration and the journal.
+//! The files of an evaluation folder for static tasks: the effective configuration and the journal.
 //!
-//! Answers are kept as they came. What grid is in a text is found when results are made, so that a journal can be read again with
-//! another parser.
+//! The journal stores answers unchanged. Grids are parsed from them when results are computed, so
+//! that a journal can be evaluated again with another parser.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The version of both forms.
+/// The version of the configuration and of the journal.
 pub const EVAL_VERSION: u32 = 1;
 
-/// What was asked for, after defaults: written first, read by `--resume`.
+/// The effective configuration of an evaluation: flags after defaults were applied.
+///
+/// It is the first file that an evaluation writes, and `--resume` reads it.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::EvalConfig;
+///
+/// let json = r#"{
+///     "version": 1, "software": "rhae 0.1.0", "run_id": "20261115-100000-search",
+///     "solver": "search", "solver_settings": {"seed": 0}, "protocol": "standard", "attempts": 2,
+///     "parser": "last-grid", "stop_at_failure": false, "data": ["/data/arc:public"],
+///     "sets": [{"name": "public", "revision": "1f2e", "tests": {"007bbfb7": [0]}}],
+///     "limits": {"concurrency": 2}
+/// }"#;
+/// let config: EvalConfig = serde_json::from_str(json)?;
+/// assert_eq!(config.sets[0].tests["007bbfb7"], [0]);
+/// assert_eq!(config.limits.tokens, None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvalConfig {
-    /// Version of this file's form.
+    /// The version of this form, see [`EVAL_VERSION`].
     pub version: u32,
-    /// What made the run.
+    /// The name and version of the software that made the run.
     pub software: String,
-    /// The run's id.
     pub run_id: String,
-    /// The solver as it was named: `search`, `random`, `replay:FILE`, `model:NAME`.
+    /// The solver as given on the command line: `search`, `random`, `replay:FILE` or `model:NAME`.
     pub solver: String,
-    /// What its answers depend on: budgets, seeds, a model's settings, hashes of prompts and files.
+    /// All settings that the answers depend on: budgets, seeds, model settings, hashes of prompts
+    /// and files.
     pub solver_settings: BTreeMap<String, Value>,
-    /// Whose rules: `standard`, `official`, `nejumi` or `plan`.
+    /// The name of the evaluation protocol: `standard`, `official`, `nejumi` or `plan`.
     pub protocol: String,
-    /// Attempts at each test.
+    /// The number of attempts at each test.
     pub attempts: usize,
-    /// How answers are read.
+    /// The name of the parser that extracts grids from answers.
     pub parser: String,
     /// Whether the first attempt without a grid ends the run.
     pub stop_at_failure: bool,
-    /// Which part of the tasks this run does, as `[part, parts]`, from 1; absent if all.
+    /// The shard of the tasks that this run evaluates, as `[shard, shards]` from 1; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<[usize; 2]>,
-    /// The paths that the tasks were loaded from, absolute, each with the name it gives to its set.
+    /// The absolute paths from which the tasks were loaded, each with the name of its set.
     pub data: Vec<String>,
-    /// The sets and the tests that count.
+    /// The sets with the selected tests.
     pub sets: Vec<EvalSet>,
-    /// Limits at the beginning; a resumed run may have others.
+    /// The limits at the start of the run. A resumed run may have others.
     pub limits: EvalLimits,
 }
 
-/// A set and the tests of it that count.
+/// A task set and the tests that were selected from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalSet {
-    /// Its name.
     pub name: String,
-    /// Its revision, before any selection.
+    /// The revision of the complete set, before any selection.
     pub revision: String,
-    /// For each task its tests, from 0.
+    /// The indices of the selected tests of each task, from 0.
     pub tests: BTreeMap<String, Vec<usize>>,
 }
 
-/// What ends or slows a run; what is absent is not limited.
+/// The limits of an evaluation. An absent limit does not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvalLimits {
-    /// Requests at a time.
+    /// The maximum number of concurrent requests.
     pub concurrency: usize,
-    /// Requests begun in a minute.
+    /// The maximum number of requests started per minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<f64>,
-    /// Seconds for one request, its repetitions included.
+    /// The time limit of one request, including its retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_seconds: Option<f64>,
-    /// Seconds for a task from its first request on.
+    /// The time limit of a task, from its first request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_seconds: Option<f64>,
-    /// Seconds for the run, those before an interruption included.
+    /// The time limit of the run, including the time before an interruption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_seconds: Option<f64>,
-    /// Tokens of the whole run, in and out.
+    /// The maximum number of input and output tokens of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Measured spend of the whole run.
+    /// The spend limit of the run in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
-/// One line of the journal.
+/// One line of the journal of an evaluation.
+///
+/// A request that has a [`Sent`](Self::Sent) line and neither an [`Answered`](Self::Answered) nor a
+/// [`Failed`](Self::Failed) line was in flight when the process ended.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::EvalLine;
+///
+/// let line = r#"{"event":"answered","request":4,"at_ms":1794736800123,"ms":950,"set":"public",
+///     "task":"007bbfb7","tests":[0],"attempts":[1],"answer":{"text":"[[1, 0], [0, 1]]"},
+///     "input_tokens":700,"output_tokens":12,"cost_usd":0.002}"#;
+/// let EvalLine::Answered { target, answer, spent, .. } = serde_json::from_str(line)? else {
+///     unreachable!("the event is `answered`")
+/// };
+/// assert_eq!((target.task.as_str(), target.attempts), ("007bbfb7", vec![1]));
+/// assert_eq!(answer.text.as_deref(), Some("[[1, 0], [0, 1]]"));
+/// assert_eq!(spent.tokens(), 712);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EvalLine {
-    /// A process began to work.
-    Begun {
-        /// When, in milliseconds since 1970.
+    /// A process started to work.
+    #[serde(rename = "begun")]
+    Started {
+        /// Unix time in milliseconds.
         at_ms: u64,
-        /// Whether it went on with what others began.
+        /// Whether the process resumed an earlier one.
         resumed: bool,
-        /// Its limits.
         limits: EvalLimits,
     },
-    /// A request is about to be sent. Without a later line of the same number it was in flight when the process ended.
+    /// A request is about to be sent.
     Sent {
-        /// Its number, unique within the run.
+        /// The number of the request, unique within the run.
         request: u64,
-        /// When.
         at_ms: u64,
-        /// What it asks for.
         #[serde(flatten)]
-        asked: EvalAsked,
+        target: EvalTarget,
     },
-    /// One of a request's transmissions is about to go out.
+    /// A transmission of a request is about to be sent. A retried request has several.
     Try {
-        /// The request's number.
         request: u64,
-        /// Its own id, which the receiver gets to see as well.
+        /// The id of the transmission, which is also sent to the provider.
         id: String,
-        /// When.
         at_ms: u64,
     },
-    /// A transmission that did not lead to an answer. Without this line and without an end of its request it was in flight.
+    /// A transmission failed. A transmission without this line, whose request has no answer or
+    /// failure either, was in flight when the process ended.
     TryFailed {
-        /// The request's number.
         request: u64,
-        /// The transmission's id.
+        /// The id of the transmission.
         id: String,
-        /// When.
         at_ms: u64,
-        /// What is known about it.
         message: String,
-        /// Tokens and money; they are part of what the request's end says.
+        /// The usage of this transmission. The usage of the request includes it.
         #[serde(flatten)]
-        spent: EvalSpent,
+        spent: EvalUsage,
     },
-    /// The answer to a request.
+    /// A request was answered.
     Answered {
-        /// The request's number.
         request: u64,
-        /// When.
         at_ms: u64,
-        /// How long it took.
+        /// The duration of the request in milliseconds.
         ms: u64,
-        /// What it asked for.
         #[serde(flatten)]
-        asked: EvalAsked,
-        /// What came back.
+        target: EvalTarget,
         answer: EvalAnswer,
-        /// Tokens and money.
         #[serde(flatten)]
-        spent: EvalSpent,
+        spent: EvalUsage,
     },
-    /// A request that gave no answer.
+    /// A request failed without an answer.
     Failed {
-        /// The request's number.
         request: u64,
-        /// When.
         at_ms: u64,
-        /// How long it took.
+        /// The duration of the request in milliseconds.
         ms: u64,
-        /// What it asked for.
         #[serde(flatten)]
-        asked: EvalAsked,
-        /// The kind of failure, for counts.
+        target: EvalTarget,
+        /// The kind of failure, by which results count failures.
         kind: String,
-        /// What is known about it.
         message: String,
-        /// Whether it counts as an answer that is missing; otherwise the attempts are still open.
+        /// Whether the attempts count as unanswered. Otherwise they remain open and are sent again.
         lasting: bool,
-        /// Tokens and money, which a failed request costs as well.
+        /// The usage of the request. A failed request may cost money as well.
         #[serde(flatten)]
-        spent: EvalSpent,
+        spent: EvalUsage,
     },
-    /// The process ended in order.
+    /// The process ended without a crash.
     Ended {
-        /// When.
         at_ms: u64,
-        /// Why: `finished`, or what stopped it.
+        /// `finished`, or the reason why the process stopped.
         reason: String,
     },
 }
 
-/// What a request asks for: some tests of a task, and one or more attempts at each.
+/// The target of a request: tests of a task, and one or more attempts at each.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct EvalAsked {
-    /// The set's name.
+pub struct EvalTarget {
+    /// The name of the set.
     pub set: String,
-    /// The task.
+    /// The id of the task.
     pub task: String,
-    /// Its tests, from 0.
+    /// The indices of the tests, from 0.
     pub tests: Vec<usize>,
-    /// The attempts, from 1.
+    /// The numbers of the attempts, from 1.
     pub attempts: Vec<usize>,
 }
 
-/// What came back: a text for all that was asked, or grids.
+/// The answer to a request: one text for the whole target, or grids.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvalAnswer {
-    /// The text; for several tests it holds a list of grids.
+    /// The text of a model. For several tests it contains a list of grids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Grids of solvers that give grids.
+    /// The grids of a solver that returns grids instead of text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grids: Vec<EvalGrid>,
-    /// The thoughts that came with the text, where a model shows them.
+    /// The reasoning of the model, if the provider returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Why the text ended, if not because all was said: `length`, or what was said about a refusal.
+    /// Why the text ended early: `length`, or the text of a refusal. Absent if it is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
 }
@@ -205,54 +228,62 @@ pub struct EvalAnswer {
 /// A grid as the answer to one attempt at a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalGrid {
-    /// The test, from 0.
+    /// The index of the test, from 0.
     pub test: usize,
-    /// The attempt, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: usize,
-    /// The rows; absent if there is no answer to this attempt.
+    /// The rows of the grid; absent if the solver has no answer to this attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Vec<Vec<u8>>>,
-    /// How it was found.
+    /// How the solver found the grid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Tokens and money of a request, all its repetitions together.
+/// The tokens and cost of a request, summed over its transmissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EvalSpent {
-    /// Tokens in.
+pub struct EvalUsage {
+    /// Input tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub input_tokens: u64,
-    /// Of these, read from a cache.
+    /// Input tokens that were read from a cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
-    /// Of these, written to a cache.
+    /// Input tokens that were written to a cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
-    /// Tokens out, thinking included.
+    /// Output tokens, including reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub output_tokens: u64,
-    /// Of these, thinking.
+    /// Output tokens that were reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
-    /// Money, by the prices in the model's settings or as the provider reports it, as far as that is known.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    /// The known cost, from the prices in the model's settings or as the provider reports it.
+    #[serde(default, skip_serializing_if = "is_zero_cost")]
     pub cost_usd: f64,
-    /// Repetitions whose tokens are known, but not what they cost.
+    /// Transmissions whose tokens are known but whose cost is not.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unpriced: u64,
-    /// Repetitions whose tokens are not known because the connection broke before they came.
+    /// Transmissions whose tokens are unknown because the connection broke before they arrived.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unmeasured: u64,
 }
 
-impl EvalSpent {
-    /// Tokens in and out.
+impl EvalUsage {
+    /// Returns the sum of input and output tokens.
     pub const fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// The cost in words, which tell what is not known from what costs nothing.
+    /// Formats the cost. An unknown cost is distinguished from a cost of zero.
+    ///
+    /// ```
+    /// use rhae_protocol::EvalUsage;
+    ///
+    /// let usage = EvalUsage { cost_usd: 0.25, ..EvalUsage::default() };
+    /// assert_eq!(usage.cost(), "0.2500 USD");
+    /// assert_eq!(EvalUsage { unpriced: 1, ..usage }.cost(), "at least 0.2500 USD");
+    /// ```
     pub fn cost(&self) -> String {
         match (self.unpriced, self.cost_usd) {
             (0, usd) => format!("{usd:.4} USD"),
@@ -261,7 +292,7 @@ impl EvalSpent {
         }
     }
 
-    /// Adds what another request spent.
+    /// Adds the usage of another request. Sums saturate.
     pub fn add(&mut self, other: &Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
@@ -280,7 +311,7 @@ const fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-fn is_nothing(number: &f64) -> bool {
+fn is_zero_cost(number: &f64) -> bool {
     *number == 0.0
 }
 
@@ -289,8 +320,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_flat_and_come_back() {
-        let asked = EvalAsked {
+    fn journal_lines_are_flat_and_round_trip() {
+        let target = EvalTarget {
             set: "s".to_owned(),
             task: "aa".to_owned(),
             tests: vec![0],
@@ -300,17 +331,17 @@ mod tests {
             text: Some("[[1]]".to_owned()),
             ..EvalAnswer::default()
         };
-        let spent = EvalSpent {
+        let spent = EvalUsage {
             input_tokens: 7,
             output_tokens: 3,
             cost_usd: 0.5,
-            ..EvalSpent::default()
+            ..EvalUsage::default()
         };
         let line = EvalLine::Answered {
             request: 4,
             at_ms: 9,
             ms: 2,
-            asked,
+            target,
             answer,
             spent,
         };
@@ -323,20 +354,20 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cost_is_not_nothing() {
-        let mut spent = EvalSpent {
+    fn unknown_cost_differs_from_zero_cost() {
+        let mut spent = EvalUsage {
             input_tokens: 7,
-            ..EvalSpent::default()
+            ..EvalUsage::default()
         };
         assert_eq!(spent.cost(), "0.0000 USD");
-        spent.add(&EvalSpent {
+        spent.add(&EvalUsage {
             unpriced: 1,
-            ..EvalSpent::default()
+            ..EvalUsage::default()
         });
         assert_eq!(spent.cost(), "cost not known");
-        spent.add(&EvalSpent {
+        spent.add(&EvalUsage {
             cost_usd: 0.25,
-            ..EvalSpent::default()
+            ..EvalUsage::default()
         });
         assert_eq!(spent.cost(), "at least 0.2500 USD");
     }

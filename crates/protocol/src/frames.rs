@@ -1,13 +1,16 @@
-//! Frames as the wire has them: lists of rows of numbers, `frame[t][y][x]`.
+//! Frames as nested JSON lists of rows of numbers, `frame[t][y][x]`.
 
 use rhae_engine::{CELLS, Frame, SIZE};
 
-/// Frames as nested lists. Cells are the official engine's signed bytes: a game from outside may show one that is no colour.
+/// Frames as nested lists, `frame[t][y][x]`.
+///
+/// Cells are signed bytes as in the official engine, because a hosted game may show a value that is
+/// not one of the sixteen colours.
 pub type WireFrames = Vec<Vec<Vec<i8>>>;
 
-/// A number that stands for a cell.
+/// A number type that a cell can be read from.
 pub trait Cell: Copy {
-    /// The cell as frames keep it.
+    /// Returns the cell as [`Frame`] stores it.
     fn to_byte(self) -> u8;
 }
 
@@ -23,30 +26,30 @@ impl Cell for u8 {
     }
 }
 
-/// What is wrong with a frame from outside.
+/// The reason why nested lists are not frames.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameShapeError {
-    /// Not 64 rows.
+    /// A frame does not have 64 rows.
     #[error("frame {frame} has {found} rows, expected 64")]
     Rows {
-        /// Which frame, from 1.
+        /// The number of the frame, from 1.
         frame: usize,
-        /// How many rows it has.
+        /// The number of rows found.
         found: usize,
     },
-    /// A row that has not 64 cells.
+    /// A row does not have 64 cells.
     #[error("row {row} of frame {frame} has {found} cells, expected 64")]
     Cells {
-        /// Which frame, from 1.
+        /// The number of the frame, from 1.
         frame: usize,
-        /// Which row, from 1.
+        /// The number of the row, from 1.
         row: usize,
-        /// How many cells it has.
+        /// The number of cells found.
         found: usize,
     },
 }
 
-/// Frames as nested lists.
+/// Converts frames to nested lists.
 pub fn frames_to_wire(frames: &[Frame]) -> WireFrames {
     let row = |row: &[u8]| row.iter().map(|cell| cell.cast_signed()).collect();
     frames
@@ -55,7 +58,27 @@ pub fn frames_to_wire(frames: &[Frame]) -> WireFrames {
         .collect()
 }
 
-/// Frames from nested lists, each of which must be 64 × 64.
+/// Converts nested lists to frames.
+///
+/// # Errors
+///
+/// Returns a [`FrameShapeError`] that names the first frame or row that is not 64 × 64.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Frame;
+/// use rhae_protocol::{frames_from_wire, frames_to_wire};
+///
+/// let frames = [Frame::filled(3), Frame::filled(15)];
+/// let wire = frames_to_wire(&frames);
+/// assert_eq!(wire[1][63][0], 15);
+/// assert_eq!(frames_from_wire(&wire)?, frames);
+///
+/// let error = frames_from_wire(&[vec![vec![0_i8; 64]; 63]]).unwrap_err();
+/// assert_eq!(error.to_string(), "frame 1 has 63 rows, expected 64");
+/// # Ok::<(), rhae_protocol::FrameShapeError>(())
+/// ```
 pub fn frames_from_wire<C: Cell>(frames: &[Vec<Vec<C>>]) -> Result<Vec<Frame>, FrameShapeError> {
     frames
         .iter()
@@ -93,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_back_and_other_shapes_are_refused() {
+    fn frames_round_trip_and_other_shapes_are_rejected() {
         let frames = [Frame::filled(3), Frame::filled(15), Frame::filled(255)];
         let wire = frames_to_wire(&frames);
         assert_eq!(frames_from_wire(&wire).unwrap(), frames);

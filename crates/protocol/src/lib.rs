@@ -1,45 +1,89 @@
-//! Every serialised form, with its version: recordings, scorecards, folders of runs and evaluations, and the lines spoken with an agent's process.
+//! Every serialised form of Rhae, with its version: recordings, scorecards, run and evaluation
+//! folders, REST bodies, and the lines exchanged with the process of an agent.
 //!
-//! **Boundary:** types of the engine are not serialised; what goes to a file or over a wire is defined here and converted.
-//! Text comes in as untrusted input: every parser gives a typed error that names the line and the reason, and never panics.
+//! # Overview
 //!
-//! What this crate deliberately does not know: files, the network, how a score is computed.
+//! | form | types | where it occurs |
+//! | --- | --- | --- |
+//! | action log and official recordings | [`Recording`], [`Entry`], [`RecordingWriter`] | `*.jsonl` files, `rhae replay` |
+//! | scorecard | [`Scorecard`], [`EnvironmentScore`], [`RunScore`] | run folders, REST, `--json` |
+//! | run folder | [`RunConfig`], [`JournalLine`], [`RunSummary`], [`ServerRecord`] | `rhae run` |
+//! | evaluation folder | [`EvalConfig`], [`EvalLine`] | `rhae arc eval` |
+//! | agent lines | [`AgentMessage`], [`AgentReply`] | standard input and output of an agent's process |
+//! | REST bodies | [`FrameResponse`], [`GameListing`], [`PlayListing`], [`PlayEvent`] | the HTTP API |
+//! | packed frames | [`Packer`], [`ObservationView`] | browser player, event streams |
+//!
+//! # Invariants
+//!
+//! * The types of the engine are not serialised. A form that is written to a file or sent over a
+//!   connection is defined here and converted from engine types. A field name is part of the form
+//!   and does not change.
+//! * Text that is read is untrusted. Every parser returns a typed error that names the line and the
+//!   reason, and never panics.
+//! * [`RunOutcome::count`] is the only rule for counting actions, resets and levels, whether they
+//!   are counted during a play or from a log.
+//!
+//! This crate does not know files, the network or how a score is computed.
+//!
+//! # Examples
+//!
+//! A recording is one JSON object per line: a header, one entry for each observation, and a closing
+//! line. Entries carry hashes instead of frames, because a replay reproduces the frames.
+//!
+//! ```
+//! use rhae_engine::Action;
+//! use rhae_protocol::{Ending, Format, Recording};
+//!
+//! let text = r#"
+//! {"format":"rhae-recording","version":1,"game_id":"ab12-v1","seed":0,"agent":"random","agent_seed":7,"software":"rhae 0.1.0","resets":"official","win_levels":2,"available_actions":[1,2,3,4,6]}
+//! {"action":"0","hash":"ed73aa316c86b6fc","levels":0,"full_reset":true}
+//! {"action":"1","hash":"50988597695e881c","levels":0}
+//! {"action":"6@3,9","hash":"fabb57a524ad1044","levels":1,"reasoning":"the red block"}
+//! {"end":"budget"}
+//! "#;
+//! let recording = Recording::parse(text)?;
+//! assert_eq!(recording.header.agent, "random");
+//! assert_eq!(recording.entries[2].action, Action::Action6 { x: 3, y: 9 });
+//! assert_eq!(recording.ending, Some(Ending::Budget));
+//! assert_eq!(recording.to_text(Format::Rhae)?, text.trim_start());
+//! # Ok::<(), rhae_protocol::RecordingError>(())
+//! ```
 
 mod action;
 mod agent;
-mod counts;
 mod eval;
 mod frames;
+mod outcome;
 mod packed;
 mod play;
 mod recording;
 mod rest;
 mod run;
 mod scorecard;
-mod spent;
 mod time;
+mod usage;
 
 pub use agent::{AgentMessage, AgentReply, ReplyError};
-pub use counts::Seen;
 pub use eval::{
-    EVAL_VERSION, EvalAnswer, EvalAsked, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet,
-    EvalSpent,
+    EVAL_VERSION, EvalAnswer, EvalConfig, EvalGrid, EvalLimits, EvalLine, EvalSet, EvalTarget,
+    EvalUsage,
 };
 pub use frames::{Cell, FrameShapeError, WireFrames, frames_from_wire, frames_to_wire};
-pub use packed::{PACKED_VERSION, Packer, Shown, base64};
-pub use play::{CompactAnswer, PlayEvent, PlayListing, level_of};
+pub use outcome::StepOutcome;
+pub use packed::{ObservationView, PACKED_VERSION, Packer, base64};
+pub use play::{CompactResponse, PlayEvent, PlayListing, current_level};
 pub use recording::{
     Details, Ending, Entry, FORMAT, FORMAT_VERSION, Format, Header, Recording, RecordingError,
     RecordingWriter, ResetRule, ToolkitLine,
 };
-pub use rest::{ActionBody, FrameAnswer, FrameBody, GameListing};
+pub use rest::{ActionBody, FrameBody, FrameResponse, GameListing};
 pub use run::{
-    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayOutcome, PlayRecord, PlayResult,
-    RunConfig, RunSummary, ServerRecord, SummaryEnvironment,
+    CardRecord, JournalLine, LevelOutcome, ModelRun, PlayRecord, PlayResult, RunConfig, RunOutcome,
+    RunSummary, ServerRecord, SummaryEnvironment,
 };
 pub use scorecard::{EnvironmentScore, RunScore, Scorecard, TagScore};
-pub use spent::Spent;
 pub use time::{compact_utc, rfc3339_utc};
+pub use usage::ModelUsage;
 
-/// The name and version that results carry.
+/// The name and version of this software, as results and recordings carry it.
 pub const SOFTWARE: &str = concat!("rhae ", env!("CARGO_PKG_VERSION"));

@@ -1,50 +1,85 @@
-//! Observations packed for a viewer: what changed from frame to frame, as bands of runs.
+//! The packed form of observations for viewers: each frame is stored as its difference from the
+//! previous frame.
 //!
-//! The form (version 1; the decoder is in the player's script). All numbers are unsigned, those of two bytes little-endian.
+//! This is version 1; the decoder is in `reel.js` of the report crate. All numbers are unsigned,
+//! and two-byte numbers are little-endian. A moment is one observation, and a film is a sequence of
+//! them.
 //!
 //! ```text
 //! film   = moment*
 //! moment = head levels_completed:u8 frames:u16 [x:u8 y:u8] frame{frames}
-//! head   = action:bits 0–2, state:bits 3–4 (0 going on, 1 won, 2 lost), changed:bit 5, counted:bit 6, full reset:bit 7
-//!          x and y are there if the action is 6
+//! head   = action:bits 0–2, state:bits 3–4 (0 not finished, 1 won, 2 lost), changed:bit 5,
+//!          counted:bit 6, full reset:bit 7; x and y are present if the action is 6
 //! frame  = bands:u8 band{bands}
-//! band   = y:u8 height:u8 runs:u8 run{runs}          the same runs in `height` rows from row y on
-//! run    = u16: x:bits 0–5, length − 1:bits 6–11, colour:bits 12–15
+//! band   = y:u8 height:u8 runs:u8 run{runs}      the same runs in `height` rows from row y
+//! run    = u16: x:bits 0–5, length − 1:bits 6–11, colour:bits 12–15      cells of one row
 //! ```
 //!
-//! A frame is given against the one before it, also across moments; the one before the first is all of colour 0. Games
-//! draw in blocks, so rows that change alike are the rule: a moved block takes 8 bytes.
+//! A frame is encoded relative to the previous frame, also across moments. The frame before the
+//! first one consists of colour 0. Games draw in blocks, so neighbouring rows mostly change in the
+//! same way: a moved block takes 8 bytes.
 //!
-//! Invariant: unpacking gives back every cell; cells outside the sixteen colours are packed as 15.
+//! **Invariant:** unpacking restores every cell, except that cells outside the sixteen colours are
+//! packed as 15.
 
 use rhae_engine::{Action, Frame, PlayState, SIZE};
 
-/// The version of the packed form, which viewers check.
+/// The version of the packed form. Viewers reject any other version.
 pub const PACKED_VERSION: u32 = 1;
 
-/// Bytes of a band before its runs.
+/// The number of bytes of a band before its runs.
 const BAND_HEAD: usize = 3;
 
-/// An observation and the command that led to it, as a viewer needs it.
+/// A borrowed observation and its command: the input of a [`Packer`].
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
-    /// The command.
+pub struct ObservationView<'a> {
     pub action: Action,
-    /// One frame or an animation, the settled picture last.
+    /// One frame or an animation, the settled frame last.
     pub frames: &'a [Frame],
-    /// Where the play stood afterwards.
+    /// The state of the play after the command.
     pub state: PlayState,
-    /// Levels completed afterwards.
+    /// The number of completed levels after the command.
     pub levels_completed: u8,
     /// Whether the command changed the state.
     pub changed: bool,
-    /// Whether it counted as an action.
+    /// Whether the command counted as an action.
     pub counted: bool,
-    /// Whether it started the game anew.
+    /// Whether the command restarted the game at its first level.
     pub full_reset: bool,
 }
 
-/// Packs one observation after the other.
+/// Encodes consecutive observations in the packed form.
+///
+/// The packer remembers the last frame, so one packer must encode a whole stream in order.
+///
+/// # Examples
+///
+/// A frame that equals the previous one takes a single byte.
+///
+/// ```
+/// use rhae_engine::{Action, Frame, PlayState};
+/// use rhae_protocol::{ObservationView, Packer};
+///
+/// let frames = [Frame::filled(5)];
+/// let observation = ObservationView {
+///     action: Action::Action1,
+///     frames: &frames,
+///     state: PlayState::NotFinished,
+///     levels_completed: 0,
+///     changed: true,
+///     counted: true,
+///     full_reset: false,
+/// };
+/// let mut packer = Packer::default();
+/// let mut bytes = Vec::new();
+/// packer.pack(observation, &mut bytes);
+/// // Head, levels and frame count; one band of 64 equal rows with one run.
+/// assert_eq!(bytes.len(), 4 + 1 + 3 + 2);
+///
+/// let first = bytes.len();
+/// packer.pack(observation, &mut bytes);
+/// assert_eq!(bytes.len() - first, 4 + 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Packer {
     before: Frame,
@@ -59,14 +94,18 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Adds an observation, against the last frame of the one before.
-    pub fn pack(&mut self, shown: Shown<'_>, bytes: &mut Vec<u8>) {
-        let state = match shown.state {
+    /// Appends an observation to `bytes`, encoded relative to the last frame of the previous one.
+    pub fn pack(&mut self, observation: ObservationView<'_>, bytes: &mut Vec<u8>) {
+        let state = match observation.state {
             PlayState::NotFinished => 0,
             PlayState::Win => 1,
             PlayState::GameOver => 2,
         };
-        let flags = [shown.changed, shown.counted, shown.full_reset];
+        let flags = [
+            observation.changed,
+            observation.counted,
+            observation.full_reset,
+        ];
         let flags = flags
             .into_iter()
             .enumerate()
@@ -74,16 +113,17 @@ impl Packer {
                 bits | u8::from(flag) << (5 + index)
             });
         bytes.extend([
-            shown.action.kind().id() | state << 3 | flags,
-            shown.levels_completed,
+            observation.action.kind().id() | state << 3 | flags,
+            observation.levels_completed,
         ]);
-        let count = u16::try_from(shown.frames.len()).unwrap_or(u16::MAX);
+        let count = u16::try_from(observation.frames.len()).unwrap_or(u16::MAX);
         bytes.extend(count.to_le_bytes());
-        if let Action::Action6 { x, y } = shown.action {
+        if let Action::Action6 { x, y } = observation.action {
             bytes.extend([x, y]);
         }
-        // An observation has at most 1,001 frames; of a longer one the last are kept, because the settled one is last.
-        for frame in &shown.frames[shown.frames.len() - usize::from(count)..] {
+        // An observation has at most 1,001 frames. If one had more than fit the counter, the last
+        // frames would be kept, because the settled frame is last.
+        for frame in &observation.frames[observation.frames.len() - usize::from(count)..] {
             pack_frame(&self.before, frame, bytes);
             self.before.copy_from(frame);
         }
@@ -93,10 +133,10 @@ impl Packer {
 fn pack_frame(before: &Frame, frame: &Frame, bytes: &mut Vec<u8>) {
     let bands_at = bytes.len();
     bytes.push(0);
-    // Where the band begins that the row above is in.
+    // The offset of the band that contains the previous row.
     let mut open: Option<usize> = None;
     for (y, (old, new)) in before.rows().zip(frame.rows()).enumerate() {
-        // Most rows are as they were.
+        // Most rows are unchanged.
         if old == new {
             open = None;
             continue;
@@ -121,7 +161,7 @@ fn pack_frame(before: &Frame, frame: &Frame, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The runs of one row: each begins and ends with a changed cell and has one colour.
+/// Appends the runs of one row. A run starts and ends with a changed cell and has one colour.
 fn push_runs(old: &[u8], new: &[u8], bytes: &mut Vec<u8>) {
     let mut x = 0;
     while x < SIZE {
@@ -130,11 +170,11 @@ fn push_runs(old: &[u8], new: &[u8], bytes: &mut Vec<u8>) {
             x += 1;
             continue;
         }
-        let alike = new[x..]
+        let same_color = new[x..]
             .iter()
             .take_while(|cell| cell.min(&&15) == &&color)
             .count();
-        let last = (x..x + alike)
+        let last = (x..x + same_color)
             .rev()
             .find(|&at| old[at].min(15) != color)
             .unwrap_or(x);
@@ -144,7 +184,7 @@ fn push_runs(old: &[u8], new: &[u8], bytes: &mut Vec<u8>) {
     }
 }
 
-/// Standard base64 with padding.
+/// Encodes bytes as standard base64 with padding.
 pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -169,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_the_standard_one() {
+    fn base64_matches_rfc_4648() {
         for (bytes, text) in [
             ("", ""),
             ("f", "Zg=="),

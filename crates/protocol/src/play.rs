@@ -1,151 +1,162 @@
-//! What the REST API answers about a play: its facts, and the events of one that is under way.
+//! REST bodies about a play: its state, and the events of a play in progress.
 
 use rhae_engine::{Action, ActionKind, ActionSet, PlayState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{Packer, Shown, base64, rfc3339_utc};
+use crate::{ObservationView, Packer, base64, rfc3339_utc};
 
-/// A play and where it stands.
+/// A play and its current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PlayListing {
-    /// The play.
+    /// Id of the play.
     pub guid: String,
-    /// The environment with its version.
+    /// Id of the environment with its version.
     pub game_id: String,
-    /// The scorecard that it counts on.
+    /// Id of the scorecard to which the play belongs.
     pub card_id: String,
-    /// Whether that is open.
+    /// Whether the scorecard is open.
     pub card_open: bool,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
     pub state: String,
-    /// The level being played, from 1.
+    /// Number of the current level, from 1.
     pub level: u8,
-    /// Levels completed.
+    /// Number of completed levels.
     pub levels_completed: u8,
-    /// All levels.
+    /// Number of levels of the environment.
     pub win_levels: u8,
-    /// Actions, level resets included, over all runs.
+    /// Actions over all runs, including level resets.
     pub actions: u64,
-    /// Entries of its log, the opening RESET and commands that were not counted included.
+    /// Number of log entries, including the opening RESET and commands that were not counted.
     pub entries: u32,
-    /// When it was opened.
+    /// Time at which the play was opened.
     pub opened_at: String,
-    /// When its last command was carried out.
+    /// Time of the last command.
     pub last_action_at: String,
-    /// Why it takes no commands, if this server has found that its log does not give the frames that it gave.
+    /// Why the play is frozen: a replay of its log produced other frames. Normally `null`.
     pub frozen: Option<String>,
 }
 
-/// The level being played, from 1; after a win the last one.
-pub fn level_of(levels_completed: u8, win_levels: u8) -> u8 {
+/// Returns the number of the current level, from 1; after a win, the number of the last level.
+///
+/// ```
+/// assert_eq!(rhae_protocol::current_level(0, 3), 1);
+/// assert_eq!(rhae_protocol::current_level(3, 3), 3);
+/// ```
+pub fn current_level(levels_completed: u8, win_levels: u8) -> u8 {
     levels_completed.saturating_add(1).min(win_levels)
 }
 
-/// What a command led to, for a page: as [`FrameAnswer`](crate::FrameAnswer), with the frames packed against an empty one.
+/// The response to a command for the web app: as [`FrameResponse`](crate::FrameResponse), but with
+/// frames in the packed form, encoded relative to an empty frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CompactAnswer {
-    /// The play.
+pub struct CompactResponse {
     pub guid: String,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
     pub state: String,
-    /// The level being played, from 1.
+    /// The current level, from 1.
     pub level: u8,
-    /// Levels completed.
     pub levels_completed: u8,
-    /// All levels.
+    /// The number of levels of the environment.
     pub win_levels: u8,
-    /// Whether the command started the game anew.
+    /// Whether the command restarted the game at its first level.
     pub full_reset: bool,
-    /// Whether it counted as an action.
+    /// Whether the command counted as an action.
     pub counted: bool,
-    /// The actions that are offered.
+    /// The ids of the actions that the environment offers.
     pub available_actions: Vec<u8>,
-    /// The observation in the packed form, in base64.
+    /// The observation in the packed form (see [`Packer`]), base64-encoded.
     pub packed: String,
 }
 
-impl CompactAnswer {
-    /// The kind of body that a page asks for.
+impl CompactResponse {
+    /// The media type with which the web app requests this form.
     pub const CONTENT_TYPE: &'static str = "application/vnd.rhae.compact+json";
 
-    /// The answer of an observation.
-    pub fn new(guid: &str, shown: Shown<'_>, win_levels: u8, available: ActionSet) -> Self {
+    /// Creates the response for an observation.
+    pub fn new(
+        guid: &str,
+        observation: ObservationView<'_>,
+        win_levels: u8,
+        available: ActionSet,
+    ) -> Self {
         let mut bytes = Vec::new();
-        Packer::default().pack(shown, &mut bytes);
+        Packer::default().pack(observation, &mut bytes);
         Self {
             guid: guid.to_owned(),
-            state: PlayState::name(shown.state).to_owned(),
-            level: level_of(shown.levels_completed, win_levels),
-            levels_completed: shown.levels_completed,
+            state: PlayState::name(observation.state).to_owned(),
+            level: current_level(observation.levels_completed, win_levels),
+            levels_completed: observation.levels_completed,
             win_levels,
-            full_reset: shown.full_reset,
-            counted: shown.counted,
+            full_reset: observation.full_reset,
+            counted: observation.counted,
             available_actions: available.iter().map(ActionKind::id).collect(),
             packed: base64(&bytes),
         }
     }
 }
 
-/// One command of a play, for somebody who watches.
+/// One command of a play, as the event stream of the play sends it to viewers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PlayEvent {
-    /// Which entry of the log it is, from 0.
+    /// Index of the entry in the log, from 0.
     pub index: u32,
-    /// The command's official name.
+    /// Official name of the command.
     pub action: String,
-    /// The column of a click.
+    /// Column of a click.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub x: Option<u8>,
-    /// The row of a click.
+    /// Row of a click.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub y: Option<u8>,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
     pub state: String,
-    /// The level being played, from 1.
+    /// Number of the current level, from 1.
     pub level: u8,
-    /// Levels completed.
+    /// Number of completed levels.
     pub levels_completed: u8,
-    /// All levels.
+    /// Number of levels of the environment.
     pub win_levels: u8,
     /// Whether the command counted as an action.
     pub counted: bool,
-    /// When it was carried out.
+    /// Time of the command.
     pub timestamp: String,
-    /// Whether the frames are packed against an empty frame, as in the first event of a stream, instead of the last frame of the event before.
-    pub whole: bool,
-    /// The observation in the packed form, in base64.
+    /// Whether the frames are encoded relative to an empty frame, not to the previous event.
+    #[serde(rename = "whole")]
+    pub keyframe: bool,
+    /// The observation in the packed form, base64-encoded.
     pub packed: String,
 }
 
 impl PlayEvent {
-    /// The event of an observation; `packer` is the stream's, `None` for its first event.
+    /// Creates the event of an observation. `packer` belongs to the stream and is `None` for its
+    /// first event.
     pub fn new(
         index: u32,
-        shown: Shown<'_>,
+        observation: ObservationView<'_>,
         win_levels: u8,
         at_ms: u64,
         packer: &mut Option<Packer>,
     ) -> Self {
-        let whole = packer.is_none();
+        let keyframe = packer.is_none();
         let mut bytes = Vec::new();
-        packer.get_or_insert_default().pack(shown, &mut bytes);
-        let (x, y) = match shown.action {
+        packer.get_or_insert_default().pack(observation, &mut bytes);
+        let (x, y) = match observation.action {
             Action::Action6 { x, y } => (Some(x), Some(y)),
             _ => (None, None),
         };
         Self {
             index,
-            action: shown.action.kind().name().to_owned(),
+            action: observation.action.kind().name().to_owned(),
             x,
             y,
-            state: PlayState::name(shown.state).to_owned(),
-            level: level_of(shown.levels_completed, win_levels),
-            levels_completed: shown.levels_completed,
+            state: PlayState::name(observation.state).to_owned(),
+            level: current_level(observation.levels_completed, win_levels),
+            levels_completed: observation.levels_completed,
             win_levels,
-            counted: shown.counted,
+            counted: observation.counted,
             timestamp: rfc3339_utc(at_ms),
-            whole,
+            keyframe,
             packed: base64(&bytes),
         }
     }

@@ -1,32 +1,33 @@
-//! Recordings of plays: our own action log, and the two formats of the official tools.
+//! Recordings of plays: the action log of Rhae, and the two formats of the official tools.
 //!
-//! Our own format is one JSON object a line. The header comes first; then one line for each observation, the opening RESET
-//! included, with the command and the hash of the frames it gave, but no frames: a replay gives those back, and the
-//! hash proves that it did. A closing line says why the play ended; a file without it was cut off.
+//! The action log has one JSON object per line. The first line is the header. Then follows one line
+//! for each observation, starting with the opening RESET, with the command and the hash of its
+//! frames. The log contains no frames: a replay reproduces them, and the hashes prove that they are
+//! the same. A closing line says why the play ended. A file without it was cut off.
 
-mod foreign;
-mod own;
+mod native;
+mod official;
 
 use rhae_engine::{Action, ActionSet, Frame, GameId, PlayState};
 use serde_json::Value;
 use serde_json::error::Category;
 
-pub use foreign::ToolkitLine;
-pub use own::{FORMAT, FORMAT_VERSION, RecordingWriter};
+pub use native::{FORMAT, FORMAT_VERSION, RecordingWriter};
+pub use official::ToolkitLine;
 
-/// Which format a recording has or is to be written in.
+/// The file format of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Our own action log.
+    /// The action log: commands and hashes, no frames.
     Rhae,
-    /// The official toolkit's: action names, full frames.
+    /// The format of the official toolkit: action names and full frames.
     Toolkit,
-    /// The agents repository's: action numbers, full frames.
+    /// The format of the official agents repository: action numbers and full frames.
     Agents,
 }
 
 impl Format {
-    /// The name in flags and messages.
+    /// Returns the name that flags and messages use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rhae => "rhae",
@@ -36,54 +37,80 @@ impl Format {
     }
 }
 
-/// A recorded play in memory, whatever format it came from.
+/// A recorded play in memory, independent of its file format.
+///
+/// # Examples
+///
+/// The official formats carry frames. A recording that has them can be written in every format:
+///
+/// ```
+/// use rhae_protocol::{Format, Recording};
+///
+/// let frame = serde_json::to_string(&vec![vec![vec![5; 64]; 64]])?;
+/// let text = format!(
+///     r#"{{"timestamp":"2026-11-15T10:00:00.000000+00:00","data":{{"game_id":"ab12-v1",
+///     "state":"NOT_FINISHED","levels_completed":0,"win_levels":2,"action_input":{{"id":"RESET",
+///     "data":{{}},"reasoning":null}},"guid":"9f0c","full_reset":true,"available_actions":[1,2],
+///     "frame":{frame}}}}}"#
+/// )
+/// .replace('\n', "");
+///
+/// let recording = Recording::parse(&text)?;
+/// assert_eq!(recording.format, Format::Toolkit);
+/// assert_eq!(recording.entries[0].frames.as_ref().map(Vec::len), Some(1));
+///
+/// let log = recording.to_text(Format::Rhae)?;
+/// assert_eq!(log.lines().count(), 2);
+/// assert_eq!(Recording::parse(&log)?.entries[0].hash, recording.entries[0].hash);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// The format it was read from.
+    /// The format from which the recording was read.
     pub format: Format,
-    /// What was played, by whom.
     pub header: Header,
     /// One entry for each observation, the opening RESET first.
     pub entries: Vec<Entry>,
-    /// Why it ended; `None` if the recording was cut off or its format does not say.
+    /// Why the play ended; `None` if the recording was cut off or its format does not record it.
     pub ending: Option<Ending>,
 }
 
-/// What was played, by whom, with which software.
+/// The header of a recording: the environment, the agent and the software.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// The environment with its version.
     pub game_id: GameId,
-    /// The environment's seed.
+    /// The seed of the environment.
     pub seed: u64,
-    /// The player's name.
+    /// The name of the agent, which may be a person.
     pub agent: String,
-    /// The player's own seed, if it has one.
+    /// The seed of the agent, if it has one.
     pub agent_seed: Option<u64>,
-    /// What made the recording.
+    /// The name and version of the software that made the recording.
     pub software: String,
     /// The id of the play.
     pub guid: Option<String>,
-    /// What RESET was allowed to do.
+    /// The reset rule of the play.
     pub resets: ResetRule,
-    /// How many levels the environment has.
+    /// The number of levels of the environment.
     pub win_levels: u8,
-    /// The actions that it offers.
+    /// The actions that the environment offers.
     pub available: ActionSet,
 }
 
-/// What RESET may do in a play.
+/// The rule that decides what RESET does in a play.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResetRule {
-    /// As in the official engine: the level; or the whole game after a win, or if nothing was done since the last change.
+    /// The rule of the official engine: RESET restarts the level. It restarts the whole game after
+    /// a win, or if no action was taken since the last RESET or level change.
     #[default]
     Official,
-    /// As in competitions: only levels. Where the official rule would start a new game, nothing happens and nothing is counted.
+    /// The rule of competitions: RESET only restarts levels. Where the official rule would restart
+    /// the game, the command has no effect and is not counted.
     LevelsOnly,
 }
 
 impl ResetRule {
-    /// The name in files.
+    /// Returns the name that recordings use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Official => "official",
@@ -92,39 +119,38 @@ impl ResetRule {
     }
 }
 
-/// One observation and the command that led to it.
+/// One entry of a log: a command and its observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The command.
     pub action: Action,
-    /// The fingerprint of the frames that it gave ([`Frame::hash_all`]).
+    /// The hash of the observation's frames ([`Frame::hash_all`]).
     pub hash: u64,
-    /// The frames themselves, where the format carries them.
+    /// The frames of the observation, if the format contains them.
     pub frames: Option<Vec<Frame>>,
-    /// Where the play stood afterwards.
+    /// The state of the play after the command.
     pub state: PlayState,
-    /// Levels completed afterwards.
+    /// The number of completed levels after the command.
     pub levels_completed: u8,
-    /// Whether the command started the game anew.
+    /// Whether the command restarted the game at its first level.
     pub full_reset: bool,
-    /// Whether it counted as an action.
+    /// Whether the command counted as an action.
     pub counted: bool,
-    /// Whether it changed the state; `None` where the format does not say.
+    /// Whether the command changed the state; `None` if the format does not record it.
     pub changed: Option<bool>,
-    /// What the player added, outside the hash.
+    /// Notes of the agent. They are not part of the hash.
     pub details: Details,
 }
 
-/// What a player may say beside an action. None of it influences the play.
+/// Notes about an action, mostly from the agent. They do not influence the play.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// Milliseconds since the play began.
+    /// Milliseconds since the start of the play, measured by the program that runs the agent.
     pub t_ms: Option<u64>,
-    /// Why the action was taken, in any form.
+    /// The agent's reasoning, as any JSON value.
     pub reasoning: Option<Value>,
-    /// What a model consumed, as its provider reported it.
+    /// The model usage as its provider reported it; see [`ModelUsage`](crate::ModelUsage).
     pub usage: Option<Value>,
-    /// What that cost.
+    /// The cost of that usage in US dollars.
     pub cost_usd: Option<f64>,
 }
 
@@ -133,16 +159,17 @@ pub struct Details {
 pub enum Ending {
     /// All levels were completed.
     Won,
-    /// The budget of actions was used up.
+    /// The action budget was exhausted.
     Budget,
-    /// The player stopped by its own will.
+    /// The agent chose to stop.
     Stopped,
-    /// The player failed: it crashed, hung or broke the protocol.
+    /// The agent or the environment failed: it crashed, timed out or violated the protocol. The
+    /// text is the reason.
     Failed(String),
 }
 
 impl Ending {
-    /// The name in files.
+    /// Returns the name that recordings and scorecards use.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Won => "won",
@@ -153,41 +180,37 @@ impl Ending {
     }
 }
 
-/// Why a text is not a recording.
+/// The reason why a text is not a recording, or why a recording cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
-    /// There is nothing in it.
+    /// The text is empty.
     #[error("the recording is empty")]
     Empty,
-    /// A line cannot be read.
+    /// A line cannot be parsed.
     #[error("line {line}: {reason}")]
     Line {
-        /// The line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
         reason: String,
     },
-    /// Our own format, but another version of it.
+    /// The text is an action log of another version.
     #[error(
         "line 1: the recording has format version {found}, and this software reads version {FORMAT_VERSION}"
     )]
-    Version {
-        /// The version found.
-        found: String,
-    },
-    /// The text is neither our own format nor one of the official tools'.
+    Version { found: String },
+    /// The text is neither an action log nor in a format of the official tools.
     #[error(
         "line 1: this is not a recording: expected a header with `\"format\":\"{FORMAT}\"`, or a line with `data.action_input`"
     )]
     Unknown,
-    /// What should be written lacks something that the format needs.
+    /// An official format needs frames, and an entry has none.
     #[error(
         "cannot write the {format} format: entry {entry} has no frames; replay the recording first"
     )]
     NoFrames {
-        /// The format asked for.
+        /// The name of the requested format.
         format: &'static str,
-        /// Which entry, from 1.
+        /// The number of the entry, from 1.
         entry: usize,
     },
 }
@@ -202,7 +225,12 @@ impl RecordingError {
 }
 
 impl Recording {
-    /// Reads a recording in whichever format it is.
+    /// Parses a recording in any of the three formats.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`RecordingError`] that names the first line that cannot be parsed. The closing
+    /// line may be missing, but every line that is present must be complete.
     pub fn parse(text: &str) -> Result<Self, RecordingError> {
         let lines: Vec<(usize, &str)> = text
             .lines()
@@ -214,24 +242,30 @@ impl Recording {
         let first: Value = serde_json::from_str(first)
             .map_err(|error| RecordingError::line(number, json_reason(&error)))?;
         if first.get("format").and_then(Value::as_str) == Some(FORMAT) {
-            own::parse(&lines)
+            native::parse(&lines)
         } else if first.get("data").is_some() {
-            foreign::parse(&lines)
+            official::parse(&lines)
         } else {
             Err(RecordingError::Unknown)
         }
     }
 
-    /// Writes the recording in a format.
+    /// Writes the recording in `format`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RecordingError::NoFrames`] if `format` is one of the official formats and an entry
+    /// has no frames.
     pub fn to_text(&self, format: Format) -> Result<String, RecordingError> {
         match format {
-            Format::Rhae => Ok(own::to_text(self)),
-            Format::Toolkit | Format::Agents => foreign::to_text(self, format),
+            Format::Rhae => Ok(native::to_text(self)),
+            Format::Toolkit | Format::Agents => official::to_text(self, format),
         }
     }
 }
 
-/// What serde_json says, without its own line number, which would count within our line.
+/// Returns the message of a serde_json error without its position. Each line of a recording is
+/// parsed separately, so serde_json's line number is always 1.
 fn json_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text
@@ -242,6 +276,10 @@ fn json_reason(error: &serde_json::Error) -> String {
         Category::Syntax => format!("not valid JSON: {text}"),
         Category::Data | Category::Io => text.to_owned(),
     }
+}
+
+fn unknown_state(name: &str) -> String {
+    format!("`{name}` is not a state: expected `NOT_FINISHED`, `WIN` or `GAME_OVER`")
 }
 
 #[cfg(test)]

@@ -1,31 +1,31 @@
-//! What the REST API answers about environments and plays, in the official shape.
+//! REST bodies about environments and commands, in the official shape.
 //!
-//! A frame has 4,096 cells, and writing it is most of what an answer costs; so it is written from a table of all pairs of
-//! cells instead of number by number.
+//! A frame has 4,096 cells, and serialising it dominates the cost of a response. Frames are
+//! therefore written from a table of all pairs of cells instead of number by number.
 
 use rhae_engine::{Action, ActionKind, ActionSet, Frame, GameInfo, PlayState, SIZE};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::level_of;
+use crate::current_level;
 
-/// An environment as it stands in a list.
+/// An environment in the list of environments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct GameListing {
-    /// The id with its version.
+    /// Id of the environment with its version.
     pub game_id: String,
-    /// The public title.
+    /// Public title.
     pub title: String,
-    /// What a list may filter by.
+    /// Tags for filtering lists.
     pub tags: Vec<String>,
-    /// The baseline of each level.
+    /// Baseline of each level.
     pub baseline_actions: Vec<u32>,
-    /// Where each baseline comes from.
+    /// Source of each baseline.
     pub baseline_source: Vec<&'static str>,
-    /// The speed of animations.
+    /// Speed of animations in frames per second.
     pub default_fps: u8,
-    /// The class in its Python source, if it has one.
+    /// Name of the class in the Python source, if the environment has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_name: Option<String>,
 }
@@ -52,69 +52,94 @@ impl From<&GameInfo> for GameListing {
     }
 }
 
-/// The answer to a command on the wire, as clients are told of it; [`FrameAnswer`] writes it.
+/// The schema of the response to a command. [`FrameResponse`] writes the response itself.
 #[derive(ToSchema)]
+#[schema(description = "The response to a command: the observation and the state of the play.")]
 pub struct FrameBody {
-    /// The environment as the client named it.
+    /// Id of the environment as the client named it.
     pub game_id: String,
-    /// The play.
+    /// Id of the play.
     pub guid: String,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
     pub state: String,
-    /// Levels completed.
+    /// Number of completed levels.
     pub levels_completed: u8,
-    /// All levels.
+    /// Number of levels of the environment.
     pub win_levels: u8,
-    /// The level being played, from 1.
+    /// Number of the current level, from 1.
     pub level: u8,
-    /// Whether the game was started anew.
+    /// Whether the command restarted the game at its first level.
     pub full_reset: bool,
-    /// The numbers of the actions that are offered.
+    /// Ids of the actions that the environment offers.
     pub available_actions: Vec<u8>,
-    /// The command that is answered.
+    /// The command to which this is the response.
     pub action_input: ActionBody,
-    /// The frames that are shown, one after the other: rows of cells from 0 to 15.
+    /// Frames in order, the settled one last: `frame[t][y][x]` with cells from 0 to 15.
     pub frame: Vec<Vec<Vec<i8>>>,
 }
 
-/// A command, told again in its answer.
+/// A command, repeated in its response.
 #[derive(ToSchema)]
 pub struct ActionBody {
     /// 0 for RESET, 1 to 7 for the actions.
     pub id: u8,
-    /// The environment and, of a click, its column and row.
+    /// Id of the environment and, for a click, its column `x` and row `y`.
     pub data: Value,
-    /// What the player added to the command.
+    /// Reasoning that the agent sent with the command.
     pub reasoning: Option<Value>,
 }
 
-/// What a command led to.
+/// The response to a command.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Action, ActionSet, Frame, PlayState};
+/// use rhae_protocol::FrameResponse;
+///
+/// let response = FrameResponse {
+///     game_id: "ab12-v1",
+///     guid: "9f0c",
+///     frames: &[Frame::filled(5)],
+///     state: PlayState::NotFinished,
+///     levels_completed: 0,
+///     win_levels: 8,
+///     full_reset: false,
+///     available: ActionSet::ARROWS,
+///     action: Some(Action::Action6 { x: 3, y: 9 }),
+///     reasoning: None,
+/// };
+/// let json: serde_json::Value = serde_json::from_slice(&response.to_json())?;
+/// assert_eq!(json["action_input"]["data"]["x"], 3);
+/// assert_eq!(json["available_actions"], serde_json::json!([1, 2, 3, 4]));
+/// assert_eq!(json["frame"][0][63][63], 5);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct FrameAnswer<'a> {
-    /// The environment as the client named it.
+pub struct FrameResponse<'a> {
+    /// The id of the environment as the client named it.
     pub game_id: &'a str,
-    /// The play.
+    /// The id of the play.
     pub guid: &'a str,
-    /// What is shown.
+    /// One frame or an animation, the settled frame last.
     pub frames: &'a [Frame],
-    /// Where the play stands.
+    /// The state of the play after the command.
     pub state: PlayState,
-    /// Levels completed.
     pub levels_completed: u8,
-    /// All levels.
+    /// The number of levels of the environment.
     pub win_levels: u8,
-    /// Whether the game was started anew.
+    /// Whether the command restarted the game at its first level.
     pub full_reset: bool,
-    /// The actions that are offered.
+    /// The actions that the environment offers.
     pub available: ActionSet,
-    /// The command that it answers; `None` for the RESET that opened the play.
+    /// The command; `None` for the RESET that opened the play.
     pub action: Option<Action>,
-    /// What the player added to the command.
+    /// The reasoning that the agent sent with the command.
     pub reasoning: Option<&'a Value>,
 }
 
-impl FrameAnswer<'_> {
-    /// The answer as JSON.
+impl FrameResponse<'_> {
+    /// Serialises the response as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         #[derive(Serialize)]
         struct Input<'a> {
@@ -122,7 +147,7 @@ impl FrameAnswer<'_> {
             data: Value,
             reasoning: Option<&'a Value>,
         }
-        /// Everything but the frames.
+        /// All fields except the frames.
         #[derive(Serialize)]
         struct Head<'a> {
             game_id: &'a str,
@@ -148,7 +173,7 @@ impl FrameAnswer<'_> {
             state: self.state.name(),
             levels_completed: self.levels_completed,
             win_levels: self.win_levels,
-            level: level_of(self.levels_completed, self.win_levels),
+            level: current_level(self.levels_completed, self.win_levels),
             full_reset: self.full_reset,
             available_actions: self.available.iter().map(ActionKind::id).collect(),
             action_input: Input {
@@ -179,10 +204,10 @@ pub(crate) fn write_frames(json: &mut Vec<u8>, frames: &[Frame]) {
     json.push(b']');
 }
 
-/// The text of two cells, each with a comma, and its length in the last byte.
+/// The JSON text of two cells, each followed by a comma. The last byte holds the length.
 type Pair = [u8; 8];
 
-/// The text of every pair of cells; the first cell is the high half of the index.
+/// The text of every pair of cells. The first cell is the high half of the index.
 const PAIRS: [Pair; 256] = {
     let mut pairs = [[0; 8]; 256];
     let mut index = 0;
@@ -207,9 +232,10 @@ const PAIRS: [Pair; 256] = {
 };
 
 fn write_frame(json: &mut Vec<u8>, frame: &Frame) {
-    // One pass without a branch, which the compiler makes wide.
+    // A loop without branches, which the compiler vectorises.
     if frame.cells().iter().fold(0, |all, cell| all | cell) > 15 {
-        // Environments from outside may show cells that are no colours; they are signed, as in the official engine.
+        // Hosted games may show cells that are not colours. They are written as signed bytes, as in
+        // the official engine.
         let rows: Vec<Vec<i8>> = frame
             .rows()
             .map(|row| row.iter().map(|cell| cell.cast_signed()).collect())
@@ -242,8 +268,8 @@ mod tests {
     use super::*;
     use crate::frames_to_wire;
 
-    fn answer(frames: &[Frame], action: Option<Action>) -> Value {
-        let answer = FrameAnswer {
+    fn response(frames: &[Frame], action: Option<Action>) -> Value {
+        let response = FrameResponse {
             game_id: "ab12",
             guid: "9f0c",
             frames,
@@ -255,11 +281,11 @@ mod tests {
             action,
             reasoning: Some(&Value::from("why \"not\"")),
         };
-        serde_json::from_slice(&answer.to_json()).unwrap()
+        serde_json::from_slice(&response.to_json()).unwrap()
     }
 
     #[test]
-    fn every_pair_of_cells_is_written_as_numbers() {
+    fn every_pair_of_cells_is_serialised_as_numbers() {
         let mut cells = [0; CELLS];
         for (index, cell) in cells.iter_mut().enumerate() {
             let pair = index / 2 % 256;
@@ -275,13 +301,13 @@ mod tests {
             Frame::filled(0),
         ];
         assert_eq!(
-            answer(&frames, None)["frame"],
+            response(&frames, None)["frame"],
             serde_json::to_value(frames_to_wire(&frames)).unwrap()
         );
     }
 
     #[test]
-    fn an_answer_has_the_fields_that_clients_are_told_of() {
+    fn response_has_exactly_the_fields_of_its_schema() {
         use utoipa::PartialSchema;
         let described = |schema| {
             serde_json::to_value(schema).unwrap()["properties"]
@@ -289,14 +315,14 @@ mod tests {
                 .unwrap()
                 .len()
         };
-        let answer = answer(&[Frame::filled(1)], None);
+        let response = response(&[Frame::filled(1)], None);
         let schema = serde_json::to_value(FrameBody::schema()).unwrap();
         assert_eq!(
             described(FrameBody::schema()),
-            answer.as_object().unwrap().len()
+            response.as_object().unwrap().len()
         );
         assert!(
-            answer
+            response
                 .as_object()
                 .unwrap()
                 .keys()
@@ -305,13 +331,13 @@ mod tests {
         );
         assert_eq!(
             described(ActionBody::schema()),
-            answer["action_input"].as_object().unwrap().len()
+            response["action_input"].as_object().unwrap().len()
         );
     }
 
     #[test]
-    fn an_answer_says_what_the_official_client_reads() {
-        let click = answer(&[Frame::filled(1)], Some(Action::Action6 { x: 3, y: 9 }));
+    fn response_has_the_fields_that_the_official_client_reads() {
+        let click = response(&[Frame::filled(1)], Some(Action::Action6 { x: 3, y: 9 }));
         assert_eq!(
             click["action_input"],
             serde_json::json!({"id": 6, "data": {"game_id": "ab12", "x": 3, "y": 9}, "reasoning": "why \"not\""})
@@ -322,7 +348,7 @@ mod tests {
         );
         assert_eq!(click["available_actions"], serde_json::json!([1, 2, 3, 4]));
         assert_eq!(
-            answer(&[Frame::filled(1)], None)["action_input"]["data"],
+            response(&[Frame::filled(1)], None)["action_input"]["data"],
             serde_json::json!({})
         );
     }

@@ -1,239 +1,317 @@
-//! What a run folder holds: the effective configuration, the journal, the summary.
+//! The files of a run folder: the effective configuration, the journal and the summary.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Spent;
+use crate::ModelUsage;
 
-/// What was asked for, after defaults: written first, read by `--resume`.
+/// The effective configuration of a run: flags after defaults were applied.
+///
+/// It is the first file that a run writes, and `--resume` reads it.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::RunConfig;
+///
+/// let json = r#"{
+///     "version": 1, "software": "rhae 0.1.0", "run_id": "20261115-100000-random",
+///     "agent": "random", "seed": 7, "env_seed": 0, "games": ["ab12-v1"], "repeat": 3,
+///     "budget": "5x", "method": "docs-2026-04", "step_timeout_ms": 10000, "generator": "pcg32-v1"
+/// }"#;
+/// let config: RunConfig = serde_json::from_str(json)?;
+/// assert_eq!(config.agent.as_deref(), Some("random"));
+/// assert_eq!(config.server, None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunConfig {
-    /// Version of this file's form.
+    /// The version of this form.
     pub version: u32,
-    /// What made the run.
+    /// The name and version of the software that made the run.
     pub software: String,
-    /// The run's id, from which the ids of cards and plays are derived.
+    /// The id of the run, from which the ids of cards and plays are derived.
     pub run_id: String,
-    /// A built-in agent's name; absent if a command is run.
+    /// The agent as given on the command line, such as `random` or `model:NAME`; absent for an
+    /// external agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The command of an agent in a process of its own.
+    /// The command that starts an external agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_cmd: Option<String>,
-    /// The agent's seed in the first repeat; the second has the next one, and so on.
+    /// The seed of the agent in the first repeat. Each further repeat uses the next seed.
     pub seed: u64,
-    /// The environments' seed.
+    /// The seed of the environments.
     pub env_seed: u64,
-    /// Environments with their versions.
+    /// The ids of the environments with their versions.
     pub games: Vec<String>,
-    /// How many cards.
+    /// The number of repeats, each of which produces one card.
     pub repeat: u32,
-    /// `5x`, `none`, or a number of actions a play.
+    /// The budget of a play: `5x` (multiples of the baseline), `none`, or a number of actions.
     pub budget: String,
-    /// The scoring method's name.
+    /// The name of the scoring method.
     pub method: String,
-    /// How many milliseconds an agent may take for one action.
+    /// The time limit of the agent for one action.
     pub step_timeout_ms: u64,
-    /// The generator behind seeds.
+    /// The name of the random number generator that uses the seeds.
     pub generator: String,
-    /// The server that the environments are played on; absent if they run here. Its key is never written.
+    /// The URL of the server that runs the environments; absent if they run in this process. The
+    /// API key is never written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Whether the server's cards are opened in competition mode.
+    /// Whether the cards on the server are opened in competition mode.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub competition: bool,
-    /// The folders of games from outside, as absolute paths.
+    /// The folders of hosted games, as absolute paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub games_dirs: Vec<String>,
-    /// The model that plays, if one does.
+    /// The settings of the model agent, if the agent is a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRun>,
 }
 
-/// How a model plays.
+/// The settings of a language model that plays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelRun {
-    /// Its table in the file of models; no key is in it.
+    /// The model's table of the model file. It contains no API key.
     pub config: Value,
-    /// The system prompt.
     pub system_prompt: String,
-    /// Whether the provider's reasoning is sent back with the conversation.
+    /// Whether the model's earlier reasoning is sent back with the conversation.
     pub keep_reasoning: bool,
-    /// How long a conversation may be, in tokens.
+    /// The maximum length of a conversation in tokens.
     pub context_tokens: u64,
-    /// What may be spent, in US dollars; not limited if absent.
+    /// The spend limit in US dollars; unlimited if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_cost_usd: Option<f64>,
 }
 
-/// What a run did on a server: `server.json` in its folder.
+/// The cards that a run opened on a server: `server.json` in the run folder.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::ServerRecord;
+///
+/// let json = r#"{
+///     "server": "http://127.0.0.1:8001",
+///     "cards": [{
+///         "repeat": 1, "card_id": "c1", "closed": true, "score": 12.5,
+///         "plays": [{"game_id": "ab12-v1", "guid": "9f0c"}], "differences": []
+///     }]
+/// }"#;
+/// let record: ServerRecord = serde_json::from_str(json)?;
+/// assert_eq!(record.cards[0].plays[0].guid, "9f0c");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerRecord {
-    /// The server's address.
+    /// The URL of the server.
     pub server: String,
-    /// Its cards, those of interrupted processes first.
+    /// The cards in the order in which they were opened, including those of interrupted processes.
     pub cards: Vec<CardRecord>,
 }
 
-/// A card on a server and how its counts compare with ours.
+/// A card on a server, and how the server's counts compare with the local ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardRecord {
-    /// Which of the run's cards it belongs to, from 1.
+    /// The repeat of the run to which the card belongs, from 1.
     pub repeat: u32,
-    /// Its id on the server.
+    /// The id of the card on the server.
     pub card_id: String,
-    /// Whether it was closed; if not, the server's clock does it.
+    /// Whether the run closed the card. Otherwise the server closes it after its idle timeout.
     pub closed: bool,
-    /// The score that the server gave, in percent.
+    /// The score that the server computed, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// The server's ids of the plays on it.
     pub plays: Vec<PlayRecord>,
-    /// Where the server's counts differ from ours.
+    /// One sentence for each difference between the server's counts and the local ones.
     pub differences: Vec<String>,
 }
 
 /// A play on a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayRecord {
-    /// The environment with its version.
+    /// The id of the environment with its version.
     pub game_id: String,
-    /// The server's id of the play.
+    /// The id of the play on the server.
     pub guid: String,
 }
 
-/// One line of the journal.
+/// One line of the journal of a run.
+///
+/// The journal is append-only. A play that has a [`Play`](Self::Play) line is not played again when
+/// the run is resumed.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::JournalLine;
+///
+/// let line = r#"{"event":"started","at_ms":1794736800123,"resumed":false}"#;
+/// let parsed: JournalLine = serde_json::from_str(line)?;
+/// assert_eq!(parsed, JournalLine::Started { at_ms: 1_794_736_800_123, resumed: false });
+/// assert_eq!(serde_json::to_string(&parsed)?, line);
+///
+/// let line = r#"{"event":"play","at_ms":1794736805000,"result":{"repeat":1,"game_id":"ab12-v1",
+///     "guid":"9f0c","recording":"recordings/1-ab12-v1.jsonl","runs":[{"state":"NOT_FINISHED",
+///     "levels":[{"actions":23,"effective":20,"completed":true}],"resets":0,
+///     "ending":"budget"}]}}"#;
+/// let JournalLine::Play { result, .. } = serde_json::from_str(line)? else {
+///     unreachable!("the event is `play`")
+/// };
+/// assert_eq!(result.runs[0].levels[0].actions, 23);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum JournalLine {
-    /// The run began or went on.
+    /// A process started or resumed the run.
     Started {
-        /// Milliseconds since 1970.
+        /// Unix time in milliseconds.
         at_ms: u64,
-        /// Whether an earlier process had begun it.
+        /// Whether an earlier process started the run.
         resumed: bool,
     },
-    /// A play ended and its recording is complete on disk.
+    /// A play ended, and its recording is complete on disk.
     Play {
-        /// Milliseconds since 1970.
+        /// Unix time in milliseconds.
         at_ms: u64,
-        /// The result.
         result: PlayResult,
     },
-    /// All plays are done and the results are written.
+    /// All plays ended, and the results are written.
     Finished {
-        /// Milliseconds since 1970.
+        /// Unix time in milliseconds.
         at_ms: u64,
     },
 }
 
-/// The counts of one play: all that scoring needs.
+/// The counts of one play, which are all that scoring needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlayResult {
-    /// Which card, from 1.
+    /// The repeat to which the play belongs, from 1.
     pub repeat: u32,
-    /// The environment with its version.
+    /// The id of the environment with its version.
     pub game_id: String,
-    /// The play's id.
+    /// The id of the play.
     pub guid: String,
-    /// The recording, relative to the run folder.
+    /// The path of the recording, relative to the run folder.
     pub recording: String,
-    /// Its runs: a full reset begins another.
-    pub runs: Vec<PlayOutcome>,
+    /// The runs of the play. A full reset starts another run.
+    pub runs: Vec<RunOutcome>,
 }
 
-/// One run through an environment.
+/// The counts of one run of a play: the commands from one full reset to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PlayOutcome {
+pub struct RunOutcome {
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
     pub state: String,
-    /// Level by level as far as it got.
+    /// The levels that the run reached, from level 1.
     pub levels: Vec<LevelOutcome>,
-    /// Level resets.
+    /// The number of level resets.
     pub resets: u64,
-    /// Why it ended: `won`, `budget`, `stopped` or `failed`; `reset` if a full reset began another run; `interrupted` if the
-    /// whole run was (such plays are never journalled).
+    /// Why the run ended: `won`, `budget`, `stopped` or `failed`; `reset` if a full reset started
+    /// another run; `interrupted` if the process was interrupted (such plays are never journalled).
+    /// Empty while the run is in progress.
     pub ending: String,
-    /// What went wrong, if anything did.
+    /// The error of the agent or of the environment, if the play failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What the player said that it consumed, level by level; empty if nothing.
+    /// The model usage on each level; empty if the agent reported none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spent: Vec<Spent>,
+    pub spent: Vec<ModelUsage>,
 }
 
-/// What one level took.
+/// The counts of one level in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelOutcome {
-    /// Actions, level resets included.
+    /// Actions, including level resets.
     pub actions: u32,
-    /// Those of them that changed the state.
+    /// The actions that changed the state.
     pub effective: u32,
-    /// Whether it was completed.
     pub completed: bool,
 }
 
-/// The headline of a run.
+/// The summary of a run: the headline score and the means over its cards.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::RunSummary;
+///
+/// let json = r#"{
+///     "software": "rhae 0.1.0", "run_id": "20261115-100000-random", "agent": "random", "seed": 7,
+///     "method": "docs-2026-04", "budget": "5x", "score": 6.25, "card_scores": [6.25],
+///     "finished": true, "failed_plays": 0, "provisional_baselines": true,
+///     "environments": [{
+///         "game_id": "ab12-v1", "score": 6.25, "levels_completed": 1.0, "levels": 2,
+///         "actions": 47.0, "baseline_actions": [10, 12], "baseline_source": ["solver", "solver"],
+///         "endings": ["budget"]
+///     }],
+///     "folder": "runs/x", "report": "runs/x/report.html", "seconds": 0.8
+/// }"#;
+/// let summary: RunSummary = serde_json::from_str(json)?;
+/// assert_eq!(summary.environments[0].endings, ["budget"]);
+/// assert_eq!(summary.score_half_width, None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// What made it.
+    /// The name and version of the software that made the run.
     pub software: String,
-    /// The run's id.
     pub run_id: String,
-    /// The player.
+    /// The name of the agent.
     pub agent: String,
-    /// The agent's first seed.
+    /// The seed of the agent in the first repeat.
     pub seed: u64,
-    /// The scoring method's name.
+    /// The name of the scoring method.
     pub method: String,
-    /// The budget of each play.
+    /// The budget of each play, as in [`RunConfig`].
     pub budget: String,
-    /// Mean of the cards' scores in percent.
+    /// The mean of the card scores in percent.
     pub score: f64,
-    /// Half the width of the mean's 95 % interval in percentage points; absent for a single card.
+    /// Half the width of the 95 % interval of the mean in percentage points; absent for one card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score_half_width: Option<f64>,
-    /// Every card's score in percent.
+    /// The score of each card in percent.
     pub card_scores: Vec<f64>,
-    /// Whether all plays ended; false after an interruption.
+    /// Whether all plays ended. False after an interruption.
     pub finished: bool,
-    /// Plays that ended because the agent failed.
+    /// The number of plays that ended as `failed`.
     pub failed_plays: u32,
-    /// Whether a baseline is provisional, that is, not yet from people.
+    /// Whether any baseline is provisional, that is, computed by a solver instead of from people.
     pub provisional_baselines: bool,
-    /// Environment by environment.
     pub environments: Vec<SummaryEnvironment>,
-    /// The run folder.
+    /// The path of the run folder.
     pub folder: String,
-    /// The report's path.
+    /// The path of the HTML report.
     pub report: String,
-    /// How long the run took, the parts before an interruption not included.
+    /// The duration of the run, without the time before an interruption.
     pub seconds: f64,
-    /// What models consumed, over all cards; absent if no player said that it consumed anything.
+    /// The model usage over all cards; absent if the agent reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<ModelUsage>,
 }
 
-/// One environment in a run's summary.
+/// One environment in the summary of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryEnvironment {
-    /// The environment with its version.
+    /// The id of the environment with its version.
     pub game_id: String,
-    /// Mean score over the cards in percent.
+    /// The mean score over the cards in percent.
     pub score: f64,
-    /// Mean number of levels completed.
+    /// The mean number of completed levels.
     pub levels_completed: f64,
-    /// How many levels it has.
+    /// The number of levels of the environment.
     pub levels: u32,
-    /// Mean number of actions.
+    /// The mean number of actions.
     pub actions: f64,
-    /// Baselines, level by level.
+    /// The baseline of each level.
     pub baseline_actions: Vec<u32>,
-    /// Where they come from.
+    /// The source of each baseline.
     pub baseline_source: Vec<String>,
-    /// How the plays ended, card by card.
+    /// How the play of each card ended.
     pub endings: Vec<String>,
-    /// What models consumed, over all cards.
+    /// The model usage over all cards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<ModelUsage>,
 }

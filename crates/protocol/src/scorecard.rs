@@ -1,141 +1,172 @@
-//! The scorecard in the official shape, with what the official one leaves unsaid: the method, the software, where baselines
-//! come from and why a run ended.
+//! The scorecard in the official shape, extended by the scoring method, the software, the source of
+//! the baselines and the reason why a run ended.
 //!
-//! Scores on the wire are percentages. The official client computes an environment's numbers from its runs, so `id` and
-//! `runs` must never be empty.
+//! Serialised scores are percentages. The official client computes the numbers of an environment
+//! from its runs, so `id` and `runs` must never be empty.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::Spent;
+use crate::ModelUsage;
 
-/// The result of a set of plays.
+/// The result of one agent on a list of environments.
+///
+/// Scores are percentages. Fields that are unknown are left out.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::Scorecard;
+///
+/// let json = r#"{
+///     "card_id": "c1", "score": 6.25, "method": "docs-2026-04", "software": "rhae 0.1.0",
+///     "environments": [{
+///         "id": "ab12-v1", "score": 6.25, "actions": 47, "levels_completed": 1,
+///         "completed": false, "level_count": 2, "resets": 0,
+///         "baseline_source": ["solver", "solver"],
+///         "runs": [{
+///             "id": "ab12-v1", "guid": "9f0c", "score": 6.25, "levels_completed": 1,
+///             "actions": 47, "resets": 0, "state": "NOT_FINISHED", "completed": false,
+///             "level_scores": [18.75, 0.0], "level_actions": [23, 24],
+///             "level_baseline_actions": [10, 12], "number_of_levels": 2,
+///             "number_of_environments": 1, "ending": "budget"
+///         }]
+///     }],
+///     "total_environments_completed": 0, "total_environments": 1,
+///     "total_levels_completed": 1, "total_levels": 2, "total_actions": 47
+/// }"#;
+/// let card: Scorecard = serde_json::from_str(json)?;
+/// assert_eq!(card.environments[0].runs[0].level_actions, [23, 24]);
+/// assert_eq!(card.competition_mode, None);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(description = "The result of one agent on a list of environments.")]
 pub struct Scorecard {
-    /// The card's id.
+    /// Id of the scorecard.
     pub card_id: String,
     /// Mean over the environments, in percent.
     pub score: f64,
-    /// The scoring method's name.
+    /// Name of the scoring method.
     pub method: String,
-    /// What made the card.
+    /// Name and version of the software that made the card.
     pub software: String,
-    /// Where the source of the agent is found, if its author said so.
+    /// URL of the agent's source code, if its author gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_url: Option<String>,
-    /// What the author filed it under.
+    /// Tags that the author gave to the card.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Anything the author added.
+    /// Data that the author attached to the card, stored unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
-    /// Every environment on the card.
+    /// Scores of the environments on the card.
     pub environments: Vec<EnvironmentScore>,
-    /// The same by the environments' tags.
+    /// Scores grouped by the tags of the environments.
     #[serde(default)]
     pub tags_scores: Vec<TagScore>,
-    /// Present and true if the card was opened as a competition's.
+    /// Present and true if the card was opened in competition mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub competition_mode: Option<bool>,
-    /// Environments with a won run.
+    /// Number of environments with a won run.
     pub total_environments_completed: u32,
-    /// All environments.
+    /// Number of environments.
     pub total_environments: u32,
-    /// Levels completed, summed over the environments' best.
+    /// Sum over the environments of the highest number of levels that a run completed.
     pub total_levels_completed: u32,
-    /// All levels.
+    /// Number of levels of all environments.
     pub total_levels: u32,
     /// Actions of all runs.
     pub total_actions: u64,
-    /// What models consumed, in all runs; absent if no player said that it consumed anything.
+    /// Model usage of all runs; absent if the agent reported none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<ModelUsage>,
 }
 
-/// One environment on a card.
+/// The score of one environment on a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EnvironmentScore {
-    /// The environment with its version.
+    /// Id of the environment with its version.
     pub id: String,
-    /// Every run of it.
+    /// Runs of the environment; never empty.
     pub runs: Vec<RunScore>,
-    /// The best run's score in percent.
+    /// Score of the best run, in percent.
     pub score: f64,
     /// Actions of all runs.
     pub actions: u64,
-    /// The most levels that a run completed.
+    /// Highest number of levels that a run completed.
     pub levels_completed: u32,
     /// Whether a run was won.
     pub completed: bool,
-    /// How many levels it has.
+    /// Number of levels of the environment.
     pub level_count: u32,
     /// Level resets of all runs.
     pub resets: u64,
-    /// Where the baselines come from, level by level.
+    /// Source of the baseline of each level.
     #[serde(default)]
     pub baseline_source: Vec<String>,
-    /// What models consumed, in all runs.
+    /// Model usage of all runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<ModelUsage>,
 }
 
-/// One run of an environment.
+/// The score of one run of an environment. A full reset starts another run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunScore {
-    /// The environment with its version.
+    /// Id of the environment with its version.
     pub id: String,
-    /// The play's id.
+    /// Id of the play.
     pub guid: String,
     /// Score in percent.
     pub score: f64,
-    /// Levels completed.
+    /// Number of completed levels.
     pub levels_completed: u32,
-    /// Actions, level resets included.
+    /// Actions, including level resets.
     pub actions: u64,
     /// Actions that changed nothing.
     #[serde(default)]
     pub unchanged_actions: u64,
-    /// Level resets.
+    /// Number of level resets.
     pub resets: u64,
     /// `NOT_FINISHED`, `WIN` or `GAME_OVER`.
     pub state: String,
-    /// Whether it was won.
+    /// Whether the run was won.
     pub completed: bool,
     /// Score of each level in percent.
     pub level_scores: Vec<f64>,
     /// Actions of each level.
     pub level_actions: Vec<u64>,
-    /// Baseline of each level; −1 where none is known.
+    /// Baseline of each level; −1 if unknown.
     pub level_baseline_actions: Vec<i64>,
-    /// How many levels the environment has.
+    /// Number of levels of the environment.
     pub number_of_levels: u32,
-    /// One: a run is of one environment.
+    /// Always 1: a run belongs to one environment.
     pub number_of_environments: u32,
-    /// Why the run ended, where that is known: `won`, `budget`, `stopped`, `failed`, `reset` or `interrupted`.
+    /// Why the run ended, if known: `won`, `budget`, `stopped`, `failed`, `reset` or `interrupted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// What went wrong, if anything did.
+    /// The error of the agent, the environment or the scoring, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What a model consumed on each level.
+    /// Model usage on each level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub level_spent: Vec<Spent>,
+    pub level_spent: Vec<ModelUsage>,
 }
 
-/// The part of a card that concerns the environments with one tag.
+/// The score of the environments on a card that share a tag.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TagScore {
     /// The tag.
     pub id: String,
-    /// Mean over its environments, in percent.
+    /// Mean over the environments with this tag, in percent.
     pub score: f64,
-    /// Levels completed.
+    /// Completed levels, summed over the environments.
     pub levels_completed: u32,
     /// Actions of all runs.
     pub actions: u64,
-    /// All levels.
+    /// Number of levels of the environments.
     pub number_of_levels: u32,
-    /// All environments.
+    /// Number of environments with this tag.
     pub number_of_environments: u32,
 }

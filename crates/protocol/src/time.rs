@@ -1,6 +1,10 @@
-//! Times as text, in UTC.
+//! Timestamps as text, in UTC.
 
-/// A time given in milliseconds since 1970 as `2026-11-15T10:00:00.000Z`.
+/// Formats a Unix time in milliseconds as `2026-11-15T10:00:00.000Z`.
+///
+/// ```
+/// assert_eq!(rhae_protocol::rfc3339_utc(951_782_400_000), "2000-02-29T00:00:00.000Z");
+/// ```
 pub fn rfc3339_utc(unix_ms: u64) -> String {
     let (year, month, day, seconds) = civil(unix_ms);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -10,7 +14,7 @@ pub fn rfc3339_utc(unix_ms: u64) -> String {
     )
 }
 
-/// A time given in milliseconds since 1970 as `20261115-100000`, for names of folders.
+/// Formats a Unix time in milliseconds as `20261115-100000`, for folder names.
 pub fn compact_utc(unix_ms: u64) -> String {
     let (year, month, day, seconds) = civil(unix_ms);
     format!(
@@ -21,9 +25,10 @@ pub fn compact_utc(unix_ms: u64) -> String {
     )
 }
 
-/// Year, month, day and second of the day in the Gregorian calendar.
+/// Returns year, month, day and second of the day in the Gregorian calendar.
 ///
-/// Years are counted from March, so that the leap day is the last of a year, in eras of 400 years of equal length.
+/// The computation counts years from March, so that the leap day is the last day of a year, in eras
+/// of 400 years, which all have the same number of days.
 fn civil(unix_ms: u64) -> (u64, u64, u64, u64) {
     const DAYS_FROM_MARCH_0000: u64 = 719_468;
     const DAYS_PER_ERA: u64 = 146_097;
@@ -53,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_times_are_right() {
+    fn leap_days_and_century_years_are_formatted() {
         assert_eq!(rfc3339_utc(0), "1970-01-01T00:00:00.000Z");
         assert_eq!(rfc3339_utc(951_782_399_999), "2000-02-28T23:59:59.999Z");
         assert_eq!(rfc3339_utc(951_782_400_000), "2000-02-29T00:00:00.000Z");

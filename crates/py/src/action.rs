@@ -1,14 +1,14 @@
-//! Actions as numbers, the way arrays carry them.
+//! Conversion of the action numbers in NumPy arrays to actions.
 
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rhae_engine::{Action, ActionKind, SIZE};
 
-/// In the flat form, numbers from here on are clicks, row by row.
+/// The first number that stands for a click in the flat form. Clicks are numbered row by row.
 pub(crate) const FIRST_CLICK: i64 = 8;
 
-/// The action of this official number, with a cell if it is a click.
+/// Returns the action with this official number. `x` and `y` are checked and used by ACTION6 only.
 pub(crate) fn action(number: i64, x: i64, y: i64) -> PyResult<Action> {
     let wrong = |what: &str, value: i64, expected: &str| {
         PyValueError::new_err(format!("{what} must be {expected}, found {value}"))
@@ -30,7 +30,8 @@ pub(crate) fn action(number: i64, x: i64, y: i64) -> PyResult<Action> {
     })
 }
 
-/// The action of a number in the flat form.
+/// Returns the action for a number in the flat form: 0 to 7 without 6, and `8 + 64 * y + x` for a
+/// click.
 pub(crate) fn flat_action(number: i64) -> PyResult<Action> {
     let size = SIZE as i64;
     let click = number - FIRST_CLICK;
@@ -50,7 +51,8 @@ pub(crate) fn flat_action(number: i64) -> PyResult<Action> {
     action(number, 0, 0)
 }
 
-/// The actions of an array: one row of three numbers for each, or one number for each in the flat form.
+/// Replaces the contents of `into` by the actions in an array: one row `(number, x, y)` per action,
+/// or one number per action in the flat form.
 pub(crate) fn actions(array: &PyReadonlyArrayDyn<'_, i64>, into: &mut Vec<Action>) -> PyResult<()> {
     into.clear();
     let numbers = array.as_array();

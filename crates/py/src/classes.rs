@@ -1,7 +1,11 @@
-//! What kernels know of the Python classes: which objects are modes, and whether a sprite behaves as we wrote it.
+//! The Python classes that kernels rely on: sprites, their modes, and cameras.
 //!
-//! Invariant: a sprite is plain only if no method or property that the kernel stands for was replaced, on its class, on a
-//! class between, or on the sprite itself. This is asked again in every call, because Python can change classes at any time.
+//! A kernel may replace Python code only for a *plain* object, one whose class behaves as the
+//! package defines it.
+//!
+//! **Invariant:** a sprite is plain only if no member that the kernel replaces is overridden: on
+//! `Sprite` itself, on a subclass, or on the instance. Every call checks this again, because Python
+//! code can change classes at any time.
 
 use pyo3::Borrowed;
 use pyo3::exceptions::PyRuntimeError;
@@ -9,9 +13,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyMappingProxy, PyString, PyTuple, PyType};
 
-use crate::raw::{attributes, fields, number};
+use crate::raw::{attributes, fields, integer};
 
-/// The attributes of a sprite, which a subclass could turn into something that is computed.
+/// The attributes of a sprite. A subclass that turns one of them into a property is not plain.
 const FIELDS: [&str; 12] = [
     "pixels",
     "_name",
@@ -27,8 +31,8 @@ const FIELDS: [&str; 12] = [
     "_tags",
 ];
 
-/// Where a sprite's attributes are in [`Fields`].
-pub(crate) mod at {
+/// Indices of a sprite's attributes in [`Fields`].
+pub(crate) mod slot {
     pub(crate) const PIXELS: usize = 0;
     pub(crate) const NAME: usize = 1;
     pub(crate) const X: usize = 2;
@@ -43,25 +47,25 @@ pub(crate) mod at {
     pub(crate) const TAGS: usize = 11;
 }
 
-/// A sprite's attributes, not counted as in use: valid until Python code runs.
+/// The attributes of a sprite as borrowed references. They are valid until Python code runs.
 pub(crate) struct Fields<'a, 'py>([Option<Borrowed<'a, 'py, PyAny>>; FIELDS.len()]);
 
 impl<'a, 'py> Fields<'a, 'py> {
-    /// An attribute by its place.
+    /// Returns the attribute with this index of [`slot`], or `None` if the sprite lacks it.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<Borrowed<'a, 'py, PyAny>> {
         self.0[place]
     }
 
-    /// A whole number by its place.
+    /// Returns an attribute as an integer, or `None` if it is not one.
     #[inline]
     pub(crate) fn number(&self, place: usize) -> Option<i64> {
-        number(self.0[place]?)
+        integer(self.0[place]?)
     }
 }
 
-/// What a sprite does that a kernel does in its place. Kernels name them by index.
-const BEHAVIOUR: [&str; 14] = [
+/// Members of `Sprite` that kernels replace. The constants below refer to them by index.
+const MEMBERS: [&str; 14] = [
     "render",
     "is_visible",
     "is_collidable",
@@ -78,26 +82,26 @@ const BEHAVIOUR: [&str; 14] = [
     "interaction",
 ];
 
-/// What drawing uses, as indices into [`BEHAVIOUR`].
+/// Members that drawing a camera's view replaces, as indices into [`MEMBERS`].
 pub(crate) const DRAWING: &[usize] = &[0, 1, 4, 5, 6];
-/// What drawing the sprites of a switched display uses.
-pub(crate) const SWITCHING: &[usize] = &[0, 5, 6, 13];
-/// What rendering one sprite uses.
+/// Members that drawing a `ToggleableUserDisplay` replaces.
+pub(crate) const TOGGLING: &[usize] = &[0, 5, 6, 13];
+/// Members that rendering one sprite replaces.
 pub(crate) const RENDERING: &[usize] = &[0];
-/// What one collision uses.
-pub(crate) const MEETING: &[usize] = &[0, 2];
-/// What the collisions with every sprite of a list use.
-pub(crate) const COLLIDING: &[usize] = &[0, 2, 3];
-/// What finding a sprite at a place uses.
-pub(crate) const PLACING: &[usize] = &[0, 2, 5, 6, 7, 8, 9, 10];
-/// What a tag query uses.
-pub(crate) const TAGGING: &[usize] = &[10];
-/// What a query by name uses.
-pub(crate) const NAMING: &[usize] = &[11];
-/// What copying uses.
+/// Members that a collision test of two sprites replaces.
+pub(crate) const COLLISION_PAIR: &[usize] = &[0, 2];
+/// Members that a collision test against a list of sprites replaces.
+pub(crate) const COLLISION_LIST: &[usize] = &[0, 2, 3];
+/// Members that finding the sprite at a cell replaces.
+pub(crate) const HIT_TESTING: &[usize] = &[0, 2, 5, 6, 7, 8, 9, 10];
+/// Members that a query by tag replaces.
+pub(crate) const TAG_QUERY: &[usize] = &[10];
+/// Members that a query by name replaces.
+pub(crate) const NAME_QUERY: &[usize] = &[11];
+/// Members that cloning replaces.
 pub(crate) const CLONING: &[usize] = &[12];
 
-/// How a sprite is seen and felt.
+/// `InteractionMode`: whether a sprite is visible and whether it collides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interaction {
     Tangible,
@@ -106,7 +110,7 @@ pub(crate) enum Interaction {
     Removed,
 }
 
-/// How a sprite collides.
+/// `BlockingMode`: which part of a sprite collides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blocking {
     NotBlocked,
@@ -126,16 +130,17 @@ struct Classes {
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
-/// Remembers the classes. The package calls this once, after it has made them.
+/// Registers the class `Sprite` and the members of its two mode enums. The package calls this once,
+/// after it has defined them.
 #[pyfunction]
-pub(crate) fn learn(
+pub(crate) fn register_sprite_class(
     py: Python<'_>,
     sprite: &Bound<'_, PyType>,
     interactions: [Py<PyAny>; 4],
     blockings: [Py<PyAny>; 3],
 ) -> PyResult<()> {
     let attributes = sprite.getattr("__dict__")?.cast_into::<PyMappingProxy>()?;
-    let behaviour = BEHAVIOUR
+    let behaviour = MEMBERS
         .iter()
         .map(|name| Ok(attributes.as_any().get_item(name)?.unbind()));
     let interned = |name: &&str| PyString::intern(py, name).unbind();
@@ -143,29 +148,30 @@ pub(crate) fn learn(
         sprite: sprite.clone().unbind(),
         behaviour: behaviour.collect::<PyResult<_>>()?,
         attributes: attributes.unbind(),
-        names: BEHAVIOUR.iter().map(interned).collect(),
+        names: MEMBERS.iter().map(interned).collect(),
         fields: FIELDS.map(|name| interned(&name)),
         interactions,
         blockings,
     };
     CLASSES
         .set(py, classes)
-        .map_err(|_| PyRuntimeError::new_err("the classes are known already"))
+        .map_err(|_| PyRuntimeError::new_err("the class `Sprite` is already registered"))
 }
 
-/// Tells plain sprites from others, for the length of one call.
-pub(crate) struct Judge<'py> {
+/// Reads the attributes of plain sprites and declines all others, during one kernel call.
+pub(crate) struct SpriteReader<'py> {
     py: Python<'py>,
     classes: &'py Classes,
     uses: &'static [usize],
-    /// The class that was last found plain.
+    /// The class that was last found to be plain.
     plain: *const pyo3::ffi::PyTypeObject,
 }
 
-impl<'py> Judge<'py> {
-    /// A judge of sprites whose behaviour with these indices matters.
+impl<'py> SpriteReader<'py> {
+    /// Creates a reader for a kernel that replaces the members with these indices. Returns `None`
+    /// if no class is registered yet.
     pub(crate) fn new(py: Python<'py>, uses: &'static [usize]) -> Option<Self> {
-        // The lock lives as long as the process, and so does what is in it.
+        // The lock is static, so the classes live as long as the process.
         let classes = CLASSES.get(py)?;
         Some(Self {
             py,
@@ -175,13 +181,13 @@ impl<'py> Judge<'py> {
         })
     }
 
-    /// Reads the attributes of a plain sprite.
+    /// Looks up the attributes of a plain sprite in its dictionary.
     #[inline]
-    pub(crate) fn read<'a>(&self, attributes: &'a Bound<'py, PyDict>) -> Fields<'a, 'py> {
+    pub(crate) fn fields<'a>(&self, attributes: &'a Bound<'py, PyDict>) -> Fields<'a, 'py> {
         Fields(fields(attributes, &self.classes.fields))
     }
 
-    /// The attributes of a plain sprite, as a dictionary.
+    /// Returns the attribute dictionary of a plain sprite, or `None` for any other object.
     #[inline]
     pub(crate) fn attributes(&mut self, sprite: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
         let class = sprite.get_type_ptr().cast_const();
@@ -212,11 +218,12 @@ impl<'py> Judge<'py> {
                 .map(|&index| &known.names[index])
                 .chain(&known.fields)
         };
-        self.uses.iter().all(unchanged) && adds_nothing(class, &known.sprite, names)
+        self.uses.iter().all(unchanged) && overrides_none_of(class, &known.sprite, names)
     }
 
     fn is_overridden(&self, fields: &Bound<'py, PyDict>) -> Option<bool> {
-        // Properties win over attributes of the same name; only methods can be replaced on one sprite.
+        // A property of the class takes precedence over an instance attribute of the same name, so
+        // only methods can be overridden on an instance.
         for &index in self
             .uses
             .iter()
@@ -229,7 +236,7 @@ impl<'py> Judge<'py> {
         Some(false)
     }
 
-    /// The interaction, if it is one of ours.
+    /// Returns the interaction mode, or `None` if the value is not a member of the registered enum.
     #[inline]
     pub(crate) fn interaction(&self, value: Borrowed<'_, 'py, PyAny>) -> Option<Interaction> {
         let modes = [
@@ -245,7 +252,7 @@ impl<'py> Judge<'py> {
             .map(|index| modes[index])
     }
 
-    /// The blocking mode, if it is one of ours.
+    /// Returns the blocking mode, or `None` if the value is not a member of the registered enum.
     #[inline]
     pub(crate) fn blocking(&self, value: Borrowed<'_, 'py, PyAny>) -> Option<Blocking> {
         let modes = [
@@ -261,13 +268,13 @@ impl<'py> Judge<'py> {
     }
 }
 
-/// What rendering a camera is made of, which a game may replace.
+/// Members of `Camera` that rendering replaces and a game may override.
 const CAMERA: [&str; 3] = [
     "_raw_render",
     "_calculate_scale_and_offset",
     "MAX_DIMENSION",
 ];
-/// The attributes of a camera, which a subclass could turn into something that is computed.
+/// The attributes of a camera. A subclass that turns one of them into a property is not plain.
 const CAMERA_FIELDS: [&str; 7] = [
     "_x",
     "_y",
@@ -288,9 +295,9 @@ struct Cameras {
 
 static CAMERAS: PyOnceLock<Cameras> = PyOnceLock::new();
 
-/// Remembers the class of cameras. The package calls this once, after it has made it.
+/// Registers the class `Camera`. The package calls this once, after it has defined it.
 #[pyfunction]
-pub(crate) fn learn_camera(py: Python<'_>, class: &Bound<'_, PyType>) -> PyResult<()> {
+pub(crate) fn register_camera_class(py: Python<'_>, class: &Bound<'_, PyType>) -> PyResult<()> {
     let attributes = class.getattr("__dict__")?.cast_into::<PyMappingProxy>()?;
     let behaviour = CAMERA
         .iter()
@@ -304,19 +311,20 @@ pub(crate) fn learn_camera(py: Python<'_>, class: &Bound<'_, PyType>) -> PyResul
     };
     CAMERAS
         .set(py, cameras)
-        .map_err(|_| PyRuntimeError::new_err("the class of cameras is known already"))
+        .map_err(|_| PyRuntimeError::new_err("the class `Camera` is already registered"))
 }
 
-/// Whether a camera keeps its numbers as plain attributes.
-pub(crate) fn reads_plainly(camera: &Bound<'_, PyAny>) -> bool {
+/// Returns whether no class of a camera overrides its attributes with properties.
+pub(crate) fn has_plain_attributes(camera: &Bound<'_, PyAny>) -> bool {
     let Some(known) = CAMERAS.get(camera.py()) else {
         return false;
     };
-    adds_nothing(&camera.get_type(), &known.class, || known.fields.iter())
+    overrides_none_of(&camera.get_type(), &known.class, || known.fields.iter())
 }
 
-/// Whether a camera with these attributes keeps its numbers in them, and neither it nor its class replaces what rendering is made of.
-pub(crate) fn renders_plainly(camera: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>) -> bool {
+/// Returns whether a camera has plain attributes and neither its class nor the instance, whose
+/// attributes are `fields`, overrides a member that rendering uses.
+pub(crate) fn has_plain_rendering(camera: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>) -> bool {
     let py = camera.py();
     let Some(known) = CAMERAS.get(py) else {
         return false;
@@ -327,14 +335,15 @@ pub(crate) fn renders_plainly(camera: &Bound<'_, PyAny>, fields: &Bound<'_, PyDi
     };
     let replaces = |name: &Py<PyString>| fields.contains(name).unwrap_or(true);
     known.names.iter().zip(&known.behaviour).all(unchanged)
-        && adds_nothing(&camera.get_type(), &known.class, || {
+        && overrides_none_of(&camera.get_type(), &known.class, || {
             known.names.iter().chain(&known.fields)
         })
         && (fields.len() == CAMERA_FIELDS.len() || !known.names.iter().any(replaces))
 }
 
-/// Whether a class is ours, or a subclass of which no class between has one of these names or computes its attributes.
-fn adds_nothing<'a, N: Iterator<Item = &'a Py<PyString>>>(
+/// Returns whether `class` is `ours`, or a subclass such that no class between the two defines one
+/// of `names` or `__getattribute__`.
+fn overrides_none_of<'a, N: Iterator<Item = &'a Py<PyString>>>(
     class: &Bound<'_, PyType>,
     ours: &Py<PyType>,
     names: impl Fn() -> N,
@@ -360,7 +369,7 @@ fn adds_nothing<'a, N: Iterator<Item = &'a Py<PyString>>>(
             })
 }
 
-/// The items of a list or tuple that nobody has subclassed.
+/// Returns the items of a list or tuple. Declines subclasses of them.
 pub(crate) fn items<'py>(sprites: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
     if let Ok(list) = sprites.cast_exact::<pyo3::types::PyList>() {
         return Some(list.iter().collect());

@@ -1,18 +1,20 @@
-//! The clicks that a game says may matter.
+//! The clicks that a game offers as valid actions.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PySet, PyTuple, PyType};
 
-use crate::answer;
-use crate::classes::{Judge, RENDERING, at};
+use crate::classes::{RENDERING, SpriteReader, slot};
+use crate::construct::new_model;
 use crate::find::contains;
-use crate::look::Look;
-use crate::twin::model;
+use crate::or_not_implemented;
+use crate::rendered::RenderedSprite;
 
-/// Where `ARCBaseGame._get_valid_clickable_actions` clicks on sprites: on the first cell of each that is drawn, or on every one of
-/// those that have the tag `sys_every_pixel`. A cell of the level is a square of `zoom` cells of the frame, where it begins at a place.
+/// Returns the points of the frame at which `ARCBaseGame._get_valid_clickable_actions` clicks on
+/// sprites: the first visible cell of each sprite, or every visible cell if the sprite has the tag
+/// `sys_every_pixel`. A cell of the level covers `zoom` × `zoom` cells of the frame; the level
+/// starts at column `left` and row `top`.
 #[pyfunction]
-pub(crate) fn places<'py>(
+pub(crate) fn click_points<'py>(
     sprites: &Bound<'py, PyAny>,
     zoom: &Bound<'py, PyAny>,
     left: &Bound<'py, PyAny>,
@@ -20,25 +22,25 @@ pub(crate) fn places<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = sprites.py();
     let places = || {
-        // Numbers of NumPy would give numbers of NumPy.
+        // With NumPy integers, the Python code would return NumPy integers. Decline them.
         let whole =
             |value: &Bound<'py, PyAny>| value.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
         let (zoom, left, top) = (whole(zoom)?, whole(left)?, whole(top)?);
         let every_pixel = pyo3::intern!(py, "sys_every_pixel").as_any();
-        let mut judge = Judge::new(py, RENDERING)?;
+        let mut reader = SpriteReader::new(py, RENDERING)?;
         let mut places = Vec::new();
         for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-            let attributes = judge.attributes(&sprite)?;
-            let fields = judge.read(&attributes);
-            let every = contains(&fields.get(at::TAGS)?.to_owned(), every_pixel)?;
+            let attributes = reader.attributes(&sprite)?;
+            let fields = reader.fields(&attributes);
+            let every = contains(&fields.get(slot::TAGS)?.to_owned(), every_pixel)?;
             let (x, y) = (
-                whole(&fields.get(at::X)?.to_owned())?,
-                whole(&fields.get(at::Y)?.to_owned())?,
+                whole(&fields.get(slot::X)?.to_owned())?,
+                whole(&fields.get(slot::Y)?.to_owned())?,
             );
-            let look = Look::read(&fields)?;
-            let cells =
-                (0..look.height).flat_map(|row| (0..look.width).map(move |column| (column, row)));
-            let drawn = cells.filter(|&(column, row)| look.get(column, row) >= 0);
+            let rendered = RenderedSprite::read(&fields)?;
+            let cells = (0..rendered.height)
+                .flat_map(|row| (0..rendered.width).map(move |column| (column, row)));
+            let drawn = cells.filter(|&(column, row)| rendered.get(column, row) >= 0);
             for (column, row) in drawn.take(if every { usize::MAX } else { 1 }) {
                 let shown = |place: i64, cell: usize, start: i64| {
                     place
@@ -51,12 +53,13 @@ pub(crate) fn places<'py>(
         }
         Some(places)
     };
-    answer(py, places())
+    or_not_implemented(py, places())
 }
 
-/// Clicks at places, which are pairs of numbers: messages of a class, made as pydantic would make them from data that need no check.
+/// Returns one `ActionInput` (`class`) per point `(x, y)`, with the fields that pydantic would set.
+/// The data is not validated.
 #[pyfunction]
-pub(crate) fn clicks<'py>(
+pub(crate) fn click_inputs<'py>(
     class: &Bound<'py, PyType>,
     action: &Bound<'py, PyAny>,
     places: &Bound<'py, PyList>,
@@ -68,7 +71,7 @@ pub(crate) fn clicks<'py>(
         pyo3::intern!(py, "reasoning"),
     );
     let none = py.None().into_bound(py);
-    // A copy of a dictionary is made faster than one that grows.
+    // Copying a dictionary is faster than filling a new one.
     let pattern = PyDict::new(py);
     for (name, value) in [(id, action), (data, &none), (reasoning, &none)] {
         pattern.set_item(name, value)?;
@@ -80,7 +83,7 @@ pub(crate) fn clicks<'py>(
         cell.set_item(pyo3::intern!(py, "y"), place.get_item(1)?)?;
         let values = pattern.copy()?;
         values.set_item(data, cell)?;
-        model(class, &values, PySet::new(py, [id, data])?.as_any(), &none)
+        new_model(class, &values, PySet::new(py, [id, data])?.as_any(), &none)
     };
     PyList::new(py, places.iter().map(click).collect::<PyResult<Vec<_>>>()?)
 }

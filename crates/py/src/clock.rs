@@ -1,30 +1,36 @@
-//! How long code of a game and of an engine takes, counted from one function's beginning or end to the next one's.
+//! Measures how much time the code of a game and the code of an engine take.
+//!
+//! The time between two events (a function starts or ends) is attributed to one owner.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-/// Whose a function is.
+/// The code that a function belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// The game's file.
+    /// A function of the game's file.
     Game,
-    /// The engine's folder.
+    /// A function below the engine's folder.
     Engine,
-    /// Nobody's yet: what runs before the engine is called.
-    Nobody,
+    /// Code that runs before the engine is called.
+    Other,
 }
 
-/// Adds up the time in which a function of each owner is the innermost that has one. The interpreter tells it when functions begin
-/// and end, through `sys.monitoring`.
+/// Attributes time to the game and to the engine.
+///
+/// The time belongs to the innermost function on the stack that has an owner; a function of another
+/// module (NumPy, the standard library) counts for its caller. The interpreter reports starts and
+/// ends of functions through `sys.monitoring`.
 #[pyclass(module = "rhae._native")]
 pub(crate) struct Clock {
     game: String,
     engine: String,
-    /// What functions are known to be, by their code, which is kept so that no other one gets its place. `None`: their caller's.
+    /// The owners of code objects, by address. `None` stands for the owner of the caller. The code
+    /// object is kept alive so that its address stays unique.
     known: HashMap<usize, (Py<PyAny>, Option<Owner>)>,
-    /// The owners of the callers.
+    /// The owners of the functions on the stack below the current one.
     callers: Vec<Owner>,
     current: Owner,
     since: Instant,
@@ -34,7 +40,7 @@ pub(crate) struct Clock {
 
 #[pymethods]
 impl Clock {
-    /// A clock for the game in a file and the engine in a folder.
+    /// Creates a clock for the game in the file `game` and the engine in the folder `engine`.
     #[new]
     fn new(game: String, engine: String) -> Self {
         Self {
@@ -42,14 +48,14 @@ impl Clock {
             engine,
             known: HashMap::new(),
             callers: Vec::new(),
-            current: Owner::Nobody,
+            current: Owner::Other,
             since: Instant::now(),
             time: [Duration::ZERO; 3],
             events: [0; 3],
         }
     }
 
-    /// A function begins, or goes on; what else is said about it does not matter.
+    /// Handles the start or resumption of a function.
     #[pyo3(signature = (code, _at, _what = None))]
     fn begin(
         &mut self,
@@ -59,21 +65,21 @@ impl Clock {
     ) -> PyResult<()> {
         let owner = match self.known.get(&(code.as_ptr() as usize)) {
             Some((_, owner)) => *owner,
-            None => self.learn(code)?,
+            None => self.classify(code)?,
         };
         self.callers.push(self.current);
-        self.turn(owner.unwrap_or(self.current));
+        self.switch_to(owner.unwrap_or(self.current));
         Ok(())
     }
 
-    /// A function ends, or pauses.
+    /// Handles the end or suspension of a function.
     fn end(&mut self, _code: &Bound<'_, PyAny>, _at: &Bound<'_, PyAny>, _what: &Bound<'_, PyAny>) {
-        // Functions that were there before the clock are nobody's.
-        let caller = self.callers.pop().unwrap_or(Owner::Nobody);
-        self.turn(caller);
+        // The function started before monitoring did, so its owner is unknown.
+        let caller = self.callers.pop().unwrap_or(Owner::Other);
+        self.switch_to(caller);
     }
 
-    /// The seconds of the game and of the engine, and how many beginnings and ends fell into each.
+    /// Returns the seconds and the number of events of the game and of the engine.
     fn read(&self) -> [(f64, u64); 2] {
         [Owner::Game, Owner::Engine].map(|owner| {
             (
@@ -85,7 +91,7 @@ impl Clock {
 }
 
 impl Clock {
-    fn turn(&mut self, owner: Owner) {
+    fn switch_to(&mut self, owner: Owner) {
         self.events[self.current as usize] += 1;
         if owner != self.current {
             let now = Instant::now();
@@ -94,7 +100,7 @@ impl Clock {
         }
     }
 
-    fn learn(&mut self, code: &Bound<'_, PyAny>) -> PyResult<Option<Owner>> {
+    fn classify(&mut self, code: &Bound<'_, PyAny>) -> PyResult<Option<Owner>> {
         let file: String = code.getattr("co_filename")?.extract()?;
         let owner = if file == self.game {
             Some(Owner::Game)

@@ -1,16 +1,18 @@
-//! Which sprites collide.
+//! Collision tests between sprites.
 //!
-//! Invariant: what is asked of a sprite is asked in the official engine's order, so that an unusual sprite is only looked
-//! at where the original would have looked at it.
+//! **Invariant:** the attributes of sprites are read in the order of the official engine. An
+//! unusual attribute makes the kernel decline only if the official engine would have read it.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::answer;
-use crate::classes::{Blocking, COLLIDING, Fields, Interaction, Judge, MEETING, at, items};
-use crate::look::Look;
+use crate::classes::{
+    Blocking, COLLISION_LIST, COLLISION_PAIR, Fields, Interaction, SpriteReader, items, slot,
+};
+use crate::or_not_implemented;
+use crate::rendered::RenderedSprite;
 
-/// What `Sprite.collides_with` gives.
+/// Implements `Sprite.collides_with`.
 #[pyfunction]
 pub(crate) fn collides<'py>(
     one: &Bound<'py, PyAny>,
@@ -18,20 +20,20 @@ pub(crate) fn collides<'py>(
     ignore_mode: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let collides = || {
-        let mut judge = Judge::new(one.py(), MEETING)?;
-        let fields = judge.attributes(one)?;
-        let mut body = Body::new(&judge, &fields)?;
-        let other = judge.attributes(two)?;
+        let mut reader = SpriteReader::new(one.py(), COLLISION_PAIR)?;
+        let fields = reader.attributes(one)?;
+        let mut collider = Collider::new(&reader, &fields)?;
+        let other = reader.attributes(two)?;
         if one.is(two) {
             Some(false)
         } else {
-            body.meets(&judge, &judge.read(&other), ignore_mode)
+            collider.collides(&reader, &reader.fields(&other), ignore_mode)
         }
     };
-    answer(one.py(), collides())
+    or_not_implemented(one.py(), collides())
 }
 
-/// The sprites of a list with which a sprite collides.
+/// Returns the sprites of a list or tuple with which `one` collides.
 #[pyfunction]
 pub(crate) fn collisions<'py>(
     one: &Bound<'py, PyAny>,
@@ -40,71 +42,73 @@ pub(crate) fn collisions<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = one.py();
     let collisions = || {
-        let mut judge = Judge::new(py, COLLIDING)?;
-        let fields = judge.attributes(one)?;
-        let mut body = Body::new(&judge, &fields)?;
+        let mut reader = SpriteReader::new(py, COLLISION_LIST)?;
+        let fields = reader.attributes(one)?;
+        let mut collider = Collider::new(&reader, &fields)?;
         let found = PyList::empty(py);
         for other in items(sprites)? {
-            let fields = judge.attributes(&other)?;
-            if !one.is(&other) && body.meets(&judge, &judge.read(&fields), ignore_mode)? {
+            let fields = reader.attributes(&other)?;
+            if !one.is(&other)
+                && collider.collides(&reader, &reader.fields(&fields), ignore_mode)?
+            {
                 found.append(other).ok()?;
             }
         }
         Some(found)
     };
-    answer(py, collisions())
+    or_not_implemented(py, collisions())
 }
 
-/// A sprite that others are held against.
-struct Body<'a, 'py> {
+/// A sprite that is tested against others.
+struct Collider<'a, 'py> {
     fields: Fields<'a, 'py>,
     collidable: bool,
     blocking: Blocking,
     x: i64,
     y: i64,
-    /// How it looks, once that was asked.
-    look: Option<Look<'py>>,
+    /// The rendered cells. Read when the first test needs them.
+    rendered: Option<RenderedSprite<'py>>,
 }
 
-impl<'a, 'py> Body<'a, 'py> {
-    fn new(judge: &Judge<'py>, attributes: &'a Bound<'py, PyDict>) -> Option<Self> {
-        let fields = judge.read(attributes);
-        let collidable = is_collidable(judge, &fields)?;
-        let blocking = judge.blocking(fields.get(at::BLOCKING)?)?;
-        let (x, y) = (fields.number(at::X)?, fields.number(at::Y)?);
+impl<'a, 'py> Collider<'a, 'py> {
+    fn new(reader: &SpriteReader<'py>, attributes: &'a Bound<'py, PyDict>) -> Option<Self> {
+        let fields = reader.fields(attributes);
+        let collidable = is_collidable(reader, &fields)?;
+        let blocking = reader.blocking(fields.get(slot::BLOCKING)?)?;
+        let (x, y) = (fields.number(slot::X)?, fields.number(slot::Y)?);
         Some(Self {
             fields,
             collidable,
             blocking,
             x,
             y,
-            look: None,
+            rendered: None,
         })
     }
 
-    fn meets(
+    fn collides(
         &mut self,
-        judge: &Judge<'py>,
+        reader: &SpriteReader<'py>,
         other: &Fields<'_, 'py>,
         ignore_mode: bool,
     ) -> Option<bool> {
-        let blocking = judge.blocking(other.get(at::BLOCKING)?)?;
+        let blocking = reader.blocking(other.get(slot::BLOCKING)?)?;
         if !ignore_mode {
-            if !self.collidable || !is_collidable(judge, other)? {
+            if !self.collidable || !is_collidable(reader, other)? {
                 return Some(false);
             }
             if self.blocking == Blocking::NotBlocked || blocking == Blocking::NotBlocked {
                 return Some(false);
             }
         }
-        let look = match &mut self.look {
-            Some(look) => look,
-            empty => empty.insert(Look::read(&self.fields)?),
+        let rendered = match &mut self.rendered {
+            Some(rendered) => rendered,
+            empty => empty.insert(RenderedSprite::read(&self.fields)?),
         };
-        let theirs = Look::read(other)?;
-        let (x, y) = (other.number(at::X)?, other.number(at::Y)?);
-        let columns = overlap(self.x, look.width, x, theirs.width)?;
-        let rows = overlap(self.y, look.height, y, theirs.height)?;
+        let theirs = RenderedSprite::read(other)?;
+        let (x, y) = (other.number(slot::X)?, other.number(slot::Y)?);
+        let columns = overlap(self.x, rendered.width, x, theirs.width)?;
+        let rows = overlap(self.y, rendered.height, y, theirs.height)?;
         let (Some((from, their_from, width)), Some((above, their_above, height))) = (columns, rows)
         else {
             return Some(false);
@@ -114,7 +118,7 @@ impl<'a, 'py> Body<'a, 'py> {
         }
         let (mut scratch, mut their_scratch) = (Vec::new(), Vec::new());
         Some((0..height).any(|row| {
-            let cells = look.row(above + row, from, width, &mut scratch);
+            let cells = rendered.row(above + row, from, width, &mut scratch);
             let their_cells = theirs.row(their_above + row, their_from, width, &mut their_scratch);
             cells
                 .iter()
@@ -124,10 +128,11 @@ impl<'a, 'py> Body<'a, 'py> {
     }
 }
 
-/// Where two lengths at two places overlap: the start in either, and how long. Outer `None` if a number is too large.
+/// Returns the overlap of two intervals that start at `one` and `two`: its offset in each interval
+/// and its length, or `Some(None)` if they do not overlap. Returns `None` if a number overflows.
 #[expect(
     clippy::option_option,
-    reason = "declining and lying apart are different answers"
+    reason = "declining differs from finding no overlap"
 )]
 fn overlap(
     one: i64,
@@ -143,13 +148,13 @@ fn overlap(
         return Some(None);
     }
     let (start, stop) = (one.max(two), end.min(other_end));
-    // An empty sprite inside another one has no cell, but its rectangle is not outside.
+    // An empty sprite within another one overlaps it with length 0, as in the official engine.
     let span = usize::try_from(stop - start).ok()?;
     Some(Some(((start - one) as usize, (start - two) as usize, span)))
 }
 
-fn is_collidable<'py>(judge: &Judge<'py>, fields: &Fields<'_, 'py>) -> Option<bool> {
-    let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
+fn is_collidable<'py>(reader: &SpriteReader<'py>, fields: &Fields<'_, 'py>) -> Option<bool> {
+    let interaction = reader.interaction(fields.get(slot::INTERACTION)?)?;
     Some(matches!(
         interaction,
         Interaction::Tangible | Interaction::Invisible

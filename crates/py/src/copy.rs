@@ -1,8 +1,12 @@
-//! Copying a game with everything that it holds, as `copy.deepcopy` does it, but fast, and right where that is wrong.
+//! Deep copies of games.
 //!
-//! Invariant: an object that is reached twice is copied once, and what is shared stays shared, views of arrays included.
-//! What has its own ways to be copied (`__deepcopy__`, `__reduce__`, slots, a base written in C) is handed to Python,
-//! which asks this copier for whatever is inside: a `Copier` is the memo of `copy.deepcopy` too.
+//! [`Copier`] does what `copy.deepcopy` does, faster, and it also keeps array views and closures
+//! attached to the copy, which `copy.deepcopy` does not.
+//!
+//! **Invariant:** an object that is reached twice is copied once, so objects that are shared within
+//! the game are shared within the copy. An object that customises copying (`__deepcopy__`,
+//! `__reduce__`, slots, a base class written in C) is copied by Python code, which calls the copier
+//! for its parts: a `Copier` is also a valid memo for `copy.deepcopy`.
 
 use std::cell::RefCell;
 use std::mem;
@@ -14,12 +18,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple, PyType};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::raw::{NoCollecting, attributes, blank, copied, is_unshared, set};
+use crate::raw::{GcPause, attributes, copy_array, is_unshared, new_instance, set_attribute};
 
-/// How deep a structure may be nested: four times what `copy.deepcopy` manages, and far from the end of any stack.
-const MOST_NESTED: usize = 1000;
+/// The maximum nesting depth: four times what `copy.deepcopy` reaches, and far from a stack
+/// overflow.
+const MAX_DEPTH: usize = 1000;
 
-/// What a class must leave alone for its objects to be copied attribute by attribute.
+/// Methods that a class must not define if its instances are to be copied attribute by attribute.
 const HOOKS: [&str; 8] = [
     "__deepcopy__",
     "__reduce_ex__",
@@ -31,10 +36,10 @@ const HOOKS: [&str; 8] = [
     "__new__",
 ];
 
-/// How the objects of a class are copied.
+/// How the instances of a class are copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Not at all: they never change, or are meant to be shared.
+    /// Shared, not copied: immutable or meant to be shared.
     Atomic,
     List,
     Dict,
@@ -44,45 +49,49 @@ enum Kind {
     Array,
     /// Attribute by attribute.
     Plain,
-    /// By a function of the package, or else by `copy.deepcopy`.
+    /// By a handler of the package, otherwise by `copy.deepcopy`.
     Python,
 }
 
-/// A class, as far as copying its objects is concerned.
+/// The cached classification of a class.
 struct Class {
-    /// Kept alive, so that its address stays its own.
+    /// Keeps the class alive so that its address stays unique.
     _class: Py<PyType>,
     kind: Kind,
-    /// Attributes that can be set on an object without reaching code of the class, by their names' addresses.
+    /// Whether an attribute can be set without running code of the class, by the address of its
+    /// name.
     plain: RefCell<FxHashMap<usize, (Py<PyAny>, bool)>>,
-    /// The attributes of the last object that had only such, in their order.
+    /// The attribute names of the last object whose attributes were all plain, in order.
     last: RefCell<Vec<usize>>,
 }
 
 thread_local! {
-    /// How each class is copied, by its address. Games have few classes, and judging one takes longer than copying a sprite.
+    /// Classifications by address of the class. Games have few classes, and classifying one takes
+    /// longer than copying a sprite.
     static CLASSES: RefCell<FxHashMap<usize, Rc<Class>>> = const { RefCell::new(FxHashMap::with_hasher(FxBuildHasher)) };
 }
 
-/// What has been copied, by the address of the original: it, kept alive so that its address stays its own, and its copy.
+/// The copied objects, by the address of the original: the original, kept alive so that its address
+/// stays unique, and its copy.
 #[derive(Default)]
 struct Memo {
     done: FxHashMap<usize, (Py<PyAny>, Py<PyAny>)>,
     depth: usize,
 }
 
-/// One act of copying.
+/// One deep copy, with its memo.
 #[pyclass(frozen, module = "rhae._native")]
 pub(crate) struct Copier {
-    /// Empty while a copy is under way, but for the time that Python code runs in it.
+    /// Taken while Rust code copies; returned while it calls Python code and afterwards.
     memo: Mutex<Memo>,
-    /// The memo of a `copy.deepcopy` that is under way around this one.
+    /// The memo of the enclosing `copy.deepcopy` call. Empty if this is the outermost copy.
     outer: Py<PyDict>,
-    /// Classes whose hooks are our own and stand for nothing else.
+    /// Classes of the package. Their copy hooks lead here, so they are ignored.
     ours: Py<PyTuple>,
-    /// Functions that copy objects of a class: `function(object, copier)`.
+    /// Functions that copy instances of a class: `function(object, copier)`. `None` marks a class
+    /// whose instances are shared.
     handlers: Py<PyDict>,
-    /// What copies everything else: `function(object, copier)`.
+    /// The function that copies everything else: `function(object, copier)`.
     fallback: Py<PyAny>,
 }
 
@@ -108,14 +117,14 @@ impl Copier {
         }
     }
 
-    /// The copy of an object.
+    /// Returns the copy of an object.
     #[pyo3(name = "copy")]
     fn copy<'py>(
         this: &Bound<'py, Self>,
         object: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let _making = NoCollecting::begin(this.py());
-        let mut work = Work {
+        let _making = GcPause::begin(this.py());
+        let mut work = ActiveCopy {
             copier: this,
             memo: mem::take(&mut *this.get().memo()),
             outer: this.get().outer.bind(this.py()),
@@ -125,14 +134,15 @@ impl Copier {
         copy
     }
 
-    /// Remembers a copy before what is inside is copied, which may lead back to it.
+    /// Stores a copy in the memo. Handlers call this before they copy the parts of an object,
+    /// because these may refer back to it.
     fn remember(&self, object: Bound<'_, PyAny>, copy: Bound<'_, PyAny>) {
         self.memo()
             .done
             .insert(object.as_ptr().addr(), (object.unbind(), copy.unbind()));
     }
 
-    /// Tells the `copy.deepcopy` around this one what was copied.
+    /// Adds all copies to the memo of the enclosing `copy.deepcopy`.
     fn report(&self, py: Python<'_>) -> PyResult<()> {
         let outer = self.outer.bind(py);
         let done: Vec<_> = self
@@ -145,7 +155,7 @@ impl Copier {
             .try_for_each(|(at, copy)| outer.set_item(at, copy))
     }
 
-    /// As a memo: the copy of the object at an address.
+    /// Returns the copy of the object at an address. `copy.deepcopy` calls this on its memo.
     #[pyo3(signature = (address, default=None))]
     fn get(
         &self,
@@ -170,7 +180,7 @@ impl Copier {
     }
 
     fn __setitem__(&self, py: Python<'_>, address: usize, copy: Py<PyAny>) -> PyResult<()> {
-        // `copy.deepcopy` keeps originals alive itself, in the memo's own entry.
+        // `copy.deepcopy` itself keeps originals alive, in an entry of the memo.
         self.memo().done.remove(&address);
         self.outer.bind(py).set_item(address, copy)
     }
@@ -182,14 +192,14 @@ impl Copier {
     }
 }
 
-/// A copy under way, with the memo in its hands.
-struct Work<'a, 'py> {
+/// A copy in progress in Rust code. It owns the memo.
+struct ActiveCopy<'a, 'py> {
     copier: &'a Bound<'py, Copier>,
     memo: Memo,
     outer: &'a Bound<'py, PyDict>,
 }
 
-impl<'py> Work<'_, 'py> {
+impl<'py> ActiveCopy<'_, 'py> {
     fn copy(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if is_atom(object) {
             return Ok(object.clone());
@@ -202,9 +212,9 @@ impl<'py> Work<'_, 'py> {
             return Ok(copy);
         }
         self.memo.depth += 1;
-        if self.memo.depth > MOST_NESTED {
+        if self.memo.depth > MAX_DEPTH {
             return Err(PyRecursionError::new_err(format!(
-                "nested more than {MOST_NESTED} deep"
+                "nested more than {MAX_DEPTH} deep"
             )));
         }
         let copy = self.make(object, &class)?;
@@ -231,7 +241,8 @@ impl<'py> Work<'_, 'py> {
         );
     }
 
-    /// Remembers the copy of something built-in, unless nobody else has the original, so that no way leads to it again.
+    /// Stores the copy of a built-in object, unless the original has one reference and cannot be
+    /// reached again.
     fn remember_shared(&mut self, object: &Bound<'py, PyAny>, copy: &Bound<'py, PyAny>) {
         if !is_unshared(object) {
             self.remember(object, copy);
@@ -287,7 +298,7 @@ impl<'py> Work<'_, 'py> {
                     Ok(PyFrozenSet::new(py, copies)?.into_any())
                 })
             }
-            Kind::Array => match copied(object, |base| self.copy(base))? {
+            Kind::Array => match copy_array(object, |base| self.copy(base))? {
                 Some(copy) => {
                     self.remember_shared(object, &copy);
                     Ok(copy)
@@ -298,8 +309,8 @@ impl<'py> Work<'_, 'py> {
         }
     }
 
-    /// A container that cannot change is its own copy if nothing inside is copied, and may have been copied by a cycle
-    /// through itself.
+    /// Copies an immutable container. If none of its items changes, the container is its own copy.
+    /// Copying the items may already have copied the container, if it is part of a cycle.
     fn immutable(
         &mut self,
         object: &Bound<'py, PyAny>,
@@ -327,7 +338,7 @@ impl<'py> Work<'_, 'py> {
 
     fn plain(&mut self, object: &Bound<'py, PyAny>, class: &Class) -> PyResult<Bound<'py, PyAny>> {
         let kind = object.get_type();
-        let copy = blank(&kind)?;
+        let copy = new_instance(&kind)?;
         self.remember(object, &copy);
         let Some(from) = attributes(object) else {
             return Ok(copy);
@@ -342,15 +353,16 @@ impl<'py> Work<'_, 'py> {
         }
         for (key, value) in &items {
             if is_atom(value) {
-                set(&copy, key, value)?
+                set_attribute(&copy, key, value)?
             } else {
-                set(&copy, key, &self.copy(value)?)?
+                set_attribute(&copy, key, &self.copy(value)?)?
             }
         }
         Ok(copy)
     }
 
-    /// Replaces the entries of a shallow copy of a dictionary by copies. Most entries are atomic and stay.
+    /// Replaces the entries of a shallow copy of a dictionary by their copies. Most entries are
+    /// atomic and stay as they are.
     fn fill(&mut self, from: &Bound<'py, PyDict>, into: &Bound<'py, PyDict>) -> PyResult<()> {
         let items: Vec<_> = from
             .iter()
@@ -368,7 +380,7 @@ impl<'py> Work<'_, 'py> {
             .try_for_each(|(key, value)| into.set_item(key, self.copy(value)?))
     }
 
-    /// Lets Python copy something, which may ask the copier for parts of it.
+    /// Copies an object with Python code, which may call the copier for its parts.
     fn python(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, copier) = (object.py(), self.copier.get());
         let handler = copier.handlers.bind(py).get_item(object.get_type())?;
@@ -384,20 +396,20 @@ impl<'py> Work<'_, 'py> {
         if let Some(known) = CLASSES.with_borrow(|classes| classes.get(&address).cloned()) {
             return Ok(known);
         }
-        let kind = self.copier.get().judge(class)?;
-        let judged = Rc::new(Class {
+        let kind = self.copier.get().classify(class)?;
+        let class_info = Rc::new(Class {
             _class: class.clone().unbind(),
             kind,
             plain: RefCell::default(),
             last: RefCell::default(),
         });
-        CLASSES.with_borrow_mut(|classes| classes.insert(address, judged.clone()));
-        Ok(judged)
+        CLASSES.with_borrow_mut(|classes| classes.insert(address, class_info.clone()));
+        Ok(class_info)
     }
 }
 
 impl Class {
-    /// Whether all attributes of an object can be set one by one.
+    /// Returns whether all attributes of an object can be set one by one.
     fn has_plain<'py>(
         &self,
         class: &Bound<'py, PyType>,
@@ -414,7 +426,8 @@ impl Class {
         plain
     }
 
-    /// Whether setting an attribute with this name sets it and nothing else: no property of the class, no slot.
+    /// Returns whether setting this attribute runs no code: the class has no property, slot or
+    /// other data descriptor of that name.
     fn is_plain(&self, class: &Bound<'_, PyType>, name: &Bound<'_, PyAny>) -> bool {
         let address = name.as_ptr().addr();
         if let Some((_, plain)) = self.plain.borrow().get(&address) {
@@ -440,7 +453,8 @@ impl Class {
     }
 }
 
-/// Whether an object is of the kinds that most attributes are, which never change: a number, a text, a place.
+/// Returns whether an object is one of the most frequent immutable values: an `int`, `str`, `bool`,
+/// `None`, or a tuple of these.
 #[inline]
 fn is_atom(object: &Bound<'_, PyAny>) -> bool {
     is_single(object)
@@ -458,7 +472,7 @@ fn is_single(object: &Bound<'_, PyAny>) -> bool {
 }
 
 impl Copier {
-    fn judge(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
+    fn classify(&self, class: &Bound<'_, PyType>) -> PyResult<Kind> {
         let py = class.py();
         let builtin = [
             (py.get_type::<PyList>(), Kind::List),
@@ -485,7 +499,7 @@ impl Copier {
         }
         let object = py.get_type::<PyAny>();
         let ours = self.ours.bind(py);
-        // A class with a base written in C keeps more than attributes, and is larger for it.
+        // An instance of a class with a base written in C holds more than attributes and is larger.
         let size = |class: &Bound<'_, PyAny>| class.getattr("__basicsize__")?.extract::<usize>();
         if size(class.as_any())? != size(&ours.get_item(0)?)? {
             return Ok(Kind::Python);

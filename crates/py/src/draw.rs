@@ -1,49 +1,51 @@
-//! Drawing: one sprite as an array, a camera's view, a whole frame, a sprite on a display.
+//! Drawing: one sprite as an array, a camera's view, a frame, a sprite on a display.
 //!
-//! Invariant: sprites are drawn from the lowest layer up and within a layer in their order; cells below 0 are not drawn.
+//! **Invariant:** sprites are drawn from the lowest layer to the highest, and within a layer in
+//! list order. Cells below 0 are transparent.
 
 use numpy::{PyArrayMethods, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 use rhae_engine::{Camera, Frame, SIZE};
 
-use crate::answer;
 use crate::classes::{
-    DRAWING, Interaction, Judge, RENDERING, SWITCHING, at, items, reads_plainly, renders_plainly,
+    DRAWING, Interaction, RENDERING, SpriteReader, TOGGLING, has_plain_attributes,
+    has_plain_rendering, items, slot,
 };
-use crate::look::{Look, Pose};
+use crate::or_not_implemented;
 use crate::pixels::Cells;
-use crate::raw::{array, attributes, bytes, field, number, signed};
+use crate::raw::{as_signed, attributes, field, int8_array, integer, new_int8_array};
+use crate::rendered::{Pose, RenderedSprite};
 
-/// The array that `Sprite.render` gives, if the sprite's cells are bytes.
+/// Implements `Sprite.render` for sprites whose pixels are `int8`.
 #[pyfunction]
-pub(crate) fn rendered<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let look = || {
-        let mut judge = Judge::new(sprite.py(), &[])?;
-        let attributes = judge.attributes(sprite)?;
-        let fields = judge.read(&attributes);
-        // Arrays of wider numbers keep their type, which is for NumPy to do.
-        bytes(&fields.get(at::PIXELS)?.to_owned())?;
-        let look = Look::read(&fields)?;
-        let mut cells = Vec::with_capacity(look.width.checked_mul(look.height)?);
+pub(crate) fn render_sprite<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let rendered = || {
+        let mut reader = SpriteReader::new(sprite.py(), &[])?;
+        let attributes = reader.attributes(sprite)?;
+        let fields = reader.fields(&attributes);
+        // `render` keeps the type of wider arrays, so NumPy must do it.
+        int8_array(&fields.get(slot::PIXELS)?.to_owned())?;
+        let rendered = RenderedSprite::read(&fields)?;
+        let mut cells = Vec::with_capacity(rendered.width.checked_mul(rendered.height)?);
         let mut scratch = Vec::new();
-        for row in 0..look.height {
-            cells.extend_from_slice(look.row(row, 0, look.width, &mut scratch));
+        for row in 0..rendered.height {
+            cells.extend_from_slice(rendered.row(row, 0, rendered.width, &mut scratch));
         }
-        array(sprite.py(), look.height, look.width, &cells)
+        new_int8_array(sprite.py(), rendered.height, rendered.width, &cells)
     };
-    answer(sprite.py(), look())
+    or_not_implemented(sprite.py(), rendered())
 }
 
-/// What `Sprite.color_remap` makes of an array of bytes in row order, for colours that are an `int` each.
+/// Implements `Sprite.color_remap` for a C-contiguous `int8` array and colours of type `int`.
 #[pyfunction]
-pub(crate) fn remapped<'py>(
+pub(crate) fn remap_colors<'py>(
     pixels: &Bound<'py, PyAny>,
     old: &Bound<'py, PyAny>,
     new: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let remap = || {
-        let shape = bytes(pixels)
+        let shape = int8_array(pixels)
             .filter(|cells| cells.is_c_contiguous())?
             .shape();
         let (cells, new) = (Cells::read(pixels)?.0, byte(new)?);
@@ -58,34 +60,34 @@ pub(crate) fn remapped<'py>(
             .iter()
             .map(|&cell| if replaced(cell) { new } else { cell })
             .collect();
-        array(pixels.py(), shape[0], shape[1], &cells)
+        new_int8_array(pixels.py(), shape[0], shape[1], &cells)
     };
-    answer(pixels.py(), remap())
+    or_not_implemented(pixels.py(), remap())
 }
 
-/// The columns and rows that `Sprite.render` of a plain sprite would have.
+/// Returns the columns and rows of `Sprite.render` for a plain sprite.
 #[pyfunction]
-pub(crate) fn size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn rendered_size<'py>(sprite: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = sprite.py();
     let size = || {
-        let mut judge = Judge::new(py, RENDERING)?;
-        let attributes = judge.attributes(sprite)?;
-        let fields = judge.read(&attributes);
-        let (_, rows, columns) = Cells::read(&fields.get(at::PIXELS)?.to_owned())?;
+        let mut reader = SpriteReader::new(py, RENDERING)?;
+        let attributes = reader.attributes(sprite)?;
+        let fields = reader.fields(&attributes);
+        let (_, rows, columns) = Cells::read(&fields.get(slot::PIXELS)?.to_owned())?;
         Pose::read(&fields)?.size(rows, columns)
     };
-    answer(py, size())
+    or_not_implemented(py, size())
 }
 
-/// What `Camera._raw_render` gives.
+/// Implements `Camera._raw_render`.
 #[pyfunction]
-pub(crate) fn view<'py>(
+pub(crate) fn render_view<'py>(
     camera: &Bound<'py, PyAny>,
     sprites: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = camera.py();
     let view = || {
-        if !reads_plainly(camera) {
+        if !has_plain_attributes(camera) {
             return None;
         }
         let window = Window::read(&attributes(camera)?)?;
@@ -93,23 +95,23 @@ pub(crate) fn view<'py>(
         window.draw(py, sprites, &mut frame)?;
         let mut cells = Vec::with_capacity(window.width * window.height);
         for row in frame.rows().take(window.height) {
-            cells.extend_from_slice(signed(&row[..window.width]));
+            cells.extend_from_slice(as_signed(&row[..window.width]));
         }
-        array(py, window.height, window.width, &cells)
+        new_int8_array(py, window.height, window.width, &cells)
     };
-    answer(py, view())
+    or_not_implemented(py, view())
 }
 
-/// What `Camera.render` gives before the interfaces.
+/// Implements `Camera.render` without the interfaces.
 #[pyfunction]
-pub(crate) fn frame<'py>(
+pub(crate) fn render_frame<'py>(
     camera: &Bound<'py, PyAny>,
     sprites: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = camera.py();
     let frame = || {
         let fields = attributes(camera)?;
-        if !renders_plainly(camera, &fields) {
+        if !has_plain_rendering(camera, &fields) {
             return None;
         }
         let window = Window::read(&fields)?;
@@ -120,12 +122,13 @@ pub(crate) fn frame<'py>(
         let mut frame = Frame::filled(0);
         window.draw(py, sprites, &mut frame)?;
         camera.spread(&mut frame);
-        array(py, SIZE, SIZE, signed(frame.cells()))
+        new_int8_array(py, SIZE, SIZE, as_signed(frame.cells()))
     };
-    answer(py, frame())
+    or_not_implemented(py, frame())
 }
 
-/// Draws a sprite on a display as `RenderableUserDisplay.draw_sprite` does; gives the display back.
+/// Implements `RenderableUserDisplay.draw_sprite`: draws a sprite on a display and returns the
+/// display.
 #[pyfunction]
 pub(crate) fn draw_sprite<'py>(
     display: &Bound<'py, PyAny>,
@@ -135,13 +138,13 @@ pub(crate) fn draw_sprite<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = display.py();
     let draw = || {
-        let mut judge = Judge::new(py, RENDERING)?;
-        let attributes = judge.attributes(sprite)?;
-        let look = Look::read(&judge.read(&attributes))?;
+        let mut reader = SpriteReader::new(py, RENDERING)?;
+        let attributes = reader.attributes(sprite)?;
+        let rendered = RenderedSprite::read(&reader.fields(&attributes))?;
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
-        let mut target = screen(display, [&look])?;
+        let mut target = screen(display, [&rendered])?;
         blit(
-            &look,
+            &rendered,
             target.as_slice_mut().ok()?,
             SIZE,
             (x, y),
@@ -149,11 +152,11 @@ pub(crate) fn draw_sprite<'py>(
         );
         Some(display.clone())
     };
-    answer(py, draw())
+    or_not_implemented(py, draw())
 }
 
-/// Draws the sprites of pairs that are not removed, each at its own place, as `ToggleableUserDisplay.render_interface` does;
-/// gives the display back.
+/// Implements `ToggleableUserDisplay.render_interface`: draws each sprite of the pairs that is not
+/// removed at its own position and returns the display.
 #[pyfunction]
 pub(crate) fn draw_pairs<'py>(
     display: &Bound<'py, PyAny>,
@@ -161,57 +164,59 @@ pub(crate) fn draw_pairs<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = display.py();
     let draw = || {
-        let mut judge = Judge::new(py, SWITCHING)?;
-        let mut looks = Vec::new();
+        let mut reader = SpriteReader::new(py, TOGGLING)?;
+        let mut visible = Vec::new();
         for pair in pairs.cast_exact::<PyList>().ok()?.iter() {
             for sprite in pair.cast_exact::<PyTuple>().ok()?.iter() {
-                let attributes = judge.attributes(&sprite)?;
-                let fields = judge.read(&attributes);
-                if judge.interaction(fields.get(at::INTERACTION)?)? != Interaction::Removed {
-                    looks.push((
-                        Look::read(&fields)?,
-                        fields.number(at::X)?,
-                        fields.number(at::Y)?,
+                let attributes = reader.attributes(&sprite)?;
+                let fields = reader.fields(&attributes);
+                if reader.interaction(fields.get(slot::INTERACTION)?)? != Interaction::Removed {
+                    visible.push((
+                        RenderedSprite::read(&fields)?,
+                        fields.number(slot::X)?,
+                        fields.number(slot::Y)?,
                     ));
                 }
             }
         }
-        let mut target = screen(display, looks.iter().map(|(look, ..)| look))?;
+        let mut target = screen(display, visible.iter().map(|(rendered, ..)| rendered))?;
         let cells = target.as_slice_mut().ok()?;
-        for (look, x, y) in &looks {
-            blit(look, cells, SIZE, (*x, *y), (SIZE, SIZE));
+        for (rendered, x, y) in &visible {
+            blit(rendered, cells, SIZE, (*x, *y), (SIZE, SIZE));
         }
         Some(display.clone())
     };
-    answer(py, draw())
+    or_not_implemented(py, draw())
 }
 
-/// A display's cells, if they are those of a whole frame in row order that may be written to, and none of these sprites has its
-/// cells in the same memory, where drawing would change what is still to be drawn.
+/// Returns write access to the cells of a display. Declines a display that is not a writable,
+/// C-contiguous 64 × 64 `int8` array, and sprites whose cells share its memory, because drawing
+/// would change cells that are still to be drawn.
 fn screen<'a, 'py: 'a>(
     display: &Bound<'py, PyAny>,
-    looks: impl IntoIterator<Item = &'a Look<'py>>,
+    visible: impl IntoIterator<Item = &'a RenderedSprite<'py>>,
 ) -> Option<PyReadwriteArray2<'py, i8>> {
-    let cells = bytes(display)?;
+    let cells = int8_array(display)?;
     if cells.shape() != [SIZE, SIZE] || !cells.is_c_contiguous() {
         return None;
     }
     let first = cells.data().cast_const();
     let memory = first..first.wrapping_add(SIZE * SIZE);
-    let lies_apart = |look: &Look<'_>| {
-        let own = look.memory();
+    let lies_apart = |rendered: &RenderedSprite<'_>| {
+        let own = rendered.memory();
         own.end <= memory.start || memory.end <= own.start
     };
-    if looks.into_iter().all(lies_apart) {
+    if visible.into_iter().all(lies_apart) {
         cells.try_readwrite().ok()
     } else {
         None
     }
 }
 
-/// Draws one plain sprite onto a camera's view, which begins at a place of the level; gives whether it did.
+/// Draws one plain sprite onto a camera's view, whose upper left corner is at (`x`, `y`) of the
+/// level. Returns whether it did.
 #[pyfunction]
-pub(crate) fn stamp(
+pub(crate) fn draw_on_view(
     view: &Bound<'_, PyAny>,
     sprite: &Bound<'_, PyAny>,
     x: &Bound<'_, PyAny>,
@@ -219,21 +224,21 @@ pub(crate) fn stamp(
 ) -> bool {
     let draw = || {
         let py = sprite.py();
-        // Before the sprite is read, because a number may be of a class that runs Python code.
+        // This must precede reading the sprite: converting an unusual number runs Python code.
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
-        let mut judge = Judge::new(py, DRAWING)?;
-        let attributes = judge.attributes(sprite)?;
-        let fields = judge.read(&attributes);
-        let look = Look::read(&fields)?;
-        let x = fields.number(at::X)?.checked_sub(x)?;
-        let y = fields.number(at::Y)?.checked_sub(y)?;
-        let target = bytes(view)?;
+        let mut reader = SpriteReader::new(py, DRAWING)?;
+        let attributes = reader.attributes(sprite)?;
+        let fields = reader.fields(&attributes);
+        let rendered = RenderedSprite::read(&fields)?;
+        let x = fields.number(slot::X)?.checked_sub(x)?;
+        let y = fields.number(slot::Y)?.checked_sub(y)?;
+        let target = int8_array(view)?;
         let &[height, width] = target.shape() else {
             return None;
         };
         let mut target = target.try_readwrite().ok()?;
         blit(
-            &look,
+            &rendered,
             target.as_slice_mut().ok()?,
             width,
             (x, y),
@@ -244,9 +249,10 @@ pub(crate) fn stamp(
     draw().is_some()
 }
 
-/// A frame of the letter-box's colour with a view on it, each cell as a square of `zoom` cells, its upper left corner at a place.
+/// Returns a frame in the letter-box colour with the view drawn on it: its upper left corner at
+/// (`left`, `top`), each cell enlarged to `zoom` × `zoom` cells.
 #[pyfunction]
-pub(crate) fn enlarged<'py>(
+pub(crate) fn enlarge_view<'py>(
     letter_box: &Bound<'py, PyAny>,
     view: &Bound<'py, PyAny>,
     zoom: &Bound<'py, PyAny>,
@@ -261,7 +267,7 @@ pub(crate) fn enlarged<'py>(
             whole(left)?,
             whole(top)?,
         );
-        let (cells, rows, columns) = Cells::read(bytes(view)?)?;
+        let (cells, rows, columns) = Cells::read(int8_array(view)?)?;
         let fits = |start: usize, length: usize| {
             start
                 .checked_add(length.checked_mul(zoom)?)
@@ -282,9 +288,9 @@ pub(crate) fn enlarged<'py>(
                 frame.copy_within(first + left..first + right, first + copy * SIZE + left);
             }
         }
-        array(view.py(), SIZE, SIZE, &frame)
+        new_int8_array(view.py(), SIZE, SIZE, &frame)
     };
-    answer(view.py(), frame())
+    or_not_implemented(view.py(), frame())
 }
 
 /// The part of a level that a camera sees.
@@ -297,10 +303,10 @@ struct Window {
 }
 
 impl Window {
-    /// The window of a camera that keeps its numbers in these attributes.
+    /// Reads the window from the attributes of a camera.
     fn read(fields: &Bound<'_, PyDict>) -> Option<Self> {
         let py = fields.py();
-        let number = |name| number(field(fields, name)?);
+        let number = |name| integer(field(fields, name)?);
         let side = |name| {
             usize::try_from(number(name)?)
                 .ok()
@@ -315,7 +321,7 @@ impl Window {
         })
     }
 
-    /// Draws the visible sprites into the upper left corner.
+    /// Draws the background and the visible sprites into the upper left corner of `frame`.
     fn draw<'py>(
         &self,
         py: Python<'py>,
@@ -329,33 +335,33 @@ impl Window {
             self.height,
             self.background.cast_unsigned(),
         );
-        let mut judge = Judge::new(py, DRAWING)?;
+        let mut reader = SpriteReader::new(py, DRAWING)?;
         let sprites = items(sprites)?;
-        let mut looks = Vec::with_capacity(sprites.len());
+        let mut visible = Vec::with_capacity(sprites.len());
         let mut order = Vec::with_capacity(sprites.len());
         for sprite in &sprites {
-            let attributes = judge.attributes(sprite)?;
-            let fields = judge.read(&attributes);
-            let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
+            let attributes = reader.attributes(sprite)?;
+            let fields = reader.fields(&attributes);
+            let interaction = reader.interaction(fields.get(slot::INTERACTION)?)?;
             if matches!(interaction, Interaction::Invisible | Interaction::Removed) {
                 continue;
             }
-            let x = fields.number(at::X)?.checked_sub(self.x)?;
-            let y = fields.number(at::Y)?.checked_sub(self.y)?;
-            order.push((fields.number(at::LAYER)?, looks.len()));
-            looks.push((Look::read(&fields)?, x, y));
+            let x = fields.number(slot::X)?.checked_sub(self.x)?;
+            let y = fields.number(slot::Y)?.checked_sub(self.y)?;
+            order.push((fields.number(slot::LAYER)?, visible.len()));
+            visible.push((RenderedSprite::read(&fields)?, x, y));
         }
         order.sort_unstable();
         let cells = frame.cells_mut().as_mut_slice();
         for (_, index) in order {
-            let (look, x, y) = &looks[index];
-            blit(look, cells, SIZE, (*x, *y), (self.width, self.height));
+            let (rendered, x, y) = &visible[index];
+            blit(rendered, cells, SIZE, (*x, *y), (self.width, self.height));
         }
         Some(())
     }
 }
 
-/// A cell of a target, whichever sign its type has.
+/// A cell of a target array, signed or unsigned.
 trait Cell: Copy {
     fn from_cell(cell: i8) -> Self;
 }
@@ -372,9 +378,10 @@ impl Cell for u8 {
     }
 }
 
-/// Draws at a place of a target whose rows are `stride` long, within its first columns and rows.
+/// Draws a sprite at (`x`, `y`) of a target whose rows are `stride` cells long, clipped to its
+/// first `width` columns and `height` rows.
 fn blit<T: Cell>(
-    look: &Look<'_>,
+    rendered: &RenderedSprite<'_>,
     target: &mut [T],
     stride: usize,
     (x, y): (i64, i64),
@@ -390,14 +397,15 @@ fn blit<T: Cell>(
             )
         })
     };
-    let (Some((left, right, from)), Some((top, bottom, above))) =
-        (clip(x, look.width, width), clip(y, look.height, height))
-    else {
+    let (Some((left, right, from)), Some((top, bottom, above))) = (
+        clip(x, rendered.width, width),
+        clip(y, rendered.height, height),
+    ) else {
         return;
     };
     let mut scratch = Vec::new();
     for row in top..bottom {
-        let cells = look.row(above + row - top, from, right - left, &mut scratch);
+        let cells = rendered.row(above + row - top, from, right - left, &mut scratch);
         for (target, &cell) in target[row * stride + left..row * stride + right]
             .iter_mut()
             .zip(cells)
@@ -411,7 +419,7 @@ fn blit<T: Cell>(
     }
 }
 
-/// A colour that fills an array of bytes; NumPy has its own words for one that does not fit.
+/// Returns a colour as `int8`. Declines other values, for which NumPy raises its own error.
 fn byte(value: &Bound<'_, PyAny>) -> Option<i8> {
     value.cast_exact::<PyInt>().ok()?.extract().ok()
 }

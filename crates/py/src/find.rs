@@ -1,26 +1,28 @@
-//! Finding sprites: by tag, by name, by place.
+//! Queries for sprites: by tag, by name, by position.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::answer;
-use crate::classes::{Blocking, Interaction, Judge, NAMING, PLACING, TAGGING, at};
-use crate::look::{Look, Pose};
+use crate::classes::{
+    Blocking, HIT_TESTING, Interaction, NAME_QUERY, SpriteReader, TAG_QUERY, slot,
+};
+use crate::or_not_implemented;
 use crate::pixels::Cells;
 use crate::raw::field;
+use crate::rendered::{Pose, RenderedSprite};
 
-/// What `Level.get_sprites_by_tag` gives.
+/// Implements `Level.get_sprites_by_tag`.
 #[pyfunction]
-pub(crate) fn tagged<'py>(
+pub(crate) fn sprites_with_tag<'py>(
     sprites: &Bound<'py, PyAny>,
     tag: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    answer(sprites.py(), tagged_by(sprites, |tags| contains(tags, tag)))
+    or_not_implemented(sprites.py(), tagged_by(sprites, |tags| contains(tags, tag)))
 }
 
-/// What `Level.get_sprites_by_tags` gives for tags that are not none.
+/// Implements `Level.get_sprites_by_tags` for a list of tags that is not empty.
 #[pyfunction]
-pub(crate) fn tagged_all<'py>(
+pub(crate) fn sprites_with_all_tags<'py>(
     sprites: &Bound<'py, PyAny>,
     tags: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -32,12 +34,12 @@ pub(crate) fn tagged_all<'py>(
                 .try_fold(true, |all, tag| Some(all && contains(tags, tag)?))
         })
     };
-    answer(sprites.py(), found())
+    or_not_implemented(sprites.py(), found())
 }
 
-/// What `Level.get_sprites_by_any_tag` gives.
+/// Implements `Level.get_sprites_by_any_tag`.
 #[pyfunction]
-pub(crate) fn tagged_any<'py>(
+pub(crate) fn sprites_with_any_tag<'py>(
     sprites: &Bound<'py, PyAny>,
     tags: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -49,22 +51,22 @@ pub(crate) fn tagged_any<'py>(
                 .try_fold(false, |any, tag| Some(any || contains(tags, tag)?))
         })
     };
-    answer(sprites.py(), found())
+    or_not_implemented(sprites.py(), found())
 }
 
-/// What `Level.get_sprites_by_name` gives.
+/// Implements `Level.get_sprites_by_name`.
 #[pyfunction]
-pub(crate) fn named<'py>(
+pub(crate) fn sprites_with_name<'py>(
     sprites: &Bound<'py, PyAny>,
     name: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = sprites.py();
     let found = || {
-        let mut judge = Judge::new(py, NAMING)?;
+        let mut reader = SpriteReader::new(py, NAME_QUERY)?;
         let name = name.cast_exact::<PyString>().ok()?;
         let found = PyList::empty(py);
         for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-            let own = judge
+            let own = reader
                 .attributes(&sprite)?
                 .get_item(pyo3::intern!(py, "_name"))
                 .ok()??;
@@ -74,10 +76,10 @@ pub(crate) fn named<'py>(
         }
         Some(found)
     };
-    answer(py, found())
+    or_not_implemented(py, found())
 }
 
-/// What `Level.get_sprite_at` gives for sprites that are sorted from the highest layer down.
+/// Implements `Level.get_sprite_at`. `sprites` must be sorted from the highest layer to the lowest.
 #[pyfunction]
 pub(crate) fn sprite_at<'py>(
     sprites: &Bound<'py, PyAny>,
@@ -89,37 +91,39 @@ pub(crate) fn sprite_at<'py>(
     let py = sprites.py();
     let found = || {
         let (x, y): (i64, i64) = (x.extract().ok()?, y.extract().ok()?);
-        let mut judge = Judge::new(py, PLACING)?;
+        let mut reader = SpriteReader::new(py, HIT_TESTING)?;
         for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-            let attributes = judge.attributes(&sprite)?;
-            let fields = judge.read(&attributes);
-            let interaction = judge.interaction(fields.get(at::INTERACTION)?)?;
+            let attributes = reader.attributes(&sprite)?;
+            let fields = reader.fields(&attributes);
+            let interaction = reader.interaction(fields.get(slot::INTERACTION)?)?;
             if !ignore_collidable
                 && matches!(interaction, Interaction::Intangible | Interaction::Removed)
             {
                 continue;
             }
-            let column = x.checked_sub(fields.number(at::X)?)?;
-            let row = y.checked_sub(fields.number(at::Y)?)?;
+            let column = x.checked_sub(fields.number(slot::X)?)?;
+            let row = y.checked_sub(fields.number(slot::Y)?)?;
             let (Ok(column), Ok(row)) = (usize::try_from(column), usize::try_from(row)) else {
                 continue;
             };
-            let (_, rows, columns) = Cells::read(&fields.get(at::PIXELS)?.to_owned())?;
+            let (_, rows, columns) = Cells::read(&fields.get(slot::PIXELS)?.to_owned())?;
             let (width, height) = Pose::read(&fields)?.size(rows, columns)?;
             if column >= width || row >= height {
                 continue;
             }
-            let blocking = judge.blocking(fields.get(at::BLOCKING)?)?;
-            if blocking == Blocking::PixelPerfect && Look::read(&fields)?.get(column, row) == -1 {
+            let blocking = reader.blocking(fields.get(slot::BLOCKING)?)?;
+            if blocking == Blocking::PixelPerfect
+                && RenderedSprite::read(&fields)?.get(column, row) == -1
+            {
                 continue;
             }
-            if tag.is_none() || contains(&fields.get(at::TAGS)?.to_owned(), tag)? {
+            if tag.is_none() || contains(&fields.get(slot::TAGS)?.to_owned(), tag)? {
                 return Some(sprite);
             }
         }
         Some(py.None().into_bound(py))
     };
-    answer(py, found())
+    or_not_implemented(py, found())
 }
 
 fn tagged_by<'py>(
@@ -127,10 +131,10 @@ fn tagged_by<'py>(
     fits: impl Fn(&Bound<'py, PyAny>) -> Option<bool>,
 ) -> Option<Bound<'py, PyList>> {
     let py = sprites.py();
-    let mut judge = Judge::new(py, TAGGING)?;
+    let mut reader = SpriteReader::new(py, TAG_QUERY)?;
     let found = PyList::empty(py);
     for sprite in sprites.cast_exact::<PyList>().ok()?.iter() {
-        let fields = judge.attributes(&sprite)?;
+        let fields = reader.attributes(&sprite)?;
         if fits(&field(&fields, pyo3::intern!(py, "_tags"))?.to_owned())? {
             found.append(sprite).ok()?;
         }
@@ -138,7 +142,8 @@ fn tagged_by<'py>(
     Some(found)
 }
 
-/// Whether a list of strings has a string; anything else is for Python to say.
+/// Returns whether a list of tags contains a tag. Declines lists of another type and tags that are
+/// not strings.
 #[inline]
 pub(crate) fn contains<'py>(tags: &Bound<'py, PyAny>, tag: &Bound<'py, PyAny>) -> Option<bool> {
     let tags = tags.cast_exact::<PyList>().ok()?;

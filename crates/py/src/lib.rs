@@ -1,20 +1,32 @@
-//! The extension module `rhae._native`, on which the Python package `rhae` stands.
+//! The extension module `rhae._native` of the Python package `rhae`.
 //!
-//! Invariant: a kernel gives what the Python code beside its call would give, or declines (`NotImplemented`) before it
-//! has any effect; then that code runs. So kernels know the usual case only, and what is unusual behaves, and fails, as
-//! written in Python. Nothing here is called by a user: the package gives every function its name and documentation.
+//! The module has two parts:
+//!
+//! - **Kernels** for `rhae.arcengine`, the drop-in replacement of the official engine: drawing
+//!   ([`draw`]), collisions ([`collide`]), queries ([`find`]), clicks ([`clicks`]), copies
+//!   ([`copy`], [`construct`]). They work on the Python objects of a game.
+//! - **Bindings** to the native environments: one play ([`play`]), many plays ([`vector`]), and
+//!   scorecards, replays and pictures ([`results`]).
+//!
+//! # Invariants
+//!
+//! - A kernel returns exactly what the Python code at its call site would return, or it declines:
+//!   it returns `NotImplemented` before it has any effect, and the Python code runs instead.
+//!   Kernels therefore handle the common case only. Unusual objects behave, and fail, as the
+//!   Python code defines.
+//! - Users never call this module directly. The package wraps and documents every function.
 
 mod classes;
 mod clicks;
 mod clock;
 mod collide;
+mod construct;
 mod copy;
 mod draw;
 mod find;
-mod look;
 mod pixels;
 mod raw;
-mod twin;
+mod rendered;
 
 mod action;
 mod play;
@@ -29,27 +41,30 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::classes::{learn, learn_camera};
+    use crate::classes::{register_camera_class, register_sprite_class};
     #[pymodule_export]
-    use crate::clicks::{clicks, places};
+    use crate::clicks::{click_inputs, click_points};
     #[pymodule_export]
     use crate::clock::Clock;
     #[pymodule_export]
     use crate::collide::{collides, collisions};
     #[pymodule_export]
+    use crate::construct::{clone_sprites, frame_data, new_model};
+    #[pymodule_export]
     use crate::copy::Copier;
     #[pymodule_export]
     use crate::draw::{
-        draw_pairs, draw_sprite, enlarged, frame, remapped, rendered, size, stamp, view,
+        draw_on_view, draw_pairs, draw_sprite, enlarge_view, remap_colors, render_frame,
+        render_sprite, render_view, rendered_size,
     };
     #[pymodule_export]
-    use crate::find::{named, sprite_at, tagged, tagged_all, tagged_any};
+    use crate::find::{
+        sprite_at, sprites_with_all_tags, sprites_with_any_tag, sprites_with_name, sprites_with_tag,
+    };
     #[pymodule_export]
     use crate::play::Play;
     #[pymodule_export]
-    use crate::results::{games, methods, palette, png, replayed, scorecard};
-    #[pymodule_export]
-    use crate::twin::{frame_data, model, twins};
+    use crate::results::{games, methods, palette, png, replay_recording, scorecard};
     #[pymodule_export]
     use crate::vector::{Snapshot, Vector};
 
@@ -59,8 +74,9 @@ mod _native {
     }
 }
 
-/// What a kernel returns to the Python code that called it: its result, or that it declines.
-fn answer<'py, T: IntoPyObjectExt<'py>>(
+/// Converts the result of a kernel for Python. `None` means that the kernel declines and becomes
+/// `NotImplemented`.
+fn or_not_implemented<'py, T: IntoPyObjectExt<'py>>(
     py: Python<'py>,
     result: Option<T>,
 ) -> PyResult<Bound<'py, PyAny>> {

@@ -1,26 +1,27 @@
-//! The cells of a NumPy array, read where they are.
+//! The cells of a NumPy array, read in place if possible.
 //!
-//! Invariant: a `Cells` is read only while no Python code runs, so nothing changes what it borrows.
-//! It does not know how the cells are turned or scaled.
+//! **Invariant:** a `Cells` is read only while no Python code runs, so the borrowed memory does not
+//! change. This module does not know about rotation or scale.
 
 use numpy::{Element, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::raw::bytes;
+use crate::raw::int8_array;
 
-/// The cells of a picture, row by row.
+/// The cells of a picture, in row order.
 pub(crate) enum Cells<'py> {
-    /// Those of an array of bytes in row order.
+    /// The memory of a C-contiguous `int8` array.
     Shared(Bound<'py, PyArray2<i8>>),
-    /// A copy of any other array's.
+    /// A copy of the cells of any other array.
     Own(Vec<i8>),
 }
 
 impl<'py> Cells<'py> {
-    /// The cells of an array with their rows and columns, unless it holds something that is no cell.
+    /// Returns the cells of an array with its rows and columns. Declines arrays of another type or
+    /// dimension, and values that do not fit into `i8`.
     #[inline]
     pub(crate) fn read(array: &Bound<'py, PyAny>) -> Option<(Self, usize, usize)> {
-        if let Some(bytes) = bytes(array) {
+        if let Some(bytes) = int8_array(array) {
             let &[rows, columns] = bytes.shape() else {
                 return None;
             };
@@ -40,7 +41,6 @@ impl<'py> Cells<'py> {
             .or_else(|| narrowed::<i16>(array))
     }
 
-    /// The cells.
     #[inline]
     #[allow(
         unsafe_code,
@@ -48,14 +48,15 @@ impl<'py> Cells<'py> {
     )]
     pub(crate) fn get(&self) -> &[i8] {
         match self {
-            // SAFETY: the thread is attached to the interpreter and runs no Python code while the slice lives.
+            // SAFETY: the thread is attached to the interpreter and runs no Python code while the
+            // slice lives.
             Self::Shared(array) => unsafe { array.as_slice() }.unwrap_or_default(),
             Self::Own(cells) => cells,
         }
     }
 }
 
-/// The cells of an array of wider numbers, if each of them fits into a byte.
+/// Returns the cells of an array of a wider type if every value fits into `i8`.
 fn narrowed<'py, T: Element + Copy + TryInto<i8>>(
     array: &Bound<'py, PyAny>,
 ) -> Option<(Cells<'py>, usize, usize)> {
@@ -74,7 +75,8 @@ fn copied<T: Element + Copy + TryInto<i8>>(array: &Bound<'_, PyArray2<T>>) -> Op
     if !array.is_aligned() {
         return None;
     }
-    // SAFETY: the numbers are aligned, the thread is attached to the interpreter and runs no Python code while the view lives.
+    // SAFETY: the array is aligned, the thread is attached to the interpreter and runs no Python
+    // code while the view lives.
     let view = unsafe { array.as_array() };
     view.iter().map(|&number| number.try_into().ok()).collect()
 }

@@ -1,22 +1,23 @@
-//! One play, with all frames of its animations.
+//! One play of a native environment, with all animation frames.
 //!
-//! The lock is only taken while Python is held, so that nobody who holds Python waits for somebody who wants it.
+//! The lock of a play is taken only while the thread is attached to the interpreter, and its holder
+//! never detaches. This rules out deadlocks between the two locks.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray3, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use rhae_engine::{Environment, Episode, Frame, Game, LevelIndex, Levels, Native, SIZE};
+use rhae_engine::{Environment, Episode, Frame, Game, LevelIndex, Levels, NativeEnvironment, SIZE};
 use rhae_games::Visitor;
 use rhae_protocol::ResetRule;
-use rhae_session::{Answer, EnvironmentRuns, Play as Session};
+use rhae_session::{EnvironmentRuns, Play as Session, PlayStep};
 
 use crate::action::{action, flat_action};
 
-/// What a play answered: frames, state, levels completed, all levels, offered actions, and whether the command started the
-/// game anew, was counted and changed anything.
-type Told<'py> = (
+/// The result of an action: frames, play state, completed levels, all levels, available actions,
+/// and whether the action restarted the game, was counted, and changed the state.
+type StepResult<'py> = (
     Bound<'py, PyArray3<u8>>,
     &'static str,
     u8,
@@ -27,13 +28,14 @@ type Told<'py> = (
     bool,
 );
 
-/// A play of an environment that ships with Rhae.
+/// A play of a native environment.
 #[pyclass(frozen, module = "rhae._native")]
 pub(crate) struct Play(Mutex<Session>);
 
 #[pymethods]
 impl Play {
-    /// A play as after its first RESET. It begins at `level`, from 1; with `levels_only`, RESET never starts the game anew.
+    /// Creates a play in the state after its first RESET. It starts at `level`, counted from 1.
+    /// With `levels_only`, RESET restarts the level and never the game.
     #[new]
     fn new(id: &str, seed: u64, level: u8, levels_only: bool) -> PyResult<Self> {
         let facts = rhae_games::find(id)
@@ -52,7 +54,7 @@ impl Play {
             .filter(|level| level.get() < facts.level_count())
             .ok_or_else(wrong)?;
         let opened = rhae_games::visit(facts.id, Open { seed, level })
-            .expect("what is found in the registry can be visited");
+            .expect("every game of the registry can be visited");
         let rule = if levels_only {
             ResetRule::LevelsOnly
         } else {
@@ -61,46 +63,46 @@ impl Play {
         Ok(Self::from(Session::new(opened, rule)))
     }
 
-    /// The environment's id with its version.
+    /// Returns the id of the environment with its version.
     #[getter]
     fn id(&self) -> String {
         self.session().info().id.to_string()
     }
 
-    /// The level being played, from 1.
+    /// Returns the current level, counted from 1.
     #[getter]
     fn level(&self) -> usize {
         self.session().tally().level() + 1
     }
 
-    /// Actions counted so far.
+    /// Returns the number of actions counted so far.
     #[getter]
     fn action_count(&self) -> u64 {
         self.session().tally().actions()
     }
 
-    /// Whether a RESET now would start the whole game anew.
+    /// Returns whether a RESET in the current state would restart the whole game.
     #[getter]
-    fn reset_starts_anew(&self) -> bool {
-        self.session().reset_starts_anew()
+    fn reset_restarts_game(&self) -> bool {
+        self.session().reset_restarts_game()
     }
 
-    /// What the play shows now.
-    fn look<'py>(&self, py: Python<'py>) -> PyResult<Told<'py>> {
-        told(py, &self.session().opening())
+    /// Returns the current observation without an action.
+    fn observe<'py>(&self, py: Python<'py>) -> PyResult<StepResult<'py>> {
+        step_result(py, &self.session().current())
     }
 
-    /// Carries out a command and counts it.
-    fn act<'py>(&self, py: Python<'py>, number: i64, x: i64, y: i64) -> PyResult<Told<'py>> {
+    /// Executes the action with this official number and counts it.
+    fn act<'py>(&self, py: Python<'py>, number: i64, x: i64, y: i64) -> PyResult<StepResult<'py>> {
         self.command(py, action(number, x, y)?)
     }
 
-    /// As `act`, with the action in the flat form.
-    fn act_flat<'py>(&self, py: Python<'py>, number: i64) -> PyResult<Told<'py>> {
+    /// Executes an action in the flat form and counts it.
+    fn act_flat<'py>(&self, py: Python<'py>, number: i64) -> PyResult<StepResult<'py>> {
         self.command(py, flat_action(number)?)
     }
 
-    /// A second play in the same state.
+    /// Returns a second play in the same state.
     fn fork(&self) -> PyResult<Self> {
         self.session()
             .fork()
@@ -120,15 +122,19 @@ impl Play {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn command<'py>(&self, py: Python<'py>, action: rhae_engine::Action) -> PyResult<Told<'py>> {
+    fn command<'py>(
+        &self,
+        py: Python<'py>,
+        action: rhae_engine::Action,
+    ) -> PyResult<StepResult<'py>> {
         let mut session = self.session();
         let answer = session
             .command(action)
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        told(py, &answer)
+        step_result(py, &answer)
     }
 
-    /// The play on a card, under its id.
+    /// Returns the runs of this play for a scorecard, with the play's `guid`.
     pub(crate) fn runs(&self, guid: &str) -> EnvironmentRuns {
         let session = self.session();
         let runs = session
@@ -144,8 +150,8 @@ impl Play {
     }
 }
 
-fn told<'py>(py: Python<'py>, answer: &Answer<'_>) -> PyResult<Told<'py>> {
-    let seen = answer.seen;
+fn step_result<'py>(py: Python<'py>, answer: &PlayStep<'_>) -> PyResult<StepResult<'py>> {
+    let seen = answer.outcome;
     let available = answer
         .observation
         .available
@@ -166,7 +172,7 @@ fn told<'py>(py: Python<'py>, answer: &Answer<'_>) -> PyResult<Told<'py>> {
     ))
 }
 
-/// Frames as one array.
+/// Copies frames into one array of shape (n, 64, 64).
 fn array<'py>(py: Python<'py>, frames: &[Frame]) -> PyResult<Bound<'py, PyArray3<u8>>> {
     let array = PyArray3::zeros(py, [frames.len(), SIZE, SIZE], false);
     let mut cells = array.try_readwrite()?;
@@ -181,7 +187,7 @@ fn array<'py>(py: Python<'py>, frames: &[Frame]) -> PyResult<Bound<'py, PyArray3
     Ok(array)
 }
 
-/// Opens a game chosen by its id at a level.
+/// Opens a game at a level.
 struct Open {
     seed: u64,
     level: LevelIndex,
@@ -191,7 +197,7 @@ impl Visitor for Open {
     type Output = Box<dyn Environment>;
 
     fn visit<G: Game>(self) -> Self::Output {
-        Box::new(Native::<G>::from_episode(Episode::at(
+        Box::new(NativeEnvironment::<G>::from_episode(Episode::at(
             Levels::new(self.seed),
             self.level,
         )))

@@ -1,7 +1,10 @@
-//! The few places where the interpreter and NumPy are asked without a net, because every sprite pays for them in every frame.
+//! Unsafe calls into the interpreter and NumPy.
 //!
-//! Together they halve the time of a frame of a hundred sprites. Invariant: a thread that is here is attached to the interpreter
-//! and, while it holds something borrowed, runs no Python code.
+//! They run for every sprite in every frame; together they halve the time of a frame with a hundred
+//! sprites.
+//!
+//! **Invariant:** the calling thread is attached to the interpreter, and it runs no Python code
+//! while it holds a borrowed reference.
 #![allow(
     unsafe_code,
     reason = "measured: a frame of a hundred sprites takes half the time"
@@ -18,10 +21,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use pyo3::{Borrowed, ffi};
 
-/// The dictionary in which an object keeps its attributes.
+/// Returns the attribute dictionary of an object.
 #[inline]
 pub(crate) fn attributes<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
-    // SAFETY: the object is alive; the function returns a new reference, or null with an error set, which is taken.
+    // SAFETY: the object is alive. The function returns a new reference, or null with an error set,
+    // which `from_owned_ptr_or_err` takes.
     let found = unsafe {
         let pointer = ffi::PyObject_GenericGetDict(object.as_ptr(), ptr::null_mut());
         Bound::from_owned_ptr_or_err(object.py(), pointer)
@@ -29,14 +33,14 @@ pub(crate) fn attributes<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, P
     found.ok()?.cast_into::<PyDict>().ok()
 }
 
-/// An attribute, not counted as in use: to be looked at before any Python code runs.
+/// Returns an attribute as a borrowed reference, which is valid until Python code runs.
 #[inline]
 pub(crate) fn field<'a, 'py>(
     fields: &'a Bound<'py, PyDict>,
     name: &Bound<'py, PyString>,
 ) -> Option<Borrowed<'a, 'py, PyAny>> {
-    // SAFETY: both are alive, and the dictionary keeps what it has. A string cannot fail to be hashed or compared, so
-    // null means that there is no such entry.
+    // SAFETY: both are alive, and the dictionary owns its values. Hashing and comparing strings
+    // cannot fail, so null means that there is no such entry.
     unsafe {
         Borrowed::from_ptr_or_opt(
             fields.py(),
@@ -45,9 +49,11 @@ pub(crate) fn field<'a, 'py>(
     }
 }
 
-/// The attributes with these names, in their order, none of them counted as in use: to be looked at before any Python code runs.
+/// Returns the attributes with these names as borrowed references, which are valid until Python
+/// code runs.
 ///
-/// Objects of one class mostly get their attributes in one order, so a walk finds them without hashing a name.
+/// Instances of a class usually get their attributes in the same order, so one pass over the
+/// dictionary finds them without hashing a name.
 #[inline]
 pub(crate) fn fields<'a, 'py, const N: usize>(
     attributes: &'a Bound<'py, PyDict>,
@@ -55,7 +61,7 @@ pub(crate) fn fields<'a, 'py, const N: usize>(
 ) -> [Option<Borrowed<'a, 'py, PyAny>>; N] {
     let (mut found, mut next, mut position) = ([const { None }; N], 0, 0);
     let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the dictionary is alive and keeps what it has; nothing changes it during the walk.
+    // SAFETY: the dictionary is alive and owns its values; nothing changes it during the iteration.
     unsafe {
         while next < N
             && ffi::PyDict_Next(
@@ -77,10 +83,11 @@ pub(crate) fn fields<'a, 'py, const N: usize>(
     found
 }
 
-/// A whole number: an `int`, or what NumPy counts with. What a class of Python counts with would run its code.
+/// Returns the value of an `int` or of a NumPy integer. Declines instances of Python classes, whose
+/// conversion would run Python code.
 #[inline]
-pub(crate) fn number(value: Borrowed<'_, '_, PyAny>) -> Option<i64> {
-    // SAFETY: the value is alive. An error of the conversion is taken.
+pub(crate) fn integer(value: Borrowed<'_, '_, PyAny>) -> Option<i64> {
+    // SAFETY: the value is alive. `PyErr::take` clears an error of the conversion.
     unsafe {
         let class = ffi::Py_TYPE(value.as_ptr());
         if class != &raw mut ffi::PyLong_Type
@@ -97,15 +104,18 @@ pub(crate) fn number(value: Borrowed<'_, '_, PyAny>) -> Option<i64> {
     }
 }
 
-/// The array, if it is one of bytes in two dimensions and of no subclass (masked arrays, matrices), which have rules of
-/// their own.
+/// Returns the object as a two-dimensional `int8` array. Declines subclasses of `ndarray` (masked
+/// arrays, matrices), which behave differently.
 #[inline]
-pub(crate) fn bytes<'a, 'py>(array: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyArray2<i8>>> {
+pub(crate) fn int8_array<'a, 'py>(
+    array: &'a Bound<'py, PyAny>,
+) -> Option<&'a Bound<'py, PyArray2<i8>>> {
     if !array.is_exact_instance_of::<PyUntypedArray>() {
         return None;
     }
-    // SAFETY: it is an array, whose head NumPy lays out like this; the description's first fields are the same in NumPy 1 and 2.
-    // With two dimensions of signed bytes, which have no byte order, it is the array that the cast says.
+    // SAFETY: the object is an array, and `PyArrayObject` is NumPy's layout of it; the first fields
+    // of its descriptor are the same in NumPy 1 and 2. An array with two dimensions and the type
+    // `int8`, which has no byte order, is what the cast requires.
     unsafe {
         let head = array.as_ptr().cast::<PyArrayObject>();
         let is_bytes = (*(*head).fields.descr).fields.type_num == NPY_TYPES::NPY_BYTE as i32;
@@ -113,36 +123,41 @@ pub(crate) fn bytes<'a, 'py>(array: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'
     }
 }
 
-/// A copy of an array of numbers in the same order; a view of another array becomes the same view of what `copy` makes of that
-/// one. `None` for anything else: what holds objects or records, views of what is no array or lies scattered.
-pub(crate) fn copied<'py>(
+/// Copies a numeric array and keeps its memory order. A view of another array becomes the same view
+/// of the base's copy, which `copy` returns.
+///
+/// Returns `None` for arrays of objects or records, and for views whose base is no array or is not
+/// contiguous.
+pub(crate) fn copy_array<'py>(
     array: &Bound<'py, PyAny>,
     copy: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let Some(head) = numbers(array) else {
+    let Some(head) = numeric_array(array) else {
         return Ok(None);
     };
-    // SAFETY: `numbers` says that the head is an array's. Functions of NumPy return a new reference, or null with an error set.
+    // SAFETY: `numeric_array` returned the pointer. NumPy's functions return a new reference, or
+    // null with an error set.
     let base = unsafe { Bound::from_borrowed_ptr_or_opt(py, (*head).fields.base) };
     let Some(base) = base else {
         // SAFETY: as above.
         let copy = unsafe {
-            bytes_copied(py, head)
+            copy_int8_array(py, head)
                 .unwrap_or_else(|| PY_ARRAY_API.PyArray_NewCopy(py, head, NPY_ORDER::NPY_KEEPORDER))
         };
         // SAFETY: as above.
         return unsafe { Bound::from_owned_ptr_or_err(py, copy) }.map(Some);
     };
-    let Some(whole) = numbers(&base).filter(|&whole| is_dense(whole)) else {
+    let Some(whole) = numeric_array(&base).filter(|&whole| is_contiguous(whole)) else {
         return Ok(None);
     };
     let twin = copy(&base)?;
-    let Some(new) = numbers(&twin).filter(|&new| is_dense(new)) else {
+    let Some(new) = numeric_array(&twin).filter(|&new| is_contiguous(new)) else {
         return Ok(None);
     };
-    // SAFETY: both heads are arrays' and alive; a dense copy in the same order has the same cells at the same distance from
-    // its start, so the view lies as far inside the copy as the old one does. The base is kept by the view that needs it.
+    // SAFETY: both pointers are live arrays. The strides and shapes are compared below: a
+    // contiguous copy with the same strides has each cell at the same offset, so the new view lies
+    // within the copy. The view owns a reference to its base.
     unsafe {
         let (old, new) = (&(*whole).fields, &(*new).fields);
         let same = |one: *mut isize, two: *mut isize, axis| *one.add(axis) == *two.add(axis);
@@ -181,13 +196,15 @@ pub(crate) fn copied<'py>(
     }
 }
 
-/// A copy of an array of bytes in row order, in half the time of NumPy's own, which is made for any array.
+/// Copies a C-contiguous `int8` array, in half the time of NumPy's general function. Returns `None`
+/// for other arrays.
 ///
 /// # Safety
 ///
-/// The head is an array's.
-unsafe fn bytes_copied(py: Python<'_>, head: *mut PyArrayObject) -> Option<*mut ffi::PyObject> {
-    // SAFETY: the caller's. The new array has the same type and shape in row order, so as many bytes, all of them written here.
+/// `head` must point to a live array.
+unsafe fn copy_int8_array(py: Python<'_>, head: *mut PyArrayObject) -> Option<*mut ffi::PyObject> {
+    // SAFETY: the caller passes a live array. The new array has the same type and shape in row
+    // order, so it has the same number of bytes, and all of them are written here.
     unsafe {
         let fields = &(*head).fields;
         if fields.flags & NPY_ARRAY_C_CONTIGUOUS == 0
@@ -222,13 +239,13 @@ unsafe fn bytes_copied(py: Python<'_>, head: *mut PyArrayObject) -> Option<*mut 
     }
 }
 
-/// Keeps the collector of cycles from looking through objects while many are made, which all stay.
-pub(crate) struct NoCollecting {
+/// Pauses the cyclic garbage collector until it is dropped. It would traverse the many objects of a
+/// copy, none of which is garbage.
+pub(crate) struct GcPause {
     was_on: bool,
 }
 
-impl NoCollecting {
-    /// Until this is dropped.
+impl GcPause {
     pub(crate) fn begin(_: Python<'_>) -> Self {
         // SAFETY: the thread is attached to the interpreter.
         Self {
@@ -237,34 +254,35 @@ impl NoCollecting {
     }
 }
 
-impl Drop for NoCollecting {
+impl Drop for GcPause {
     fn drop(&mut self) {
         if self.was_on {
-            // SAFETY: a value lives within one call of the interpreter, so the thread is still attached.
+            // SAFETY: a value lives within one call from the interpreter, so the thread is still
+            // attached.
             unsafe { ffi::PyGC_Enable() };
         }
     }
 }
 
-/// The head of an array of plain numbers that is of no subclass.
-fn numbers(array: &Bound<'_, PyAny>) -> Option<*mut PyArrayObject> {
+/// Returns the pointer to an array of plain numbers. Declines subclasses of `ndarray`.
+fn numeric_array(array: &Bound<'_, PyAny>) -> Option<*mut PyArrayObject> {
     if !array.is_exact_instance_of::<PyUntypedArray>() {
         return None;
     }
     let head = array.as_ptr().cast::<PyArrayObject>();
-    // SAFETY: it is an array; see `bytes`.
+    // SAFETY: the object is an array; see `int8_array`.
     let kind = unsafe { (*(*head).fields.descr).fields.type_num };
     (kind < NPY_TYPES::NPY_OBJECT as i32).then_some(head)
 }
 
-/// Whether an array's cells lie side by side, in either order.
-fn is_dense(head: *mut PyArrayObject) -> bool {
-    // SAFETY: callers have the head from `numbers`.
+/// Returns whether an array is contiguous, in row or column order.
+fn is_contiguous(head: *mut PyArrayObject) -> bool {
+    // SAFETY: callers obtained the pointer from `numeric_array`.
     unsafe { (*head).fields.flags & (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS) != 0 }
 }
 
-/// A new array of these cells.
-pub(crate) fn array<'py>(
+/// Creates an array with these cells. Returns `None` if their number does not match.
+pub(crate) fn new_int8_array<'py>(
     py: Python<'py>,
     rows: usize,
     columns: usize,
@@ -273,7 +291,8 @@ pub(crate) fn array<'py>(
     if rows.checked_mul(columns)? != cells.len() {
         return None;
     }
-    // SAFETY: the array is new, of this many bytes in row order, and all of them are written before anyone sees it.
+    // SAFETY: the array is new and has this many bytes in row order. All of them are written before
+    // it is returned.
     unsafe {
         let array = PyArray2::<i8>::new(py, [rows, columns], false);
         ptr::copy_nonoverlapping(cells.as_ptr(), array.data(), cells.len());
@@ -281,36 +300,37 @@ pub(crate) fn array<'py>(
     }
 }
 
-/// The same bytes with a sign.
-pub(crate) fn signed(cells: &[u8]) -> &[i8] {
-    // SAFETY: the two types have one size and every value of one is a value of the other.
+/// Reinterprets cells as signed.
+pub(crate) fn as_signed(cells: &[u8]) -> &[i8] {
+    // SAFETY: `u8` and `i8` have the same size and alignment, and every bit pattern is valid.
     unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
 }
 
-/// Whether nobody but the place where it was found, and the caller, has this object.
+/// Returns whether only the container in which it was found and the caller refer to this object.
 pub(crate) fn is_unshared(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the object is alive.
     unsafe { ffi::Py_REFCNT(object.as_ptr()) <= 2 }
 }
 
-/// Sets an attribute as `object.__setattr__` does, which keeps an object's attributes where reading them is fast.
-pub(crate) fn set<'py>(
+/// Sets an attribute like `object.__setattr__`, which keeps the attributes in the layout that is
+/// fast to read.
+pub(crate) fn set_attribute<'py>(
     object: &Bound<'py, PyAny>,
     name: &Bound<'py, PyAny>,
     value: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
-    // SAFETY: all three are alive. The function gives -1 with an error set, or 0.
+    // SAFETY: all three are alive. The function returns 0, or -1 with an error set.
     match unsafe { ffi::PyObject_GenericSetAttr(object.as_ptr(), name.as_ptr(), value.as_ptr()) } {
         0 => Ok(()),
         _ => Err(PyErr::fetch(object.py())),
     }
 }
 
-/// An object of a class without its attributes, as `object.__new__` makes it.
-///
-/// The class has no base in C but `object`.
-pub(crate) fn blank<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: this is what `object.__new__` calls for a class of Python. It returns a new reference or sets an error.
+/// Creates an instance without attributes, like `object.__new__`. The class must have no base
+/// written in C except `object`.
+pub(crate) fn new_instance<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: `object.__new__` calls the same function for a Python class. It returns a new
+    // reference, or null with an error set.
     unsafe {
         Bound::from_owned_ptr_or_err(class.py(), ffi::PyType_GenericAlloc(class.as_type_ptr(), 0))
     }

@@ -1,6 +1,8 @@
-//! Environments, cards, replays and pictures. What has many fields crosses over as JSON, in the forms that files and the REST API have.
+//! Environments, scorecards, replays and pictures.
+//!
+//! Values with many fields are passed as JSON, in the formats of the REST API and of files.
 
-// Arguments come from Python as values.
+// Arguments from Python arrive by value.
 #![allow(clippy::needless_pass_by_value)]
 
 use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
@@ -11,7 +13,7 @@ use rhae_engine::{CELLS, Frame, PALETTE, SIZE};
 use rhae_protocol::{GameListing, Recording};
 use rhae_report::contact_sheet;
 use rhae_scoring::Method;
-use rhae_session::{Builtin, CardFacts, Catalog, EnvironmentRuns, replay};
+use rhae_session::{Builtin, CardMetadata, Catalog, EnvironmentRuns, replay};
 use serde_json::Value;
 
 use crate::play::Play;
@@ -20,14 +22,15 @@ fn invalid(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// All environments that ship with Rhae, as the REST API lists them.
+/// Returns the list of native environments as JSON, in the format of the REST API.
 #[pyfunction]
 pub(crate) fn games() -> PyResult<String> {
     let games: Vec<GameListing> = Builtin.list().iter().map(GameListing::from).collect();
     serde_json::to_string(&games).map_err(invalid)
 }
 
-/// The card of these plays, each with its guid, and of environments that were not played but count.
+/// Returns the scorecard of plays as JSON. Each play comes with its guid. `unplayed` lists
+/// environments that count although they may not have been played.
 #[pyfunction]
 pub(crate) fn scorecard(
     facts: &str,
@@ -38,7 +41,7 @@ pub(crate) fn scorecard(
     let facts: Value = serde_json::from_str(facts).map_err(invalid)?;
     let text = |field: &str| facts[field].as_str().map(str::to_owned);
     let tags = facts["tags"].as_array().into_iter().flatten();
-    let facts = CardFacts {
+    let facts = CardMetadata {
         card_id: text("card_id").unwrap_or_default(),
         source_url: text("source_url"),
         tags: tags
@@ -74,7 +77,7 @@ pub(crate) fn scorecard(
     serde_json::to_string(&rhae_session::scorecard(facts, method, &environments)).map_err(invalid)
 }
 
-/// The names of all scoring methods, the default first.
+/// Returns the names of all scoring methods, the default first.
 #[pyfunction]
 pub(crate) fn methods() -> Vec<&'static str> {
     let others = Method::ALL
@@ -86,22 +89,22 @@ pub(crate) fn methods() -> Vec<&'static str> {
         .collect()
 }
 
-/// A play at the end of its recording, the recording's guid, and the first difference, if there is one: the entry, from 1, and
-/// what differs.
-type Replayed = (Play, Option<String>, Option<(usize, String)>);
+/// The play at the end of its recording, the recording's guid, and the first mismatch if there is
+/// one: the entry, counted from 1, and the reason.
+type ReplayResult = (Play, Option<String>, Option<(usize, String)>);
 
-/// Plays a recording again.
+/// Replays a recording, given as the text of its file.
 #[pyfunction]
-pub(crate) fn replayed(text: &str) -> PyResult<Replayed> {
+pub(crate) fn replay_recording(text: &str) -> PyResult<ReplayResult> {
     let recording = Recording::parse(text).map_err(invalid)?;
     let replayed = replay(&Builtin, &recording).map_err(invalid)?;
     let mismatch = replayed
         .mismatch
-        .map(|mismatch| (mismatch.entry + 1, mismatch.what));
+        .map(|mismatch| (mismatch.entry + 1, mismatch.reason));
     Ok((Play::from(replayed.play), recording.header.guid, mismatch))
 }
 
-/// Frames side by side as a PNG file.
+/// Returns a PNG file that shows frames side by side.
 #[pyfunction]
 pub(crate) fn png<'py>(
     py: Python<'py>,
@@ -141,7 +144,7 @@ pub(crate) fn png<'py>(
     Ok(PyBytes::new(py, &picture))
 }
 
-/// Red, green and blue of the sixteen colours.
+/// Returns red, green and blue of the sixteen colours.
 #[pyfunction]
 pub(crate) fn palette() -> Vec<(u8, u8, u8)> {
     PALETTE

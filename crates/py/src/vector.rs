@@ -1,7 +1,8 @@
-//! Many plays at once, for training: [`rhae_vector`] with arrays that NumPy sees.
+//! Many plays at once, for training: [`rhae_vector`] with NumPy arrays.
 //!
-//! The arrays are made once and written again at every step. While Rust writes into them Python is not held up; whoever reads
-//! them from another thread at that moment reads a mixture.
+//! The arrays are created once and overwritten by every step. Rust writes frames while the thread
+//! is detached from the interpreter, so a Python thread that reads them during a step sees a
+//! mixture of old and new cells.
 
 use std::num::NonZero;
 
@@ -9,11 +10,11 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyRe
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rhae_engine::{Action, LevelIndex, SIZE};
-use rhae_vector::{Ending, Rules, VectorError};
+use rhae_vector::{Ending, EpisodeRules, VectorError};
 
 use crate::action::actions;
 
-/// The states of all plays at one moment.
+/// The states of all plays of a vector.
 #[pyclass(frozen, module = "rhae._native")]
 pub(crate) struct Snapshot(rhae_vector::Snapshot);
 
@@ -24,7 +25,7 @@ impl Snapshot {
     }
 }
 
-/// Many plays of one environment and the arrays that they write into.
+/// Many plays of one environment, and the arrays that receive their results.
 #[pyclass(module = "rhae._native")]
 pub(crate) struct Vector {
     plays: rhae_vector::Vector,
@@ -49,7 +50,7 @@ pub(crate) struct Vector {
     action_mask: Py<PyArray2<bool>>,
 }
 
-// Arguments come from Python as values.
+// Arguments from Python arrive by value.
 #[allow(clippy::needless_pass_by_value)]
 #[pymethods]
 impl Vector {
@@ -60,8 +61,8 @@ impl Vector {
         count: usize,
         threads: usize,
         level: Option<u8>,
-        most_actions: Option<u32>,
-        goes_on_after_loss: bool,
+        max_actions: Option<u32>,
+        continue_after_loss: bool,
     ) -> PyResult<Self> {
         let positive = |number, what: &str| {
             NonZero::new(number)
@@ -71,19 +72,19 @@ impl Vector {
             level
                 .checked_sub(1)
                 .map(LevelIndex)
-                .ok_or_else(|| PyValueError::new_err("levels begin at 1"))
+                .ok_or_else(|| PyValueError::new_err("a level must be at least 1, found 0"))
         });
-        let rules = Rules {
+        let rules = EpisodeRules {
             level: level.transpose()?,
-            most_actions,
-            goes_on_after_loss,
+            max_actions,
+            continue_after_loss,
         };
         let (count, threads) = (
             positive(count, "the number of environments")?,
             positive(threads, "the number of threads")?,
         );
-        let plays =
-            rhae_vector::Vector::new(id, count, threads, rules).map_err(|error| refused(&error))?;
+        let plays = rhae_vector::Vector::new(id, count, threads, rules)
+            .map_err(|error| value_error(&error))?;
         let n = count.get();
         Ok(Self {
             plays,
@@ -100,13 +101,13 @@ impl Vector {
         })
     }
 
-    /// The environment's id with its version.
+    /// Returns the id of the environment with its version.
     #[getter]
     fn id(&self) -> String {
         self.plays.info().id.to_string()
     }
 
-    /// The kinds of action that the environment offers, by their numbers.
+    /// Returns the official numbers of the actions that the environment offers.
     #[getter]
     fn offered(&self) -> Vec<u32> {
         self.plays
@@ -117,13 +118,13 @@ impl Vector {
             .collect()
     }
 
-    /// How many levels the environment has.
+    /// Returns the number of levels of the environment.
     #[getter]
     fn win_levels(&self) -> usize {
         self.plays.info().baselines.len()
     }
 
-    /// Begins new episodes of all plays or of the chosen ones, with new seeds if there are any.
+    /// Starts new episodes of all plays or of the chosen ones, with new seeds if given.
     fn reset(
         &mut self,
         py: Python<'_>,
@@ -131,45 +132,48 @@ impl Vector {
         chosen: Option<PyReadonlyArray1<'_, bool>>,
     ) -> PyResult<()> {
         if let Some(seeds) = seeds {
-            self.plays.seed(&seeds).map_err(|error| refused(&error))?;
+            self.plays
+                .seed(&seeds)
+                .map_err(|error| value_error(&error))?;
         }
         let chosen = chosen
             .map(|chosen| chosen.as_slice().map(<[bool]>::to_vec))
             .transpose()?;
-        self.drawing(py, |plays, frames| plays.reset(chosen.as_deref(), frames))
+        self.draw(py, |plays, frames| plays.reset(chosen.as_deref(), frames))
     }
 
-    /// Carries out one action of each play.
+    /// Executes one action per play.
     fn step(&mut self, py: Python<'_>, numbers: &Bound<'_, PyAny>) -> PyResult<()> {
         let numbers: PyReadonlyArrayDyn<'_, i64> = numbers.extract()?;
         let mut list = std::mem::take(&mut self.actions);
         let done = actions(&numbers, &mut list)
-            .and_then(|()| self.drawing(py, |plays, frames| plays.step(&list, frames)));
+            .and_then(|()| self.draw(py, |plays, frames| plays.step(&list, frames)));
         self.actions = list;
         done
     }
 
-    /// The states of all plays now.
+    /// Returns the current states of all plays.
     fn snapshot(&self) -> Snapshot {
         Snapshot(self.plays.snapshot())
     }
 
-    /// Goes to the states of a snapshot, play by play or as named.
+    /// Restores the states of a snapshot. With `plays`, play `i` gets the state of play `plays[i]`.
     fn restore(
         &mut self,
         py: Python<'_>,
         snapshot: &Snapshot,
         plays: Option<Vec<usize>>,
     ) -> PyResult<()> {
-        self.drawing(py, |vector, frames| {
+        self.draw(py, |vector, frames| {
             vector.restore(&snapshot.0, plays.as_deref(), frames)
         })
     }
 }
 
 impl Vector {
-    /// Lets the plays draw without holding up Python, then fills in the other arrays.
-    fn drawing(
+    /// Runs `draw` on the plays and the frame array, detached from the interpreter, then fills the
+    /// other arrays.
+    fn draw(
         &mut self,
         py: Python<'_>,
         draw: impl FnOnce(&mut rhae_vector::Vector, &mut [u8]) -> Result<(), VectorError> + Send,
@@ -177,11 +181,12 @@ impl Vector {
         let mut frames = self.frames.bind(py).try_readwrite()?;
         let (cells, plays) = (frames.as_slice_mut()?, &mut self.plays);
         py.detach(|| draw(plays, cells))
-            .map_err(|error| refused(&error))?;
-        self.report(py)
+            .map_err(|error| value_error(&error))?;
+        self.fill_arrays(py)
     }
 
-    fn report(&self, py: Python<'_>) -> PyResult<()> {
+    /// Copies the reports of all plays into the arrays.
+    fn fill_arrays(&self, py: Python<'_>) -> PyResult<()> {
         macro_rules! fill {
             ($($array:ident = |$report:ident| $value:expr;)*) => {$({
                 let mut array = self.$array.bind(py).try_readwrite()?;
@@ -211,6 +216,6 @@ impl Vector {
     }
 }
 
-fn refused(error: &VectorError) -> PyErr {
+fn value_error(error: &VectorError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

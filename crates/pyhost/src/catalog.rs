@@ -1,4 +1,4 @@
-//! Everything that can be played: the built-in environments and the games in a user's folders.
+//! The catalogue of the built-in environments and the games in a user's folders.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,27 +8,30 @@ use rhae_engine::{Environment, EnvironmentError, GameInfo};
 use rhae_games::UnknownGame;
 use rhae_session::{Builtin, Catalog, CatalogError};
 
-use crate::game::{Game, Setup};
+use crate::game::{Game, HostConfig};
 use crate::play::HostedPlay;
 use crate::pool::Pool;
 use crate::{GameFolder, HostError, Layers, Limits};
 
-/// Where games come from and how they are run.
+/// Options for [`Games::load`].
 #[derive(Clone, Debug)]
 pub struct GamesOptions {
-    /// Folders with games.
+    /// Folders that are searched for games.
     pub folders: Vec<PathBuf>,
-    /// The program that enters the sandbox by calling [`launch`](crate::launch), with its first arguments.
+    /// A program that calls [`launch`](crate::launch) with the arguments after these, for example
+    /// `rhae-sandboxed`.
     pub launcher: Vec<OsString>,
-    /// The Python that hosts games; one is looked for if none is named.
+    /// The Python interpreter for games. `None` searches for a suitable one.
     pub python: Option<PathBuf>,
-    /// Whether games are run even if the sandbox lacks what it should not lack.
+    /// Whether games run even if required layers of the sandbox are missing.
     pub unsafe_host: bool,
-    /// What a game's process may use.
     pub limits: Limits,
 }
 
-/// The built-in environments, and those of folders after them. Copies share the processes.
+/// The catalogue of the built-in environments, followed by the hosted games of the user's folders.
+///
+/// Clones share the pool of processes. Built-in environments run in this process; a hosted game
+/// runs in a sandboxed process, which is started when its first play is opened.
 #[derive(Clone)]
 pub struct Games {
     hosted: Vec<Arc<Game>>,
@@ -36,13 +39,18 @@ pub struct Games {
 }
 
 impl Games {
-    /// Reads the folders. No game is run, and no process started, before a play is opened.
+    /// Reads the folders. No process is started before a play is opened.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`GameFolder::find`], and [`HostError::DuplicateId`] if two games, or a game
+    /// and a built-in environment, have the same id.
     pub fn load(options: GamesOptions) -> Result<Self, HostError> {
         let mut hosted: Vec<Arc<Game>> = Vec::new();
         for folder in &options.folders {
             for folder in GameFolder::find(folder)? {
                 let id = folder.metadata.id.clone();
-                let one = if rhae_games::ALL
+                let existing = if rhae_games::ALL
                     .iter()
                     .any(|entry| entry.facts.id == id.as_str())
                 {
@@ -51,11 +59,11 @@ impl Games {
                     let twin = hosted.iter().find(|game| game.info.id == id);
                     twin.map(|game| format!("`{}`", game.folder.path.display()))
                 };
-                if let Some(one) = one {
-                    return Err(HostError::Twice {
+                if let Some(first) = existing {
+                    return Err(HostError::DuplicateId {
                         id,
-                        one,
-                        other: format!("`{}`", folder.path.display()),
+                        first,
+                        second: format!("`{}`", folder.path.display()),
                     });
                 }
                 hosted.push(Arc::new(Game {
@@ -64,7 +72,7 @@ impl Games {
                 }));
             }
         }
-        // As in the toolkit, the newest version is the one that was downloaded last.
+        // As in the toolkit, the version that was downloaded last is the newest.
         let date = |game: &Game| game.folder.metadata.date_downloaded.clone();
         hosted.sort_by_cached_key(|game| {
             (
@@ -82,33 +90,44 @@ impl Games {
         } = options;
         Ok(Self {
             hosted,
-            pool: Arc::new(Pool::new(Setup::new(launcher, python, unsafe_host, limits))),
+            pool: Arc::new(Pool::new(HostConfig::new(
+                launcher,
+                python,
+                unsafe_host,
+                limits,
+            ))),
         })
     }
 
-    /// The folders of games from outside, in the order of the list.
+    /// Returns the folders of the hosted games, in the order of the list.
     pub fn folders(&self) -> impl Iterator<Item = &GameFolder> {
         self.hosted.iter().map(|game| &game.folder)
     }
 
-    /// Whether games from outside can be run here at all: an error is no fault of theirs.
+    /// Checks that the system can run the hosted games: the required layers of the sandbox and, for
+    /// Python games, an interpreter with an engine.
+    ///
+    /// # Errors
+    ///
+    /// [`HostError::SandboxIncomplete`], [`HostError::NoPython`] or [`HostError::Launcher`]. The
+    /// games are not at fault.
     pub fn ready(&self) -> Result<(), HostError> {
-        let setup = &self.pool.setup;
+        let config = &self.pool.config;
         if !self.hosted.is_empty() {
-            setup.sandboxed()?;
+            config.check_sandbox()?;
         }
         if self.hosted.iter().any(|game| game.folder.source.is_some()) {
-            setup.with_engine()?;
+            config.python_with_engine()?;
         }
         Ok(())
     }
 
-    /// The layers of the sandbox that this system has.
+    /// Returns the layers of the sandbox that this system provides.
     pub fn layers(&self) -> Result<Layers, HostError> {
-        self.pool.setup.layers()
+        self.pool.config.layers()
     }
 
-    /// The hosted game with this name: the full id, or four characters for the newest version.
+    /// Finds a hosted game by its full id or, for an id without version, its newest version.
     fn hosted(&self, name: &str) -> Option<&Arc<Game>> {
         let name = name.to_ascii_lowercase();
         let exact = self
@@ -136,7 +155,9 @@ impl Catalog for Games {
     fn find(&self, name: &str) -> Result<GameInfo, CatalogError> {
         match self.hosted(name) {
             Some(game) => Ok(game.info.clone()),
-            None => Builtin.find(name).map_err(|error| self.nearest(error)),
+            None => Builtin
+                .find(name)
+                .map_err(|error| self.with_suggestion(error)),
         }
     }
 
@@ -145,7 +166,7 @@ impl Catalog for Games {
             Some(game) => Ok(Box::new(HostedPlay::open(&self.pool, game, seed)?)),
             None => Builtin
                 .open(name, seed)
-                .map_err(|error| self.nearest(error)),
+                .map_err(|error| self.with_suggestion(error)),
         }
     }
 
@@ -160,8 +181,8 @@ impl Catalog for Games {
 }
 
 impl Games {
-    /// An unknown name with the nearest one, where a folder has one that differs in a single character.
-    fn nearest(&self, error: CatalogError) -> CatalogError {
+    /// Adds a suggestion to an unknown name: a hosted game whose id differs in a single character.
+    fn with_suggestion(&self, error: CatalogError) -> CatalogError {
         let CatalogError::Unknown(UnknownGame { name, nearest, .. }) = error else {
             return error;
         };
@@ -169,7 +190,7 @@ impl Games {
             id.len() == name.len()
                 && id.bytes().zip(name.bytes()).filter(|(a, b)| a != b).count() == 1
         };
-        let near = self
+        let similar = self
             .hosted
             .iter()
             .find(|game| differs(game.info.id.as_str()) || differs(game.info.id.base()));
@@ -179,7 +200,7 @@ impl Games {
             ""
         };
         UnknownGame {
-            nearest: near.map(|game| game.info.id.to_string()).or(nearest),
+            nearest: similar.map(|game| game.info.id.to_string()).or(nearest),
             name,
             hint,
         }

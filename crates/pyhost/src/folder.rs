@@ -1,4 +1,5 @@
-//! Folders of games as the official toolkit lays them out: any folder below the one named that holds a `metadata.json`.
+//! Folders of games in the layout of the official toolkit: any folder below the given one that
+//! contains a `metadata.json`.
 
 use std::fs;
 use std::io::Read;
@@ -6,42 +7,47 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::{Fetched, HostError, Metadata};
+use crate::{FetchRecord, HostError, Metadata};
 
 const METADATA: &str = "metadata.json";
-/// How deep, and how far, folders are searched.
-const DEEPEST: usize = 8;
-const MOST_FOLDERS: usize = 20_000;
-/// The largest file that belongs to a game, and all of its files together.
-const LARGEST_FILE: u64 = 16 << 20;
-const LARGEST_GAME: u64 = 64 << 20;
+/// The depth to which folders are searched.
+const MAX_DEPTH: usize = 8;
+/// The maximum number of folders that are searched, and of files and folders of one game.
+const MAX_FOLDERS: usize = 20_000;
+const MAX_FILE_BYTES: u64 = 16 << 20;
+const MAX_GAME_BYTES: u64 = 64 << 20;
 
-/// A game on disk.
+/// A hosted game on disk.
 #[derive(Clone, Debug)]
 pub struct GameFolder {
-    /// Where it is, as an absolute path.
+    /// The absolute path of the folder.
     pub path: PathBuf,
-    /// What it says of itself.
     pub metadata: Metadata,
-    /// The Python source; `None` for a program that speaks the protocol itself.
+    /// The Python source, or `None` for a program that implements the protocol itself.
     pub source: Option<PathBuf>,
-    /// The checksum of all that the game consists of.
+    /// SHA-256 of the source, or of all files of a program. A snapshot is valid only for the same
+    /// checksum.
     pub(crate) checksum: [u8; 32],
-    /// Files that were changed since they were fetched, and where from.
+    /// One message per file that was changed or removed since it was downloaded.
     pub changed: Vec<String>,
 }
 
 impl GameFolder {
-    /// All games below a folder, sorted by their paths. Links to folders are not followed.
+    /// Finds all games below a folder, sorted by path. Symbolic links to folders are not followed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if any game is malformed ([`HostError::Metadata`], [`HostError::NoSource`]), cannot be
+    /// read ([`HostError::File`]), or exceeds a limit ([`HostError::TooLarge`]).
     pub fn find(folder: &Path) -> Result<Vec<Self>, HostError> {
         let root = folder.canonicalize().map_err(failed("find", folder))?;
-        let (mut found, mut waiting, mut seen) = (Vec::new(), vec![(root, 0)], 0);
-        while let Some((path, depth)) = waiting.pop() {
-            seen += 1;
-            if seen > MOST_FOLDERS {
+        let (mut found, mut pending, mut visited) = (Vec::new(), vec![(root, 0)], 0);
+        while let Some((path, depth)) = pending.pop() {
+            visited += 1;
+            if visited > MAX_FOLDERS {
                 return Err(HostError::TooLarge {
                     folder: folder.to_owned(),
-                    problem: "more folders than are searched for games",
+                    problem: "more than 20,000 folders",
                 });
             }
             if path.join(METADATA).is_file() {
@@ -49,8 +55,8 @@ impl GameFolder {
             }
             for entry in fs::read_dir(&path).map_err(failed("read", &path))? {
                 let entry = entry.map_err(failed("read", &path))?;
-                if depth < DEEPEST && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    waiting.push((entry.path(), depth + 1));
+                if depth < MAX_DEPTH && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    pending.push((entry.path(), depth + 1));
                 }
             }
         }
@@ -72,8 +78,8 @@ impl GameFolder {
             Some(source) => Sha256::digest(read_bytes(source)?).into(),
             None => checksum_of_all(path)?,
         };
-        let changed =
-            Fetched::read(path)?.map_or_else(|| Ok(Vec::new()), |fetched| fetched.changes(path))?;
+        let changed = FetchRecord::read(path)?
+            .map_or_else(|| Ok(Vec::new()), |fetched| fetched.changes(path))?;
         Ok(Self {
             path: path.to_owned(),
             metadata,
@@ -83,13 +89,13 @@ impl GameFolder {
         })
     }
 
-    /// The text of the Python source, if it has one.
+    /// Reads the Python source, if there is one.
     pub(crate) fn source_text(&self) -> Result<Option<String>, HostError> {
         self.source.as_deref().map(read_text).transpose()
     }
 }
 
-/// The file of a class, in lower case or as the class is written.
+/// Finds the source file of a class, named in lower case or like the class.
 fn source_of(folder: &Path, class_name: &str) -> Result<PathBuf, HostError> {
     let expected = format!("{}.py", class_name.to_ascii_lowercase());
     let names = [expected.clone(), format!("{class_name}.py")];
@@ -103,24 +109,24 @@ fn source_of(folder: &Path, class_name: &str) -> Result<PathBuf, HostError> {
     })
 }
 
-/// The checksum of all files below a folder, names included.
+/// Computes a checksum over the names and contents of all files below a folder.
 fn checksum_of_all(folder: &Path) -> Result<[u8; 32], HostError> {
-    let (mut files, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(path) = waiting.pop() {
+    let (mut files, mut pending) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(path) = pending.pop() {
         for entry in fs::read_dir(&path).map_err(failed("read", &path))? {
             let entry = entry.map_err(failed("read", &path))?;
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && entry.file_name() != "__pycache__" => {
-                    waiting.push(entry.path())
+                    pending.push(entry.path())
                 }
                 Ok(kind) if kind.is_file() => files.push(entry.path()),
                 _ => {}
             }
         }
-        if files.len() + waiting.len() > MOST_FOLDERS {
+        if files.len() + pending.len() > MAX_FOLDERS {
             return Err(HostError::TooLarge {
                 folder: folder.to_owned(),
-                problem: "more files than a game may have",
+                problem: "more than 20,000 files",
             });
         }
     }
@@ -129,10 +135,10 @@ fn checksum_of_all(folder: &Path) -> Result<[u8; 32], HostError> {
     for file in files {
         let bytes = read_bytes(&file)?;
         total += bytes.len() as u64;
-        if total > LARGEST_GAME {
+        if total > MAX_GAME_BYTES {
             return Err(HostError::TooLarge {
                 folder: folder.to_owned(),
-                problem: "more than 64 MiB of one game",
+                problem: "a game of more than 64 MiB",
             });
         }
         let name = file.strip_prefix(folder).unwrap_or(&file);
@@ -143,15 +149,15 @@ fn checksum_of_all(folder: &Path) -> Result<[u8; 32], HostError> {
     Ok(hasher.finalize().into())
 }
 
-/// Reads a file of bounded size.
+/// Reads a file of at most [`MAX_FILE_BYTES`].
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, HostError> {
     let mut bytes = Vec::new();
     let opened = fs::File::open(path).map_err(failed("read", path))?;
     opened
-        .take(LARGEST_FILE + 1)
+        .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(failed("read", path))?;
-    if bytes.len() as u64 > LARGEST_FILE {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(HostError::TooLarge {
             folder: path.to_owned(),
             problem: "more than 16 MiB",
@@ -163,18 +169,22 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, HostError> {
 pub(crate) fn read_text(path: &Path) -> Result<String, HostError> {
     let invalid = |_| HostError::Metadata {
         file: path.to_owned(),
-        problem: "it is not UTF-8 text".to_owned(),
+        problem: "the file is not UTF-8 text".to_owned(),
     };
     String::from_utf8(read_bytes(path)?).map_err(invalid)
 }
 
-/// An error about a file.
+/// Returns a closure that wraps an I/O error about a file.
 pub(crate) fn failed(
-    what: &'static str,
+    operation: &'static str,
     path: &Path,
 ) -> impl FnOnce(std::io::Error) -> HostError + use<> {
     let path = path.to_owned();
-    move |error| HostError::File { what, path, error }
+    move |error| HostError::File {
+        operation,
+        path,
+        error,
+    }
 }
 
 #[cfg(test)]
@@ -191,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_found_at_any_depth_in_a_fixed_order() {
+    fn games_are_found_at_any_depth_and_sorted() {
         let root = tempfile::tempdir().unwrap();
         game(
             root.path(),

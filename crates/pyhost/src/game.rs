@@ -1,4 +1,4 @@
-//! A game from outside and how its process is started.
+//! A hosted game and the command that starts its process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ use std::sync::OnceLock;
 use rhae_engine::GameInfo;
 
 use crate::python::Python;
-use crate::sandbox::{Layers, Order};
+use crate::sandbox::{Layers, SandboxSpec};
 use crate::{GameFolder, HostError, Limits};
 
-/// What a game's process finds in its environment: nothing of the user's, and what makes it reproducible.
+/// The environment variables of a game's process. None comes from the user, and the settings make
+/// the game reproducible.
 const ENVIRONMENT: [(&str, &str); 8] = [
     ("PATH", "/usr/bin:/bin"),
     ("LANG", "C.UTF-8"),
@@ -22,31 +23,31 @@ const ENVIRONMENT: [(&str, &str); 8] = [
     ("OMP_NUM_THREADS", "1"),
     ("MKL_NUM_THREADS", "1"),
 ];
-/// A process that has used this much is ended; its plays go on in another.
+/// The CPU time after which a process is killed. Its plays continue in another process.
 const CPU_SECONDS: u64 = 10 * 60 * 60;
 
-/// A game from outside.
+/// A hosted game.
 #[derive(Clone, Debug)]
 pub(crate) struct Game {
     pub(crate) info: GameInfo,
     pub(crate) folder: GameFolder,
 }
 
-/// How processes of games are started.
+/// How the processes of games are started.
 #[derive(Debug)]
-pub(crate) struct Setup {
-    /// The program that enters the sandbox, with its first arguments.
+pub(crate) struct HostConfig {
+    /// The launcher program with its first arguments.
     pub(crate) launcher: Vec<OsString>,
-    /// The interpreter, if one was named.
+    /// The interpreter that the user selected.
     pub(crate) python: Option<PathBuf>,
-    /// Whether games are run without the layers that the system lacks.
+    /// Whether games run even if required layers of the sandbox are missing.
     pub(crate) unsafe_host: bool,
     pub(crate) limits: Limits,
     found: OnceLock<Result<Python, String>>,
     layers: OnceLock<Result<Layers, String>>,
 }
 
-impl Setup {
+impl HostConfig {
     pub(crate) fn new(
         launcher: Vec<OsString>,
         python: Option<PathBuf>,
@@ -63,7 +64,7 @@ impl Setup {
         }
     }
 
-    /// The interpreter, looked for once.
+    /// Returns the interpreter. It is searched for once.
     fn python(&self) -> Result<&Python, HostError> {
         let found = self
             .found
@@ -73,53 +74,55 @@ impl Setup {
             .map_err(|reason| HostError::NoPython(reason.clone()))
     }
 
-    /// The layers of the sandbox that this system has, tried once.
+    /// Returns the layers of the sandbox that this system provides. The launcher is run once to
+    /// find out.
     pub(crate) fn layers(&self) -> Result<Layers, HostError> {
-        let order = Order {
+        let spec = SandboxSpec {
             program: Vec::new(),
-            ..self.order(Vec::new(), Vec::new())
+            ..self.sandbox_spec(Vec::new(), Vec::new())
         };
         let layers = self.layers.get_or_init(|| {
             let output = self
-                .launcher(&order)
+                .launcher(&spec)
                 .output()
                 .map_err(|error| error.to_string())?;
-            let told = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            serde_json::from_slice(&output.stdout).map_err(|_| told())
+            let stderr = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            serde_json::from_slice(&output.stdout).map_err(|_| stderr())
         });
         layers.clone().map_err(HostError::Launcher)
     }
 
-    /// The interpreter, if it has an engine that games run on.
-    pub(crate) fn with_engine(&self) -> Result<&Python, HostError> {
+    /// Returns the interpreter if it has an engine for games.
+    pub(crate) fn python_with_engine(&self) -> Result<&Python, HostError> {
         let python = self.python()?;
         if python.engine.is_none() {
             return Err(HostError::NoPython(format!(
-                "`{}` has neither of the packages `rhae` and `arcengine`, on which games run: install one, as with `pip install \
-                 arcengine`, or name another Python with --python",
+                "`{}` has neither the package `rhae` nor `arcengine`, which hosted games need: install one, for example with \
+                 `pip install arcengine`, or select another Python with --python",
                 python.executable.display()
             )));
         }
         Ok(python)
     }
 
-    /// Whether the sandbox holds, or the user does without it.
-    pub(crate) fn sandboxed(&self) -> Result<(), HostError> {
+    /// Checks that all required layers are available, unless the user waived them.
+    pub(crate) fn check_sandbox(&self) -> Result<(), HostError> {
         match self.layers()?.missing() {
             missing if missing.is_empty() || self.unsafe_host => Ok(()),
-            missing => Err(HostError::Unsafe(missing.join(", "))),
+            missing => Err(HostError::SandboxIncomplete(missing.join(", "))),
         }
     }
 
-    /// The command that starts a game's process.
+    /// Builds the command that starts a game's process through the launcher.
     pub(crate) fn command(&self, game: &Game) -> Result<Command, HostError> {
-        self.sandboxed()?;
+        self.check_sandbox()?;
         let folder = &game.folder;
         let (program, read) = match (&folder.source, &folder.metadata.command) {
             (Some(source), _) => {
-                let python = self.with_engine()?;
+                let python = self.python_with_engine()?;
                 let mut program = vec![python.executable.clone().into_os_string()];
-                // The host ends itself a little later than Rhae would end it, in case Rhae is gone.
+                // The host kills itself slightly later than Rhae would, in case Rhae itself is
+                // gone.
                 program.extend(python.arguments(
                     source,
                     &folder.metadata.class_name,
@@ -130,7 +133,7 @@ impl Setup {
             (None, Some(words)) => self.program(folder, words)?,
             (None, None) => unreachable!("a folder has a source or a command"),
         };
-        let mut command = self.launcher(&self.order(
+        let mut command = self.launcher(&self.sandbox_spec(
             program,
             read.into_iter().chain([folder.path.clone()]).collect(),
         ));
@@ -141,13 +144,16 @@ impl Setup {
         Ok(command)
     }
 
-    /// A program that speaks the protocol itself, and what it needs to be read.
+    /// Returns the command line of a program that implements the protocol itself, and the files
+    /// that it must be able to read.
     fn program(
         &self,
         folder: &GameFolder,
         words: &[String],
     ) -> Result<(Vec<OsString>, Vec<PathBuf>), HostError> {
-        let (name, rest) = words.split_first().expect("the metadata has been checked");
+        let (name, rest) = words
+            .split_first()
+            .expect("the metadata parser rejects an empty command");
         let rest = rest.iter().map(OsString::from);
         if name == "python" {
             let python = self.python()?;
@@ -178,8 +184,8 @@ impl Setup {
         ))
     }
 
-    fn order(&self, program: Vec<OsString>, read: Vec<PathBuf>) -> Order {
-        Order {
+    fn sandbox_spec(&self, program: Vec<OsString>, read: Vec<PathBuf>) -> SandboxSpec {
+        SandboxSpec {
             read,
             memory_mb: self.limits.memory_mb,
             cpu_seconds: CPU_SECONDS,
@@ -188,18 +194,18 @@ impl Setup {
         }
     }
 
-    fn launcher(&self, order: &Order) -> Command {
+    fn launcher(&self, spec: &SandboxSpec) -> Command {
         let (program, first) = self
             .launcher
             .split_first()
-            .expect("a launcher is a program");
+            .expect("the launcher has at least a program name");
         let mut command = Command::new(program);
-        command.args(first).args(order.to_arguments());
+        command.args(first).args(spec.to_arguments());
         command
     }
 }
 
-/// A program that the user could start by its name.
+/// Searches the user's `PATH` for a program.
 fn on_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders)

@@ -1,7 +1,7 @@
-//! A game's process: one request at a time, each with a deadline.
+//! A game's process, which handles one request at a time, each with a deadline.
 //!
-//! **Invariant:** whatever the process does (hang, die, write rubbish), a request returns in time, and after the first
-//! failure the process is ended and no further request reaches it.
+//! **Invariant:** whatever the process does (hang, crash, write garbage), a request returns in
+//! bounded time. After the first failure the process is killed and receives no further request.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,22 +15,23 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::sandbox::REFUSED;
-use crate::wire::{LONGEST, PROTOCOL, Reply, Request, clean};
+use crate::sandbox::SETUP_FAILED;
+use crate::wire::{MAX_MESSAGE_BYTES, PROTOCOL, Reply, Request, sanitize};
 
-/// How long a process may take to come up: an interpreter on a busy machine reads a lot of files.
-const STARTING: Duration = Duration::from_secs(60);
-/// How long a process that has closed its pipe is waited for, to learn how it ended.
-const PARTING: Duration = Duration::from_millis(500);
-/// How much is kept of what a process wrote to its standard error.
-const LAST_WORDS: usize = 2000;
+/// How long a process may take to start: on a busy machine an interpreter reads many files.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long to wait for the exit status of a process that has closed its pipe.
+const EXIT_WAIT: Duration = Duration::from_millis(500);
+/// The number of bytes kept from the end of a process's standard error.
+const STDERR_TAIL_BYTES: usize = 2000;
 
-/// What a game's process may use.
+/// The resources that a game's process may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// How long one action may take, and with it all that a process computes for it: it has one thread.
+    /// The time limit of one request. Because a process has a single thread, this also limits its
+    /// CPU time per action.
     pub action: Duration,
-    /// The memory of a process, in MiB of address space.
+    /// The memory limit of a process, in MiB of address space.
     pub memory_mb: u64,
 }
 
@@ -43,25 +44,25 @@ impl Default for Limits {
     }
 }
 
-/// Why a request has no answer.
+/// The reason why a request has no regular response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// The process cannot do that; the play goes on.
-    Impossible(String),
-    /// The play is over.
-    Play(String),
-    /// The process had ended before it was asked, through no fault of this play.
-    Gone,
+pub(crate) enum RequestError {
+    /// The process does not support the request; the play continues.
+    Unsupported(String),
+    /// The game failed, and the play is over.
+    PlayFailed(String),
+    /// The process had ended before the request, so this play is not at fault.
+    ProcessGone,
 }
 
-/// A process, shared by the plays in it.
+/// A process and the plays that share it.
 pub(crate) struct Host {
     process: Mutex<Process>,
     dead: AtomicBool,
-    /// How many plays are in it.
+    /// The number of plays in the process.
     pub(crate) plays: AtomicUsize,
     next: AtomicU32,
-    /// Plays to be closed with the next request.
+    /// Plays whose CLOSE is sent along with the next request.
     closing: Mutex<Vec<u32>>,
     limit: Duration,
     pid: u32,
@@ -74,7 +75,7 @@ struct Process {
     errors: Arc<Errors>,
 }
 
-/// The end of what a process wrote to its standard error.
+/// The tail of a process's standard error.
 #[derive(Default)]
 struct Errors {
     tail: Mutex<Vec<u8>>,
@@ -82,7 +83,7 @@ struct Errors {
 }
 
 impl Host {
-    /// Starts a process and waits until it is ready.
+    /// Starts a process and waits until it is ready. `limit` is the time limit of later requests.
     pub(crate) fn start(mut command: Command, limit: Duration) -> Result<Self, String> {
         command
             .stdin(Stdio::piped())
@@ -91,8 +92,8 @@ impl Host {
             .process_group(0);
         let mut child = command
             .spawn()
-            .map_err(|error| format!("its process cannot be started: {error}"))?;
-        let (Some(input), Some(output), Some(said)) =
+            .map_err(|error| format!("cannot start its process: {error}"))?;
+        let (Some(input), Some(output), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err("its process has no pipes".to_owned());
@@ -104,21 +105,21 @@ impl Host {
             output,
             errors: Arc::clone(&errors),
         };
-        let unblocked =
-            unblock(process.input.as_fd()).and_then(|()| unblock(process.output.as_fd()));
-        unblocked.map_err(|error| format!("its pipes cannot be set up: {error}"))?;
+        let unblocked = set_nonblocking(process.input.as_fd())
+            .and_then(|()| set_nonblocking(process.output.as_fd()));
+        unblocked.map_err(|error| format!("cannot set up the pipes of its process: {error}"))?;
         std::thread::Builder::new()
             .name("game-errors".to_owned())
-            .spawn(move || listen(said, &errors))
-            .map_err(|error| format!("no thread can be started: {error}"))?;
-        match process.ask(&[], Request::Hello, STARTING) {
+            .spawn(move || collect_stderr(stderr, &errors))
+            .map_err(|error| format!("cannot start a thread: {error}"))?;
+        match process.request(&[], Request::Hello, START_TIMEOUT) {
             Ok(Reply::Ready(PROTOCOL, _)) => {}
             Ok(Reply::Ready(other, _)) => {
                 return Err(format!(
-                    "its process speaks version {other} of the protocol, and this software version {PROTOCOL}"
+                    "its process uses version {other} of the protocol, but this software needs version {PROTOCOL}"
                 ));
             }
-            Ok(_) => return Err(broken("expected READY first")),
+            Ok(_) => return Err(protocol_error("expected READY first")),
             Err(reason) => return Err(reason),
         }
         Ok(Self {
@@ -132,15 +133,15 @@ impl Host {
         })
     }
 
-    /// The memory that the process holds, where the system tells.
+    /// Returns the resident memory of the process, or `None` if the system does not report it.
     pub(crate) fn memory_bytes(&self) -> Option<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).ok()?;
         let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
         Some(pages * rustix::param::page_size() as u64)
     }
 
-    /// A number for a new play.
-    pub(crate) fn number(&self) -> u32 {
+    /// Returns an unused id for a new play.
+    pub(crate) fn next_play_id(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -148,44 +149,44 @@ impl Host {
         self.dead.load(Ordering::Acquire)
     }
 
-    /// Lets a play be closed with the next request; nobody waits for that.
+    /// Schedules a play to be closed with the next request. There is no response to wait for.
     pub(crate) fn close(&self, play: u32) {
         lock(&self.closing).push(play);
     }
 
-    /// Asks, and waits for the answer as long as one action may take.
-    pub(crate) fn ask(&self, request: Request<'_>) -> Result<Reply, Trouble> {
+    /// Sends a request and waits for the response, at most for the time limit of one action.
+    pub(crate) fn request(&self, request: Request<'_>) -> Result<Reply, RequestError> {
         let mut process = lock(&self.process);
         if self.is_dead() {
-            return Err(Trouble::Gone);
+            return Err(RequestError::ProcessGone);
         }
         if !matches!(process.child.try_wait(), Ok(None)) {
             self.dead.store(true, Ordering::Release);
-            return Err(Trouble::Gone);
+            return Err(RequestError::ProcessGone);
         }
         let closing = std::mem::take(&mut *lock(&self.closing));
-        match process.ask(&closing, request, self.limit) {
-            Ok(Reply::Failed(reason)) => Err(Trouble::Play(reason)),
-            Ok(Reply::Impossible(reason)) => Err(Trouble::Impossible(reason)),
+        match process.request(&closing, request, self.limit) {
+            Ok(Reply::Failed(reason)) => Err(RequestError::PlayFailed(reason)),
+            Ok(Reply::Unsupported(reason)) => Err(RequestError::Unsupported(reason)),
             Ok(reply) => Ok(reply),
             Err(reason) => {
                 self.dead.store(true, Ordering::Release);
-                Err(Trouble::Play(reason))
+                Err(RequestError::PlayFailed(reason))
             }
         }
     }
 
-    /// Ends the process because of an answer that does not fit its request.
-    pub(crate) fn reject(&self, what: &str) -> Trouble {
+    /// Kills the process because its response does not match the request.
+    pub(crate) fn reject(&self, detail: &str) -> RequestError {
         self.dead.store(true, Ordering::Release);
-        lock(&self.process).end();
-        Trouble::Play(broken(what))
+        lock(&self.process).kill();
+        RequestError::PlayFailed(protocol_error(detail))
     }
 }
 
 impl Process {
-    /// One request and its answer. After an error the process is ended.
-    fn ask(
+    /// Sends a request and reads the response. Kills the process after an error.
+    fn request(
         &mut self,
         closing: &[u32],
         request: Request<'_>,
@@ -197,60 +198,63 @@ impl Process {
             .flat_map(|&play| Request::Close { play }.to_bytes())
             .collect();
         bytes.extend(request.to_bytes());
-        let answered = self
+        let reply = self
             .write(&bytes, deadline)
             .and_then(|()| self.read(deadline));
-        answered.map_err(|trouble| {
-            let reason = match trouble {
-                Pipe::Late => format!("the game gave no answer within {} s", limit.as_secs_f64()),
-                Pipe::Rubbish(what) => broken(&what),
-                Pipe::Closed => self.parting(),
+        reply.map_err(|error| {
+            let reason = match error {
+                PipeError::Timeout => {
+                    format!("the game did not respond within {} s", limit.as_secs_f64())
+                }
+                PipeError::Protocol(detail) => protocol_error(&detail),
+                PipeError::Closed => self.exit_reason(),
             };
-            self.end();
+            self.kill();
             reason
         })
     }
 
-    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), Pipe> {
+    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), PipeError> {
         while !bytes.is_empty() {
             wait(self.input.as_fd(), PollFlags::OUT, deadline)?;
             match self.input.write(bytes) {
                 Ok(count) => bytes = &bytes[count..],
-                Err(error) if is_passing(&error) => {}
-                Err(_) => return Err(Pipe::Closed),
+                Err(error) if is_transient(&error) => {}
+                Err(_) => return Err(PipeError::Closed),
             }
         }
         Ok(())
     }
 
-    fn read(&mut self, deadline: Instant) -> Result<Reply, Pipe> {
+    fn read(&mut self, deadline: Instant) -> Result<Reply, PipeError> {
         let mut head = [0; 4];
         self.fill(&mut head, deadline)?;
         let length = usize::try_from(u32::from_le_bytes(head)).unwrap_or(usize::MAX);
-        if !(1..=LONGEST).contains(&length) {
-            return Err(Pipe::Rubbish(format!("a message of {length} bytes")));
+        if !(1..=MAX_MESSAGE_BYTES).contains(&length) {
+            return Err(PipeError::Protocol(format!("a message of {length} bytes")));
         }
         let mut message = vec![0; length];
         self.fill(&mut message, deadline)?;
-        Reply::parse(&message).map_err(Pipe::Rubbish)
+        Reply::parse(&message).map_err(PipeError::Protocol)
     }
 
-    fn fill(&mut self, mut room: &mut [u8], deadline: Instant) -> Result<(), Pipe> {
+    fn fill(&mut self, mut room: &mut [u8], deadline: Instant) -> Result<(), PipeError> {
         while !room.is_empty() {
             wait(self.output.as_fd(), PollFlags::IN, deadline)?;
             match self.output.read(room) {
-                Ok(0) => return Err(Pipe::Closed),
+                Ok(0) => return Err(PipeError::Closed),
                 Ok(count) => room = &mut room[count..],
-                Err(error) if is_passing(&error) => {}
-                Err(_) => return Err(Pipe::Closed),
+                Err(error) if is_transient(&error) => {}
+                Err(_) => return Err(PipeError::Closed),
             }
         }
         Ok(())
     }
 
-    /// How a process ended that has closed its pipe, with the last it said.
-    fn parting(&mut self) -> String {
-        let deadline = Instant::now() + PARTING;
+    /// Describes how a process that has closed its pipe ended, with the last line of its standard
+    /// error.
+    fn exit_reason(&mut self) -> String {
+        let deadline = Instant::now() + EXIT_WAIT;
         let mut status = None;
         while Instant::now() < deadline
             && !(status.is_some() && self.errors.ended.load(Ordering::Acquire))
@@ -259,20 +263,20 @@ impl Process {
             std::thread::sleep(Duration::from_millis(2));
         }
         let tail = String::from_utf8_lossy(&lock(&self.errors.tail)).into_owned();
-        let last = tail.lines().map(clean).rfind(|line| !line.is_empty());
+        let last = tail.lines().map(sanitize).rfind(|line| !line.is_empty());
         match (status, last) {
-            (Some(status), Some(said)) if status.code() == Some(REFUSED.into()) => said,
-            (Some(status), Some(said)) => {
+            (Some(status), Some(stderr)) if status.code() == Some(SETUP_FAILED.into()) => stderr,
+            (Some(status), Some(stderr)) => {
                 format!(
-                    "the game's process ended ({status}); the last it said on standard error: `{said}`"
+                    "the game's process ended ({status}); last line of its standard error: `{stderr}`"
                 )
             }
             (Some(status), None) => format!("the game's process ended ({status})"),
-            (None, _) => "the game's process closed its pipe but goes on running".to_owned(),
+            (None, _) => "the game's process closed its pipe but is still running".to_owned(),
         }
     }
 
-    fn end(&mut self) {
+    fn kill(&mut self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -282,61 +286,61 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A process that was waited for has left its number to others.
+        // After a successful wait the pid may belong to another process.
         if matches!(self.child.try_wait(), Ok(None)) {
-            self.end();
+            self.kill();
         }
     }
 }
 
-/// What can happen on a pipe.
-enum Pipe {
-    Late,
+/// A failure to exchange a message over the pipes.
+enum PipeError {
+    Timeout,
     Closed,
-    Rubbish(String),
+    Protocol(String),
 }
 
-fn broken(what: &str) -> String {
-    format!("the game's process broke the protocol: {what}")
+fn protocol_error(detail: &str) -> String {
+    format!("the game's process broke the protocol: {detail}")
 }
 
-fn unblock(pipe: BorrowedFd<'_>) -> rustix::io::Result<()> {
+fn set_nonblocking(pipe: BorrowedFd<'_>) -> rustix::io::Result<()> {
     fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)
 }
 
-fn is_passing(error: &std::io::Error) -> bool {
+fn is_transient(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Waits until something can be done on a pipe.
-fn wait(pipe: BorrowedFd<'_>, what: PollFlags, deadline: Instant) -> Result<(), Pipe> {
+/// Waits until a pipe is ready for `events`.
+fn wait(pipe: BorrowedFd<'_>, events: PollFlags, deadline: Instant) -> Result<(), PipeError> {
     loop {
         let left = deadline
             .checked_duration_since(Instant::now())
-            .ok_or(Pipe::Late)?;
-        let left = Timespec::try_from(left).map_err(|_| Pipe::Late)?;
-        match poll(&mut [PollFd::from_borrowed_fd(pipe, what)], Some(&left)) {
-            Ok(0) => return Err(Pipe::Late),
+            .ok_or(PipeError::Timeout)?;
+        let left = Timespec::try_from(left).map_err(|_| PipeError::Timeout)?;
+        match poll(&mut [PollFd::from_borrowed_fd(pipe, events)], Some(&left)) {
+            Ok(0) => return Err(PipeError::Timeout),
             Ok(_) => return Ok(()),
             Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return Err(Pipe::Closed),
+            Err(_) => return Err(PipeError::Closed),
         }
     }
 }
 
-/// Reads what a process writes to its standard error for as long as it lives, and keeps the end of it.
-fn listen(mut said: ChildStderr, errors: &Errors) {
+/// Reads a process's standard error until it is closed and keeps the tail.
+fn collect_stderr(mut stderr: ChildStderr, errors: &Errors) {
     let mut room = [0; 4096];
-    while let Ok(count @ 1..) = said.read(&mut room) {
+    while let Ok(count @ 1..) = stderr.read(&mut room) {
         let mut tail = lock(&errors.tail);
         tail.extend_from_slice(&room[..count]);
-        let surplus = tail.len().saturating_sub(LAST_WORDS);
+        let surplus = tail.len().saturating_sub(STDERR_TAIL_BYTES);
         tail.drain(..surplus);
     }
     errors.ended.store(true, Ordering::Release);
 }
 
-/// Nothing that holds these locks leaves half a change when it panics.
+/// Locks a mutex and ignores poisoning: no holder leaves the data inconsistent when it panics.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

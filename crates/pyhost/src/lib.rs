@@ -1,15 +1,70 @@
-//! Games from outside: Python files written for the official engine, and programs in any language, each in a sandboxed process
-//! behind the [`Environment`](rhae_engine::Environment) interface.
+//! Hosted games: Python games written for the official engine, and programs in any language, each
+//! in a sandboxed process behind the [`Environment`](rhae_engine::Environment) interface.
 //!
-//! * [`Games`] is the catalogue of everything that can be played: the built-in environments and the folders of a user.
-//! * [`launch`] is the program that enters the sandbox and becomes the game's interpreter.
-//! * docs/hosting.md describes the folders, the protocol and the sandbox.
+//! | item | role |
+//! | --- | --- |
+//! | [`Games`] | the catalogue of the built-in environments and the games in a user's folders |
+//! | [`GameFolder`], [`Metadata`] | a game on disk |
+//! | [`Limits`] | the time and memory that a game may use |
+//! | [`launch`] | the launcher, which enters the sandbox and becomes the interpreter |
+//! | [`Layers`] | which layers of the sandbox the system provides |
+//! | [`FetchRecord`] | the files that were downloaded from a server, with their checksums |
 //!
-//! **Invariant:** foreign code runs only in processes of its own, which are started through the launcher. A game can end its own
-//! play, with a reason, and nothing else. **Boundary:** knows no terminal, no HTTP and no scores.
+//! A play sends each action to the game's process over a pipe and waits for the observation. Plays
+//! of one game share a few processes. `docs/hosting.md` describes the folders, the protocol and the
+//! sandbox.
+//!
+//! # Invariants
+//!
+//! - Foreign code runs only in separate processes, which are started through the launcher.
+//! - A request to a process returns in bounded time, whatever the process does.
+//! - A faulty game fails its own play, with a reason. Other plays in the same process are rebuilt
+//!   from their actions in a new process.
+//!
+//! # Protection
+//!
+//! With the required layers ([`Layers::missing`] is empty), a game cannot read or change the user's
+//! files, use the network, start or signal processes, exceed its memory limit, or hang its caller.
+//! The sandbox does **not** protect against flaws in the kernel or against timing side channels. It
+//! does not isolate plays of one game from each other, because they share processes. A game can
+//! read the files that it needs to run: its own folder, the Python installation and the system
+//! libraries. It can also see the names and sizes of other files if it knows their paths, the
+//! system time, and general facts about the system such as the kernel version. On systems other
+//! than Linux there is no sandbox at all; games then run only with [`GamesOptions::unsafe_host`].
+//!
+//! This crate knows nothing about terminals, HTTP or scores.
+//!
+//! # Examples
+//!
+//! Load a folder with one game. No process is started before a play is opened:
+//!
+//! ```
+//! use rhae_pyhost::{Games, GamesOptions, Limits};
+//! use rhae_session::Catalog;
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(
+//!     folder.path().join("metadata.json"),
+//!     r#"{"game_id": "zz99-v1", "title": "Example", "baseline_actions": [4]}"#,
+//! )?;
+//! std::fs::write(folder.path().join("zz99.py"), "class Zz99: ...")?;
+//!
+//! let games = Games::load(GamesOptions {
+//!     folders: vec![folder.path().to_owned()],
+//!     launcher: vec!["rhae-sandboxed".into()],
+//!     python: None,
+//!     unsafe_host: false,
+//!     limits: Limits::default(),
+//! })?;
+//! let info = games.find("zz99")?;
+//! assert_eq!((info.id.as_str(), info.title.as_str()), ("zz99-v1", "Example"));
+//! assert_eq!(info.class_name.as_deref(), Some("Zz99"));
+//! // `games.open("zz99", 0)` starts the game in the sandbox and opens a play.
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod catalog;
-mod fetched;
+mod fetch_record;
 mod folder;
 mod game;
 mod host;
@@ -22,74 +77,68 @@ mod snapshot;
 mod wire;
 
 pub use catalog::{Games, GamesOptions};
-pub use fetched::{Fetched, Written};
+pub use fetch_record::{FetchRecord, WriteOutcome};
 pub use folder::GameFolder;
 pub use host::Limits;
 pub use metadata::{Metadata, is_class_name};
 pub use sandbox::{Layers, launch};
-pub use wire::{MOST_FRAMES, PROTOCOL};
+pub use wire::{MAX_FRAMES, PROTOCOL};
 
 use std::path::PathBuf;
 
 use rhae_engine::GameId;
 
-/// Why games from outside cannot be had.
+/// The reason why hosted games cannot be loaded or run.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// A file or folder cannot be read or written.
-    #[error("cannot {what} `{}`: {error}", path.display())]
+    #[error("cannot {operation} `{}`: {error}", path.display())]
     File {
-        /// What was tried.
-        what: &'static str,
-        /// On which file.
+        /// The verb of the failed operation, such as `read`.
+        operation: &'static str,
         path: PathBuf,
-        /// What the system said.
         error: std::io::Error,
     },
-    /// A field of a game's metadata has a value that cannot be.
+    /// A file of a game is malformed.
     #[error("`{}`: {problem}", file.display())]
     Metadata {
-        /// The file.
         file: PathBuf,
-        /// The field, and what is wrong with it.
+        /// The field and its fault.
         problem: String,
     },
-    /// A folder without the file that its metadata speaks of.
-    #[error("`{}` has no `{expected}`, which its metadata.json leads to", folder.display())]
+    /// A file that the metadata refers to does not exist.
+    #[error("`{}` has no `{expected}`, which its metadata.json requires", folder.display())]
     NoSource {
-        /// The folder.
         folder: PathBuf,
-        /// The file's name.
+        /// The name of the missing file.
         expected: String,
     },
-    /// There are two games with one id.
-    #[error("there are two environments with the id `{id}`: {one} and {other}")]
-    Twice {
-        /// The id.
+    /// Two games have the same id.
+    #[error("there are two environments with the id `{id}`: {first} and {second}")]
+    DuplicateId {
         id: GameId,
-        /// Where the first comes from.
-        one: String,
-        /// Where the second comes from.
-        other: String,
+        /// Where the first game comes from.
+        first: String,
+        /// Where the second game comes from.
+        second: String,
     },
-    /// A folder that goes on and on.
-    #[error("`{}` holds {problem}; name a smaller folder", folder.display())]
+    /// A folder or file exceeds a limit.
+    #[error("`{}` contains {problem}; choose a smaller folder", folder.display())]
     TooLarge {
-        /// The folder.
         folder: PathBuf,
-        /// What there is too much of.
+        /// What exceeds the limit.
         problem: &'static str,
     },
-    /// No interpreter that could host games.
+    /// No suitable Python interpreter was found.
     #[error("{0}")]
     NoPython(String),
-    /// The sandbox lacks what it may not lack.
+    /// The system lacks required layers of the sandbox.
     #[error(
-        "games from outside are not run: this system lacks {0}. `--unsafe-host` runs them all the same, with your files and network \
-         open to them"
+        "hosted games cannot run: this system lacks {0}. `--unsafe-host` runs them without that protection, with access to your \
+         files and network"
     )]
-    Unsafe(String),
-    /// The launcher gave no answer.
-    #[error("the sandbox cannot be tried: {0}")]
+    SandboxIncomplete(String),
+    /// The launcher did not report the layers of the sandbox.
+    #[error("the sandbox cannot be tested: {0}")]
     Launcher(String),
 }

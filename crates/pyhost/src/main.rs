@@ -1,4 +1,5 @@
-//! `rhae-sandboxed`: the launcher alone, for programs other than `rhae` that host games, and for tests.
+//! `rhae-sandboxed`: the launcher as a separate program, for tests and for programs other than
+//! `rhae` that host games.
 
 use std::process::ExitCode;
 

@@ -1,37 +1,58 @@
-//! `metadata.json`: what a folder says of its game, in the official toolkit's form.
+//! `metadata.json`: the description of a game, in the format of the official toolkit.
 
 use rhae_engine::{ActionKind, ActionSet, Baseline, BaselineSource, GameId, GameInfo};
 use serde_json::Value;
 
-/// The speed of animations where the file says none, as in the toolkit.
+/// The default animation speed of the toolkit.
 const DEFAULT_FPS: u8 = 5;
-/// As many levels as the official engine counts.
-const MOST_LEVELS: usize = 254;
-const MOST_WORDS: usize = 64;
+/// The maximum number of levels in the official engine.
+const MAX_LEVELS: usize = 254;
+const MAX_LIST_LEN: usize = 64;
 
-/// What a folder says of its game, checked.
+/// The validated contents of a `metadata.json`.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_pyhost::Metadata;
+///
+/// let metadata = Metadata::parse(r#"{"game_id": "ab12-v1", "baseline_actions": [10, 20]}"#)?;
+/// assert_eq!(metadata.baselines, [10, 20]);
+/// // Missing fields have the defaults of the toolkit.
+/// assert_eq!((metadata.title.as_str(), metadata.class_name.as_str()), ("ab12", "Ab12"));
+///
+/// let error = Metadata::parse(r#"{"game_id": "ab12-v1", "default_fps": 0}"#).unwrap_err();
+/// assert_eq!(error, "`default_fps` must be a whole number from 1 to 255");
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// The id with its version.
+    /// The id of the game with its version.
     pub id: GameId,
-    /// The title; the four characters of the id where there is none.
+    /// The title. The default is the id without its version.
     pub title: String,
-    /// What a list may filter by.
+    /// Labels for filtering. `keyboard`, `click` and `keyboard_click` also suggest the available
+    /// actions.
     pub tags: Vec<String>,
-    /// The baseline of each level; empty where none is stated.
+    /// The baseline of each level in actions. Empty if the file has no baselines.
     pub baselines: Vec<u32>,
-    /// The speed of animations.
+    /// The animation speed for display.
     pub frames_per_second: u8,
-    /// The class in the Python source.
+    /// The name of the class in the Python source.
     pub class_name: String,
-    /// When it was downloaded, as the file says it: later versions are newer.
+    /// The time of download as written in the file. It orders the versions of a game.
     pub date_downloaded: Option<String>,
-    /// The program that speaks the protocol itself, with its arguments; `None` for a Python source. An extension of ours.
+    /// The command line of a program that implements the protocol itself, or `None` for a Python
+    /// source. This is an extension of the official format.
     pub command: Option<Vec<String>>,
 }
 
 impl Metadata {
-    /// Reads a file's text, or says which field is wrong and why.
+    /// Parses the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// A message that names the faulty field and what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
@@ -99,7 +120,8 @@ impl Metadata {
         })
     }
 
-    /// What is known before a play. Which actions a game offers is only known when it runs; until then its tags tell.
+    /// Describes the game before its first play. The available actions become known only when the
+    /// game runs; until then they are derived from the tags.
     pub(crate) fn info(&self) -> GameInfo {
         let tagged = |name: &str| self.tags.iter().any(|tag| tag == name);
         let keys = ActionSet::ARROWS.with(ActionKind::Action5);
@@ -124,14 +146,15 @@ impl Metadata {
             actions,
             tags: self.tags.clone(),
             frames_per_second: self.frames_per_second,
-            // Whether a seed matters is the game's secret.
+            // It is unknown whether the game uses the seed.
             seeded: false,
             class_name: self.command.is_none().then(|| self.class_name.clone()),
         }
     }
 }
 
-/// Whether a text can be the name of a class and of its file.
+/// Returns whether a text is a valid name of a Python class and its file: 1 to 64 ASCII letters,
+/// digits and `_`, not starting with a digit.
 pub fn is_class_name(text: &str) -> bool {
     let plain = text
         .bytes()
@@ -139,7 +162,7 @@ pub fn is_class_name(text: &str) -> bool {
     plain && (1..=64).contains(&text.len()) && !text.as_bytes()[0].is_ascii_digit()
 }
 
-/// The class of a game that names none: its four characters, the first in upper case.
+/// Returns the default class name: the id without version, the first letter in upper case.
 fn default_class(base: &str) -> String {
     base[..1].to_ascii_uppercase() + &base[1..]
 }
@@ -153,9 +176,9 @@ fn text_of(name: &str, value: &Value) -> Result<String, String> {
 }
 
 fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
-    let list = value.as_array().filter(|list| list.len() <= MOST_WORDS);
+    let list = value.as_array().filter(|list| list.len() <= MAX_LIST_LEN);
     let list =
-        list.ok_or_else(|| format!("`{name}` must be a list of at most {MOST_WORDS} texts"))?;
+        list.ok_or_else(|| format!("`{name}` must be a list of at most {MAX_LIST_LEN} texts"))?;
     list.iter()
         .enumerate()
         .map(|(index, text)| text_of(&format!("{name}[{index}]"), text))
@@ -163,9 +186,9 @@ fn texts(name: &str, value: &Value) -> Result<Vec<String>, String> {
 }
 
 fn baselines(value: &Value) -> Result<Vec<u32>, String> {
-    let list = value.as_array().filter(|list| list.len() <= MOST_LEVELS);
+    let list = value.as_array().filter(|list| list.len() <= MAX_LEVELS);
     let list = list.ok_or_else(|| {
-        format!("`baseline_actions` must be a list of at most {MOST_LEVELS} numbers")
+        format!("`baseline_actions` must be a list of at most {MAX_LEVELS} numbers")
     })?;
     let number = |(index, value): (usize, &Value)| {
         let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
@@ -181,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_toolkit_s_files_are_read() {
+    fn toolkit_metadata_is_parsed() {
         let downloaded = r#"{"game_id": "ls20-9607627b", "title": null, "tags": ["keyboard"], "baseline_actions": [10, 20],
             "private_tags": null, "local_dir": "/home/me/x", "date_downloaded": "2026-11-15T10:00:00+00:00"}"#;
         let metadata = Metadata::parse(downloaded).unwrap();
@@ -208,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_field_is_named() {
         for (text, problem) in [
             ("[]", "expected a JSON object"),
             ("{", "not JSON"),

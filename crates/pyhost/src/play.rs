@@ -1,7 +1,8 @@
 //! A play of a hosted game behind the [`Environment`] interface.
 //!
-//! **Invariant:** the play's actions with the hashes of what they gave are kept here, so that a play whose process was ended
-//! by another one goes on in a new process, or says at which action the game turned out not to be deterministic.
+//! **Invariant:** a play keeps its actions with the hashes of the frames that they produced. If
+//! another play brings the process down, this play is replayed in a new process. The hashes reveal
+//! the first action at which a game is not deterministic.
 
 use std::sync::Arc;
 
@@ -11,44 +12,46 @@ use rhae_engine::{
 };
 
 use crate::game::Game;
-use crate::host::Trouble;
-use crate::pool::{Pool, Seat};
+use crate::host::RequestError;
+use crate::pool::{Pool, Slot};
 use crate::snapshot::Snapshot;
-use crate::wire::{Reply, Request, Sight, Stated};
+use crate::wire::{Reply, Request, StateInfo, WireObservation};
 
-/// One play.
+/// A play of a hosted game.
 pub(crate) struct HostedPlay {
     pool: Arc<Pool>,
     game: Arc<Game>,
     info: GameInfo,
-    seat: Seat,
+    slot: Slot,
     seed: u64,
-    /// The hash of the opening, and the actions since with the hashes of what they gave.
+    /// The hash of the frames of the opening RESET.
     opening: u64,
+    /// The actions after the opening RESET, each with the hash of its frames.
     log: Vec<(Action, u64)>,
     observation: Observation,
-    /// Why the play is over, if the game failed.
+    /// The reason why the game failed, after which the play accepts no actions.
     failed: Option<String>,
 }
 
 impl HostedPlay {
-    /// A new play, as after its first RESET.
+    /// Opens a new play, in the state after its opening RESET.
     pub(crate) fn open(
         pool: &Arc<Pool>,
         game: &Arc<Game>,
         seed: u64,
     ) -> Result<Self, EnvironmentError> {
-        let (seat, sight) = opened(pool, game, seed).map_err(|reason| failure(game, &reason))?;
+        let (slot, observed) =
+            open_play(pool, game, seed).map_err(|reason| failure(game, &reason))?;
         let mut info = game.info.clone();
-        info.actions = sight.available;
-        let opening = Frame::hash_all(&sight.frames);
-        let observation = observation(Action::Reset, sight, false, true);
+        info.actions = observed.available;
+        let opening = Frame::hash_all(&observed.frames);
+        let observation = observation(Action::Reset, observed, false, true);
         let (pool, game) = (Arc::clone(pool), Arc::clone(game));
         Ok(Self {
             pool,
             game,
             info,
-            seat,
+            slot,
             seed,
             opening,
             log: Vec::new(),
@@ -57,76 +60,80 @@ impl HostedPlay {
         })
     }
 
-    /// Carries out an action in the process; in a new one if the old one was ended by another play.
-    fn carry_out(&mut self, action: Action) -> Result<Sight, String> {
+    /// Executes an action. If another play has brought the process down, this play is first
+    /// replayed in a new process.
+    fn execute(&mut self, action: Action) -> Result<WireObservation, String> {
         let first = observe(
-            &self.seat,
+            &self.slot,
             Request::Act {
-                play: self.seat.number,
+                play: self.slot.play,
                 action,
             },
         );
         match first {
-            Err(Trouble::Gone) => {
-                self.seat = replayed(&self.pool, &self.game, self.seed, self.opening, &self.log)?;
+            Err(RequestError::ProcessGone) => {
+                self.slot = replay(&self.pool, &self.game, self.seed, self.opening, &self.log)?;
                 observe(
-                    &self.seat,
+                    &self.slot,
                     Request::Act {
-                        play: self.seat.number,
+                        play: self.slot.play,
                         action,
                     },
                 )
-                .map_err(reason)
+                .map_err(error_reason)
             }
-            other => other.map_err(reason),
+            other => other.map_err(error_reason),
         }
     }
 
-    /// Asks something about this play that its process may be unable to do; `None` if so.
-    fn try_ask(&self, request: Request<'_>) -> Result<Option<Reply>, EnvironmentError> {
-        match self.seat.host.ask(request) {
+    /// Sends a request that the process may not support. Returns `None` if it does not, or if the
+    /// process is gone.
+    fn try_request(&self, request: Request<'_>) -> Result<Option<Reply>, EnvironmentError> {
+        match self.slot.host.request(request) {
             Ok(reply) => Ok(Some(reply)),
-            Err(Trouble::Impossible(_) | Trouble::Gone) => Ok(None),
-            Err(Trouble::Play(reason)) => Err(failure(&self.game, &reason)),
+            Err(RequestError::Unsupported(_) | RequestError::ProcessGone) => Ok(None),
+            Err(RequestError::PlayFailed(reason)) => Err(failure(&self.game, &reason)),
         }
     }
 
-    /// What our own host says about the state; programs from outside are not asked.
-    fn stated(&self, deep: bool) -> Option<Stated> {
+    /// Requests the keys and clicks of the state. Only Rhae's own host supports this; programs that
+    /// implement the protocol themselves are not asked.
+    fn state_info(&self, deep: bool) -> Option<StateInfo> {
         if self.failed.is_some() || self.game.folder.source.is_none() {
             return None;
         }
-        match self.try_ask(Request::State {
-            play: self.seat.number,
+        match self.try_request(Request::State {
+            play: self.slot.play,
             deep,
         }) {
-            Ok(Some(Reply::State(stated))) => Some(stated),
+            Ok(Some(Reply::State(state_info))) => Some(state_info),
             _ => None,
         }
     }
 
-    /// A second play by a copy of the state in the same process.
-    fn copied(&self) -> Option<Seat> {
-        let seat = self.seat.beside();
+    /// Copies the state into another slot of the same process, if the game supports that.
+    fn copy_in_process(&self) -> Option<Slot> {
+        let slot = self.slot.another();
         let request = Request::Fork {
-            play: self.seat.number,
-            new: seat.number,
+            play: self.slot.play,
+            new: slot.play,
         };
-        matches!(self.try_ask(request), Ok(Some(Reply::Done))).then_some(seat)
+        matches!(self.try_request(request), Ok(Some(Reply::Done))).then_some(slot)
     }
 
-    /// A place with the state of a snapshot: from the game's own state if there is one, else by playing again.
-    fn restored(&self, snapshot: &Snapshot) -> Result<Seat, String> {
+    /// Reserves a slot with the state of a snapshot: from the game's own state if it has one,
+    /// otherwise by replaying the actions.
+    fn restore_slot(&self, snapshot: &Snapshot) -> Result<Slot, String> {
         if let Some(state) = &snapshot.state {
-            let seat = self.pool.seat(&self.game)?;
-            if let Ok(Reply::Done) = seat.host.ask(Request::Load {
-                play: seat.number,
+            let slot = self.pool.acquire(&self.game)?;
+            if let Ok(Reply::Done) = slot.host.request(Request::Load {
+                play: slot.play,
                 state,
             }) {
-                return Ok(seat);
+                return Ok(slot);
             }
         }
-        replayed(
+        replay(
             &self.pool,
             &self.game,
             snapshot.seed,
@@ -151,7 +158,7 @@ impl Environment for HostedPlay {
         }
         let before = &self.observation;
         if action != Action::Reset && before.state != PlayState::NotFinished {
-            // The official engine answers without a picture; nothing reaches the game.
+            // Like the official engine, the play does not pass the action on to the game.
             let frames = FrameBuffer::from(vec![before.settled().clone()]);
             self.observation = Observation {
                 action,
@@ -163,34 +170,37 @@ impl Environment for HostedPlay {
             };
             return Ok(&self.observation);
         }
-        let sight = match self.carry_out(action) {
-            Ok(sight) => sight,
+        let observed = match self.execute(action) {
+            Ok(observed) => observed,
             Err(reason) => {
                 self.failed = Some(reason.clone());
                 return Err(failure(&self.game, &reason));
             }
         };
-        self.log.push((action, Frame::hash_all(&sight.frames)));
+        self.log.push((action, Frame::hash_all(&observed.frames)));
         let before = &self.observation;
-        // What a game keeps to itself is not known here: a change is what can be seen.
-        let changed = sight.full_reset
-            || sight.frames.len() > 1
-            || sight.frames.last() != Some(before.settled())
-            || (sight.state, sight.levels_completed, sight.available)
-                != (before.state, before.levels_completed, before.available);
-        let counted = action != Action::Reset || !sight.full_reset;
-        self.observation = observation(action, sight, counted, changed);
+        // The hidden state of the game is unknown here, so only visible changes count.
+        let changed = observed.full_reset
+            || observed.frames.len() > 1
+            || observed.frames.last() != Some(before.settled())
+            || (
+                observed.state,
+                observed.levels_completed,
+                observed.available,
+            ) != (before.state, before.levels_completed, before.available);
+        let counted = action != Action::Reset || !observed.full_reset;
+        self.observation = observation(action, observed, counted, changed);
         Ok(&self.observation)
     }
 
-    fn waits(&self) -> bool {
+    fn may_block(&self) -> bool {
         true
     }
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
-        let again = || replayed(&self.pool, &self.game, self.seed, self.opening, &self.log).ok();
-        let seat = if self.failed.is_none() {
-            self.copied().or_else(again)?
+        let by_replay = || replay(&self.pool, &self.game, self.seed, self.opening, &self.log).ok();
+        let slot = if self.failed.is_none() {
+            self.copy_in_process().or_else(by_replay)?
         } else {
             return None;
         };
@@ -198,7 +208,7 @@ impl Environment for HostedPlay {
             pool: Arc::clone(&self.pool),
             game: Arc::clone(&self.game),
             info: self.info.clone(),
-            seat,
+            slot,
             seed: self.seed,
             opening: self.opening,
             log: self.log.clone(),
@@ -207,50 +217,51 @@ impl Environment for HostedPlay {
         }))
     }
 
-    /// What the game reports through the engine's `_get_hidden_state`, if it has one of its own.
+    /// Returns the key that the game reports through the engine's `_get_hidden_state`, if it
+    /// overrides that method.
     fn hidden_key(&self) -> Option<StateKey> {
-        self.stated(false)?.key
+        self.state_info(false)?.key
     }
 
     fn deep_key(&self) -> Option<StateKey> {
-        self.stated(true)?.key
+        self.state_info(true)?.key
     }
 
     fn clicks(&self) -> Option<Vec<(u8, u8)>> {
-        self.stated(false)?.clicks
+        self.state_info(false)?.clicks
     }
 
     fn memory_bytes(&self) -> Option<u64> {
-        self.seat.host.memory_bytes()
+        self.slot.host.memory_bytes()
     }
 
     fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
         if let Some(reason) = &self.failed {
             return Err(failure(&self.game, reason));
         }
-        let state = match self.try_ask(Request::Save {
-            play: self.seat.number,
+        let state = match self.try_request(Request::Save {
+            play: self.slot.play,
         })? {
             Some(Reply::Saved(state)) => Some(state),
             _ => None,
         };
-        let seen = &self.observation;
+        let latest = &self.observation;
         let snapshot = Snapshot {
             game: self.info.id.to_string(),
             source: self.game.folder.checksum,
             seed: self.seed,
             opening: self.opening,
             log: self.log.clone(),
-            last: Sight {
-                state: seen.state,
-                levels_completed: seen.levels_completed,
-                win_levels: seen.win_levels,
-                available: seen.available,
-                full_reset: seen.full_reset,
-                frames: vec![seen.settled().clone()],
+            last: WireObservation {
+                state: latest.state,
+                levels_completed: latest.levels_completed,
+                win_levels: latest.win_levels,
+                available: latest.available,
+                full_reset: latest.full_reset,
+                frames: vec![latest.settled().clone()],
             },
-            counted: seen.counted,
-            changed: seen.changed,
+            counted: latest.counted,
+            changed: latest.changed,
             state,
         };
         Ok(Some(snapshot.to_bytes()))
@@ -259,8 +270,8 @@ impl Environment for HostedPlay {
     fn restore(&mut self, snapshot: &[u8]) -> Result<&Observation, EnvironmentError> {
         let snapshot = Snapshot::parse(snapshot, &self.info.id, &self.game.folder.checksum)
             .map_err(EnvironmentError::Snapshot)?;
-        self.seat = self
-            .restored(&snapshot)
+        self.slot = self
+            .restore_slot(&snapshot)
             .map_err(|reason| failure(&self.game, &reason))?;
         let action = snapshot
             .log
@@ -275,90 +286,99 @@ impl Environment for HostedPlay {
     }
 }
 
-/// A new play in some process of the game, with what it shows first.
-fn opened(pool: &Arc<Pool>, game: &Arc<Game>, seed: u64) -> Result<(Seat, Sight), String> {
-    let seat = pool.seat(game)?;
+/// Opens a new play in a process of the game and returns its first observation.
+fn open_play(
+    pool: &Arc<Pool>,
+    game: &Arc<Game>,
+    seed: u64,
+) -> Result<(Slot, WireObservation), String> {
+    let slot = pool.acquire(game)?;
     match observe(
-        &seat,
+        &slot,
         Request::Open {
-            play: seat.number,
+            play: slot.play,
             seed,
         },
     ) {
-        // A process that ended while nobody looked is no fault of this play; the next one is new.
-        Err(Trouble::Gone) => {
-            drop(seat);
-            let seat = pool.seat(game)?;
-            let sight = observe(
-                &seat,
+        // The process ended while it was idle. The second attempt gets a new one.
+        Err(RequestError::ProcessGone) => {
+            drop(slot);
+            let slot = pool.acquire(game)?;
+            let observed = observe(
+                &slot,
                 Request::Open {
-                    play: seat.number,
+                    play: slot.play,
                     seed,
                 },
             )
-            .map_err(reason)?;
-            Ok((seat, sight))
+            .map_err(error_reason)?;
+            Ok((slot, observed))
         }
-        other => other.map(|sight| (seat, sight)).map_err(reason),
+        other => other.map(|observed| (slot, observed)).map_err(error_reason),
     }
 }
 
-/// A new play with the same actions, if it shows the same.
-fn replayed(
+/// Opens a new play and repeats the actions. Fails if the frames differ.
+fn replay(
     pool: &Arc<Pool>,
     game: &Arc<Game>,
     seed: u64,
     opening: u64,
     log: &[(Action, u64)],
-) -> Result<Seat, String> {
+) -> Result<Slot, String> {
     let differs = |entry: usize| {
         format!(
-            "the game is not deterministic: entry {entry} gave other frames when it was played again"
+            "the game is not deterministic: entry {entry} produced different frames when it was replayed"
         )
     };
-    let (seat, sight) = opened(pool, game, seed)?;
-    if Frame::hash_all(&sight.frames) != opening {
+    let (slot, observed) = open_play(pool, game, seed)?;
+    if Frame::hash_all(&observed.frames) != opening {
         return Err(differs(1));
     }
     for (index, &(action, hash)) in log.iter().enumerate() {
-        let sight = observe(
-            &seat,
+        let observed = observe(
+            &slot,
             Request::Act {
-                play: seat.number,
+                play: slot.play,
                 action,
             },
         )
-        .map_err(reason)?;
-        if Frame::hash_all(&sight.frames) != hash {
+        .map_err(error_reason)?;
+        if Frame::hash_all(&observed.frames) != hash {
             return Err(differs(index + 2));
         }
     }
-    Ok(seat)
+    Ok(slot)
 }
 
-fn observe(seat: &Seat, request: Request<'_>) -> Result<Sight, Trouble> {
-    match seat.host.ask(request)? {
-        Reply::Observation(sight) => Ok(sight),
-        _ => Err(seat.host.reject("expected an observation")),
+fn observe(slot: &Slot, request: Request<'_>) -> Result<WireObservation, RequestError> {
+    match slot.host.request(request)? {
+        Reply::Observation(observed) => Ok(observed),
+        _ => Err(slot.host.reject("expected an observation")),
     }
 }
 
-fn reason(trouble: Trouble) -> String {
-    match trouble {
-        Trouble::Impossible(reason) | Trouble::Play(reason) => reason,
-        Trouble::Gone => "the game's process ended".to_owned(),
+fn error_reason(error: RequestError) -> String {
+    match error {
+        RequestError::Unsupported(reason) | RequestError::PlayFailed(reason) => reason,
+        RequestError::ProcessGone => "the game's process ended".to_owned(),
     }
 }
 
-fn observation(action: Action, sight: Sight, counted: bool, changed: bool) -> Observation {
+fn observation(
+    action: Action,
+    observed: WireObservation,
+    counted: bool,
+    changed: bool,
+) -> Observation {
     Observation {
         action,
-        frames: FrameBuffer::from(sight.frames),
-        state: sight.state,
-        levels_completed: sight.levels_completed,
-        win_levels: sight.win_levels,
-        available: sight.available,
-        full_reset: sight.full_reset,
+        frames: FrameBuffer::from(observed.frames),
+        state: observed.state,
+        levels_completed: observed.levels_completed,
+        win_levels: observed.win_levels,
+        available: observed.available,
+        full_reset: observed.full_reset,
         counted,
         changed,
     }

@@ -1,41 +1,41 @@
-//! The processes of all games: which play goes into which.
+//! The pool of game processes, which assigns plays to processes.
 //!
-//! Plays of one game share processes, because an interpreter takes tens of megabytes; there are as many processes of a game as
-//! the machine has cores. A process without plays is kept for a while, because an interpreter takes long to start.
+//! Plays of one game share processes, because an interpreter takes tens of megabytes. A game has at
+//! most as many processes as the machine has cores. A few processes without plays are kept, because
+//! an interpreter takes long to start.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use crate::game::{Game, Setup};
+use crate::game::{Game, HostConfig};
 use crate::host::{Host, lock};
 
-/// How many processes without plays are kept.
-const MOST_IDLE: usize = 4;
+/// The maximum number of processes kept without plays.
+const MAX_IDLE: usize = 4;
 
-/// All processes.
 pub(crate) struct Pool {
-    pub(crate) setup: Setup,
-    most_per_game: usize,
+    pub(crate) config: HostConfig,
+    max_per_game: usize,
     hosts: Mutex<Vec<(Arc<Game>, Arc<Host>)>>,
 }
 
 impl Pool {
-    pub(crate) fn new(setup: Setup) -> Self {
-        let most_per_game = std::thread::available_parallelism().map_or(1, usize::from);
+    pub(crate) fn new(config: HostConfig) -> Self {
+        let max_per_game = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
-            setup,
-            most_per_game,
+            config,
+            max_per_game,
             hosts: Mutex::default(),
         }
     }
 
-    /// A seat in a process of a game, which is started if need be.
-    pub(crate) fn seat(self: &Arc<Self>, game: &Arc<Game>) -> Result<Seat, String> {
+    /// Reserves a slot in a process of a game, and starts a process if necessary.
+    pub(crate) fn acquire(self: &Arc<Self>, game: &Arc<Game>) -> Result<Slot, String> {
         let take = |host: &Arc<Host>| {
             host.plays.fetch_add(1, Ordering::Relaxed);
-            Seat {
+            Slot {
                 pool: Arc::clone(self),
-                number: host.number(),
+                play: host.next_play_id(),
                 host: Arc::clone(host),
             }
         };
@@ -47,25 +47,26 @@ impl Pool {
                 .filter(|(other, _)| Arc::ptr_eq(other, game))
                 .map(|(_, host)| host);
             let plays = |host: &&Arc<Host>| host.plays.load(Ordering::Relaxed);
-            let emptiest = of_game.clone().min_by_key(plays);
-            if let Some(host) = emptiest
-                && (plays(&host) == 0 || of_game.count() >= self.most_per_game)
+            let least_loaded = of_game.clone().min_by_key(plays);
+            if let Some(host) = least_loaded
+                && (plays(&host) == 0 || of_game.count() >= self.max_per_game)
             {
                 return Ok(take(host));
             }
         }
-        // Starting takes a while, during which other games are served; two at once may make one process too many.
+        // The lock is released while a process starts, so that other games are not blocked. Two
+        // concurrent calls may therefore start one process too many.
         let command = self
-            .setup
+            .config
             .command(game)
             .map_err(|error| error.to_string())?;
-        let host = Arc::new(Host::start(command, self.setup.limits.action)?);
-        let seat = take(&host);
+        let host = Arc::new(Host::start(command, self.config.limits.action)?);
+        let slot = take(&host);
         lock(&self.hosts).push((Arc::clone(game), host));
-        Ok(seat)
+        Ok(slot)
     }
 
-    /// Ends processes that nobody has used for the longest time, as far as there are too many of them.
+    /// Ends the oldest processes without plays until at most [`MAX_IDLE`] remain.
     fn trim(&self) {
         let mut hosts = lock(&self.hosts);
         hosts.retain(|(_, host)| !host.is_dead());
@@ -74,44 +75,45 @@ impl Pool {
             .iter()
             .filter(|entry| idle(entry))
             .count()
-            .saturating_sub(MOST_IDLE);
-        let mut leaving = Vec::new();
+            .saturating_sub(MAX_IDLE);
+        let mut surplus_hosts = Vec::new();
         hosts.retain(|entry| {
-            let leaves = surplus > 0 && idle(entry);
-            if leaves {
+            let remove = surplus > 0 && idle(entry);
+            if remove {
                 surplus -= 1;
-                leaving.push(Arc::clone(&entry.1));
+                surplus_hosts.push(Arc::clone(&entry.1));
             }
-            !leaves
+            !remove
         });
         drop(hosts);
-        // The processes end here, when nobody waits for the lock.
-        drop(leaving);
+        // Ending processes takes time, so it happens after the lock is released.
+        drop(surplus_hosts);
     }
 }
 
-/// A play's place in a process.
-pub(crate) struct Seat {
+/// A play's slot in a process. Dropping it closes the play there.
+pub(crate) struct Slot {
     pool: Arc<Pool>,
     pub(crate) host: Arc<Host>,
-    pub(crate) number: u32,
+    /// The id of the play in the process.
+    pub(crate) play: u32,
 }
 
-impl Seat {
-    /// Another place in the same process.
-    pub(crate) fn beside(&self) -> Self {
+impl Slot {
+    /// Reserves another slot in the same process.
+    pub(crate) fn another(&self) -> Self {
         self.host.plays.fetch_add(1, Ordering::Relaxed);
         Self {
             pool: Arc::clone(&self.pool),
             host: Arc::clone(&self.host),
-            number: self.host.number(),
+            play: self.host.next_play_id(),
         }
     }
 }
 
-impl Drop for Seat {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.host.close(self.number);
+        self.host.close(self.play);
         self.host.plays.fetch_sub(1, Ordering::Relaxed);
         self.pool.trim();
     }

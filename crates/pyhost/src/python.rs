@@ -1,4 +1,5 @@
-//! The interpreter that hosts games: a Python that is new enough and has an engine, and the folders that it needs.
+//! The Python interpreter that hosts games: finding one that is new enough and has an engine, and
+//! the folders that it must be able to read.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,9 +7,9 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-/// The host's script, which the interpreter is given as text: nothing need be installed for it.
+/// The host's script. The interpreter gets it as text, so it need not be installed.
 const SCRIPT: &str = include_str!("../../../python/rhae/host.py");
-/// Asks an interpreter about itself.
+/// A script that prints an interpreter's version, paths and engine as JSON.
 const PROBE: &str = r#"
 import importlib.util, json, os, sys
 def origin(name):
@@ -28,7 +29,7 @@ print(json.dumps({
 }))
 "#;
 
-/// An interpreter.
+/// A Python interpreter.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Python {
     version: (u8, u8),
@@ -36,29 +37,33 @@ pub(crate) struct Python {
     path: Vec<PathBuf>,
     prefixes: Vec<PathBuf>,
     packages: Vec<PathBuf>,
-    /// The engine that games would run on.
+    /// The module of the engine that games run on, if one is installed.
     pub(crate) engine: Option<String>,
 }
 
 impl Python {
-    /// How an interpreter is started. Not isolated: it would ignore the variable that pins hashing, and the environment is ours.
+    /// The options of an interpreter. `-I` is not used, because it would ignore `PYTHONHASHSEED`;
+    /// the environment is controlled anyway.
     pub(crate) const OPTIONS: [&str; 4] = ["-P", "-s", "-B", "-u"];
-    /// The oldest that the engines run on.
-    const OLDEST: (u8, u8) = (3, 12);
+    /// The oldest version that the engines support.
+    const MIN_VERSION: (u8, u8) = (3, 12);
 
-    /// The interpreter named, or else the first one found that has an engine, or else the first that is new enough.
+    /// Returns the selected interpreter, or the first on the path that has an engine, or else the
+    /// first that is new enough.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, String> {
         if let Some(named) = named {
-            // A program in a folder is meant from where Rhae was started, and its own links are no matter.
-            let place = if named.components().count() > 1 {
+            // A path is relative to the current folder. Symbolic links are kept, because a virtual
+            // environment is recognised by the path of its interpreter.
+            let path = if named.components().count() > 1 {
                 std::path::absolute(named).ok()
             } else {
                 None
             };
-            let python = Self::probe(place.as_deref().unwrap_or(named))
-                .ok_or_else(|| format!("`{}` is not a Python that answers", named.display()))?;
+            let python = Self::probe(path.as_deref().unwrap_or(named)).ok_or_else(|| {
+                format!("`{}` is not a working Python interpreter", named.display())
+            })?;
             let (major, minor) = python.version;
-            if python.version < Self::OLDEST {
+            if python.version < Self::MIN_VERSION {
                 return Err(format!(
                     "`{}` is Python {major}.{minor}; games need 3.12 or newer",
                     named.display()
@@ -78,18 +83,18 @@ impl Python {
         .map(PathBuf::from);
         let mut found: Option<Self> = None;
         for candidate in active.into_iter().chain(names) {
-            match Self::probe(&candidate).filter(|python| python.version >= Self::OLDEST) {
+            match Self::probe(&candidate).filter(|python| python.version >= Self::MIN_VERSION) {
                 Some(python) if python.engine.is_some() => return Ok(python),
                 python => found = found.or(python),
             }
         }
         found.ok_or_else(|| {
-            "no Python 3.12 or newer was found; install one, or name one with --python".to_owned()
+            "no Python 3.12 or newer was found; install one, or select one with --python".to_owned()
         })
     }
 
     fn probe(program: &Path) -> Option<Self> {
-        // What an interpreter says must not depend on the folder that Rhae was started in, nor on variables that games do not get.
+        // The result must not depend on the current folder or on variables that games do not get.
         let mut command = Command::new(program);
         command
             .args(["-E", "-P", "-c", PROBE])
@@ -103,7 +108,8 @@ impl Python {
         serde_json::from_slice(&output.stdout).ok()
     }
 
-    /// The arguments that host a class of a source file.
+    /// Returns the arguments that host a class of a source file. The host exits if a
+    /// request takes longer than `seconds`.
     pub(crate) fn arguments(&self, source: &Path, class_name: &str, seconds: f64) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Self::OPTIONS.map(OsString::from).to_vec();
         arguments.extend(["-c", SCRIPT].map(OsString::from));
@@ -116,7 +122,8 @@ impl Python {
         arguments
     }
 
-    /// What the interpreter reads. A folder that holds somebody's home is not opened whole, only what belongs to Python in it.
+    /// Returns the files and folders that the interpreter reads. If a prefix contains the user's
+    /// home folder, only the parts that belong to Python are included.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         let home = std::env::home_dir();
         let holds_home = |path: &Path| home.as_ref().is_some_and(|home| home.starts_with(path));

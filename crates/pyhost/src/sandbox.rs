@@ -1,8 +1,34 @@
-//! The sandbox around a game's process, in layers, and the small program that enters it.
+//! The sandbox of a game's process, and the launcher that enters it.
 //!
-//! Rhae starts itself (or the program `rhae-sandboxed`) with an [`Order`]; that process applies every layer to itself and
-//! becomes the game's interpreter, so that no line of foreign code runs outside. Each layer alone stops most of what a
-//! hostile game tries; **Invariant:** without those that are required nothing is started, unless the user said so.
+//! Rhae starts itself (or the program `rhae-sandboxed`) with the arguments of a [`SandboxSpec`].
+//! That process applies every layer to itself and then becomes the game's interpreter through
+//! `exec`, so no line of foreign code runs outside the sandbox.
+//!
+//! - **Landlock** (required): only the listed paths can be opened, for reading and executing. Newer
+//!   kernels also deny TCP (ABI 4), abstract Unix sockets and signals to other processes (ABI 6).
+//! - **seccomp** (required): system calls outside an allow-list fail. This excludes sockets, new
+//!   processes and threads, changes to files, access to other processes, and raising limits.
+//! - **Resource limits** (required): address space, total CPU time, 64 open files, no bytes written
+//!   to files, no core dumps.
+//! - **Namespaces** (if the system allows them): separate user, network, IPC and UTS namespaces.
+//!
+//! **Protected:** the contents of all other files, the network, other processes, and memory beyond
+//! the limit of the process.
+//!
+//! **Not protected:**
+//!
+//! - Flaws in the kernel, and side channels such as timing.
+//! - Readable files: the game's folder, the Python installation with its packages (or the game's own
+//!   program), and the system paths in `linux::SYSTEM`.
+//! - File metadata: Landlock does not restrict `stat` and `access`, so a game can test whether a
+//!   path exists and read its size and times.
+//! - General facts: the system time, the kernel version, the amount of memory, the user id.
+//! - CPU time within the time limit of an action.
+//! - Plays of the same game in the same process, which share its memory.
+//! - Whatever a missing layer would cover, if the user runs games with `--unsafe-host`.
+//!
+//! **Invariant:** if a required layer is missing, no game is started, unless the user explicitly
+//! waives it.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -17,24 +43,43 @@ use std::process::{Command, ExitCode};
 
 use serde::{Deserialize, Serialize};
 
-/// The exit code of a launcher that could not set up the sandbox.
-pub(crate) const REFUSED: u8 = 125;
+/// The exit code of a launcher that could not set up the sandbox or start the program.
+pub(crate) const SETUP_FAILED: u8 = 125;
 
-/// Which layers hold.
+/// The layers of the sandbox that are in force.
+///
+/// Landlock, seccomp and the resource limits are required; namespaces are an additional barrier
+/// that many systems deny to ordinary users.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_pyhost::Layers;
+///
+/// let layers = Layers { landlock: Some(4), seccomp: true, namespaces: false, limits: true };
+/// assert!(layers.missing().is_empty());
+/// assert_eq!(layers.to_string(), "Landlock 4, seccomp, limits");
+///
+/// let old_kernel = Layers { landlock: None, ..layers };
+/// assert_eq!(old_kernel.missing(), ["Landlock (files)"]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layers {
-    /// Files: the version of the kernel's Landlock interface.
+    /// The version of the kernel's Landlock ABI, or `None` if Landlock is not enforced. It
+    /// restricts files; from version 4 on also TCP, and from version 6 on signals and abstract Unix
+    /// sockets.
     pub landlock: Option<u8>,
-    /// System calls: only those on a list.
+    /// Whether the allow-list of system calls is enforced.
     pub seccomp: bool,
-    /// User, network and IPC namespaces of its own.
+    /// Whether the process has separate user, network, IPC and UTS namespaces.
     pub namespaces: bool,
-    /// Limits on memory, processor time, files.
+    /// Whether the limits on memory, CPU time and files are set.
     pub limits: bool,
 }
 
 impl Layers {
-    /// What is missing that a game may not be run without: files need Landlock, everything else the filter of system calls.
+    /// Returns the required layers that are missing, as texts for the user. Landlock protects
+    /// files, seccomp almost everything else.
     pub fn missing(&self) -> Vec<&'static str> {
         let required = [
             (self.landlock.is_some(), "Landlock (files)"),
@@ -43,7 +88,7 @@ impl Layers {
         ];
         required
             .into_iter()
-            .filter(|(there, _)| !there)
+            .filter(|(present, _)| !present)
             .map(|(_, name)| name)
             .collect()
     }
@@ -59,7 +104,7 @@ impl fmt::Display for Layers {
         ];
         let named = named
             .into_iter()
-            .filter(|(there, _)| *there)
+            .filter(|(present, _)| *present)
             .map(|(_, name)| name.to_owned());
         let all: Vec<String> = landlock.into_iter().chain(named).collect();
         f.write_str(&if all.is_empty() {
@@ -70,21 +115,21 @@ impl fmt::Display for Layers {
     }
 }
 
-/// What a launcher is to do: the sandbox, and what to become in it.
+/// The arguments of the launcher: the sandbox, and the program to run in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
-    /// Folders and files that may be read and executed.
+pub(crate) struct SandboxSpec {
+    /// Files and folders that the program may read and execute, in addition to the system's.
     pub(crate) read: Vec<PathBuf>,
     pub(crate) memory_mb: u64,
     pub(crate) cpu_seconds: u64,
-    /// Whether to go on without the layers that the system lacks.
+    /// Whether to start the program even if required layers are missing.
     pub(crate) partial: bool,
-    /// The program and its arguments; with none, the layers are printed.
+    /// The program and its arguments. If empty, the launcher prints the layers instead.
     pub(crate) program: Vec<OsString>,
 }
 
-impl Order {
-    /// The arguments that [`parse`](Self::parse) reads.
+impl SandboxSpec {
+    /// Returns the command-line arguments that [`parse`](Self::parse) accepts.
     pub(crate) fn to_arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = Vec::new();
         for path in &self.read {
@@ -101,7 +146,7 @@ impl Order {
     }
 
     fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut order = Self {
+        let mut spec = Self {
             read: Vec::new(),
             memory_mb: 0,
             cpu_seconds: 0,
@@ -122,20 +167,28 @@ impl Order {
                     .ok_or("a limit must be a number")
             };
             match argument.to_str() {
-                Some("--read") => order.read.push(value()?.into()),
-                Some("--memory-mb") => order.memory_mb = number(value()?)?,
-                Some("--cpu-seconds") => order.cpu_seconds = number(value()?)?,
-                Some("--partial") => order.partial = true,
-                Some("--") => order.program = arguments.by_ref().collect(),
-                _ => return Err(format!("`{}` is not understood", argument.display())),
+                Some("--read") => spec.read.push(value()?.into()),
+                Some("--memory-mb") => spec.memory_mb = number(value()?)?,
+                Some("--cpu-seconds") => spec.cpu_seconds = number(value()?)?,
+                Some("--partial") => spec.partial = true,
+                Some("--") => spec.program = arguments.by_ref().collect(),
+                _ => return Err(format!("unknown argument `{}`", argument.display())),
             }
         }
-        Ok(order)
+        Ok(spec)
     }
 }
 
-/// The whole of the launcher: enters the sandbox that the arguments describe and becomes the program that they name. Returns
-/// only if that failed, or if there is no program, after printing the layers that hold as JSON.
+/// Runs the launcher: enters the sandbox that the arguments describe and replaces this process by
+/// the program that they name.
+///
+/// The arguments are `--read PATH` (repeatable), `--memory-mb N`, `--cpu-seconds N`, `--partial`,
+/// and `--` followed by the program and its arguments. The function returns only if it fails, with
+/// exit code 125, or if there is no program. In the latter case it prints the [`Layers`] as JSON.
+///
+/// The layers cannot be removed again, so this must be the whole job of a process. A host calls it
+/// in a hidden subcommand and passes that as
+/// [`GamesOptions::launcher`](crate::GamesOptions::launcher).
 pub fn launch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match enter(arguments) {
         Ok(layers) => {
@@ -143,20 +196,20 @@ pub fn launch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(reason) => {
-            eprintln!("the sandbox could not be set up: {reason}");
-            ExitCode::from(REFUSED)
+            eprintln!("cannot set up the sandbox: {reason}");
+            ExitCode::from(SETUP_FAILED)
         }
     }
 }
 
 fn enter(arguments: impl IntoIterator<Item = OsString>) -> Result<Layers, String> {
-    let order = Order::parse(arguments)?;
-    let layers = apply(&order);
+    let spec = SandboxSpec::parse(arguments)?;
+    let layers = apply(&spec);
     let missing = layers.missing();
-    if !missing.is_empty() && !order.partial && !order.program.is_empty() {
+    if !missing.is_empty() && !spec.partial && !spec.program.is_empty() {
         return Err(format!("this system lacks {}", missing.join(", ")));
     }
-    let Some((program, rest)) = order.program.split_first() else {
+    let Some((program, rest)) = spec.program.split_first() else {
         return Ok(layers);
     };
     Err(format!(
@@ -169,9 +222,9 @@ fn enter(arguments: impl IntoIterator<Item = OsString>) -> Result<Layers, String
 #[cfg(target_os = "linux")]
 use linux::apply;
 
-/// Other systems offer none of the layers.
+/// Systems other than Linux provide none of the layers.
 #[cfg(not(target_os = "linux"))]
-fn apply(_order: &Order) -> Layers {
+fn apply(_spec: &SandboxSpec) -> Layers {
     Layers::default()
 }
 
@@ -180,29 +233,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_come_back() {
-        let order = Order {
+    fn sandbox_spec_round_trips_through_arguments() {
+        let spec = SandboxSpec {
             read: vec!["/usr".into(), "--read".into()],
             memory_mb: 512,
             cpu_seconds: 60,
             partial: true,
             program: vec!["python".into(), "--partial".into()],
         };
-        assert_eq!(Order::parse(order.to_arguments()), Ok(order));
+        assert_eq!(SandboxSpec::parse(spec.to_arguments()), Ok(spec));
         assert!(
-            Order::parse(["--memory-mb".into(), "much".into()])
+            SandboxSpec::parse(["--memory-mb".into(), "much".into()])
                 .unwrap_err()
                 .contains("number")
         );
         assert!(
-            Order::parse(["rm".into()])
+            SandboxSpec::parse(["rm".into()])
                 .unwrap_err()
-                .contains("`rm` is not understood")
+                .contains("unknown argument `rm`")
         );
     }
 
     #[test]
-    fn what_is_required_is_named() {
+    fn missing_required_layers_are_named() {
         let all = Layers {
             landlock: Some(4),
             seccomp: true,

@@ -1,28 +1,29 @@
-//! A play of a hosted game as bytes: its actions with the hashes of what they gave, and the game's own state where it gives one.
+//! Snapshots of plays of hosted games: the actions with the hashes of their frames, and the game's
+//! own state if it supports that.
 //!
-//! **Invariant:** the actions alone suffice. A state is only the faster way, and no state is taken from another source.
+//! **Invariant:** the actions alone suffice to restore a play; the state is only faster. A state is
+//! used only with the same source files.
 
 use rhae_engine::{Action, GameId};
 
-use crate::wire::{Sight, action_bytes, action_from};
+use crate::wire::{WireObservation, action_bytes, action_from};
 
 const MAGIC: &[u8; 8] = b"rhaesnp1";
-/// Bytes of one entry of the log.
-const ENTRY: usize = 3 + 8;
+/// The size of one log entry: three bytes for the action, eight for the hash.
+const ENTRY_BYTES: usize = 3 + 8;
 
-/// What a snapshot holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Snapshot {
     pub(crate) game: String,
     /// The checksum of the game's files.
     pub(crate) source: [u8; 32],
     pub(crate) seed: u64,
-    /// The hash of what the opening RESET gave.
+    /// The hash of the frames of the opening RESET.
     pub(crate) opening: u64,
-    /// The actions after the opening RESET, each with the hash of the frames that it gave.
+    /// The actions after the opening RESET, each with the hash of its frames.
     pub(crate) log: Vec<(Action, u64)>,
-    /// The last answer with its settled frame alone, and whether it was counted and changed something.
-    pub(crate) last: Sight,
+    /// The last observation with only its settled frame.
+    pub(crate) last: WireObservation,
     pub(crate) counted: bool,
     pub(crate) changed: bool,
     /// The game's own state.
@@ -34,7 +35,7 @@ impl Snapshot {
         let mut bytes = MAGIC.to_vec();
         let length = |length: usize| {
             u32::try_from(length)
-                .expect("a part of a play has fewer than 2³² bytes")
+                .expect("each part of a snapshot is smaller than 4 GiB")
                 .to_le_bytes()
         };
         let put = |bytes: &mut Vec<u8>, part: &[u8]| {
@@ -61,45 +62,48 @@ impl Snapshot {
         bytes
     }
 
-    /// Reads a snapshot of this game and source, or says what is wrong with it.
+    /// Decodes a snapshot. Fails with a description of the fault if it is malformed or belongs to
+    /// another game or other source files.
     pub(crate) fn parse(bytes: &[u8], game: &GameId, source: &[u8; 32]) -> Result<Self, String> {
-        let mut rest = Rest(bytes);
-        if rest.take(MAGIC.len())? != MAGIC {
+        let mut reader = Reader(bytes);
+        if reader.take(MAGIC.len())? != MAGIC {
             return Err("it is not a snapshot of a hosted game".to_owned());
         }
-        let found = String::from_utf8_lossy(rest.part()?).into_owned();
+        let found = String::from_utf8_lossy(reader.part()?).into_owned();
         if found != game.as_str() {
             return Err(format!(
                 "it is a snapshot of `{}`, not of `{game}`",
-                crate::wire::clean(&found)
+                crate::wire::sanitize(&found)
             ));
         }
-        let made_by: [u8; 32] = rest.array()?;
-        if made_by != *source {
-            return Err(format!("the files of `{game}` have changed since"));
+        let made_from: [u8; 32] = reader.array()?;
+        if made_from != *source {
+            return Err(format!(
+                "the files of `{game}` have changed since it was made"
+            ));
         }
         let (seed, opening) = (
-            u64::from_le_bytes(rest.array()?),
-            u64::from_le_bytes(rest.array()?),
+            u64::from_le_bytes(reader.array()?),
+            u64::from_le_bytes(reader.array()?),
         );
-        let (entries, remainder) = rest.part()?.as_chunks::<ENTRY>();
-        let entry = |entry: &[u8; ENTRY]| {
+        let (entries, remainder) = reader.part()?.as_chunks::<ENTRY_BYTES>();
+        let entry = |entry: &[u8; ENTRY_BYTES]| {
             let [id, x, y, hash @ ..] = *entry;
             action_from([id, x, y]).map(|action| (action, u64::from_le_bytes(hash)))
         };
         let log: Option<Vec<(Action, u64)>> = entries.iter().map(entry).collect();
         let log = log
             .filter(|_| remainder.is_empty())
-            .ok_or("its log has an action that does not exist")?;
-        let last = Sight::parse(rest.part()?)?;
-        let [counted, changed, has_state] = rest.array::<3>()?.map(|flag| flag != 0);
-        let state = rest.part()?.to_vec();
-        if !rest.0.is_empty() {
-            return Err("it is longer than it says".to_owned());
+            .ok_or("its log contains an invalid action")?;
+        let last = WireObservation::parse(reader.part()?)?;
+        let [counted, changed, has_state] = reader.array::<3>()?.map(|flag| flag != 0);
+        let state = reader.part()?.to_vec();
+        if !reader.0.is_empty() {
+            return Err("it is longer than expected".to_owned());
         }
         Ok(Self {
             game: found,
-            source: made_by,
+            source: made_from,
             seed,
             opening,
             log,
@@ -111,12 +115,12 @@ impl Snapshot {
     }
 }
 
-/// What is left to be read.
-struct Rest<'a>(&'a [u8]);
+/// Reads parts from the front of a byte slice.
+struct Reader<'a>(&'a [u8]);
 
-impl<'a> Rest<'a> {
+impl<'a> Reader<'a> {
     fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
-        let (taken, rest) = self.0.split_at_checked(count).ok_or("it is cut off")?;
+        let (taken, rest) = self.0.split_at_checked(count).ok_or("it is truncated")?;
         self.0 = rest;
         Ok(taken)
     }
@@ -125,10 +129,10 @@ impl<'a> Rest<'a> {
         Ok(self
             .take(N)?
             .try_into()
-            .expect("as many bytes as asked for were taken"))
+            .expect("`take` returns exactly N bytes"))
     }
 
-    /// A part that begins with its length.
+    /// Reads a part that is preceded by its length.
     fn part(&mut self) -> Result<&'a [u8], String> {
         let length = u32::from_le_bytes(self.array()?);
         self.take(usize::try_from(length).unwrap_or(usize::MAX))
@@ -152,7 +156,7 @@ mod tests {
                 (Action::Action1, 5),
                 (Action::Action6 { x: 1, y: 63 }, u64::MAX),
             ],
-            last: Sight {
+            last: WireObservation {
                 state: PlayState::NotFinished,
                 levels_completed: 1,
                 win_levels: 3,
@@ -167,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn snapshots_come_back_and_others_are_refused() {
+    fn snapshots_round_trip_and_invalid_ones_are_rejected() {
         let id: GameId = "ab12-v1".parse().unwrap();
         let bytes = snapshot().to_bytes();
         assert_eq!(Snapshot::parse(&bytes, &id, &[7; 32]), Ok(snapshot()));
@@ -197,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damage_is_no_panic(at in 0usize..4000, to in any::<u8>()) {
+        fn corrupt_snapshot_does_not_panic(at in 0usize..4000, to in any::<u8>()) {
             let mut bytes = snapshot().to_bytes();
             let at = at % bytes.len();
             bytes[at] = to;

@@ -1,20 +1,23 @@
-//! The messages between Rhae and the process of a game, as docs/hosting.md describes them.
+//! Encoding and decoding of the messages between Rhae and a game's process, as `docs/hosting.md`
+//! describes them.
 //!
-//! A message is its length as four bytes, its kind as one, and its body; numbers are little-endian. Every request but CLOSE
-//! has one answer. Nothing is known here of processes: text in, text out, and whatever the other side sends is checked.
+//! A message consists of its length (four bytes), its kind (one byte) and its body. Numbers are
+//! little-endian. Every request except CLOSE has one reply. Replies are untrusted and checked. This
+//! module does not know about processes or pipes.
 
 use rhae_engine::{Action, ActionKind, ActionSet, CELLS, Frame, PlayState};
 
-/// The version of the protocol.
+/// The version of the protocol that this software implements.
 pub const PROTOCOL: u16 = 1;
-/// The most frames that an answer may have: what the official engine gives at most.
-pub const MOST_FRAMES: usize = 1001;
-/// The longest message: a snapshot may be long, and every picture of an action at once is 4 MiB.
-pub(crate) const LONGEST: usize = 16 << 20;
-/// The bytes of an observation before its frames.
-const HEAD: usize = 7;
+/// The maximum number of frames of an observation, the same as in the official engine.
+pub const MAX_FRAMES: usize = 1001;
+/// The maximum size of a message. The frames of one action take up to 4 MiB, and a snapshot may be
+/// larger.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// The number of bytes of an observation before its frames.
+const HEADER_BYTES: usize = 7;
 
-/// What Rhae asks for.
+/// A request from Rhae to the game's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request<'a> {
     Hello,
@@ -40,7 +43,8 @@ pub(crate) enum Request<'a> {
     Close {
         play: u32,
     },
-    /// Only our own host knows it: a program from outside may end a play over what it does not know.
+    /// Supported only by Rhae's own host. Another program might fail the play over an unknown
+    /// request.
     State {
         play: u32,
         deep: bool,
@@ -48,7 +52,7 @@ pub(crate) enum Request<'a> {
 }
 
 impl Request<'_> {
-    /// The message, length included.
+    /// Encodes the message, including its length.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = vec![0; 4];
         let mut put = |kind: u8, parts: &[&[u8]]| {
@@ -66,13 +70,13 @@ impl Request<'_> {
             Self::State { play, deep } => put(8, &[&play.to_le_bytes(), &[u8::from(deep)]]),
         }
         let length = u32::try_from(bytes.len() - 4)
-            .expect("what is sent has been read from a message or is short");
+            .expect("requests are short, or contain a state that fitted into a reply");
         bytes[..4].copy_from_slice(&length.to_le_bytes());
         bytes
     }
 }
 
-/// An action as three bytes: its id, and the cell of a click.
+/// Encodes an action as three bytes: its id and the coordinates of a click.
 pub(crate) const fn action_bytes(action: Action) -> [u8; 3] {
     match action {
         Action::Action6 { x, y } => [6, x, y],
@@ -80,35 +84,37 @@ pub(crate) const fn action_bytes(action: Action) -> [u8; 3] {
     }
 }
 
-/// The action of three bytes.
+/// Decodes [`action_bytes`]. Returns `None` for an unknown action or coordinates outside the frame.
 pub(crate) fn action_from([id, x, y]: [u8; 3]) -> Option<Action> {
     let kind = ActionKind::from_id(id)?;
     kind.simple().or_else(|| Action::click(x, y))
 }
 
-/// What the game's process answers.
+/// A reply of the game's process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// It speaks this version, and calls itself this.
+    /// The protocol version and the name of the program.
     Ready(u16, String),
-    Observation(Sight),
+    Observation(WireObservation),
     Done,
     Saved(Vec<u8>),
-    State(Stated),
-    /// It cannot do that, and nothing has changed.
-    Impossible(String),
-    /// The play is over, and why.
+    State(StateInfo),
+    /// The process does not support the request; nothing has changed.
+    Unsupported(String),
+    /// The play is over, for this reason.
     Failed(String),
 }
 
-/// What tells a state apart beside its picture, and the clicks that may matter in it.
+/// Facts about a state that its frame does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stated {
+pub(crate) struct StateInfo {
+    /// Distinguishes states with equal frames.
     pub(crate) key: Option<u128>,
+    /// The clicks that may have an effect, or `None` if unknown.
     pub(crate) clicks: Option<Vec<(u8, u8)>>,
 }
 
-impl Stated {
+impl StateInfo {
     fn parse(body: &[u8]) -> Result<Self, String> {
         let short = "a state that is too short";
         let (&known, rest) = body.split_first().ok_or(short)?;
@@ -126,9 +132,9 @@ impl Stated {
     }
 }
 
-/// What a game shows.
+/// An observation as a game's process sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sight {
+pub(crate) struct WireObservation {
     pub(crate) state: PlayState,
     pub(crate) levels_completed: u8,
     pub(crate) win_levels: u8,
@@ -138,34 +144,34 @@ pub(crate) struct Sight {
 }
 
 impl Reply {
-    /// Reads a message without its length, or says what is wrong with it.
+    /// Decodes a message without its length. The error describes the fault.
     pub(crate) fn parse(message: &[u8]) -> Result<Self, String> {
         let (&kind, body) = message.split_first().ok_or("an empty message")?;
-        let text = || clean(&String::from_utf8_lossy(body));
+        let text = || sanitize(&String::from_utf8_lossy(body));
         Ok(match kind {
             0x81 => {
                 let (version, name) = body.split_first_chunk().ok_or("READY without a version")?;
                 Self::Ready(
                     u16::from_le_bytes(*version),
-                    clean(&String::from_utf8_lossy(name)),
+                    sanitize(&String::from_utf8_lossy(name)),
                 )
             }
-            0x82 => Self::Observation(Sight::parse(body)?),
+            0x82 => Self::Observation(WireObservation::parse(body)?),
             0x83 => Self::Done,
             0x84 => Self::Saved(body.to_vec()),
-            0x85 => Self::State(Stated::parse(body)?),
-            0xfe => Self::Impossible(text()),
+            0x85 => Self::State(StateInfo::parse(body)?),
+            0xfe => Self::Unsupported(text()),
             0xff => Self::Failed(text()),
             other => return Err(format!("a message of the unknown kind {other}")),
         })
     }
 }
 
-impl Sight {
-    /// Reads an observation's body.
+impl WireObservation {
+    /// Decodes the body of an observation.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, String> {
         let (head, cells) = body
-            .split_first_chunk::<HEAD>()
+            .split_first_chunk::<HEADER_BYTES>()
             .ok_or("an observation that is too short")?;
         let &[
             state,
@@ -186,10 +192,10 @@ impl Sight {
             return Err("an observation with more than 254 levels".to_owned());
         }
         let count = usize::from(u16::from_le_bytes([low, high]));
-        if !(1..=MOST_FRAMES).contains(&count) || cells.len() != count * CELLS {
+        if !(1..=MAX_FRAMES).contains(&count) || cells.len() != count * CELLS {
             let found = cells.len();
             return Err(format!(
-                "an observation with {count} frames and {found} cells; expected 1 to {MOST_FRAMES} of {CELLS}"
+                "an observation with {count} frames and {found} cells; expected 1 to {MAX_FRAMES} of {CELLS}"
             ));
         }
         let (frames, _) = cells.as_chunks::<CELLS>();
@@ -209,7 +215,7 @@ impl Sight {
         })
     }
 
-    /// The body that [`parse`](Self::parse) reads.
+    /// Encodes the body that [`parse`](Self::parse) decodes.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let state = match self.state {
             PlayState::NotFinished => 0,
@@ -220,8 +226,8 @@ impl Sight {
             .available
             .iter()
             .fold(0, |bits, kind| bits | 1 << kind.id());
-        let count = u16::try_from(self.frames.len())
-            .expect("a sight has as many frames as a message holds");
+        let count =
+            u16::try_from(self.frames.len()).expect("an observation has at most MAX_FRAMES frames");
         let mut bytes = vec![
             state,
             self.levels_completed,
@@ -237,8 +243,8 @@ impl Sight {
     }
 }
 
-/// A text from outside, in one line and of bearable length.
-pub(crate) fn clean(text: &str) -> String {
+/// Converts a game's text into one line of at most 500 characters without control characters.
+pub(crate) fn sanitize(text: &str) -> String {
     text.chars()
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .take(500)
@@ -253,8 +259,8 @@ mod tests {
 
     use super::*;
 
-    fn sight(frames: Vec<Frame>) -> Sight {
-        Sight {
+    fn observed(frames: Vec<Frame>) -> WireObservation {
+        WireObservation {
             state: PlayState::GameOver,
             levels_completed: 2,
             win_levels: 254,
@@ -265,26 +271,26 @@ mod tests {
     }
 
     #[test]
-    fn observations_come_back_and_others_are_refused() {
-        let seen = sight(vec![Frame::filled(3), Frame::filled(0x80)]);
-        let bytes = seen.to_bytes();
-        assert_eq!(Sight::parse(&bytes), Ok(seen));
-        let refused = |change: fn(&mut Vec<u8>)| {
+    fn observations_round_trip_and_invalid_ones_are_rejected() {
+        let original = observed(vec![Frame::filled(3), Frame::filled(0x80)]);
+        let bytes = original.to_bytes();
+        assert_eq!(WireObservation::parse(&bytes), Ok(original));
+        let rejected = |change: fn(&mut Vec<u8>)| {
             let mut bytes = bytes.clone();
             change(&mut bytes);
-            Sight::parse(&bytes).unwrap_err()
+            WireObservation::parse(&bytes).unwrap_err()
         };
-        assert!(refused(|bytes| bytes[0] = 3).contains("unknown state 3"));
-        assert!(refused(|bytes| bytes[2] = 255).contains("254 levels"));
-        assert!(refused(|bytes| bytes[5] = 0).contains("0 frames"));
+        assert!(rejected(|bytes| bytes[0] = 3).contains("unknown state 3"));
+        assert!(rejected(|bytes| bytes[2] = 255).contains("254 levels"));
+        assert!(rejected(|bytes| bytes[5] = 0).contains("0 frames"));
         assert!(
-            refused(|bytes| bytes.truncate(bytes.len() - 1)).contains("2 frames and 8191 cells")
+            rejected(|bytes| bytes.truncate(bytes.len() - 1)).contains("2 frames and 8191 cells")
         );
-        assert!(refused(|bytes| bytes.truncate(6)).contains("too short"));
+        assert!(rejected(|bytes| bytes.truncate(6)).contains("too short"));
     }
 
     #[test]
-    fn requests_have_their_documented_form() {
+    fn requests_have_the_documented_encoding() {
         let act = Request::Act {
             play: 7,
             action: Action::Action6 { x: 3, y: 9 },
@@ -310,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_game_says_cannot_steer_a_terminal() {
+    fn control_characters_in_game_texts_are_removed() {
         assert_eq!(
             Reply::parse(b"\xff\x1b[2Jboo\n\xff"),
             Ok(Reply::Failed("[2Jboo \u{fffd}".to_owned()))
@@ -319,7 +325,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_message_makes_the_parser_panic(message in proptest::collection::vec(any::<u8>(), 0..64)) {
+        fn arbitrary_messages_do_not_panic(message in proptest::collection::vec(any::<u8>(), 0..64)) {
             drop(Reply::parse(&message));
         }
     }

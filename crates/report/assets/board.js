@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * `<rhae-board>`: a frame of 64 × 64 cells on a canvas, as large as its box allows at a whole number of screen pixels a cell.
+ * `<rhae-board>`: a frame of 64 × 64 cells on a canvas, as large as its box allows at an integer number of screen pixels per cell.
  *
- * `show` draws cells; with a ring around a clicked cell and with what changed against other cells if asked for. A click or a touch is
- * told as `rhae-cell` with `detail.x` and `detail.y`. Marks, a sign for each of the ten bright colours, help those who cannot tell them
- * apart; they are the viewer's, and nothing that is sent or stored has them.
+ * `show` draws cells, optionally with a ring around a clicked cell and with the differences to other cells. A click or a touch
+ * dispatches `rhae-cell` with `detail.x` and `detail.y`. Colour signs, one for each of the ten bright colours, help colour-blind
+ * viewers. They are a setting of the viewer and are never sent or stored with a play.
  */
 
 import { CELLS, SIZE } from "./reel.js";
@@ -13,7 +13,7 @@ const PALETTE = [
   "#FFFFFF", "#CCCCCC", "#999999", "#666666", "#333333", "#000000", "#E53AA3", "#FF7BCC",
   "#F93C31", "#1E93FF", "#88D8F1", "#FFDC00", "#FF851B", "#921231", "#4FCC30", "#A356D6",
 ];
-/** The names of the colours, for those who do not see them. */
+/** The names of the colours, for screen readers. */
 export const COLOR_NAMES = [
   "white", "light grey", "grey", "dark grey", "darker grey", "black", "magenta", "pink",
   "red", "blue", "light blue", "yellow", "orange", "maroon", "green", "purple",
@@ -22,22 +22,22 @@ export const COLOR_NAMES = [
 const COLORS = new Uint32Array(
   Uint8Array.from(PALETTE.flatMap((color) => [...[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)), 255])).buffer,
 );
-/** The sign of each bright colour as a path in a cell of 8 × 8, so that signs of neighbours join where that helps. */
+/** The sign of each bright colour as a path in a cell of 8 × 8. The signs of neighbouring cells join. */
 const SIGNS = [
   "M0 8L8 0", "M0 0L8 8", "M0 4H8", "M4 0V8", "M4 0V8M0 4H8", "M4 3.9V4.1", "M0 0L8 8M0 8L8 0", "M1.5 1.5H6.5V6.5H1.5Z",
   "M1 5.5L4 2.5L7 5.5", "M2 4A2 2 0 1 0 6 4A2 2 0 1 0 2 4",
 ];
 const FIRST_SIGNED = 6;
-/** Below so many pixels a cell there is no room for signs. */
-const LEAST_ZOOM = 4;
+/** Signs are not drawn if a cell has fewer pixels than this. */
+const MIN_SIGN_ZOOM = 4;
 const MARKS = "rhae-marks";
 
-/** Whether the viewer wants marks. */
+/** Returns whether the viewer has turned on colour signs. */
 export function marksAreOn() {
   try {
     return globalThis.localStorage?.getItem(MARKS) === "1";
   } catch {
-    // A page without storage, such as a file in some browsers, has no memory.
+    // Some browsers deny storage to pages opened from a file.
     return false;
   }
 }
@@ -47,13 +47,13 @@ export function setMarks(on) {
   try {
     globalThis.localStorage?.setItem(MARKS, on ? "1" : "0");
   } catch {
-    // It holds for this page then.
+    // Without storage the setting lasts until the page is closed.
   }
   globalThis.dispatchEvent(new CustomEvent(MARKS, { detail: on }));
 }
 
 /**
- * A style sheet that a strict policy allows.
+ * Creates a style sheet that a strict content security policy allows.
  * @param {string} text
  */
 export function sheet(text) {
@@ -69,15 +69,18 @@ const BOARD_STYLE = `
 canvas { display: block; image-rendering: pixelated; box-shadow: 0 0 0 1px var(--board-line, color-mix(in srgb, currentColor 16%, transparent)); }
 `;
 
-/** What may be shown beside the cells. @typedef {{ring?: {x: number, y: number} | null, against?: Uint8Array | null}} Beside */
+/**
+ * Optional overlays: a ring around a cell, and cells to compare with.
+ * @typedef {{ring?: {x: number, y: number} | null, compareWith?: Uint8Array | null}} Overlay
+ */
 
 const BoardBase = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 export class RhaeBoard extends BoardBase {
   #cells = new Uint8Array(CELLS);
   #shown = false;
-  /** @type {Beside} */
-  #beside = {};
+  /** @type {Overlay} */
+  #overlay = {};
   #marks = marksAreOn();
   #zoom = 0;
   #canvas = document.createElement("canvas");
@@ -110,29 +113,29 @@ export class RhaeBoard extends BoardBase {
     globalThis.removeEventListener(MARKS, this.#onMarks);
   }
 
-  /** What is shown now. */
+  /** The cells that are shown. */
   get cells() {
     return this.#cells;
   }
 
   /**
-   * Shows cells, which are copied.
-   * @param {Uint8Array} cells @param {Beside} [beside]
+   * Copies and draws the cells.
+   * @param {Uint8Array} cells @param {Overlay} [overlay]
    */
-  show(cells, beside = {}) {
+  show(cells, overlay = {}) {
     this.#cells.set(cells);
-    this.#beside = beside;
+    this.#overlay = overlay;
     this.#shown = true;
     this.#draw();
   }
 
-  /** Shows the cells with another ring. @param {{x: number, y: number} | null} ring */
+  /** Moves or removes the ring. @param {{x: number, y: number} | null} ring */
   ring(ring) {
-    this.#beside = { ...this.#beside, ring };
+    this.#overlay = { ...this.#overlay, ring };
     this.#draw();
   }
 
-  /** Gives the canvas the largest size at which a cell is a whole number of the screen's pixels. */
+  /** Gives the canvas the largest size at which a cell is an integer number of screen pixels. */
   #fit() {
     const ratio = globalThis.devicePixelRatio || 1;
     const zoom = Math.max(1, Math.floor((Math.min(this.clientWidth, this.clientHeight) * ratio) / SIZE));
@@ -162,9 +165,9 @@ export class RhaeBoard extends BoardBase {
     picture.putImageData(this.#pixels, 0, 0);
     screen.imageSmoothingEnabled = false;
     screen.drawImage(this.#picture, 0, 0, this.#canvas.width, this.#canvas.height);
-    if (this.#marks && this.#zoom >= LEAST_ZOOM) this.#drawSigns(screen);
-    if (this.#beside.against) this.#drawChanges(screen, this.#beside.against);
-    if (this.#beside.ring) this.#drawRing(screen, this.#beside.ring);
+    if (this.#marks && this.#zoom >= MIN_SIGN_ZOOM) this.#drawSigns(screen);
+    if (this.#overlay.compareWith) this.#drawChanges(screen, this.#overlay.compareWith);
+    if (this.#overlay.ring) this.#drawRing(screen, this.#overlay.ring);
   }
 
   /** @param {CanvasRenderingContext2D} screen */
@@ -176,7 +179,7 @@ export class RhaeBoard extends BoardBase {
     }
   }
 
-  /** The sign of a colour at the present size. @param {number} color */
+  /** Returns the sign of a colour at the current size. @param {number} color */
   #sign(color) {
     const known = this.#signs.get(color);
     if (known) return known;
@@ -195,13 +198,13 @@ export class RhaeBoard extends BoardBase {
   }
 
   /**
-   * Dims what is as it was and frames what is not.
-   * @param {CanvasRenderingContext2D} screen @param {Uint8Array} against
+   * Dims unchanged cells and outlines changed ones.
+   * @param {CanvasRenderingContext2D} screen @param {Uint8Array} before
    */
-  #drawChanges(screen, against) {
+  #drawChanges(screen, before) {
     const zoom = this.#zoom;
     const differs = (/** @type {number} */ x, /** @type {number} */ y) =>
-      x >= 0 && y >= 0 && x < SIZE && y < SIZE && this.#cells[y * SIZE + x] !== against[y * SIZE + x];
+      x >= 0 && y >= 0 && x < SIZE && y < SIZE && this.#cells[y * SIZE + x] !== before[y * SIZE + x];
     screen.fillStyle = "#808080C4";
     const edges = new Path2D();
     for (let y = 0; y < SIZE; y++) {
@@ -225,7 +228,7 @@ export class RhaeBoard extends BoardBase {
   }
 
   /**
-   * A ring around a cell, light within dark, so that it stands out on every colour.
+   * Draws a white ring inside a black one around a cell, which is visible on every colour.
    * @param {CanvasRenderingContext2D} screen @param {{x: number, y: number}} cell
    */
   #drawRing(screen, { x, y }) {

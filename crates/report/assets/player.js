@@ -1,44 +1,44 @@
 // @ts-check
 /**
- * `<rhae-player>` plays a film: every frame of a recorded play, or of one that is under way.
+ * `<rhae-player>` plays a film: every frame of a recorded play or of a play in progress.
  *
- * Its data are the JSON object that `player_data` of rhae-report writes (see `reel.js` for the packed form), from a
- * `<script type="application/json">` child or set as the property `film`; or a reel, by `open`, to which `extend` adds. Nothing is
- * decoded before the element is visible. All text from outside goes through `textContent`.
+ * The data is the JSON object that `player_data` of rhae-report writes (see `reel.js` for the packed form). It comes from a
+ * `<script type="application/json">` child or from the property `film`. Alternatively `open` takes a reel, which `extend` extends.
+ * Nothing is decoded before the element is visible. Untrusted text is only set as `textContent`.
  *
- * Keys: space plays and pauses, ← and → step by actions, `,` and `.` by frames, Home and End jump, D shows what changed.
- * Events: `rhae-moment`, with `detail.moment`, whenever another action is shown.
+ * Keys: space plays and pauses, ← and → step by actions, `,` and `.` by frames, Home and End jump, D shows changes.
+ * Events: `rhae-moment` with `detail.moment` whenever another action is shown.
  */
 
 import { CLICK, RESET, Reel, VERSION, bytesOf } from "./reel.js";
 import { RhaeBoard, marksAreOn, setMarks, sheet } from "./board.js";
-import { ICONS, PLAYER_STYLE, PLAYER_TEMPLATE } from "./look.js";
+import { ICONS, PLAYER_STYLE, PLAYER_TEMPLATE } from "./template.js";
 import { Strip } from "./strip.js";
 
 const SETTLED_MS = 300;
 const UNCHANGED_MS = 120;
-/** One who watches is never further behind than this many actions. */
-const MOST_BEHIND = 12;
-/** Text beyond this many characters is folded. */
-const FOLDED_AT = 900;
-/** Reasoning is asked for when the same action was shown for so long. */
-const ASK_MS = 90;
+/** A live viewer is at most this many actions behind the play. */
+const MAX_BEHIND = 12;
+/** Longer reasoning is collapsed to this many characters. */
+const COLLAPSED_CHARS = 900;
+/** Reasoning is requested after the same action was shown for this long. */
+const REASONING_DELAY_MS = 90;
 const ACTIONS = ["RESET", "ACTION1", "ACTION2", "ACTION3", "ACTION4", "ACTION5", "ACTION6", "ACTION7"];
-const NO_REASONING = "none for this action";
-const STATES = ["going on", "won", "game over"];
+const NO_REASONING = "No reasoning for this action.";
+const STATES = ["in progress", "won", "game over"];
 
 /**
  * @typedef {{version: number, title: string, subtitle: string, frames_per_second: number, win_levels: number,
  *   packed: string, reasoning: [number, string][]}} FilmData
- * What is known of a film besides its frames; `reasoning` gives what was said about an action, if anything was.
+ * The metadata of a film. `reasoning` returns the reasoning of an action, if there is any.
  * @typedef {{title: string, subtitle: string, framesPerSecond: number, winLevels: number,
- *   reasoning?: ((moment: number) => Promise<string | undefined>) | null}} About
+ *   reasoning?: ((moment: number) => Promise<string | undefined>) | null}} FilmMetadata
  * @typedef {import("./reel.js").Moment} Moment
  */
 
 /** @type {CSSStyleSheet | undefined} */
 let playerSheet;
-/** Colours change with the system's theme, or with what a page tells by `rhae-theme`. */
+/** Colours change with the theme of the system, or when a page dispatches `rhae-theme`. */
 const systemTheme = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
 
 const PlayerBase = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
@@ -48,14 +48,14 @@ export class RhaePlayer extends PlayerBase {
   #data = null;
   /** @type {Reel | null} */
   #reel = null;
-  /** @type {About["reasoning"]} */
+  /** @type {FilmMetadata["reasoning"]} */
   #reasoning = null;
-  #said = "";
-  #unfolded = false;
+  #reasoningText = "";
+  #expanded = false;
   #moment = 0;
   #frame = 0;
   #playing = false;
-  /** Whether it stays with a play that is under way; `null` if there is none. @type {boolean | null} */
+  /** Whether the player follows a play in progress; `null` for a finished play. @type {boolean | null} */
   #live = null;
   #changes = false;
   #before = new Uint8Array(64 * 64);
@@ -64,7 +64,7 @@ export class RhaePlayer extends PlayerBase {
   #winLevels = 0;
   #dueMs = 0;
   #tickedAt = 0;
-  #asked = 0;
+  #reasoningTimer = 0;
   #visible = false;
   #root = this.attachShadow({ mode: "open" });
   #seen = new IntersectionObserver((entries) => this.#onSeen(entries[entries.length - 1].isIntersecting));
@@ -103,7 +103,7 @@ export class RhaePlayer extends PlayerBase {
     globalThis.removeEventListener("rhae-theme", this.#onTheme);
   }
 
-  /** The film as an object. */
+  /** The data of the film. */
   get film() {
     return this.#data;
   }
@@ -115,22 +115,22 @@ export class RhaePlayer extends PlayerBase {
     if (this.#visible) this.#load();
   }
 
-  /** Every action with its counts; empty before the film is loaded. */
+  /** The commands with their counts; empty before the film is loaded. */
   get moments() {
     return this.#reel?.moments ?? [];
   }
 
-  /** Which of them is shown. */
+  /** The index of the current moment. */
   get moment() {
     return this.#moment;
   }
 
-  /** The frames. */
+  /** The frames of the film. */
   get reel() {
     return this.#reel;
   }
 
-  /** What is shown now, cell by cell. */
+  /** The cells that are shown. */
   get cells() {
     return this.#board.cells;
   }
@@ -140,17 +140,17 @@ export class RhaePlayer extends PlayerBase {
   }
 
   /**
-   * Shows a reel; `live` if the play is under way and will be extended.
-   * @param {Reel} reel @param {About} about @param {boolean} [live]
+   * Shows a reel. `live` says that the play is in progress and that the reel will be extended.
+   * @param {Reel} reel @param {FilmMetadata} metadata @param {boolean} [live]
    */
-  open(reel, about, live = false) {
+  open(reel, metadata, live = false) {
     this.pause();
     this.#reel = reel;
     this.#live = live ? true : null;
-    this.#reasoning = about.reasoning ?? null;
-    this.#frameMs = 1000 / Math.max(1, Math.min(60, about.framesPerSecond));
-    this.#winLevels = about.winLevels;
-    this.#part(".player").setAttribute("aria-label", `${about.title}, ${about.subtitle}`);
+    this.#reasoning = metadata.reasoning ?? null;
+    this.#frameMs = 1000 / Math.max(1, Math.min(60, metadata.framesPerSecond));
+    this.#winLevels = metadata.winLevels;
+    this.#part(".player").setAttribute("aria-label", `${metadata.title}, ${metadata.subtitle}`);
     this.#part("details").hidden = !this.#reasoning;
     this.#part(".error").hidden = true;
     this.#part(".player").hidden = false;
@@ -159,7 +159,7 @@ export class RhaePlayer extends PlayerBase {
     if (live) this.#follow(true);
   }
 
-  /** Says why there is nothing to see. @param {string} reason */
+  /** Shows an error instead of the film. @param {string} reason */
   fail(reason) {
     this.pause();
     this.#reel = null;
@@ -170,28 +170,28 @@ export class RhaePlayer extends PlayerBase {
   }
 
   /**
-   * Adds what happened meanwhile to a reel that is shown.
-   * @param {Uint8Array} bytes @param {boolean} whole
+   * Appends new moments to the reel that is shown; see `Reel.append`.
+   * @param {Uint8Array} bytes @param {boolean} keyframe
    */
-  extend(bytes, whole) {
+  extend(bytes, keyframe) {
     if (!this.#reel) return;
-    this.#reel.append(bytes, whole);
+    this.#reel.append(bytes, keyframe);
     this.#layOut();
     if (this.#live) {
       const last = this.moments.length - 1;
-      if (last - this.#moment > MOST_BEHIND) this.#go(last - 1);
+      if (last - this.#moment > MAX_BEHIND) this.#go(last - 1);
       this.#run();
     }
     this.#show();
   }
 
-  /** Says that a play under way has ended. */
+  /** Ends live mode, because the play has ended. */
   end() {
     this.#live = null;
     this.#part("button[data-do=live]").hidden = true;
   }
 
-  /** Plays on, from the start if the end is shown. */
+  /** Plays from the current frame, or from the start if the last frame is shown. */
   play() {
     if (!this.#reel || this.#playing) return;
     if (this.#frame >= this.#reel.length - 1) this.seek(0);
@@ -215,7 +215,7 @@ export class RhaePlayer extends PlayerBase {
   }
 
   /**
-   * Steps by single frames.
+   * Steps by a number of frames, backwards if it is negative.
    * @param {number} by
    */
   seekFrame(by) {
@@ -264,20 +264,20 @@ export class RhaePlayer extends PlayerBase {
       const film = this.#data ?? (text ? JSON.parse(text) : null);
       if (!film) return;
       if (film.version !== VERSION) throw new Error(`the film has version ${film.version}, and this player reads version ${VERSION}`);
-      const said = new Map(film.reasoning);
+      const reasoning = new Map(film.reasoning);
       this.open(new Reel(bytesOf(film.packed)), {
         title: film.title,
         subtitle: film.subtitle,
         framesPerSecond: film.frames_per_second,
         winLevels: film.win_levels,
-        reasoning: said.size > 0 ? async (moment) => said.get(moment) : null,
+        reasoning: reasoning.size > 0 ? async (moment) => reasoning.get(moment) : null,
       });
     } catch (reason) {
       this.fail(`This film cannot be shown: ${reason instanceof Error ? reason.message : reason}`);
     }
   }
 
-  /** Draws what stays the same while the film plays: marks and level buttons. */
+  /** Draws the parts that do not change while the film plays: marks and level buttons. */
   #layOut() {
     const moments = this.moments;
     const end = Math.max(1, moments.length - 1);
@@ -300,7 +300,7 @@ export class RhaePlayer extends PlayerBase {
     for (const jump of levels.querySelectorAll("button")) {
       jump.hidden = Number(jump.dataset.level) >= this.#winLevels;
       jump.disabled = !reached.has(Number(jump.dataset.level));
-      jump.title = jump.disabled ? "never reached" : `To level ${Number(jump.dataset.level) + 1}`;
+      jump.title = jump.disabled ? "Not reached" : `To level ${Number(jump.dataset.level) + 1}`;
     }
   }
 
@@ -320,12 +320,12 @@ export class RhaePlayer extends PlayerBase {
     else requestAnimationFrame((next) => this.#tick(next));
   }
 
-  /** How long the current frame stays at normal speed. */
+  /** Returns the duration of the current frame at normal speed. */
   #delay() {
     const moment = this.moments[this.#moment];
     if (this.#frame < this.#settled(this.#moment)) return this.#frameMs;
     const rest = Math.max(this.#frameMs, moment.changed ? SETTLED_MS : UNCHANGED_MS);
-    // One who watches is not to fall behind a play that is faster than this.
+    // A live viewer must not fall behind a play that is faster than this.
     return this.#live ? Math.min(rest, 600 / Math.max(1, this.moments.length - this.#moment)) : rest;
   }
 
@@ -338,10 +338,10 @@ export class RhaePlayer extends PlayerBase {
     const moment = this.moments[this.#moment];
     if (!moment) return;
     const total = this.moments[this.moments.length - 1].number;
-    const what = moment.action === RESET && moment.fullReset ? "RESET, from the start" : ACTIONS[moment.action];
-    this.#write("action", moment.action === CLICK ? `${what} at ${moment.x}, ${moment.y}` : what);
-    const useless = moment.counted && !moment.changed;
-    this.#write("effect", useless ? "○ changed nothing" : moment.counted ? "● changed the state" : "not counted", !moment.counted || useless);
+    const name = moment.action === RESET && moment.fullReset ? "RESET of the game" : ACTIONS[moment.action];
+    this.#write("action", moment.action === CLICK ? `${name} at ${moment.x}, ${moment.y}` : name);
+    const unchanged = moment.counted && !moment.changed;
+    this.#write("effect", unchanged ? "○ changed nothing" : moment.counted ? "● changed the state" : "not counted", !moment.counted || unchanged);
     this.#write("frame", `${Math.max(1, this.#frame - moment.first + 1)} of ${Math.max(1, moment.count)}`);
     this.#write("count", `${moment.number} of ${total}`);
     this.#write("level", `${moment.inLevel}`);
@@ -353,35 +353,35 @@ export class RhaePlayer extends PlayerBase {
       jump.setAttribute("aria-current", String(/** @type {HTMLElement} */ (jump).dataset.level === current));
     }
     this.#board.setAttribute("aria-label", `Frame after action ${moment.number}`);
-    this.#ask();
+    this.#requestReasoning();
     this.#draw();
     this.#strip.show(this.moments, this.#moment);
     this.dispatchEvent(new CustomEvent("rhae-moment", { detail: { moment: this.#moment } }));
   }
 
-  /** Asks for the reasoning of the action that is shown, if it stays. */
-  #ask() {
+  /** Requests the reasoning of the current action, unless another action is shown soon. */
+  #requestReasoning() {
     if (!this.#reasoning) return;
-    clearTimeout(this.#asked);
+    clearTimeout(this.#reasoningTimer);
     const moment = this.#moment;
-    this.#asked = setTimeout(async () => {
-      const said = await this.#reasoning?.(moment).catch(() => "It could not be loaded.");
-      if (moment === this.#moment) this.#say(said);
-    }, ASK_MS);
+    this.#reasoningTimer = setTimeout(async () => {
+      const reasoning = await this.#reasoning?.(moment).catch(() => "The reasoning could not be loaded.");
+      if (moment === this.#moment) this.#showReasoning(reasoning);
+    }, REASONING_DELAY_MS);
   }
 
-  /** @param {string | undefined} said */
-  #say(said) {
+  /** @param {string | undefined} reasoning */
+  #showReasoning(reasoning) {
     const place = this.#part(".reasoning");
-    const text = said ?? NO_REASONING;
-    if (text !== this.#said) this.#unfolded = false;
-    this.#said = text;
-    const folds = text.length > FOLDED_AT;
-    place.textContent = folds && !this.#unfolded ? `${text.slice(0, FOLDED_AT)}…` : text;
-    place.classList.toggle("mark", said === undefined);
+    const text = reasoning ?? NO_REASONING;
+    if (text !== this.#reasoningText) this.#expanded = false;
+    this.#reasoningText = text;
+    const isLong = text.length > COLLAPSED_CHARS;
+    place.textContent = isLong && !this.#expanded ? `${text.slice(0, COLLAPSED_CHARS)}…` : text;
+    place.classList.toggle("mark", reasoning === undefined);
     const more = this.#part(".more");
-    more.hidden = !folds;
-    more.textContent = this.#unfolded ? "Show less" : `Show all ${text.length.toLocaleString("en")} characters`;
+    more.hidden = !isLong;
+    more.textContent = this.#expanded ? "Show less" : `Show all ${text.length.toLocaleString("en")} characters`;
   }
 
   #draw() {
@@ -390,7 +390,7 @@ export class RhaePlayer extends PlayerBase {
     if (this.#changes) this.#before.set(this.#reel.frame(this.#moment > 0 ? this.#settled(this.#moment - 1) : 0));
     const cells = this.#reel.frame(this.#frame);
     const ring = moment.action === CLICK ? { x: moment.x, y: moment.y } : null;
-    this.#board.show(cells, { ring, against: this.#changes ? this.#before : null });
+    this.#board.show(cells, { ring, compareWith: this.#changes ? this.#before : null });
   }
 
   /** @param {PointerEvent} event */
@@ -411,33 +411,33 @@ export class RhaePlayer extends PlayerBase {
     }
   }
 
-  /** @param {string} what */
-  #do(what) {
-    if (what === "play") this.#playing ? this.pause() : this.play();
-    if (what === "first") this.seek(0);
-    if (what === "last" || what === "live") this.seek(this.moments.length - 1);
-    if (what === "back") this.seek(this.#moment - 1);
-    if (what === "next") this.seek(this.#moment + 1);
-    if (what === "frame-back") this.seekFrame(-1);
-    if (what === "frame-next") this.seekFrame(1);
-    if (what === "unfold") {
-      this.#unfolded = !this.#unfolded;
-      this.#say(this.#said);
+  /** @param {string} command */
+  #do(command) {
+    if (command === "play") this.#playing ? this.pause() : this.play();
+    if (command === "first") this.seek(0);
+    if (command === "last" || command === "live") this.seek(this.moments.length - 1);
+    if (command === "back") this.seek(this.#moment - 1);
+    if (command === "next") this.seek(this.#moment + 1);
+    if (command === "frame-back") this.seekFrame(-1);
+    if (command === "frame-next") this.seekFrame(1);
+    if (command === "unfold") {
+      this.#expanded = !this.#expanded;
+      this.#showReasoning(this.#reasoningText);
     }
-    if (what === "signs") {
+    if (command === "signs") {
       setMarks(!marksAreOn());
       this.#press("signs", marksAreOn());
     }
-    if (what === "changes") {
+    if (command === "changes") {
       this.#changes = !this.#changes;
       this.#press("changes", this.#changes);
       this.#draw();
     }
   }
 
-  /** @param {string} what @param {boolean} on */
-  #press(what, on) {
-    this.#part(`button[data-do=${what}]`).setAttribute("aria-pressed", String(on));
+  /** @param {string} command @param {boolean} on */
+  #press(command, on) {
+    this.#part(`button[data-do=${command}]`).setAttribute("aria-pressed", String(on));
   }
 
   /** @param {KeyboardEvent} event */
@@ -445,12 +445,12 @@ export class RhaePlayer extends PlayerBase {
     const on = /** @type {Element} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey || on.closest("select, .reasoning")) return;
     if (event.key === " " && on.closest("button, summary")) return;
-    const what = {
+    const command = {
       " ": "play", ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", ",": "frame-back", ".": "frame-next", d: "changes",
     }[event.key];
-    if (!what) return;
+    if (!command) return;
     event.preventDefault();
-    this.#do(what);
+    this.#do(command);
   }
 
   #showPlaying() {

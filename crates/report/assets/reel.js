@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The frames of a play in the packed form (described in `crates/protocol/src/packed.rs`): unpacking and packing.
+ * Unpacking and packing the frames of a play. The packed form is described in `crates/protocol/src/packed.rs`.
  *
- * A `Reel` can be asked for any frame in any order and can be added to while a play goes on.
+ * A `Reel` returns frames in any order and can be extended while a play is in progress.
  */
 
 export const SIZE = 64;
@@ -10,35 +10,35 @@ export const CELLS = SIZE * SIZE;
 export const VERSION = 1;
 export const RESET = 0;
 export const CLICK = 6;
-/** A whole frame is kept of every so many that were unpacked, so that a jump back costs no more than this. */
+/** A complete frame is stored at this interval, which limits the cost of a jump back. */
 const SNAPSHOT_EVERY = 64;
 
 /**
- * One command and what it showed: `count` frames from `first` on, the settled one last.
- * `number` counts the actions so far, `inLevel` those of the level that the command was taken in.
+ * One command with `count` frames starting at index `first`, the settled frame last.
+ * `number` is the number of actions so far, `inLevel` the number of actions on the level of the command.
  * @typedef {{action: number, x: number, y: number, state: number, levels: number, changed: boolean, counted: boolean,
  *   fullReset: boolean, first: number, count: number, number: number, level: number, inLevel: number}} Moment
  */
 
 /**
- * The bytes of a base64 text.
+ * Decodes a base64 text.
  * @param {string} text
  */
 export function bytesOf(text) {
   return Uint8Array.from(atob(text), (digit) => digit.charCodeAt(0));
 }
 
-/** The frames of a film, unpacked as they are asked for, in any order. Opening one only finds where its frames are. */
+/** The frames of a film, unpacked on demand in any order. The constructor only indexes them. */
 export class Reel {
   /** @type {Moment[]} */
   moments = [];
-  /** Where each frame's bytes are: which part, and the offset in it.
+  /** The offset of each frame in its part.
    * @type {number[]} */
   #offsets = [];
-  /** @type {number[]} */
+  /** The index of the part that contains each frame. @type {number[]} */
   #partOf = [];
-  /** Frames that are given against an empty one. @type {Set<number>} */
-  #whole = new Set();
+  /** Frames that are encoded relative to an empty frame. @type {Set<number>} */
+  #keyframes = new Set();
   /** @type {Uint8Array[]} */
   #parts = [];
   /** @type {Uint8Array[]} */
@@ -56,16 +56,16 @@ export class Reel {
     if (this.#offsets.length === 0) throw new Error("the film is empty");
   }
 
-  /** How many frames there are. */
+  /** The number of frames. */
   get length() {
     return this.#offsets.length;
   }
 
   /**
-   * Adds moments; `whole` if the first frame is given against an empty one instead of the last.
-   * @param {Uint8Array} bytes @param {boolean} whole
+   * Appends moments. `keyframe` says that the first frame is encoded relative to an empty frame instead of the last one.
+   * @param {Uint8Array} bytes @param {boolean} keyframe
    */
-  append(bytes, whole) {
+  append(bytes, keyframe) {
     const part = this.#parts.push(bytes) - 1;
     let at = 0;
     let first = true;
@@ -80,9 +80,9 @@ export class Reel {
       const x = clicked ? bytes[at + 4] : -1;
       const y = clicked ? bytes[at + 5] : -1;
       at += clicked ? 6 : 4;
-      const begins = this.#offsets.length;
+      const firstFrame = this.#offsets.length;
       for (let frame = 0; frame < count && at < bytes.length; frame++) {
-        if (first && whole) this.#whole.add(this.#offsets.length);
+        if (first && keyframe) this.#keyframes.add(this.#offsets.length);
         first = false;
         this.#offsets.push(at);
         this.#partOf.push(part);
@@ -94,7 +94,7 @@ export class Reel {
         this.#level = levels;
       } else if (counted) this.#inLevel++;
       this.moments.push({
-        action, x, y, state: (head >> 3) & 3, levels, changed: (head & 32) !== 0, counted, fullReset, first: begins, count,
+        action, x, y, state: (head >> 3) & 3, levels, changed: (head & 32) !== 0, counted, fullReset, first: firstFrame, count,
         number: this.#number, level: this.#level, inLevel: this.#inLevel,
       });
       if (levels !== this.#level) {
@@ -102,11 +102,11 @@ export class Reel {
         this.#inLevel = 0;
       }
     }
-    if (at !== bytes.length) throw new Error("the film is cut off");
+    if (at !== bytes.length) throw new Error("the film is truncated");
   }
 
   /**
-   * The 4096 cells of a frame, row by row; valid until the next call.
+   * Returns the 4096 cells of a frame, row by row. The array is valid until the next call.
    * @param {number} frame
    */
   frame(frame) {
@@ -117,7 +117,7 @@ export class Reel {
     }
     while (this.#shown < frame) {
       this.#shown++;
-      if (this.#whole.has(this.#shown)) this.#cells.fill(0);
+      if (this.#keyframes.has(this.#shown)) this.#cells.fill(0);
       this.#apply(this.#parts[this.#partOf[this.#shown]], this.#offsets[this.#shown]);
       if (this.#shown === this.#snapshots.length * SNAPSHOT_EVERY) this.#snapshots.push(this.#cells.slice());
     }
@@ -125,7 +125,7 @@ export class Reel {
   }
 
   /**
-   * The frame that a command left behind.
+   * Returns the index of the settled frame of a command.
    * @param {number} moment
    */
   settled(moment) {
@@ -134,7 +134,7 @@ export class Reel {
   }
 
   /**
-   * Changes the cells as the frame at this offset says.
+   * Applies the frame at an offset to the cells.
    * @param {Uint8Array} bytes @param {number} at
    */
   #apply(bytes, at) {
@@ -155,24 +155,24 @@ export class Reel {
 }
 
 /**
- * What is packed: a command, where the play stood afterwards, and the frames.
+ * The input of a `Packer`: a command, the state of the play after it, and the frames.
  * @typedef {{action: number, x: number, y: number, state: number, levels: number, changed: boolean, counted: boolean,
- *   fullReset: boolean, frames: Uint8Array[]}} Shown
+ *   fullReset: boolean, frames: Uint8Array[]}} Observation
  */
 
-/** Packs one observation after the other. */
+/** Packs consecutive observations. */
 export class Packer {
   #before = new Uint8Array(CELLS);
   /** @type {number[]} */
   #bytes = [];
 
-  /** @param {Shown} shown */
-  add(shown) {
-    const flags = [shown.changed, shown.counted, shown.fullReset].reduce((bits, flag, at) => bits | (flag ? 32 << at : 0), 0);
-    const count = Math.min(shown.frames.length, 0xffff);
-    this.#bytes.push(shown.action | (shown.state << 3) | flags, shown.levels, count & 255, count >> 8);
-    if (shown.action === CLICK) this.#bytes.push(shown.x, shown.y);
-    for (const frame of shown.frames.slice(shown.frames.length - count)) {
+  /** @param {Observation} observation */
+  add(observation) {
+    const flags = [observation.changed, observation.counted, observation.fullReset].reduce((bits, flag, at) => bits | (flag ? 32 << at : 0), 0);
+    const count = Math.min(observation.frames.length, 0xffff);
+    this.#bytes.push(observation.action | (observation.state << 3) | flags, observation.levels, count & 255, count >> 8);
+    if (observation.action === CLICK) this.#bytes.push(observation.x, observation.y);
+    for (const frame of observation.frames.slice(observation.frames.length - count)) {
       this.#frame(frame);
       this.#before = frame;
     }
@@ -204,8 +204,8 @@ export class Packer {
   }
 
   /**
-   * The runs of one row: each begins and ends with a changed cell and has one colour.
-   * @param {Uint8Array} frame @param {number} row where it begins
+   * Returns the runs of one row. A run starts and ends with a changed cell and has one colour.
+   * @param {Uint8Array} frame @param {number} row the index of its first cell
    */
   #runs(frame, row) {
     /** @type {number[]} */

@@ -1,18 +1,18 @@
 // @ts-check
 /**
- * The actions around the one that is shown, as a strip of signs on a canvas; a line with a number is a completed level.
+ * A strip of action signs around the current action, on a canvas. A line with a number marks a completed level.
  *
- * It is given moments and which of them is shown, and knows nothing of frames. The signs have the colour of the text around the canvas.
+ * The strip knows moments and the index of the current one, but no frames. The signs have the text colour of the canvas.
  */
 
-/** The actions as signs in a field of 16 × 16: a turn, four arrows, a bar, a target, a way back. */
+/** The sign of each action in a field of 16 × 16: circular arrow, four arrows, bar, target, return arrow. */
 const ACTION_SIGNS = [
   "M12.5 8A4.5 4.5 0 1 1 8 3.5H11M9 1L11.5 3.5L9 6", "M8 13V3.5M4 7.5L8 3.5L12 7.5", "M8 3V12.5M4 8.5L8 12.5L12 8.5",
   "M13 8H3.5M7.5 4L3.5 8L7.5 12", "M3 8H12.5M8.5 4L12.5 8L8.5 12", "M3 6.5V10.5H13V6.5", "M8 8.5V7.5M3.5 8A4.5 4.5 0 1 0 12.5 8A4.5 4.5 0 1 0 3.5 8",
   "M13 12.5V9A3 3 0 0 0 10 6H3.5M6.5 3L3.5 6L6.5 9",
 ];
 const STRIP_FIELD = 26;
-/** Room for the number of a level that the last action completed. */
+/** Space for the number of a level that the last action completed. */
 const STRIP_END = 12;
 /** @type {Path2D[]} */
 const actionPaths = [];
@@ -38,7 +38,7 @@ export class Strip {
     this.draw();
   }
 
-  /** Draws it again, because its size or the colour of the text has changed. */
+  /** Redraws the strip, for example after its size or the text colour changed. */
   draw() {
     const ratio = globalThis.devicePixelRatio || 1;
     const [width, height] = [this.#canvas.clientWidth, this.#canvas.clientHeight];
@@ -77,15 +77,15 @@ export class Strip {
     }
   }
 
-  /** Which moment is at a place of the canvas; -1 if none is. @param {number} x */
+  /** Returns the index of the moment at a position of the canvas, or -1. @param {number} x */
   at(x) {
     const at = Math.floor((x + this.#left(this.#canvas.clientWidth)) / STRIP_FIELD);
     return at >= 0 && at < this.#moments.length ? at : -1;
   }
 
-  /** Where the strip begins, so that the action that is shown is in its middle unless an end is nearer. @param {number} width */
+  /** Returns the scroll offset that centres the current action, except near the ends. @param {number} width */
   #left(width) {
-    const whole = this.#moments.length * STRIP_FIELD + STRIP_END;
-    return Math.max(0, Math.min(whole - width, (this.#shown + 0.5) * STRIP_FIELD - width / 2));
+    const total = this.#moments.length * STRIP_FIELD + STRIP_END;
+    return Math.max(0, Math.min(total - width, (this.#shown + 0.5) * STRIP_FIELD - width / 2));
   }
 }

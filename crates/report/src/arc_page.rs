@@ -1,8 +1,10 @@
-//! The report of an evaluation on static tasks: scores, costs, and every task with its attempts as pictures.
+//! The HTML report of an evaluation on static tasks: scores, costs, and pictures of every task with
+//! its attempts.
 //!
-//! Invariant: what limits the score (an unfinished run, requests that failed) stands directly under it. Texts of models are hostile.
+//! Invariant: notices that limit the score (an unfinished run, failed requests) are directly below
+//! it. Texts of models are untrusted.
 //!
-//! Tasks are folded, so that the page opens at once however many there are.
+//! Tasks are collapsed, so that the page opens quickly however many there are.
 
 mod task;
 
@@ -10,84 +12,82 @@ use std::fmt::Write as _;
 
 use rhae_tasks::{Grid, Measure, Score, Task, TaskId};
 
-use crate::html::{Text, page};
+use crate::html::{Escaped, page};
 use crate::picture::PictureError;
-use crate::score_plot::{CostOf, score_plot};
+use crate::score_plot::{CostUnit, score_plot};
 
-/// All that the report is made from.
+/// The content of the report of an evaluation.
 #[derive(Clone, Debug)]
 pub struct ArcReport {
-    /// Who answered.
+    /// The name of the solver.
     pub solver: String,
-    /// What limits the score, each in a sentence.
+    /// Sentences about limits of the score.
     pub notices: Vec<String>,
-    /// Names and values of what is known about the run.
+    /// Names and values of facts about the run.
     pub facts: Vec<(String, String)>,
-    /// The sets.
     pub sets: Vec<ArcSet>,
-    /// The mean of the sets' headlines, where there are several.
+    /// The mean of the headline scores, if there are several sets.
     pub average: Option<f64>,
-    /// Whether costs are money; otherwise they are seconds.
+    /// Whether costs are in US dollars. Otherwise they are in seconds.
     pub costs_money: bool,
-    /// The tasks, in order.
     pub tasks: Vec<ArcTask>,
 }
 
-/// A set's part.
+/// A task set of the report.
 #[derive(Clone, Debug)]
 pub struct ArcSet {
-    /// Its name.
     pub name: String,
-    /// Its revision.
     pub revision: String,
-    /// Its score, where solutions are known.
+    /// The score, if solutions are known.
     pub score: Option<Score>,
 }
 
 /// A task with the attempts at it.
 #[derive(Clone, Debug)]
 pub struct ArcTask {
-    /// The set's name.
+    /// The name of the set.
     pub set: String,
-    /// Its id.
     pub id: TaskId,
-    /// The task, with solutions where they are known.
+    /// The task, with solutions if they are known.
     pub task: Task,
-    /// The tests that counted, from 0.
+    /// The indices of the evaluated tests, from 0.
     pub tests: Vec<usize>,
-    /// The share of tests solved, where that is known.
+    /// The share of solved tests, if solutions are known.
     pub score: Option<f64>,
-    /// What it cost: US dollars or seconds.
+    /// The cost in US dollars or seconds, see [`ArcReport::costs_money`].
     pub cost: f64,
-    /// The attempts.
     pub attempts: Vec<ArcAttempt>,
 }
 
 /// An attempt at a test.
 #[derive(Clone, Debug)]
 pub struct ArcAttempt {
-    /// The test, from 0.
+    /// The index of the test, from 0.
     pub test: usize,
-    /// The attempt, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: usize,
-    /// The grid, or the kind of fault and what is known about it.
+    /// The grid, or the kind of failure and its message.
     pub grid: Result<Grid, (String, String)>,
     /// How the grid was found.
     pub how: Option<String>,
-    /// The answer's text.
+    /// The text of the answer.
     pub text: Option<String>,
-    /// The thoughts that came with it.
+    /// The reasoning of the model.
     pub reasoning: Option<String>,
-    /// Time, tokens and money of its request, in words.
+    /// A description of the time, tokens and cost of the request.
     pub spent: String,
 }
 
-/// The report as a self-contained HTML page.
+/// Returns the report as a self-contained HTML page.
+///
+/// # Errors
+///
+/// Returns a [`PictureError`] if the picture of a grid cannot be encoded.
 pub fn arc_page(report: &ArcReport) -> Result<String, PictureError> {
     let mut body = String::from("<main>\n");
     headline(&mut body, report);
     for notice in &report.notices {
-        let _ = writeln!(body, "<p class=\"notice\">{}</p>", Text(notice));
+        let _ = writeln!(body, "<p class=\"notice\">{}</p>", Escaped(notice));
     }
     for set in &report.sets {
         scores(&mut body, set, report.sets.len());
@@ -100,7 +100,7 @@ pub fn arc_page(report: &ArcReport) -> Result<String, PictureError> {
     Ok(page(&format!("{}{title}", report.solver), "arc", &body))
 }
 
-/// The headline, from 0 to 1.
+/// Returns the headline score, from 0 to 1.
 fn main_number(report: &ArcReport) -> Option<f64> {
     report.average.or_else(|| {
         report
@@ -119,7 +119,7 @@ fn headline(body: &mut String, report: &ArcReport) {
     let _ = writeln!(
         body,
         "<header>\n<div class=\"score\">\n<h1>{}</h1>\n<p class=\"number\">{number}</p>",
-        Text(&report.solver)
+        Escaped(&report.solver)
     );
     let only = report.sets.first().filter(|_| report.sets.len() == 1);
     match only.map(|set| set.score.as_ref()) {
@@ -132,9 +132,9 @@ fn headline(body: &mut String, report: &ArcReport) {
                 100.0 * interval.high
             );
         }
-        Some(None) => {
-            body.push_str("<p class=\"quiet\">Solutions are not known, so nothing is scored.</p>\n")
-        }
+        Some(None) => body.push_str(
+            "<p class=\"quiet\">The solutions are not known, so the attempts are not scored.</p>\n",
+        ),
         None => {
             let _ = writeln!(
                 body,
@@ -153,8 +153,8 @@ fn headline(body: &mut String, report: &ArcReport) {
         let _ = writeln!(
             body,
             "<div{class}><dt>{}</dt><dd>{}</dd></div>",
-            Text(name),
-            Text(value)
+            Escaped(name),
+            Escaped(value)
         );
     }
     body.push_str("</dl>\n</header>\n");
@@ -163,7 +163,7 @@ fn headline(body: &mut String, report: &ArcReport) {
 fn scores(body: &mut String, set: &ArcSet, sets: usize) {
     let Some(score) = &set.score else { return };
     let name = if sets > 1 {
-        format!(" <small>{}</small>", Text(&set.name))
+        format!(" <small>{}</small>", Escaped(&set.name))
     } else {
         String::new()
     };
@@ -203,7 +203,7 @@ fn scores(body: &mut String, set: &ArcSet, sets: usize) {
             let _ = writeln!(
                 body,
                 "<li><span>{}</span> {} <span class=\"quiet\">{:.1} %</span></li>",
-                Text(failure.reason),
+                Escaped(failure.reason),
                 failure.count,
                 100.0 * failure.share
             );
@@ -218,8 +218,8 @@ fn scores(body: &mut String, set: &ArcSet, sets: usize) {
         let _ = writeln!(
             body,
             "<p class=\"quiet note\">{}{}</p>",
-            Text(&task),
-            Text(&warning.message)
+            Escaped(&task),
+            Escaped(&warning.message)
         );
     }
     body.push_str("</section>\n");
@@ -231,20 +231,20 @@ fn against_cost(body: &mut String, report: &ArcReport) {
         .iter()
         .filter_map(|task| Some((task.cost, task.score?)))
         .collect();
-    let of = if report.costs_money {
-        CostOf::Money
+    let unit = if report.costs_money {
+        CostUnit::UsDollars
     } else {
-        CostOf::Time
+        CostUnit::Seconds
     };
-    if let Some(plot) = score_plot(&points, of) {
-        let what = if report.costs_money {
+    if let Some(plot) = score_plot(&points, unit) {
+        let cost = if report.costs_money {
             "the money spent on a task"
         } else {
             "the time spent on a task"
         };
         let _ = writeln!(
             body,
-            "<section>\n<h2>Score against cost <small>by {what}</small></h2>\n<figure class=\"wide\">{plot}</figure>\n</section>"
+            "<section>\n<h2>Score against cost <small>by {cost}</small></h2>\n<figure class=\"wide\">{plot}</figure>\n</section>"
         );
     }
 }

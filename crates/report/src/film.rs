@@ -1,9 +1,9 @@
-//! A film: the replayed form of a recording, which every picture is made from.
+//! A film: a replayed play with all its frames, from which GIFs and player pages are made.
 //!
-//! Invariant: the first moment is the opening RESET, and every moment has at least one frame, the settled one last. The
-//! drawing code passes over a moment without frames rather than fail on it.
+//! Invariant: the first moment is the opening RESET, and every moment has at least one frame, the
+//! settled frame last. The drawing code skips a moment without frames instead of failing.
 //!
-//! What a film deliberately does not know: how it was replayed, the score, the baselines.
+//! A film does not know how it was replayed, its score or its baselines.
 
 use rhae_engine::{Action, Frame, Observation, PlayState};
 use serde_json::Value;
@@ -11,50 +11,49 @@ use serde_json::Value;
 /// A play with all its frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Film {
-    /// What was played.
+    /// The environment.
     pub title: String,
-    /// By whom, under which seed: one line.
+    /// One line with the player and the seed.
     pub subtitle: String,
-    /// The speed of the environment's animations.
+    /// The speed of animations.
     pub frames_per_second: u8,
-    /// How many levels there are.
+    /// The number of levels of the environment.
     pub win_levels: u8,
     /// Every observation in order, the opening RESET first.
     pub moments: Vec<Moment>,
 }
 
-/// One command and what it showed.
+/// One command of a film with its frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moment {
-    /// The command.
     pub action: Action,
-    /// One frame or an animation, the settled picture last.
+    /// One frame or an animation, the settled frame last.
     pub frames: Vec<Frame>,
-    /// Where the play stood afterwards.
+    /// The state of the play after the command.
     pub state: PlayState,
-    /// Levels completed afterwards.
+    /// The number of completed levels after the command.
     pub levels_completed: u8,
     /// Whether the command changed the state.
     pub changed: bool,
-    /// Whether it counted as an action.
+    /// Whether the command counted as an action.
     pub counted: bool,
-    /// Whether it started the game anew.
+    /// Whether the command restarted the game at its first level.
     pub full_reset: bool,
-    /// What the player said about it.
+    /// The player's reasoning.
     pub reasoning: Option<String>,
 }
 
-/// What one level took in one run of a film.
+/// The counts of one level in one run of a film.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelTally {
     /// Counted actions.
     pub actions: u64,
-    /// Those of them that changed nothing.
+    /// Counted actions that changed nothing.
     pub unchanged: u64,
 }
 
 impl Film {
-    /// A film without moments.
+    /// Creates a film without moments.
     pub fn new(
         title: impl Into<String>,
         subtitle: impl Into<String>,
@@ -70,23 +69,23 @@ impl Film {
         }
     }
 
-    /// Adds what an environment answered.
+    /// Appends an observation of the environment.
     pub fn push(&mut self, observation: &Observation, reasoning: Option<&Value>) {
         self.moments.push(Moment::new(observation, reasoning));
     }
 
-    /// Counted actions.
+    /// Returns the number of counted actions.
     pub fn actions(&self) -> usize {
         self.moments.iter().filter(|moment| moment.counted).count()
     }
 
-    /// How long one frame of an animation is shown, in milliseconds.
+    /// Returns the duration of one animation frame in milliseconds.
     pub(crate) fn frame_ms(&self) -> u32 {
         1000 / u32::from(self.frames_per_second.clamp(1, 60))
     }
 
-    /// The counts of each run, level by level; a full reset begins another run. An action belongs to the level that it was
-    /// taken in.
+    /// Returns the counts of each level, run by run. A full reset starts another run. An action
+    /// belongs to the level on which it was taken.
     pub fn tallies(&self) -> Vec<Vec<LevelTally>> {
         let mut runs = vec![vec![LevelTally::default(); usize::from(self.win_levels)]];
         let mut level = 0;
@@ -104,7 +103,7 @@ impl Film {
 }
 
 impl Moment {
-    /// An environment's answer as a moment.
+    /// Creates a moment from an observation.
     pub fn new(observation: &Observation, reasoning: Option<&Value>) -> Self {
         Self {
             action: observation.action,
@@ -118,7 +117,7 @@ impl Moment {
         }
     }
 
-    /// The clicked cell, if it was a click.
+    /// Returns the column and row of a click.
     pub(crate) fn click(&self) -> Option<(usize, usize)> {
         match self.action {
             Action::Action6 { x, y } => Some((usize::from(x), usize::from(y))),
@@ -127,7 +126,7 @@ impl Moment {
     }
 }
 
-/// Reasoning as text: a string as it stands, anything else as indented JSON.
+/// Formats reasoning: a string unchanged, any other JSON value indented.
 fn reasoning_text(reasoning: &Value) -> String {
     match reasoning {
         Value::String(text) => text.clone(),
@@ -139,7 +138,8 @@ fn reasoning_text(reasoning: &Value) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    /// A square that walks to the right, five steps a level, with one useless click and an animation at each level's end.
+    /// A square that moves right, five steps per level, with one click without effect and an
+    /// animation at the end of each level.
     pub(crate) fn walking_square(levels: u8) -> Film {
         let mut film = Film::new("wa1k-v1", "tester · seed 0", 20, levels);
         let draw = |level: u8, x: usize| {
@@ -192,7 +192,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn actions_belong_to_the_level_they_were_taken_in() {
+    fn actions_belong_to_the_level_on_which_they_were_taken() {
         let mut film = walking_square(2);
         film.moments.push(Moment {
             levels_completed: 0,

@@ -1,25 +1,27 @@
-//! Films as animated GIFs that stay small: one palette for the whole file, of each picture only the rectangle that changed,
-//! and in that rectangle the unchanged pixels transparent, which compress to almost nothing.
+//! Small animated GIFs of films. The file has one palette, each picture contains only the rectangle
+//! that changed, and unchanged pixels inside the rectangle are transparent, which compresses well.
 //!
-//! Invariant: the last settled frame is always in the file, however few pictures are asked for.
+//! Invariant: the file always contains the last settled frame, however low the limit on pictures
+//! is.
 
 use gif::{Encoder, Repeat};
 use rhae_engine::{Frame, PALETTE, SIZE};
 
 use crate::{Film, PictureError};
 
-/// How a film becomes a GIF.
+/// Options of [`animated_gif`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GifOptions {
     /// Pixels per cell, 1 to 16.
     pub zoom: usize,
-    /// The most pictures in the file. Animations are thinned evenly first, then the settled frames.
-    pub most_frames: Option<usize>,
-    /// How long the picture rests after an action that changed something.
+    /// The maximum number of pictures. Animation frames are dropped evenly first, then settled
+    /// frames.
+    pub max_frames: Option<usize>,
+    /// How long a settled frame is shown after an action that changed something.
     pub settled_ms: u32,
-    /// How long the last picture rests before the film begins again.
+    /// How long the last picture is shown before the GIF starts again.
     pub end_ms: u32,
-    /// Whether a ring marks the clicked cell for one picture before the answer.
+    /// Whether a ring marks the clicked cell for one picture before the result of the click.
     pub clicks: bool,
 }
 
@@ -27,7 +29,7 @@ impl Default for GifOptions {
     fn default() -> Self {
         Self {
             zoom: 6,
-            most_frames: None,
+            max_frames: None,
             settled_ms: 300,
             end_ms: 2000,
             clicks: true,
@@ -35,12 +37,16 @@ impl Default for GifOptions {
     }
 }
 
-/// The film as a GIF that repeats for ever.
+/// Encodes the film as a GIF that repeats forever.
+///
+/// # Errors
+///
+/// Returns [`PictureError::Empty`] if the film has no frames, and an error of the GIF encoder.
 pub fn animated_gif(film: &Film, options: &GifOptions) -> Result<Vec<u8>, PictureError> {
     let zoom = options.zoom.clamp(1, 16);
     let shots = thinned(
         shots(film, options),
-        options.most_frames.unwrap_or(usize::MAX),
+        options.max_frames.unwrap_or(usize::MAX),
     );
     if shots.is_empty() {
         return Err(PictureError::Empty);
@@ -50,30 +56,30 @@ pub fn animated_gif(film: &Film, options: &GifOptions) -> Result<Vec<u8>, Pictur
     encoder.set_repeat(Repeat::Infinite)?;
 
     let mut shown: Option<Vec<u8>> = None;
-    let mut waiting: Option<gif::Frame<'static>> = None;
+    let mut pending: Option<gif::Frame<'static>> = None;
     for shot in &shots {
         let pixels = drawn(shot, zoom);
         let Some(area) = changed_area(shown.as_deref(), &pixels, SIZE * zoom) else {
-            // Nothing to draw: the picture before stays for longer.
-            if let Some(frame) = &mut waiting {
+            // Nothing changed: the previous picture is shown for longer.
+            if let Some(frame) = &mut pending {
                 frame.delay = frame.delay.saturating_add(centiseconds(shot.ms));
             }
             continue;
         };
         if let Some(frame) =
-            waiting.replace(cut(shown.as_deref(), &pixels, area, SIZE * zoom, shot.ms))
+            pending.replace(cut(shown.as_deref(), &pixels, area, SIZE * zoom, shot.ms))
         {
             encoder.write_frame(&frame)?;
         }
         shown = Some(pixels);
     }
-    if let Some(frame) = waiting {
+    if let Some(frame) = pending {
         encoder.write_frame(&frame)?;
     }
     Ok(encoder.into_inner()?)
 }
 
-/// One picture of the film and how long it stays.
+/// One picture of the film and its duration.
 #[derive(Clone, Debug)]
 struct Shot<'a> {
     frame: &'a Frame,
@@ -82,7 +88,7 @@ struct Shot<'a> {
     ms: u32,
 }
 
-/// A rectangle in pixels, its right and bottom edges outside.
+/// A rectangle in pixels; `right` and `bottom` are exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Area {
     left: usize,
@@ -125,17 +131,18 @@ fn shots<'a>(film: &'a Film, options: &GifOptions) -> Vec<Shot<'a>> {
     shots
 }
 
-/// At most so many shots, evenly from the whole film: all settled ones and a part of the rest, or a part of the settled ones.
-fn thinned(shots: Vec<Shot<'_>>, most: usize) -> Vec<Shot<'_>> {
-    if shots.len() <= most {
+/// Keeps at most `max` shots, spread evenly over the film: all settled shots and a part of the
+/// others, or a part of the settled shots.
+fn thinned(shots: Vec<Shot<'_>>, max: usize) -> Vec<Shot<'_>> {
+    if shots.len() <= max {
         return shots;
     }
-    let most = most.max(1);
+    let max = max.max(1);
     let settled = shots.iter().filter(|shot| shot.settled).count();
-    let keep_settled = settled.min(most);
+    let keep_settled = settled.min(max);
     let (mut settled_picks, mut other_picks) = (
         EvenPicks::new(settled, keep_settled),
-        EvenPicks::new(shots.len() - settled, most - keep_settled),
+        EvenPicks::new(shots.len() - settled, max - keep_settled),
     );
     shots
         .into_iter()
@@ -149,7 +156,7 @@ fn thinned(shots: Vec<Shot<'_>>, most: usize) -> Vec<Shot<'_>> {
         .collect()
 }
 
-/// Says of each of `total` things in turn whether it is one of the `kept`; the last always is.
+/// Selects `kept` of `total` items, evenly spaced; the last item is always selected.
 struct EvenPicks {
     total: usize,
     kept: usize,
@@ -194,9 +201,10 @@ fn drawn(shot: &Shot<'_>, zoom: usize) -> Vec<u8> {
     pixels
 }
 
-/// A ring around a cell, which it leaves visible: its inner radius is about one cell, its outer one about two.
+/// Draws a ring around a cell, which stays visible: the inner radius is about one cell, the outer
+/// about two.
 fn draw_ring(pixels: &mut [u8], zoom: usize, (x, y): (usize, usize), color: u8) {
-    // All lengths are doubled, so that a cell's centre is a whole number.
+    // All lengths are doubled, so that the centre of a cell is an integer.
     let (inner, outer) = (2 * zoom + zoom / 2, 4 * zoom + zoom / 4);
     let (center_x, center_y) = ((2 * x + 1) * zoom, (2 * y + 1) * zoom);
     let reach = |cell: usize| (cell.saturating_sub(2) * zoom)..((cell + 3).min(SIZE) * zoom);
@@ -211,7 +219,7 @@ fn draw_ring(pixels: &mut [u8], zoom: usize, (x, y): (usize, usize), color: u8) 
     }
 }
 
-/// The colour that differs most from all that lie under the ring.
+/// Returns the colour with the highest contrast to the cells under the ring.
 fn ring_color(frame: &Frame, (x, y): (usize, usize)) -> u8 {
     let near = |cell: usize| cell.saturating_sub(2)..(cell + 3).min(SIZE);
     let contrast = |color: &u8| {
@@ -224,14 +232,14 @@ fn ring_color(frame: &Frame, (x, y): (usize, usize)) -> u8 {
     (0..16).max_by_key(contrast).unwrap_or(0)
 }
 
-/// The squared distance of two colours, weighted roughly as the eye does.
+/// Returns the squared distance of two colours, weighted roughly by perception.
 fn distance(a: u8, b: u8) -> u32 {
     let (a, b) = (PALETTE[usize::from(a)], PALETTE[usize::from(b)]);
     let squares = [0, 1, 2].map(|part| u32::from(a[part].abs_diff(b[part])).pow(2));
     3 * squares[0] + 6 * squares[1] + squares[2]
 }
 
-/// The smallest rectangle outside of which nothing changed; `None` if nothing did.
+/// Returns the bounding box of the changed pixels; `None` if nothing changed.
 fn changed_area(before: Option<&[u8]>, pixels: &[u8], width: usize) -> Option<Area> {
     let Some(before) = before else {
         return Some(Area {
@@ -288,7 +296,8 @@ fn cut(
             .zip(old.clone())
             .filter(|(new, old)| new != old)
             .fold(0u16, |used, (new, _)| used | 1 << new);
-        // A colour that no changed pixel has can stand for "as before"; the lowest makes for the shortest codes.
+        // A colour that no changed pixel has can represent unchanged pixels. The lowest index gives
+        // the shortest codes.
         transparent = (0..16).find(|color| used >> color & 1 == 0);
         if let Some(color) = transparent {
             buffer
@@ -312,7 +321,8 @@ fn cut(
     }
 }
 
-/// The unit of delays in GIFs. Browsers take less than two for ten, so two is the least.
+/// Converts to centiseconds, the unit of GIF delays. Browsers show delays below two as ten, so two
+/// is the minimum.
 fn centiseconds(ms: u32) -> u16 {
     u16::try_from(ms / 10).unwrap_or(u16::MAX).max(2)
 }
@@ -322,7 +332,7 @@ mod tests {
     use super::*;
     use crate::film::tests::walking_square;
 
-    /// Plays a GIF: the whole picture after each frame, and the delays.
+    /// Decodes a GIF into the complete picture after each frame, with its delay.
     fn played(file: &[u8]) -> Vec<(Vec<u8>, u16)> {
         let mut decoder = gif::Decoder::new(file).unwrap();
         let width = usize::from(decoder.width());
@@ -349,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_player_sees_every_frame() {
+    fn gif_contains_every_frame() {
         let film = walking_square(3);
         let options = GifOptions {
             zoom: 1,
@@ -371,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_is_ringed_for_one_picture() {
+    fn click_is_marked_by_a_ring_for_one_picture() {
         let film = walking_square(1);
         let pictures = played(
             &animated_gif(
@@ -395,12 +405,12 @@ mod tests {
         assert_ne!(
             pixel(23, 80),
             film.moments[1].frames[0].get(11, 40),
-            "beside it is the ring"
+            "the ring surrounds it"
         );
     }
 
     #[test]
-    fn rings_at_the_rim_are_clipped() {
+    fn rings_at_the_border_are_clipped() {
         for zoom in [1, 2, 6, 16] {
             for cell in [(0, 0), (63, 63), (0, 63)] {
                 draw_ring(&mut vec![0; SIZE * zoom * SIZE * zoom], zoom, cell, 1);
@@ -409,9 +419,9 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_thins_evenly_and_keeps_the_end() {
+    fn frame_limit_is_respected_and_keeps_the_last_frame() {
         let film = walking_square(5);
-        let whole = played(
+        let unlimited = played(
             &animated_gif(
                 &film,
                 &GifOptions {
@@ -421,20 +431,20 @@ mod tests {
             )
             .unwrap(),
         );
-        for most in [0, 1, 2, 10, 30, 45] {
+        for max in [0, 1, 2, 10, 30, 45] {
             let options = GifOptions {
                 zoom: 1,
-                most_frames: Some(most),
+                max_frames: Some(max),
                 ..GifOptions::default()
             };
             let pictures = played(&animated_gif(&film, &options).unwrap());
-            assert!(pictures.len() <= most.max(1));
-            assert!(pictures.last().unwrap().0 == whole.last().unwrap().0);
+            assert!(pictures.len() <= max.max(1));
+            assert!(pictures.last().unwrap().0 == unlimited.last().unwrap().0);
         }
     }
 
     #[test]
-    fn a_film_without_frames_is_refused() {
+    fn film_without_frames_is_rejected() {
         assert!(matches!(
             animated_gif(&Film::new("", "", 20, 1), &GifOptions::default()),
             Err(PictureError::Empty)

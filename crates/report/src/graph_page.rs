@@ -1,39 +1,37 @@
-//! The report of an exploration as a page: for each level its picture and what was found.
+//! The HTML report of an exploration: the picture and the facts of each level.
 
 use std::fmt::Write as _;
 
-use crate::html::{Text, page};
+use crate::html::{Escaped, page};
 
-/// What the report of an exploration is made from.
+/// The content of the report of an exploration.
 pub struct GraphPage {
-    /// The environment with its version.
+    /// The id of the environment with its version.
     pub game_id: String,
-    /// Under the title: seed, software and what else holds for all levels.
+    /// The line below the title: seed, software and other facts that hold for all levels.
     pub subtitle: String,
-    /// How the number of states grows, as SVG.
+    /// The SVG of [`growth_plot`](crate::growth_plot).
     pub growth: Option<String>,
-    /// The levels in their order.
     pub levels: Vec<LevelGraph>,
 }
 
 /// One level of the report.
 pub struct LevelGraph {
-    /// Its heading.
     pub title: String,
-    /// Names and values.
+    /// Names and values, shown as a list.
     pub facts: Vec<(&'static str, String)>,
-    /// What the reader must know before believing the values.
+    /// Notices that limit the meaning of the facts.
     pub notices: Vec<String>,
-    /// The picture, as SVG.
+    /// The SVG of [`graph_picture`](crate::graph_picture()).
     pub picture: String,
 }
 
-/// The report as a self-contained page.
+/// Returns the report as a self-contained HTML page. The SVG texts are embedded unescaped.
 pub fn graph_page(report: &GraphPage) -> String {
     let mut body = format!(
         "<main>\n<header class=\"plain\">\n<h1>{} · states</h1>\n<p class=\"quiet\">{}</p>\n</header>\n",
-        Text(&report.game_id),
-        Text(&report.subtitle)
+        Escaped(&report.game_id),
+        Escaped(&report.subtitle)
     );
     if let Some(growth) = &report.growth {
         let _ = writeln!(
@@ -45,19 +43,19 @@ pub fn graph_page(report: &GraphPage) -> String {
         let _ = writeln!(
             body,
             "<section>\n<h2>{}</h2>\n<dl class=\"facts\">",
-            Text(&level.title)
+            Escaped(&level.title)
         );
         for (name, value) in &level.facts {
             let _ = writeln!(
                 body,
                 "<div><dt>{}</dt><dd>{}</dd></div>",
-                Text(name),
-                Text(value)
+                Escaped(name),
+                Escaped(value)
             );
         }
         body.push_str("</dl>\n");
         for notice in &level.notices {
-            let _ = writeln!(body, "<p class=\"notice\">{}</p>", Text(notice));
+            let _ = writeln!(body, "<p class=\"notice\">{}</p>", Escaped(notice));
         }
         let _ = writeln!(
             body,

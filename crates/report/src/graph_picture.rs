@@ -1,7 +1,9 @@
-//! A state graph as an SVG picture: states as dots by depth, or, where there are too many, how many there are at each depth.
+//! A state graph as an SVG picture: one dot per state, ordered by depth, or the number of states at
+//! each depth if there are too many.
 //!
-//! Invariants: a state's kind is told by its shape as well as by its colour; colours of lines are those of the text, so that one
-//! picture serves light and dark pages. What a state looks like is not known here; pictures of frames are passed in.
+//! Invariants: the kind of a state is shown by shape as well as colour. Lines use the text colour,
+//! so that one picture serves light and dark pages. This module cannot draw states; the caller
+//! passes their frames.
 
 use std::fmt::Write as _;
 
@@ -12,25 +14,24 @@ use crate::graph_text::kind;
 use crate::{PictureError, contact_sheet};
 use rhae_protocol::base64;
 
-/// What a picture of a graph is made from.
-pub struct DrawnGraph<'a> {
-    /// The graph.
+/// The input of [`graph_picture`].
+pub struct GraphView<'a> {
     pub graph: &'a Graph,
-    /// Whether a state is a dead end.
+    /// Returns whether a state is a dead end.
     pub is_dead: &'a dyn Fn(u32) -> bool,
-    /// The states on the shortest win.
-    pub way: &'a [u32],
-    /// What they look like.
+    /// The states on the shortest win; empty if no win was found.
+    pub shortest_win: &'a [u32],
+    /// The settled frames of these states, shown as thumbnails.
     pub frames: &'a [Frame],
 }
 
-/// The most states that are drawn one by one.
-const MOST_DOTS: usize = 3_000;
-/// The most edges that are drawn one by one.
-const MOST_LINES: usize = 12_000;
+/// The maximum number of states that are drawn individually.
+const MAX_DOTS: usize = 3_000;
+/// The maximum number of edges that are drawn individually.
+const MAX_LINES: usize = 12_000;
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 28.0;
-/// The largest picture of a frame.
+/// The side of a thumbnail.
 const THUMB: f64 = 72.0;
 
 const STYLE: &str = "
@@ -47,12 +48,16 @@ const STYLE: &str = "
 .graph .start { fill: #1E93FF; }
 ";
 
-/// Draws a graph, with thumbnails of the frames on the shortest win below it.
-pub fn graph_picture(drawn: &DrawnGraph<'_>) -> Result<String, PictureError> {
-    let graph = drawn.graph;
-    let whole = graph.nodes() <= MOST_DOTS && graph.edges() <= MOST_LINES;
-    let (body, height) = if whole { dots(drawn) } else { bars(drawn) };
-    let (strip, strip_height) = thumbnails(drawn.frames, height)?;
+/// Draws a graph as SVG, with thumbnails of the frames on the shortest win below it.
+///
+/// # Errors
+///
+/// Returns a [`PictureError`] if a thumbnail cannot be encoded.
+pub fn graph_picture(view: &GraphView<'_>) -> Result<String, PictureError> {
+    let graph = view.graph;
+    let is_small = graph.nodes() <= MAX_DOTS && graph.edges() <= MAX_LINES;
+    let (body, height) = if is_small { dots(view) } else { bars(view) };
+    let (strip, strip_height) = thumbnails(view.frames, height)?;
     let label = format!("{} states by depth", graph.nodes());
     Ok(format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"graph\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {:.0}\">\n<style>{STYLE}</style>\n{body}{strip}</svg>\n",
@@ -60,11 +65,11 @@ pub fn graph_picture(drawn: &DrawnGraph<'_>) -> Result<String, PictureError> {
     ))
 }
 
-/// What of a state is drawn: its kind, or that it is dead.
-fn look(drawn: &DrawnGraph<'_>, node: u32) -> &'static str {
-    match kind(drawn.graph, node) {
+/// Returns the CSS class of a state: its kind, `start` or `dead`.
+fn node_class(view: &GraphView<'_>, node: u32) -> &'static str {
+    match kind(view.graph, node) {
         "going" if node == 0 => "start",
-        "going" if (drawn.is_dead)(node) => "dead",
+        "going" if (view.is_dead)(node) => "dead",
         other => other,
     }
 }
@@ -72,22 +77,22 @@ fn look(drawn: &DrawnGraph<'_>, node: u32) -> &'static str {
 fn legend(svg: &mut String) {
     let all = [
         ("start", "start"),
-        ("going", "goes on"),
+        ("going", "continues"),
         ("dead", "dead end"),
         ("win", "win"),
         ("loss", "loss"),
-        ("frontier", "not looked into"),
+        ("frontier", "not expanded"),
     ];
-    for (index, (look, name)) in all.into_iter().enumerate() {
+    for (index, (class, name)) in all.into_iter().enumerate() {
         let x = MARGIN + index as f64 * 120.0;
-        mark(svg, look, x, 14.0, 4.5, name);
+        mark(svg, class, x, 14.0, 4.5, name);
         let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"18\">{name}</text>", x + 10.0);
     }
 }
 
-fn mark(svg: &mut String, look: &str, x: f64, y: f64, r: f64, title: &str) {
+fn mark(svg: &mut String, class: &str, x: f64, y: f64, r: f64, title: &str) {
     let title = format!("<title>{title}</title>");
-    let _ = match look {
+    let _ = match class {
         "win" => writeln!(
             svg,
             "<path class=\"win\" d=\"M{x:.1} {:.1}l{r} {r}l-{r} {r}l-{r} -{r}z\">{title}</path>",
@@ -102,15 +107,15 @@ fn mark(svg: &mut String, look: &str, x: f64, y: f64, r: f64, title: &str) {
                 y - r
             )
         }
-        look => writeln!(
+        class => writeln!(
             svg,
-            "<circle class=\"{look}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{title}</circle>"
+            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{title}</circle>"
         ),
     };
 }
 
-fn dots(drawn: &DrawnGraph<'_>) -> (String, f64) {
-    let graph = drawn.graph;
+fn dots(view: &GraphView<'_>) -> (String, f64) {
+    let graph = view.graph;
     let depth = graph.depth().max(1);
     let widest = (0..=graph.depth())
         .map(|depth| graph.layer(depth).len())
@@ -157,22 +162,21 @@ fn dots(drawn: &DrawnGraph<'_>) -> (String, f64) {
             .into_iter()
             .for_each(|target| line(&mut svg, "edge", node, target));
     }
-    drawn
-        .way
+    view.shortest_win
         .windows(2)
         .for_each(|pair| line(&mut svg, "way", pair[0], pair[1]));
     let r = (room / widest as f64 * 0.32).clamp(1.3, 5.0);
     for node in 0..graph.nodes() as u32 {
         let (x, y) = at(node);
-        let look = look(drawn, node);
-        let r = if matches!(look, "win" | "loss" | "start") {
+        let class = node_class(view, node);
+        let r = if matches!(class, "win" | "loss" | "start") {
             r.max(3.0)
         } else {
             r
         };
         mark(
             &mut svg,
-            look,
+            class,
             x,
             y,
             r,
@@ -185,12 +189,13 @@ fn dots(drawn: &DrawnGraph<'_>) -> (String, f64) {
     (svg, height)
 }
 
-/// The place of each state in its depth: near those that lead to it, so that lines cross less.
+/// Returns the position of each state within its depth: near its predecessors, so that fewer lines
+/// cross.
 fn places(graph: &Graph) -> Vec<f64> {
     let mut places = vec![0.0_f64; graph.nodes()];
     for depth in 1..=graph.depth() {
         let layer = graph.layer(depth);
-        let mut wish = vec![(0.0_f64, 0_u32); layer.len()];
+        let mut wanted = vec![(0.0_f64, 0_u32); layer.len()];
         let before = graph.layer(depth - 1);
         let size = before.len() as f64;
         for node in before {
@@ -199,14 +204,14 @@ fn places(graph: &Graph) -> Vec<f64> {
                 .iter()
                 .filter(|target| layer.contains(target))
             {
-                let wish = &mut wish[(target - layer.start) as usize];
-                wish.0 += (places[node as usize] + 0.5) / size;
-                wish.1 += 1;
+                let wanted = &mut wanted[(target - layer.start) as usize];
+                wanted.0 += (places[node as usize] + 0.5) / size;
+                wanted.1 += 1;
             }
         }
         let mut order: Vec<u32> = layer.clone().collect();
         let mean = |node: &u32| {
-            let (sum, count) = wish[(node - layer.start) as usize];
+            let (sum, count) = wanted[(node - layer.start) as usize];
             sum / f64::from(count.max(1))
         };
         order.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
@@ -229,22 +234,25 @@ fn depths(svg: &mut String, depth: usize, y: f64, at: impl Fn(usize) -> f64) {
     }
 }
 
-/// The condensed form: for each depth a column for each kind of state, as high as the logarithm of their number.
-fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
-    let graph = drawn.graph;
+/// Draws the condensed form: for each depth, the logarithm of the number of states of each kind.
+fn bars(view: &GraphView<'_>) -> (String, f64) {
+    let graph = view.graph;
     let (top, room) = (60.0, 260.0);
     let height = top + room + 34.0;
     let mut counts: Vec<[u64; 5]> = vec![[0; 5]; graph.depth() + 1];
-    const LOOKS: [&str; 5] = ["going", "dead", "frontier", "win", "loss"];
+    const CLASSES: [&str; 5] = ["going", "dead", "frontier", "win", "loss"];
     for (depth, counts) in counts.iter_mut().enumerate() {
         for node in graph.layer(depth) {
-            let look = look(drawn, node);
-            let look = if look == "start" { "going" } else { look };
-            counts[LOOKS.iter().position(|&known| known == look).unwrap_or(0)] += 1;
+            let class = node_class(view, node);
+            let class = if class == "start" { "going" } else { class };
+            counts[CLASSES
+                .iter()
+                .position(|&known| known == class)
+                .unwrap_or(0)] += 1;
         }
     }
-    let most = counts.iter().flatten().copied().max().unwrap_or(1).max(10) as f64;
-    let decades = most.log10().ceil().max(1.0);
+    let max = counts.iter().flatten().copied().max().unwrap_or(1).max(10) as f64;
+    let decades = max.log10().ceil().max(1.0);
     let y_of = |count: f64| top + room - room * (count.log10() + 0.15).max(0.0) / (decades + 0.15);
     let step = (WIDTH - 2.0 * MARGIN - 30.0) / (graph.depth() + 1) as f64;
     let x_of = |depth: usize| MARGIN + 34.0 + step * depth as f64;
@@ -252,7 +260,7 @@ fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
     legend(&mut svg);
     let _ = writeln!(
         svg,
-        "<text x=\"{MARGIN}\" y=\"44\">states at each depth, on a logarithmic scale; too many to draw one by one</text>"
+        "<text x=\"{MARGIN}\" y=\"44\">states at each depth on a logarithmic scale; there are too many to draw individually</text>"
     );
     for decade in 0..=decades as i32 {
         let count = 10f64.powi(decade);
@@ -275,13 +283,13 @@ fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
             let y = y_of(counts[0] as f64);
             let _ = writeln!(
                 svg,
-                "<rect class=\"going\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>depth {depth}: {} go on</title></rect>",
+                "<rect class=\"going\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"><title>depth {depth}: {} continue</title></rect>",
                 (step * 0.8).max(0.6),
                 top + room - y,
                 counts[0]
             );
         }
-        for (look, &count) in LOOKS
+        for (class, &count) in CLASSES
             .iter()
             .zip(counts)
             .skip(1)
@@ -289,11 +297,11 @@ fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
         {
             mark(
                 &mut svg,
-                look,
+                class,
                 x + step * 0.4,
                 y_of(count as f64),
                 (step * 0.3).clamp(2.0, 4.5),
-                &format!("depth {depth}: {count} {look}"),
+                &format!("depth {depth}: {count} {class}"),
             );
         }
     }
@@ -303,7 +311,7 @@ fn bars(drawn: &DrawnGraph<'_>) -> (String, f64) {
     (svg, height)
 }
 
-/// A count in few letters.
+/// Formats a count in thousands or millions.
 fn short(count: f64) -> String {
     match count {
         count if count >= 1e6 => format!("{}M", count / 1e6),
@@ -318,7 +326,7 @@ fn thumbnails(frames: &[Frame], top: f64) -> Result<(String, f64), PictureError>
     }
     let columns = ((WIDTH - 2.0 * MARGIN) / (THUMB + 8.0)).floor() as usize;
     let mut svg = format!(
-        "<text x=\"{MARGIN}\" y=\"{:.1}\">the shortest win</text>\n",
+        "<text x=\"{MARGIN}\" y=\"{:.1}\">shortest win</text>\n",
         top + 16.0
     );
     for (index, frame) in frames.iter().enumerate() {
@@ -341,16 +349,24 @@ fn thumbnails(frames: &[Frame], top: f64) -> Result<(String, f64), PictureError>
     ))
 }
 
-/// How the number of states grows from level to level: the level, the number, and whether it is all of them.
+/// Plots the number of states of each level as SVG.
+///
+/// Each element holds the number of the level, the number of states, and whether the search found
+/// all states.
+///
+/// ```
+/// let svg = rhae_report::growth_plot(&[(1, 120, true), (2, 40_000, false)]);
+/// assert!(svg.contains("<title>level 2: 40000 states</title>"));
+/// ```
 pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
     let (top, room, left) = (30.0, 220.0, 60.0);
-    let most = levels
+    let max = levels
         .iter()
         .map(|&(_, nodes, _)| nodes)
         .max()
         .unwrap_or(1)
         .max(10) as f64;
-    let decades = most.log10().ceil();
+    let decades = max.log10().ceil();
     let y_of = |count: f64| top + room - room * count.max(1.0).log10() / decades;
     let step = (720.0 - left - 20.0) / levels.len().max(1) as f64;
     let x_of = |index: usize| left + step * (index as f64 + 0.5);
@@ -360,11 +376,11 @@ pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
     );
     let _ = writeln!(svg, "<text x=\"0\" y=\"14\">states</text>");
     mark(&mut svg, "start", 120.0, 10.0, 4.5, "all states");
-    let _ = writeln!(svg, "<text x=\"132\" y=\"14\">all of them</text>");
-    mark(&mut svg, "frontier", 240.0, 10.0, 4.5, "at least");
+    let _ = writeln!(svg, "<text x=\"132\" y=\"14\">all states</text>");
+    mark(&mut svg, "frontier", 240.0, 10.0, 4.5, "lower bound");
     let _ = writeln!(
         svg,
-        "<text x=\"252\" y=\"14\">at least so many: a limit stopped the search</text>"
+        "<text x=\"252\" y=\"14\">lower bound: a limit stopped the search</text>"
     );
     for decade in 0..=decades as i32 {
         let y = y_of(10f64.powi(decade));
@@ -377,10 +393,10 @@ pub fn growth_plot(levels: &[(u32, usize, bool)]) -> String {
         );
     }
     for (index, &(level, nodes, complete)) in levels.iter().enumerate() {
-        let look = if complete { "start" } else { "frontier" };
+        let class = if complete { "start" } else { "frontier" };
         mark(
             &mut svg,
-            look,
+            class,
             x_of(index),
             y_of(nodes as f64),
             5.0,

@@ -1,6 +1,7 @@
 //! State graphs as text for other programs: JSON, GraphML and DOT.
 //!
-//! Invariant: all three say the same: every state with its depth and how it ends, every edge with the action that it stands for.
+//! Invariant: all three formats contain every state with its depth and kind, and every edge with
+//! its action.
 
 use std::fmt::Write as _;
 
@@ -8,22 +9,22 @@ use rhae_engine::{Action, Outcome};
 use rhae_explore::Graph;
 use serde_json::json;
 
-/// What a state is, in one word.
+/// Returns the kind of a state: `win`, `loss`, `frontier` (not expanded) or `going` (expanded).
 pub(crate) fn kind(graph: &Graph, node: u32) -> &'static str {
     match graph.outcome(node) {
         Outcome::LevelWon => "win",
         Outcome::GameOver => "loss",
-        Outcome::Going if graph.is_frontier(node) => "frontier",
-        Outcome::Going => "going",
+        Outcome::Continue if graph.is_frontier(node) => "frontier",
+        Outcome::Continue => "going",
     }
 }
 
-/// Which level a graph is of.
+/// Identifies the level that a graph describes.
 #[derive(Clone, Copy, Debug)]
-pub struct GraphOf<'a> {
-    /// The environment's id with the version.
+pub struct GraphMetadata<'a> {
+    /// The id of the environment with its version.
     pub game_id: &'a str,
-    /// The level, from 1.
+    /// The number of the level, from 1.
     pub level: u8,
     /// The seed of the environment.
     pub seed: u64,
@@ -33,11 +34,11 @@ struct Edge {
     from: u32,
     to: u32,
     action: Action,
-    /// How many cells it stands for, if it is a click and all cells were tried.
+    /// The number of equivalent cells, if this is a click and all cells were tried.
     cells: Option<u16>,
 }
 
-/// Every edge; `actions` lists their actions in the order of edges.
+/// Returns every edge. `actions` holds the actions in the order of the edges.
 fn edges<'a>(graph: &'a Graph, actions: &'a [Action]) -> impl Iterator<Item = Edge> + 'a {
     let of_state = |from: u32| {
         let cells = graph.cells(from);
@@ -57,8 +58,11 @@ fn edges<'a>(graph: &'a Graph, actions: &'a [Action]) -> impl Iterator<Item = Ed
     })
 }
 
-/// The graph as JSON: `nodes` with `depth` and `kind`, `edges` as `[from, to, action]`, with the number of cells behind it where that is known.
-pub fn graph_json(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String {
+/// Formats the graph as JSON: `nodes` with `depth` and `kind`, and `edges` as `[from, to, action]`,
+/// followed by the number of equivalent cells where it is known.
+///
+/// `actions` holds one action for each edge of the graph, in the order of the edges.
+pub fn graph_json(metadata: &GraphMetadata<'_>, graph: &Graph, actions: &[Action]) -> String {
     let nodes: Vec<_> = (0..graph.nodes() as u32)
         .map(|node| json!({ "depth": graph.depth_of(node), "kind": kind(graph, node) }))
         .collect();
@@ -75,32 +79,32 @@ pub fn graph_json(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String
     let graph = json!({
         "format": "rhae-graph",
         "version": 1,
-        "game_id": of.game_id,
-        "level": of.level,
-        "seed": of.seed,
-        "stopped_by": graph.stop().map(rhae_explore::Stop::name),
+        "game_id": metadata.game_id,
+        "level": metadata.level,
+        "seed": metadata.seed,
+        "stopped_by": graph.stop().map(rhae_explore::StopReason::name),
         "nodes": nodes,
         "edges": edges,
     });
     graph.to_string() + "\n"
 }
 
-/// The graph in the language of Graphviz.
-pub fn graph_dot(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String {
+/// Formats the graph in the DOT language of Graphviz.
+pub fn graph_dot(metadata: &GraphMetadata<'_>, graph: &Graph, actions: &[Action]) -> String {
     let mut text = String::from("digraph states {\n  rankdir=LR;\n  node [shape=point];\n");
     let _ = writeln!(
         text,
         "  label=\"{}, level {}, seed {}\";",
-        of.game_id, of.level, of.seed
+        metadata.game_id, metadata.level, metadata.seed
     );
     for node in 0..graph.nodes() as u32 {
-        let look = match kind(graph, node) {
+        let style = match kind(graph, node) {
             "win" => " [shape=diamond,style=filled,fillcolor=\"#4FCC30\",label=\"\"]",
             "loss" => " [shape=box,style=filled,fillcolor=\"#F93C31\",label=\"\"]",
             "frontier" => " [shape=circle,style=dashed,label=\"\"]",
             _ => "",
         };
-        let _ = writeln!(text, "  {node}{look};");
+        let _ = writeln!(text, "  {node}{style};");
     }
     for Edge {
         from,
@@ -116,8 +120,8 @@ pub fn graph_dot(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String 
     text
 }
 
-/// The graph as GraphML.
-pub fn graph_graphml(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> String {
+/// Formats the graph as GraphML.
+pub fn graph_graphml(metadata: &GraphMetadata<'_>, graph: &Graph, actions: &[Action]) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
@@ -129,7 +133,7 @@ pub fn graph_graphml(of: &GraphOf<'_>, graph: &Graph, actions: &[Action]) -> Str
     let _ = writeln!(
         text,
         "<graph id=\"{}-level{}-seed{}\" edgedefault=\"directed\">",
-        of.game_id, of.level, of.seed
+        metadata.game_id, metadata.level, metadata.seed
     );
     for node in 0..graph.nodes() as u32 {
         let (depth, kind) = (graph.depth_of(node), kind(graph, node));

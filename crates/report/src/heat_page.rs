@@ -1,20 +1,19 @@
-//! Numbers of pairs as heat maps on a page.
+//! The HTML page of heat maps that compare environments pair by pair.
 //!
-//! Invariant: every cell has its number in it, so that colour is never all that tells.
+//! Invariant: every cell shows its number, so that no information is conveyed by colour alone.
 
 use std::fmt::Write as _;
 
-use crate::html::{Text, page};
+use crate::html::{Escaped, page};
 
-/// A square of numbers from 0 to 1.
+/// A square matrix of numbers from 0 to 1.
 pub struct HeatMap {
-    /// What is compared.
     pub title: &'static str,
-    /// What a number means.
+    /// The meaning of a number.
     pub note: &'static str,
-    /// Rows and columns.
+    /// The names of the rows, which are also the names of the columns.
     pub names: Vec<String>,
-    /// The numbers, row by row; `None` where there is none.
+    /// The numbers, row by row; `None` for a pair that was not compared.
     pub cells: Vec<Vec<Option<f64>>>,
 }
 
@@ -22,34 +21,47 @@ const SIDE: f64 = 64.0;
 const LEFT: f64 = 92.0;
 const TOP: f64 = 28.0;
 
-/// Heat maps one below the other, with what the reader must know first.
+/// Returns a self-contained HTML page with heat maps below each other, preceded by notices.
+///
+/// ```
+/// use rhae_report::{HeatMap, heat_page};
+///
+/// let map = HeatMap {
+///     title: "Rules",
+///     note: "share of common rules",
+///     names: vec!["ab12-v1".to_owned(), "cd34-v1".to_owned()],
+///     cells: vec![vec![None, Some(0.25)], vec![Some(0.25), None]],
+/// };
+/// let page = heat_page(&[map], &["Two environments were compared.".to_owned()]);
+/// assert_eq!(page.matches("25 %</text>").count(), 2);
+/// ```
 pub fn heat_page(maps: &[HeatMap], notices: &[String]) -> String {
-    let mut body = "<main>\n<header class=\"plain\">\n<h1>Novelty</h1>\n<p class=\"quiet\">How alike environments are, pair by pair: a stand-in for the \
-                    paper's test, which nobody can compute</p>\n</header>\n"
+    let mut body = "<main>\n<header class=\"plain\">\n<h1>Novelty</h1>\n<p class=\"quiet\">Similarity of environments, pair by pair: an approximation of the \
+                    paper's test, which cannot be computed</p>\n</header>\n"
         .to_owned();
     for notice in notices {
-        let _ = writeln!(body, "<p class=\"notice\">{}</p>", Text(notice));
+        let _ = writeln!(body, "<p class=\"notice\">{}</p>", Escaped(notice));
     }
     for map in maps {
         let _ = writeln!(
             body,
             "<section>\n<h2>{} <small>{}</small></h2>\n<div class=\"wide\">{}</div>\n</section>",
-            Text(map.title),
-            Text(map.note),
-            drawn(map)
+            Escaped(map.title),
+            Escaped(map.note),
+            heat_map_svg(map)
         );
     }
     body.push_str("</main>");
     page("Novelty", "novelty", &body)
 }
 
-fn drawn(map: &HeatMap) -> String {
+fn heat_map_svg(map: &HeatMap) -> String {
     let count = map.names.len() as f64;
     let (width, height) = (LEFT + count * SIDE, TOP + count * SIDE);
     let mut svg = format!(
         "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\" \
          font-size=\"13\" fill=\"currentColor\">\n",
-        Text(map.title)
+        Escaped(map.title)
     );
     for (index, name) in map.names.iter().enumerate() {
         let (x, y) = (
@@ -61,14 +73,14 @@ fn drawn(map: &HeatMap) -> String {
             svg,
             "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             TOP - 10.0,
-            Text(short)
+            Escaped(short)
         );
         let _ = writeln!(
             svg,
             "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
             LEFT - 12.0,
             y + 4.0,
-            Text(name)
+            Escaped(name)
         );
     }
     for (row, cells) in map.cells.iter().enumerate() {
@@ -107,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stand_in_their_cells() {
+    fn cells_show_their_numbers_and_names_are_escaped() {
         let names = vec!["ab12-v1".to_owned(), "<b>".to_owned()];
         let cells = vec![vec![None, Some(0.625)], vec![Some(0.625), None]];
         let page = heat_page(

@@ -1,14 +1,24 @@
-//! HTML: the one place where text from outside becomes safe, and the frame of a page.
+//! HTML: escaping of untrusted text, and the skeleton of a page.
 
 use std::fmt;
 
 use crate::{PLOT_STYLE, player_script};
 
-/// Text from outside, shown as it is: nothing in it can be read as markup, in an element or in a quoted attribute.
+/// Displays untrusted text with HTML metacharacters escaped.
+///
+/// The output is safe inside an element and inside a quoted attribute.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_report::Escaped;
+///
+/// assert_eq!(Escaped("<b>Tom & Jerry</b>").to_string(), "&lt;b&gt;Tom &amp; Jerry&lt;/b&gt;");
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a>(pub &'a str);
+pub struct Escaped<'a>(pub &'a str);
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
         while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
@@ -26,7 +36,8 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// A whole page with style and the player's script. The policy in its head forbids every request.
+/// Returns a complete page with style and the script of the player. Its content security policy
+/// forbids every network request.
 pub(crate) fn page(title: &str, class: &str, body: &str) -> String {
     format!(
         r#"<!doctype html>
@@ -47,7 +58,7 @@ pub(crate) fn page(title: &str, class: &str, body: &str) -> String {
 </body>
 </html>
 "#,
-        title = Text(title),
+        title = Escaped(title),
         style = include_str!("../assets/page.css"),
         script = player_script(),
     )
@@ -58,10 +69,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_shown_as_it_is() {
-        assert_eq!(Text("plain – ünïcode").to_string(), "plain – ünïcode");
+    fn metacharacters_are_escaped() {
+        assert_eq!(Escaped("plain – ünïcode").to_string(), "plain – ünïcode");
         assert_eq!(
-            Text(r#"<b onclick='x'>"&"#).to_string(),
+            Escaped(r#"<b onclick='x'>"&"#).to_string(),
             "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;"
         );
     }

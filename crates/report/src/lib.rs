@@ -1,12 +1,64 @@
-//! Tables, plots, pictures and pages made from stored results.
+//! Tables, plots, pictures and HTML pages made from stored results.
 //!
-//! Functions take results and films and give text or bytes. Pages are whole by themselves: style, script and data are in
-//! them, and they ask the network for nothing.
+//! # Overview
 //!
-//! **Boundary:** names, messages and reasoning come from outside and are hostile input. What goes into HTML passes through
-//! one place (`html`), what goes into a script through another (`packed`), what goes to a terminal through a third (`table`).
+//! | output | functions |
+//! | --- | --- |
+//! | terminal | [`card_table`] |
+//! | SVG plots | [`actions_plot`], [`completion_plot`], [`score_plot()`], [`growth_plot`] |
+//! | PNG, SVG and GIF | [`contact_sheet`], [`animated_gif`], [`task_picture()`], [`scene_svg`], [`graph_picture()`] |
+//! | HTML pages | [`run_page()`], [`arc_page()`], [`replay_page()`], [`graph_page()`], [`validation_page()`], [`heat_page()`] |
+//! | graph files | [`graph_json`], [`graph_dot`], [`graph_graphml`] |
+//! | browser player | [`player_data`], [`player_script`] |
 //!
-//! What this crate deliberately does not know: files, how a recording is replayed, how a score is computed.
+//! All functions take results or a [`Film`] (the frames of a play) and return text or bytes. A page
+//! is self-contained: style, script and data are embedded, and it makes no network requests.
+//!
+//! # Invariants
+//!
+//! Names, messages and reasoning are untrusted input. HTML output goes through [`Escaped`], script
+//! data through [`player_data`], terminal output through [`card_table`].
+//!
+//! This crate does not know files, how a recording is replayed or how a score is computed.
+//!
+//! # Examples
+//!
+//! Show a play of one action as a GIF and as a page. [`Film::push`] adds the observations of a real
+//! play.
+//!
+//! ```
+//! use rhae_engine::{Action, Frame, PlayState};
+//! use rhae_report::{Film, GifOptions, Moment, animated_gif, replay_page};
+//!
+//! let opening = Moment {
+//!     action: Action::Reset,
+//!     frames: vec![Frame::filled(5)],
+//!     state: PlayState::NotFinished,
+//!     levels_completed: 0,
+//!     changed: true,
+//!     counted: false,
+//!     full_reset: true,
+//!     reasoning: None,
+//! };
+//! let step = Moment {
+//!     action: Action::Action1,
+//!     frames: vec![Frame::filled(9)],
+//!     counted: true,
+//!     full_reset: false,
+//!     reasoning: Some("go up".to_owned()),
+//!     ..opening.clone()
+//! };
+//! let mut film = Film::new("ab12-v1", "example, seed 0", 20, 1);
+//! film.moments = vec![opening, step];
+//! assert_eq!(film.actions(), 1);
+//!
+//! let gif = animated_gif(&film, &GifOptions::default())?;
+//! assert!(gif.starts_with(b"GIF89a"));
+//!
+//! let page = replay_page(&film);
+//! assert!(page.contains("<title>ab12-v1</title>"));
+//! # Ok::<(), rhae_report::PictureError>(())
+//! ```
 
 mod arc_page;
 mod film;
@@ -33,21 +85,21 @@ pub use arc_page::{ArcAttempt, ArcReport, ArcSet, ArcTask, arc_page};
 pub use film::{Film, LevelTally, Moment};
 pub use gif::{GifOptions, animated_gif};
 pub use graph_page::{GraphPage, LevelGraph, graph_page};
-pub use graph_picture::{DrawnGraph, graph_picture, growth_plot};
-pub use graph_text::{GraphOf, graph_dot, graph_graphml, graph_json};
+pub use graph_picture::{GraphView, graph_picture, growth_plot};
+pub use graph_text::{GraphMetadata, graph_dot, graph_graphml, graph_json};
 pub use heat_page::{HeatMap, heat_page};
-pub use html::Text;
+pub use html::Escaped;
 pub use packed::player_data;
 pub use picture::{PictureError, contact_sheet};
 pub use plot::{PLOT_STYLE, actions_plot, completion_plot};
 pub use replay_page::replay_page;
 pub use rhae_protocol::PACKED_VERSION;
 pub use run_page::{PlayFilm, RunReport, run_page};
-pub use score_plot::{CostOf, score_plot};
+pub use score_plot::{CostUnit, score_plot};
 pub use script::{PLAYER_MODULES, player_script};
-pub use table::{PROVISIONAL, card_table, wrapped};
+pub use table::{PROVISIONAL_BASELINES_NOTE, card_table, wrap_text};
 pub use task_picture::{TASK_COLORS, scene_picture, scene_svg, task_picture};
 pub use task_scene::{Panel, SceneAttempt, SceneRow, task_scene, wrong_cells};
 pub use validation_page::{
-    ShownEvidence, ShownFinding, ShownRule, ValidatedGame, ValidationPage, validation_page,
+    EvidenceFigure, FindingItem, RuleSection, ValidatedGame, ValidationPage, validation_page,
 };

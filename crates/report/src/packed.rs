@@ -1,13 +1,24 @@
-//! Films packed for the player: what changed from frame to frame, as bands of runs, in base64.
+//! The data of the browser player: a film in the packed form of [`rhae_protocol::Packer`].
 //!
-//! The form is that of [`rhae_protocol::Packer`]; the decoder is in `assets/reel.js`.
+//! The decoder is in `assets/reel.js`.
 
-use rhae_protocol::{PACKED_VERSION, Packer, Shown, base64};
+use rhae_protocol::{ObservationView, PACKED_VERSION, Packer, base64};
 use serde_json::{Value, json};
 
 use crate::{Film, Moment};
 
-/// What `<rhae-player>` takes: a JSON object with the packed film, safe inside a `<script>` element.
+/// Returns the data of a `<rhae-player>` element: a JSON object with the packed film, safe inside a
+/// `<script>` element.
+///
+/// ```
+/// use rhae_report::{Film, player_data};
+///
+/// let data = player_data(&Film::new("</script>", "example", 20, 1));
+/// assert!(!data.contains('<'));
+/// let data: serde_json::Value = serde_json::from_str(&data)?;
+/// assert_eq!(data["title"], "</script>");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub fn player_data(film: &Film) -> String {
     let reasoning: Vec<Value> = film
         .moments
@@ -27,12 +38,13 @@ pub fn player_data(film: &Film) -> String {
     script_safe(&data.to_string())
 }
 
-/// JSON in which no HTML parser can find an end of the script or a comment: `<` only occurs in JSON's strings.
+/// Escapes `<` in JSON, which occurs only in strings, so that an HTML parser finds neither the end
+/// of the script nor a comment.
 fn script_safe(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// The film's frames and counts as bytes.
+/// Packs the frames and counts of a film.
 pub(crate) fn pack(film: &Film) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut packer = Packer::default();
@@ -48,7 +60,7 @@ pub(crate) fn pack(film: &Film) -> Vec<u8> {
         } = *moment;
         let frames = &moment.frames;
         packer.pack(
-            Shown {
+            ObservationView {
                 action,
                 frames,
                 state,
@@ -78,7 +90,7 @@ mod tests {
         frames: Vec<Frame>,
     }
 
-    /// The decoder of `reel.js` once more, frame by frame.
+    /// A second implementation of the decoder in `reel.js`.
     fn unpack(bytes: &[u8]) -> Vec<Unpacked> {
         let mut bytes = bytes.iter().copied();
         let mut moments = Vec::new();
@@ -115,7 +127,7 @@ mod tests {
         moments
     }
 
-    fn assert_comes_back(film: &Film) {
+    fn assert_round_trips(film: &Film) {
         let moments = unpack(&pack(film));
         assert_eq!(moments.len(), film.moments.len());
         for (back, moment) in moments.into_iter().zip(&film.moments) {
@@ -136,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Frames of a few blocks, which share rows, over noise in a corner, which does not.
+    /// Frames with a few blocks, which share rows, and noise, which does not.
     fn frames() -> impl Strategy<Value = Frame> {
         let block = (0..SIZE, 0..SIZE, 1..SIZE, 1..SIZE, 0u8..16);
         let noise = (0..CELLS, proptest::collection::vec(0u8..16, 0..200));
@@ -156,7 +168,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_frame_comes_back(shown in proptest::collection::vec(proptest::collection::vec(frames(), 1..4), 1..5), x in 0u8..64, y in 0u8..64, flags in any::<[bool; 3]>()) {
+        fn every_frame_round_trips(shown in proptest::collection::vec(proptest::collection::vec(frames(), 1..4), 1..5), x in 0u8..64, y in 0u8..64, flags in any::<[bool; 3]>()) {
             let mut film = Film::new("", "", 20, 1);
             for (index, frames) in shown.into_iter().enumerate() {
                 film.moments.push(Moment {
@@ -170,14 +182,14 @@ mod tests {
                     reasoning: None,
                 });
             }
-            assert_comes_back(&film);
+            assert_round_trips(&film);
         }
     }
 
     #[test]
-    fn a_moved_block_takes_few_bytes() {
+    fn moved_block_takes_twelve_bytes() {
         let film = walking_square(5);
-        assert_comes_back(&film);
+        assert_round_trips(&film);
         let moved = Film {
             moments: film.moments[2..4].to_vec(),
             ..film.clone()
@@ -186,12 +198,12 @@ mod tests {
             moments: film.moments[2..3].to_vec(),
             ..film
         };
-        // Four bytes for the moment, eight for its frame.
+        // Four bytes for the moment and eight for its frame.
         assert_eq!(pack(&moved).len() - pack(&first).len(), 12);
     }
 
     #[test]
-    fn hostile_reasoning_cannot_leave_the_script() {
+    fn reasoning_cannot_close_the_script_element() {
         let mut film = walking_square(1);
         let hostile = "</script><script>alert(1)</script><!--";
         film.moments[1].reasoning = Some(hostile.to_owned());

@@ -1,16 +1,17 @@
-//! Frames as PNG pictures: single ones and contact sheets.
+//! PNG pictures of frames: single frames and contact sheets.
 //!
-//! Invariant: a cell is a square of whole pixels in exactly the palette's colour. Nothing here knows what a frame means.
+//! Invariant: a cell is a square of whole pixels in exactly the colour of the palette. This module
+//! does not know what a frame means.
 
 use rhae_engine::{Frame, PALETTE, SIZE};
 
-/// Why a picture could not be made.
+/// The reason why a picture could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// The encoder refused, which for pictures of our own making means that they are too large.
+    /// The PNG encoder failed. With pictures made by this crate this means that they are too large.
     #[error("cannot encode the picture: {0}")]
     Encode(#[from] png::EncodingError),
-    /// The GIF encoder refused, for the same reason.
+    /// The GIF encoder failed, for the same reason.
     #[error("cannot encode the animation: {0}")]
     Animate(#[from] gif::EncodingError),
     /// There is nothing to draw.
@@ -18,10 +19,30 @@ pub enum PictureError {
     Empty,
 }
 
-/// The colour between the pictures of a contact sheet: an index past the sixteen.
+/// The palette index of the colour between pictures, after the sixteen colours of frames.
 pub(crate) const GAP: u8 = 16;
 
-/// A PNG of frames side by side, `columns` in a row, each cell `zoom` pixels wide, with a gap between pictures.
+/// Draws frames side by side as a PNG, `columns` in a row, each cell `zoom` pixels wide.
+///
+/// Several frames are separated by gaps; a single frame has no border.
+///
+/// # Errors
+///
+/// Returns [`PictureError::Empty`] without frames, and an encoding error if the picture is too
+/// large.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Frame;
+/// use rhae_report::contact_sheet;
+///
+/// let (first, second) = (Frame::filled(5), Frame::filled(9));
+/// let png = contact_sheet(&[&first, &second], 2, 4)?;
+/// assert!(png.starts_with(b"\x89PNG"));
+/// assert!(contact_sheet(&[], 2, 4).is_err());
+/// # Ok::<(), rhae_report::PictureError>(())
+/// ```
 pub fn contact_sheet(
     frames: &[&Frame],
     columns: usize,

@@ -1,17 +1,18 @@
-//! Two plots of a result as SVG: actions against the baseline, and completion, both by level.
+//! SVG plots of a result by level: actions compared with the baseline, and completion.
 //!
-//! Invariants: every mark says what it is by its shape and place, never by colour alone; colours are those of the text
-//! (`currentColor`), so that the same plot serves light and dark pages and print. Text from outside is escaped.
-//! The style is apart from the drawings, because a page with a strict policy takes it from a file only.
+//! Invariants: marks differ by shape and position, never by colour alone. Plots use the text colour
+//! (`currentColor`), so that they serve light and dark pages and print. Untrusted text is escaped.
+//! The style is separate from the drawings, because a page with a strict content security policy
+//! loads it from a file.
 
 use std::fmt::Write as _;
 
 use rhae_protocol::{EnvironmentScore, Scorecard};
 
-use crate::html::Text;
+use crate::html::Escaped;
 use crate::result::{best_run, find};
 
-/// The style of the plots, which the page has.
+/// The CSS of the plots. A page that embeds a plot must include it.
 pub const PLOT_STYLE: &str = include_str!("../assets/plot.css");
 
 const WIDTH: f64 = 720.0;
@@ -23,12 +24,42 @@ const RIGHT: f64 = 704.0;
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Level {
     baseline: Option<f64>,
-    /// How many actions each play took in it, and whether it was completed.
+    /// The number of actions of each play on this level, and whether the play completed it.
     plays: Vec<(u64, bool)>,
     completed: usize,
 }
 
-/// How many actions every level took, one row for each level, on a logarithmic axis with the baseline marked.
+/// Plots the number of actions of each level on a logarithmic axis, with the baseline marked.
+///
+/// Each level has one row with one mark for each card: a dot if it was completed, otherwise a
+/// cross.
+///
+/// ```
+/// use rhae_protocol::Scorecard;
+/// use rhae_report::{actions_plot, completion_plot};
+///
+/// let card: Scorecard = serde_json::from_str(r#"{
+///     "card_id": "c1", "score": 6.25, "method": "docs-2026-04", "software": "rhae 0.1.0",
+///     "environments": [{
+///         "id": "ab12-v1", "score": 6.25, "actions": 47, "levels_completed": 1,
+///         "completed": false, "level_count": 2, "resets": 0,
+///         "runs": [{
+///             "id": "ab12-v1", "guid": "9f0c", "score": 6.25, "levels_completed": 1,
+///             "actions": 47, "resets": 0, "state": "NOT_FINISHED", "completed": false,
+///             "level_scores": [18.75, 0.0], "level_actions": [23, 24],
+///             "level_baseline_actions": [10, 12], "number_of_levels": 2,
+///             "number_of_environments": 1
+///         }]
+///     }],
+///     "total_environments_completed": 0, "total_environments": 1,
+///     "total_levels_completed": 1, "total_levels": 2, "total_actions": 47
+/// }"#)?;
+/// let actions = actions_plot(&[card.clone()]);
+/// assert!(actions.contains("<title>23 actions, completed</title>"));
+/// assert!(actions.contains("<title>24 actions, not completed</title>"));
+/// assert!(completion_plot(&[card]).contains(">1/1<"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub fn actions_plot(cards: &[Scorecard]) -> String {
     let environments = by_environment(cards);
     let all = || environments.iter().flat_map(|(_, levels)| levels);
@@ -44,9 +75,9 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
 
     let top = 62.0;
     let height = top + all().count() as f64 * ROW + environments.len() as f64 * 10.0 + 28.0;
-    let mut svg = opened(
+    let mut svg = svg_start(
         height,
-        "Actions by level beside the baseline, on a logarithmic axis",
+        "Actions by level compared with the baseline, on a logarithmic axis",
     );
     legend(&mut svg);
     let bottom = height - 24.0;
@@ -76,7 +107,7 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
             svg,
             r#"<text x="0" y="{:.1}">{}</text>"#,
             y + 4.0,
-            Text(name)
+            Escaped(name)
         );
         for (index, level) in levels.iter().enumerate() {
             let _ = writeln!(
@@ -95,17 +126,18 @@ pub fn actions_plot(cards: &[Scorecard]) -> String {
     svg
 }
 
-/// The first of 1, 2, 5, 10, 20, 50 and so on that is not below the largest count.
-fn axis_end(most: f64) -> f64 {
-    let decade = 10f64.powf(most.log10().floor());
+/// Returns the first of 1, 2, 5, 10, 20, 50 and so on that is at least `max`.
+fn axis_end(max: f64) -> f64 {
+    let decade = 10f64.powf(max.log10().floor());
     [1.0, 2.0, 5.0, 10.0]
         .map(|step| step * decade)
         .into_iter()
-        .find(|&end| end >= most)
-        .unwrap_or(most)
+        .find(|&end| end >= max)
+        .unwrap_or(max)
 }
 
-/// Where the axis has lines: 1, 2, 5, 10 and so on, or only the powers of ten where those would be too close.
+/// Returns the positions of the grid lines: 1, 2, 5, 10 and so on, or only the powers of ten if the
+/// lines would be too close.
 fn ticks(end: f64) -> Vec<f64> {
     let steps: &[f64] = if end <= 1000.0 {
         &[1.0, 2.0, 5.0]
@@ -160,7 +192,7 @@ fn level_row(svg: &mut String, level: &Level, y: f64, at: &impl Fn(f64) -> f64) 
     }
 }
 
-/// A filled dot for a completed level, a cross for one that was not.
+/// Draws a dot for a completed level, or a cross for one that was not completed.
 fn mark(svg: &mut String, x: f64, y: f64, completed: bool, title: &str) {
     let _ = if completed {
         writeln!(
@@ -207,25 +239,26 @@ fn legend(svg: &mut String) {
     );
 }
 
-/// The share of plays that completed each level: one row for each environment, one field for each level.
+/// Plots the share of plays that completed each level: one row for each environment, one field for
+/// each level.
 pub fn completion_plot(cards: &[Scorecard]) -> String {
     let environments = by_environment(cards);
-    let most = environments
+    let max_levels = environments
         .iter()
         .map(|(_, levels)| levels.len())
         .max()
         .unwrap_or(0)
         .max(1);
     let (row, gap) = (24.0, 6.0);
-    let field = ((RIGHT - LEFT) / most as f64).min(96.0) - gap;
+    let field = ((RIGHT - LEFT) / max_levels as f64).min(96.0) - gap;
     let at = |index: usize| LEFT + index as f64 * (field + gap);
     let top = 26.0;
-    let mut svg = opened(
+    let mut svg = svg_start(
         top + environments.len() as f64 * (row + gap),
         "Share of plays that completed each level",
     );
     let _ = writeln!(svg, r#"<text class="quiet" x="0" y="14">level</text>"#);
-    for index in 0..most {
+    for index in 0..max_levels {
         let _ = writeln!(
             svg,
             r#"<text class="quiet mid" x="{:.1}" y="14">{}</text>"#,
@@ -239,7 +272,7 @@ pub fn completion_plot(cards: &[Scorecard]) -> String {
             svg,
             r#"<text x="0" y="{:.1}">{}</text>"#,
             y + row / 2.0 + 4.0,
-            Text(name)
+            Escaped(name)
         );
         for (index, level) in levels.iter().enumerate() {
             let (x, share) = (
@@ -270,7 +303,8 @@ pub fn completion_plot(cards: &[Scorecard]) -> String {
     svg
 }
 
-/// Every environment with its levels, in the first card's order. A card's best run stands for its play.
+/// Returns every environment with its levels, in the order of the first card. Each card contributes
+/// its best run.
 fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
     let mut names: Vec<&EnvironmentScore> = Vec::new();
     for environment in cards.iter().flat_map(|card| &card.environments) {
@@ -308,7 +342,7 @@ fn by_environment(cards: &[Scorecard]) -> Vec<(&str, Vec<Level>)> {
         .collect()
 }
 
-fn opened(height: f64, label: &str) -> String {
+fn svg_start(height: f64, label: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" aria-label=\"{label}\" viewBox=\"0 0 {WIDTH} {height:.1}\">\n"
     )
@@ -320,10 +354,11 @@ mod tests {
     use crate::run_page::tests::report;
 
     #[test]
-    fn every_level_that_was_tried_has_a_mark_of_its_own_shape() {
+    fn every_attempted_level_has_a_mark_with_the_right_shape() {
         let report = report(3);
         let svg = actions_plot(&report.cards);
-        // Five levels won and two, three times; the third one tried; one mark of each kind in the legend.
+        // Three cards with five and two completed levels and one attempted level each, and one mark
+        // of each kind in the legend.
         assert_eq!(svg.matches("class=\"done\"").count(), 3 * 7 + 1);
         assert_eq!(svg.matches("class=\"open\"").count(), 3 + 1);
         assert_eq!(svg.matches("class=\"base\"").count(), 10 + 1);
@@ -331,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_without_a_baseline_or_actions_is_no_error() {
+    fn missing_baselines_and_actions_are_drawn_without_error() {
         let mut report = report(1);
         let run = &mut report.cards[0].environments[0].runs[0];
         run.level_baseline_actions = vec![-1; 5];
@@ -343,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_ends_at_a_round_number() {
+    fn axis_ends_at_a_round_number() {
         assert_eq!(
             [10.0, 11.0, 20.0, 480.0, 999.0, 40_000.0].map(axis_end),
             [10.0, 20.0, 20.0, 500.0, 1000.0, 50_000.0]
@@ -353,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn completion_counts_plays() {
+    fn completion_counts_plays_per_level() {
         let mut report = report(3);
         report.cards[0].environments[0].runs[0].levels_completed = 4;
         let svg = completion_plot(&report.cards);

@@ -1,20 +1,20 @@
-//! One film as a page of its own.
+//! The HTML page that plays one film.
 
-use crate::html::{Text, page};
+use crate::html::{Escaped, page};
 use crate::{Film, player_data};
 
-/// A self-contained HTML page that plays the film.
+/// Returns a self-contained HTML page that plays the film.
 pub fn replay_page(film: &Film) -> String {
     let body = format!(
         "<main>\n<header class=\"plain\">\n<h1>{}</h1>\n<p class=\"quiet\">{}</p>\n</header>\n{}\n</main>",
-        Text(&film.title),
-        Text(&film.subtitle),
+        Escaped(&film.title),
+        Escaped(&film.subtitle),
         player(film)
     );
     page(&film.title, "replay", &body)
 }
 
-/// The element with its data.
+/// Returns the `<rhae-player>` element with its data.
 pub(crate) fn player(film: &Film) -> String {
     format!(
         "<rhae-player><script type=\"application/json\">{}</script></rhae-player>",
@@ -28,7 +28,7 @@ mod tests {
     use crate::film::tests::walking_square;
 
     #[test]
-    fn hostile_names_and_reasoning_stay_text() {
+    fn names_and_reasoning_are_escaped() {
         let hostile = "</title></script><img src=x onerror=alert(1)>";
         let mut film = walking_square(1);
         film.title = hostile.to_owned();
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_asks_the_network_for_nothing() {
+    fn page_makes_no_network_requests() {
         let page = replay_page(&walking_square(2));
         for forbidden in ["http://", "https://", "src=", "@import", "url("] {
             assert!(!page.contains(forbidden), "{forbidden}");

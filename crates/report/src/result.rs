@@ -1,8 +1,9 @@
-//! What tables, plots and pages have in common: the rows of a result, and how numbers are written.
+//! Rows of a result and number formats, shared by tables, plots and pages.
 //!
-//! Invariant: a play that is missing or failed stays in the denominator, because the means are those of the summary.
+//! Invariant: a missing or failed play stays in the denominator, because the means are those of the
+//! summary.
 
-use rhae_protocol::{EnvironmentScore, RunScore, RunSummary, Scorecard, Spent};
+use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, RunSummary, Scorecard};
 
 /// One environment over all cards.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,12 +13,13 @@ pub(crate) struct Row {
     pub(crate) levels_completed: f64,
     pub(crate) levels: u32,
     pub(crate) actions: f64,
-    /// Sum of the completed levels' baselines, as a mean over the cards; `None` where no level was completed.
+    /// The sum of the completed levels' baselines, as a mean over the cards; `None` if no level was
+    /// completed.
     pub(crate) baseline: Option<f64>,
     pub(crate) endings: Vec<String>,
 }
 
-/// A row for each environment of the summary.
+/// Returns one row for each environment of the summary.
 pub(crate) fn rows(cards: &[Scorecard], summary: &RunSummary) -> Vec<Row> {
     let row = |environment: &rhae_protocol::SummaryEnvironment| {
         let runs: Vec<&RunScore> = cards
@@ -39,7 +41,7 @@ pub(crate) fn rows(cards: &[Scorecard], summary: &RunSummary) -> Vec<Row> {
     summary.environments.iter().map(row).collect()
 }
 
-/// The sums of the rows; the score, which is no sum, is left at 0.
+/// Returns the sums of the rows. The score is not a sum and stays 0.
 pub(crate) fn total(rows: &[Row]) -> Row {
     Row {
         name: "total".to_owned(),
@@ -55,19 +57,18 @@ pub(crate) fn total(rows: &[Row]) -> Row {
     }
 }
 
-/// An environment on a card.
 pub(crate) fn find<'a>(card: &'a Scorecard, game_id: &str) -> Option<&'a EnvironmentScore> {
     card.environments
         .iter()
         .find(|environment| environment.id == game_id)
 }
 
-/// The run that gave the environment its score: the first of the best.
+/// Returns the run with the highest score; of several, the first.
 pub(crate) fn best_run(environment: &EnvironmentScore) -> Option<&RunScore> {
     best_index(environment).map(|index| &environment.runs[index])
 }
 
-/// Where the best run stands among the runs.
+/// Returns the index of the best run.
 pub(crate) fn best_index(environment: &EnvironmentScore) -> Option<usize> {
     let better = |best: usize, index: usize| {
         if environment.runs[index].score > environment.runs[best].score {
@@ -87,7 +88,8 @@ fn completed_baselines(run: &RunScore) -> impl Iterator<Item = i64> {
         .filter(|&baseline| baseline > 0)
 }
 
-/// A count or, over several cards, a mean of counts with one decimal, so that numbers align.
+/// Formats a count of one card, or a mean over several cards with one decimal, so that numbers
+/// align.
 pub(crate) fn count(number: f64, cards: usize) -> String {
     if cards > 1 {
         format!("{number:.1}")
@@ -96,8 +98,8 @@ pub(crate) fn count(number: f64, cards: usize) -> String {
     }
 }
 
-/// What models consumed, in words.
-pub(crate) fn spent_words(spent: &Spent) -> String {
+/// Describes the usage of models in one line.
+pub(crate) fn usage_text(spent: &ModelUsage) -> String {
     let cost = spent
         .cost_usd
         .map_or_else(|| "cost not known".to_owned(), |_| dollars(spent));
@@ -108,7 +110,7 @@ pub(crate) fn spent_words(spent: &Spent) -> String {
     };
     let uncounted = match spent.uncounted {
         0 => String::new(),
-        number => format!(", {number} of them uncounted because they broke off"),
+        number => format!(", {number} of them cut off and not fully counted"),
     };
     format!(
         "{cost}, {calls}{uncounted}, {} tokens in, {} out",
@@ -117,8 +119,8 @@ pub(crate) fn spent_words(spent: &Spent) -> String {
     )
 }
 
-/// What models cost; a dash if that is not known.
-pub(crate) fn dollars(spent: &Spent) -> String {
+/// Formats the cost of models; a dash if it is unknown.
+pub(crate) fn dollars(spent: &ModelUsage) -> String {
     match spent.cost_usd {
         None => "–".to_owned(),
         Some(usd) if usd > 0.0 && usd < 1.0 => format!("${usd:.4}"),
@@ -126,7 +128,7 @@ pub(crate) fn dollars(spent: &Spent) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with commas between the thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -139,7 +141,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Different endings with how often each occurred, in the order of their first occurrence: `won`, or `won 3 · budget 2`.
+/// Counts equal endings, in the order of their first occurrence: `won`, or `won 3 · budget 2`.
 pub(crate) fn tally(endings: &[String]) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for ending in endings {
@@ -164,7 +166,7 @@ mod tests {
     use crate::run_page::tests::report;
 
     #[test]
-    fn the_baseline_is_that_of_the_completed_levels() {
+    fn baseline_is_summed_over_the_completed_levels() {
         let report = report(3);
         let rows = rows(&report.cards, &report.summary);
         assert_eq!(
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_the_best_runs_counts() {
+    fn first_of_equally_good_runs_is_the_best() {
         let mut environment = report(1).cards.remove(0).environments.remove(0);
         environment.runs = [10.0, 30.0, 30.0]
             .map(|score| RunScore {
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn only_means_have_decimals() {
+    fn counts_have_no_decimals_and_means_have_one() {
         assert_eq!(
             [0.0, 12.0, 1999.0].map(|number| count(number, 1)),
             ["0", "12", "1999"]
@@ -201,32 +203,32 @@ mod tests {
     }
 
     #[test]
-    fn money_is_shown_as_finely_as_it_matters() {
-        let spent = |cost_usd| Spent {
+    fn costs_below_one_dollar_have_four_decimals() {
+        let spent = |cost_usd| ModelUsage {
             calls: 1200,
             input_tokens: 12_345_678,
             output_tokens: 999,
             cost_usd,
-            ..Spent::default()
+            ..ModelUsage::default()
         };
         assert_eq!(
-            spent_words(&spent(Some(12.345))),
+            usage_text(&spent(Some(12.345))),
             "$12.35, 1,200 calls, 12,345,678 tokens in, 999 out"
         );
         assert_eq!(dollars(&spent(Some(0.01234))), "$0.0123");
         assert_eq!(dollars(&spent(Some(0.0))), "$0.00");
-        let broken = Spent {
+        let broken = ModelUsage {
             uncounted: 2,
             ..spent(None)
         };
         assert_eq!(
-            spent_words(&broken),
-            "cost not known, 1,200 calls, 2 of them uncounted because they broke off, 12,345,678 tokens in, 999 out"
+            usage_text(&broken),
+            "cost not known, 1,200 calls, 2 of them cut off and not fully counted, 12,345,678 tokens in, 999 out"
         );
     }
 
     #[test]
-    fn endings_are_counted_if_they_differ() {
+    fn different_endings_are_counted() {
         let endings = |names: &[&str]| {
             tally(
                 &names

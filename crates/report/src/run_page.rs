@@ -1,49 +1,48 @@
-//! The report of a run: score, tables, plots, and a player for every recording.
+//! The HTML report of a run: score, tables, plots, and a player for every recording.
 //!
-//! Invariant: what limits the score (provisional baselines, an unfinished run, failed plays) stands directly under it.
+//! Invariant: notices that limit the score (provisional baselines, an unfinished run, failed plays)
+//! are directly below it.
 //!
-//! The page opens at once however many recordings it holds: their data are inert until a player is opened.
+//! The page opens quickly however many recordings it contains: a recording is decoded only when its
+//! player is opened.
 
 mod play;
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{RunConfig, RunSummary, Scorecard, Spent};
+use rhae_protocol::{ModelUsage, RunConfig, RunSummary, Scorecard};
 
-use crate::html::{Text, page};
-use crate::result::{Row, count, dollars, rows, spent_words, tally, total};
-use crate::table::PROVISIONAL;
+use crate::html::{Escaped, page};
+use crate::result::{Row, count, dollars, rows, tally, total, usage_text};
+use crate::table::PROVISIONAL_BASELINES_NOTE;
 use crate::{Film, actions_plot, completion_plot};
 
-/// All that the report of a run is made from.
+/// The content of the report of a run.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// What was asked for.
     pub config: RunConfig,
-    /// The headline.
     pub summary: RunSummary,
     /// One card for each repeat, in order.
     pub cards: Vec<Scorecard>,
-    /// The recordings, replayed.
+    /// The replayed recordings.
     pub films: Vec<PlayFilm>,
 }
 
-/// A recording of the run.
+/// A replayed recording of the run.
 #[derive(Clone, Debug)]
 pub struct PlayFilm {
-    /// Which card it belongs to, from 1.
+    /// The repeat to which the play belongs, from 1.
     pub repeat: u32,
-    /// The environment with its version.
+    /// The id of the environment with its version.
     pub game_id: String,
-    /// Why it ended: `won`, `budget`, `stopped` or `failed`.
+    /// Why the play ended: `won`, `budget`, `stopped` or `failed`.
     pub ending: String,
-    /// What went wrong, if anything did.
+    /// The error of the agent, if it failed.
     pub message: Option<String>,
-    /// The play.
     pub film: Film,
 }
 
-/// The report as a self-contained HTML page.
+/// Returns the report as a self-contained HTML page.
 pub fn run_page(report: &RunReport) -> String {
     let mut body = String::from("<main>\n");
     headline(&mut body, report);
@@ -80,26 +79,26 @@ fn headline(body: &mut String, report: &RunReport) {
         body,
         "<header>\n<div class=\"score\">\n<h1>{}</h1>\n<p class=\"number\">{:.2}<small> %</small></p>\n{interval}\
          <p class=\"quiet\">Relative human action efficiency</p>\n</div>",
-        Text(&summary.agent),
+        Escaped(&summary.agent),
         summary.score,
     );
     let games = summary.environments.len();
     let mut facts = vec![
-        ("Method", Text(&summary.method).to_string()),
+        ("Method", Escaped(&summary.method).to_string()),
         ("Environments", games.to_string()),
         ("Repeats", config.repeat.to_string()),
         ("Budget", budget(&summary.budget)),
         ("Agent seed", summary.seed.to_string()),
         ("Environment seed", config.env_seed.to_string()),
         ("Duration", duration(summary.seconds)),
-        ("Software", Text(&summary.software).to_string()),
-        ("Run", Text(&summary.run_id).to_string()),
+        ("Software", Escaped(&summary.software).to_string()),
+        ("Run", Escaped(&summary.run_id).to_string()),
     ];
     if let Some(spent) = &summary.spent {
-        facts.push(("Spent", Text(&spent_words(spent)).to_string()));
+        facts.push(("Spent", Escaped(&usage_text(spent)).to_string()));
     }
     if let Some(command) = &config.agent_cmd {
-        facts.push(("Command", format!("<code>{}</code>", Text(command))));
+        facts.push(("Command", format!("<code>{}</code>", Escaped(command))));
     }
     body.push_str("<dl class=\"facts\">\n");
     for (name, value) in facts {
@@ -123,32 +122,32 @@ fn notices(body: &mut String, report: &RunReport) {
         let failed = usize::try_from(summary.failed_plays)
             .unwrap_or(0)
             .max(failures.len());
-        let what = if failed == 1 {
+        let plays = if failed == 1 {
             "1 play ended".to_owned()
         } else {
             format!("{failed} plays ended")
         };
         let _ = writeln!(
             body,
-            "<div class=\"notice\"><p><strong>{what} because the agent failed.</strong></p>\n<ul>"
+            "<div class=\"notice\"><p><strong>{plays} because the agent failed.</strong></p>\n<ul>"
         );
         for failure in failures {
             let _ = writeln!(
                 body,
                 "<li><code>{}</code>{} <span class=\"message\">{}</span></li>",
-                Text(failure.game_id),
+                Escaped(failure.game_id),
                 if report.cards.len() > 1 {
                     format!(", repeat {}:", failure.repeat)
                 } else {
                     ":".to_owned()
                 },
-                Text(failure.message.unwrap_or("no reason is known")),
+                Escaped(failure.message.unwrap_or("unknown reason")),
             );
         }
         body.push_str("</ul></div>\n");
     }
     if summary.provisional_baselines {
-        let text = Text(PROVISIONAL).to_string().replacen(
+        let text = Escaped(PROVISIONAL_BASELINES_NOTE).to_string().replacen(
             "Baselines are provisional",
             "<strong>Baselines are provisional</strong>",
             1,
@@ -183,14 +182,14 @@ fn environments(body: &mut String, report: &RunReport) {
         body,
         "<section>\n<h2>Environments{means}</h2>\n<div class=\"wide\"><table>"
     );
-    // Costs are sums over the repeats: nobody pays a mean.
-    let cost = |spent: Option<&Spent>| {
+    // Costs are sums over the repeats, not means.
+    let cost = |spent: Option<&ModelUsage>| {
         spent.map_or_else(
             || "<td class=\"num\">–</td>".to_owned(),
             |spent| format!("<td class=\"num\">{}</td>", dollars(spent)),
         )
     };
-    let cost = |spent: Option<&Spent>| {
+    let cost = |spent: Option<&ModelUsage>| {
         if summary.spent.is_some() {
             cost(spent)
         } else {
@@ -212,11 +211,11 @@ fn environments(body: &mut String, report: &RunReport) {
         let _ = writeln!(
             body,
             "<tr><td><code>{}</code></td><td class=\"num\">{:.2}</td>{}{}<td>{}</td></tr>",
-            Text(&row.name),
+            Escaped(&row.name),
             row.score,
             counts(row, cards.len()),
             cost(environment.spent.as_ref()),
-            Text(&tally(&row.endings)),
+            Escaped(&tally(&row.endings)),
         );
     }
     let _ = writeln!(
@@ -250,12 +249,12 @@ fn plots(body: &mut String, report: &RunReport) {
     );
 }
 
-/// A budget in words: `5x` is five times each level's baseline.
+/// Describes a budget: `5x` is five times the baseline of each level.
 fn budget(budget: &str) -> String {
     match budget.strip_suffix('x').map(str::parse::<f64>) {
         Some(Ok(times)) => format!("{times} × baseline"),
-        _ if budget.parse::<u64>().is_ok() => format!("{} actions a play", Text(budget)),
-        _ => Text(budget).to_string(),
+        _ if budget.parse::<u64>().is_ok() => format!("{} actions per play", Escaped(budget)),
+        _ => Escaped(budget).to_string(),
     }
 }
 

@@ -1,6 +1,7 @@
-//! The score against what it costs, as SVG: how much of the score tasks of up to a certain cost account for.
+//! An SVG plot of score over cost: the share of the score from tasks up to a given cost.
 //!
-//! Invariant: the curve ends at the mean of the scores. Colours are those of the text, as in the other plots.
+//! Invariant: the curve ends at the mean score. Colours are those of the text, as in the other
+//! plots.
 
 use std::fmt::Write as _;
 
@@ -11,24 +12,31 @@ const RIGHT: f64 = 640.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 256.0;
 
-/// What costs are.
+/// The unit of costs in a [`score_plot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CostOf {
-    /// US dollars.
-    Money,
-    /// Seconds.
-    Time,
+pub enum CostUnit {
+    UsDollars,
+    Seconds,
 }
 
-/// The plot of tasks as pairs of cost and score; nothing if no task costs anything.
-pub fn score_plot(tasks: &[(f64, f64)], of: CostOf) -> Option<String> {
+/// Plots tasks, given as pairs of cost and score, on a logarithmic cost axis; `None` if no task has
+/// a cost above 0.
+///
+/// ```
+/// use rhae_report::{CostUnit, score_plot};
+///
+/// let svg = score_plot(&[(0.02, 1.0), (0.5, 0.0)], CostUnit::UsDollars).unwrap();
+/// assert!(svg.contains(">50.0 %<"));
+/// assert_eq!(score_plot(&[(0.0, 1.0)], CostUnit::UsDollars), None);
+/// ```
+pub fn score_plot(tasks: &[(f64, f64)], unit: CostUnit) -> Option<String> {
     let mut tasks: Vec<(f64, f64)> = tasks.to_vec();
     tasks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let least = tasks.iter().map(|task| task.0).find(|&cost| cost > 0.0)?;
-    let most = tasks.last()?.0;
+    let min = tasks.iter().map(|task| task.0).find(|&cost| cost > 0.0)?;
+    let max = tasks.last()?.0;
     let (first, last) = (
-        10f64.powf(least.log10().floor()),
-        10f64.powf((most * 1.0001).log10().ceil()),
+        10f64.powf(min.log10().floor()),
+        10f64.powf((max * 1.0001).log10().ceil()),
     );
     let across = (last / first).log10().max(1.0);
     let x = |cost: f64| {
@@ -62,18 +70,18 @@ pub fn score_plot(tasks: &[(f64, f64)], of: CostOf) -> Option<String> {
             r#"<path class="grid" d="M{0:.1} {TOP}V{BOTTOM}"/><text class="quiet mid" x="{0:.1}" y="{1:.1}">{2}</text>"#,
             x(tick),
             BOTTOM + 18.0,
-            label(tick, of)
+            label(tick, unit)
         );
         tick *= 10.0;
     }
-    let what = if of == CostOf::Money {
-        "US dollars a task"
+    let axis_label = if unit == CostUnit::UsDollars {
+        "US dollars per task"
     } else {
-        "seconds a task"
+        "seconds per task"
     };
     let _ = writeln!(
         svg,
-        r#"<text class="quiet mid" x="{:.1}" y="{:.1}">{what}</text>"#,
+        r#"<text class="quiet mid" x="{:.1}" y="{:.1}">{axis_label}</text>"#,
         (LEFT + RIGHT) / 2.0,
         BOTTOM + 38.0
     );
@@ -85,26 +93,26 @@ pub fn score_plot(tasks: &[(f64, f64)], of: CostOf) -> Option<String> {
             let _ = write!(path, "H{:.1}V{:.1}", x(*cost), y(sum / count));
         }
     }
-    let _ = write!(path, "H{:.1}", x(most));
+    let _ = write!(path, "H{:.1}", x(max));
     let _ = writeln!(svg, r#"<path class="curve" d="{path}"/>"#);
     let mean = tasks.iter().map(|task| task.0).sum::<f64>() / count;
     let _ = writeln!(
         svg,
         r#"<circle class="dot" cx="{:.1}" cy="{:.1}" r="4"/><text x="{:.1}" y="{:.1}">{:.1} %</text><text class="quiet" x="{:.1}" y="{:.1}">mean {}</text>"#,
-        x(most),
+        x(max),
         y(total),
-        x(most) + 9.0,
+        x(max) + 9.0,
         y(total) + 4.0,
         100.0 * total,
-        x(most) + 9.0,
+        x(max) + 9.0,
         y(total) + 20.0,
-        label(mean, of)
+        label(mean, unit)
     );
     svg.push_str("</svg>\n");
     Some(svg)
 }
 
-/// Where the axis ends, and its steps.
+/// Returns the end of the score axis and the distance of its grid lines.
 fn axis(total: f64) -> (f64, f64) {
     for (end, step) in [
         (0.05, 0.01),
@@ -121,7 +129,7 @@ fn axis(total: f64) -> (f64, f64) {
     (1.0, 0.2)
 }
 
-fn label(cost: f64, of: CostOf) -> String {
+fn label(cost: f64, unit: CostUnit) -> String {
     let digits = if cost >= 10.0 {
         0
     } else {
@@ -134,7 +142,7 @@ fn label(cost: f64, of: CostOf) -> String {
             .trim_end_matches('.')
             .to_owned();
     }
-    if of == CostOf::Money {
+    if unit == CostUnit::UsDollars {
         format!("${number}")
     } else {
         format!("{number} s")
@@ -146,25 +154,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curve_ends_at_the_mean() {
+    fn curve_ends_at_the_mean_score() {
         let svg = score_plot(
             &[(0.5, 1.0), (2.0, 0.0), (0.1, 0.5), (40.0, 0.0)],
-            CostOf::Time,
+            CostUnit::Seconds,
         )
         .unwrap();
         assert!(svg.contains(">37.5 %<") && svg.contains(">100 s<"), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(
-            score_plot(&[(0.0, 1.0)], CostOf::Money).is_none()
-                && score_plot(&[], CostOf::Money).is_none()
+            score_plot(&[(0.0, 1.0)], CostUnit::UsDollars).is_none()
+                && score_plot(&[], CostUnit::UsDollars).is_none()
         );
-        assert!(score_plot(&[(0.001, 0.0)], CostOf::Money).is_some());
+        assert!(score_plot(&[(0.001, 0.0)], CostUnit::UsDollars).is_some());
     }
 
     #[test]
-    fn costs_have_short_names() {
+    fn costs_are_labelled_without_trailing_zeros() {
         assert_eq!(
-            [0.001, 0.25, 1.0, 10.0, 120.0].map(|cost| label(cost, CostOf::Money)),
+            [0.001, 0.25, 1.0, 10.0, 120.0].map(|cost| label(cost, CostUnit::UsDollars)),
             ["$0.001", "$0.25", "$1", "$10", "$120"]
         );
     }

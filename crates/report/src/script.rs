@@ -1,29 +1,41 @@
-//! The player's script: modules that a site serves one by one, and one text of all of them for a page that asks the network for nothing.
+//! The script of the browser player: modules that a site serves individually, and all of them
+//! joined for self-contained pages.
 //!
-//! Invariant: the modules name each other only in `import` lines, and share no names, so that joining them is leaving those lines out.
+//! Invariant: the modules refer to each other only in `import` lines and share no top-level names.
+//! Joining them therefore only means removing those lines.
 
 use std::sync::LazyLock;
 
-/// The modules of the player, each after those that it imports: what defines `<rhae-board>` and `<rhae-player>`.
+/// The names and texts of the JavaScript modules that define `<rhae-board>` and `<rhae-player>`,
+/// each after the modules that it imports.
 pub const PLAYER_MODULES: [(&str, &str); 5] = [
     ("reel.js", include_str!("../assets/reel.js")),
     ("board.js", include_str!("../assets/board.js")),
-    ("look.js", include_str!("../assets/look.js")),
+    ("template.js", include_str!("../assets/template.js")),
     ("strip.js", include_str!("../assets/strip.js")),
     ("player.js", include_str!("../assets/player.js")),
 ];
 
-/// All modules of the player as one ES module without dependencies.
+/// Returns all modules of the player joined into one ES module without imports.
 ///
-/// The element takes what [`player_data`](crate::player_data) gives: from a `<script type="application/json">` child, or set as its `film`
-/// property.
+/// A `<rhae-player>` element reads the JSON of [`player_data`](crate::player_data) from a
+/// `<script type="application/json">` child, or from its `film` property.
+///
+/// ```
+/// let script = rhae_report::player_script();
+/// assert!(script.contains("customElements?.define(\"rhae-player\""));
+/// assert!(!script.contains("import {"));
+/// ```
 pub fn player_script() -> &'static str {
-    static JOINED: LazyLock<String> =
-        LazyLock::new(|| PLAYER_MODULES.map(|(_, text)| without_links(text)).concat());
+    static JOINED: LazyLock<String> = LazyLock::new(|| {
+        PLAYER_MODULES
+            .map(|(_, text)| without_imports(text))
+            .concat()
+    });
     &JOINED
 }
 
-fn without_links(module: &str) -> String {
+fn without_imports(module: &str) -> String {
     let line = |line: &str| format!("{}\n", line.strip_prefix("export ").unwrap_or(line));
     module
         .lines()
@@ -40,7 +52,7 @@ mod tests {
     use crate::PACKED_VERSION;
 
     #[test]
-    fn the_player_has_the_colours_and_the_version_of_the_engine() {
+    fn player_has_the_palette_and_the_packed_version() {
         let hex = |[red, green, blue]: Rgb| format!("\"#{red:02X}{green:02X}{blue:02X}\"");
         let script: String = player_script().split_whitespace().collect();
         assert!(script.contains(&PALETTE.map(hex).join(",")));
@@ -48,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_modules_have_no_links_and_cannot_end_their_own_element() {
+    fn joined_script_has_no_imports_and_cannot_close_its_element() {
         let script = player_script();
         assert!(
             !script

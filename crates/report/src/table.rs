@@ -1,22 +1,55 @@
-//! A run's result as a plain-text table for a terminal.
+//! The result of a run as a plain-text table for a terminal.
 //!
-//! Invariants: no line is wider than asked for (56 columns at least), and no control character reaches the terminal,
-//! whatever an environment or an agent is called.
+//! Invariants: no line is wider than the requested width (at least 56 columns), and no control
+//! character reaches the terminal, whatever the names of environments and agents contain.
 
 use std::fmt::Write as _;
 
 use rhae_protocol::{RunSummary, Scorecard};
 
-use crate::result::{Row, count, rows, spent_words, tally, total};
+use crate::result::{Row, count, rows, tally, total, usage_text};
 
-/// The narrowest table that still holds every column.
-const LEAST_WIDTH: usize = 56;
+/// The minimum width at which every column fits.
+const MIN_WIDTH: usize = 56;
 
-/// The table: one line for each environment, a total, and what must be said about the numbers.
+/// Formats the table: one line for each environment, a total, and notes that qualify the numbers.
 ///
-/// With several cards every number is a mean over them.
+/// With several cards every number is a mean over the cards. A `width` below 56 is treated as 56.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::{RunSummary, Scorecard};
+/// use rhae_report::card_table;
+///
+/// let card: Scorecard = serde_json::from_str(r#"{
+///     "card_id": "c1", "score": 6.25, "method": "docs-2026-04", "software": "rhae 0.1.0",
+///     "environments": [], "total_environments_completed": 0, "total_environments": 1,
+///     "total_levels_completed": 1, "total_levels": 2, "total_actions": 47
+/// }"#)?;
+/// let summary: RunSummary = serde_json::from_str(r#"{
+///     "software": "rhae 0.1.0", "run_id": "r1", "agent": "random", "seed": 7,
+///     "method": "docs-2026-04", "budget": "5x", "score": 6.25, "card_scores": [6.25],
+///     "finished": true, "failed_plays": 0, "provisional_baselines": false,
+///     "environments": [{
+///         "game_id": "ab12-v1", "score": 6.25, "levels_completed": 1.0, "levels": 2,
+///         "actions": 47.0, "baseline_actions": [10, 12], "baseline_source": ["solver", "solver"],
+///         "endings": ["budget"]
+///     }],
+///     "folder": "runs/x", "report": "runs/x/report.html", "seconds": 0.8
+/// }"#)?;
+/// let table = card_table(&[card], &summary, 80);
+/// assert_eq!(table, "\
+/// environment  score %  levels  actions  ended
+/// ─────────────────────────────────────────────
+/// ab12-v1         6.25     1/2       47  budget
+/// ─────────────────────────────────────────────
+/// total           6.25     1/2       47
+/// ");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> String {
-    let width = width.max(LEAST_WIDTH);
+    let width = width.max(MIN_WIDTH);
     let rows = rows(cards, summary);
     let header = ["environment", "score %", "levels", "actions", "ended"].map(str::to_owned);
     let mut lines = vec![header];
@@ -35,7 +68,7 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
             .max()
             .unwrap_or(0)
     });
-    // The first column gives way first, then the last.
+    // If the table is too wide, the first column is shortened, then the last.
     let gaps = 2 * (widths.len() - 1);
     let numbers: usize = widths[1..4].iter().sum();
     widths[0] = widths[0].min(
@@ -65,7 +98,7 @@ pub fn card_table(cards: &[Scorecard], summary: &RunSummary, width: usize) -> St
     }
     for note in notes(cards, summary) {
         text.push('\n');
-        for line in wrapped(&note, width) {
+        for line in wrap_text(&note, width) {
             let _ = writeln!(text, "{line}");
         }
     }
@@ -82,7 +115,7 @@ fn cells(row: &Row, cards: usize) -> [String; 5] {
     ]
 }
 
-/// What must be said about the numbers, most important first.
+/// Returns the notes that qualify the numbers, the most important first.
 fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
     let mut notes = Vec::new();
     if cards.len() > 1 {
@@ -96,7 +129,7 @@ fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
         ));
     }
     if let Some(spent) = &summary.spent {
-        notes.push(format!("Spent: {}.", spent_words(spent)));
+        notes.push(format!("Spent: {}.", usage_text(spent)));
     }
     if !summary.finished {
         notes.push("The run did not finish: some plays are missing or cut short.".to_owned());
@@ -107,15 +140,15 @@ fn notes(cards: &[Scorecard], summary: &RunSummary) -> Vec<String> {
         failed => notes.push(format!("{failed} plays ended because the agent failed.")),
     }
     if summary.provisional_baselines {
-        notes.push(PROVISIONAL.to_owned());
+        notes.push(PROVISIONAL_BASELINES_NOTE.to_owned());
     }
     notes
 }
 
-/// What is said wherever a baseline is not from people.
-pub const PROVISIONAL: &str = "Baselines are provisional: those of source `solver` are twice the optimal count found by search, because no people have played these levels yet.";
+/// The note that accompanies every score whose baselines are not from people.
+pub const PROVISIONAL_BASELINES_NOTE: &str = "Baselines are provisional: those of source `solver` are twice the optimal count found by search, because no people have played these levels yet.";
 
-/// The text without control characters and without marks that turn the writing direction.
+/// Replaces control characters and marks that change the writing direction.
 fn clean(text: &str) -> String {
     let hostile = |c: char| {
         c.is_control()
@@ -136,8 +169,12 @@ fn shortened(text: &str, width: usize) -> String {
         .collect()
 }
 
-/// A text in lines of at most so many characters, broken between words.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// Breaks a text between words into lines of at most `width` characters. A longer word stays whole.
+///
+/// ```
+/// assert_eq!(rhae_report::wrap_text("one two three", 8), ["one two", "three"]);
+/// ```
+pub fn wrap_text(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is always a line");
@@ -159,13 +196,13 @@ mod tests {
     use crate::run_page::tests::report;
 
     #[test]
-    fn one_card_in_eighty_columns() {
+    fn single_card_fits_eighty_columns() {
         let report = report(1);
         insta::assert_snapshot!(card_table(&report.cards, &report.summary, 80));
     }
 
     #[test]
-    fn an_interrupted_run_with_failures_says_so() {
+    fn interruption_and_failures_are_noted() {
         let mut report = report(3);
         report.summary.finished = false;
         report.summary.failed_plays = 2;
@@ -175,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_too_wide_and_no_control_character_comes_through() {
+    fn lines_fit_the_width_and_control_characters_are_replaced() {
         let mut report = report(2);
         for environment in &mut report.summary.environments {
             environment.game_id = "\u{1b}[31mred\u{202e}\n".repeat(20);
@@ -189,7 +226,7 @@ mod tests {
             assert!(
                 table
                     .lines()
-                    .all(|line| line.chars().count() <= width.max(LEAST_WIDTH)),
+                    .all(|line| line.chars().count() <= width.max(MIN_WIDTH)),
                 "{table}"
             );
             assert!(

@@ -1,37 +1,65 @@
-//! Static tasks as PNG and SVG pictures: a row for each pair and each test.
+//! Static tasks as PNG and SVG pictures: one row for each training pair and each test.
 //!
-//! Invariant: a cell is a square of whole pixels in exactly its colour; what stands between grids is in no cell's colour. Wrong cells
-//! of an attempt are outlined in black and white, which shows on every colour; where an attempt has another size, a dashed frame
-//! shows the expected one.
+//! Invariant: a cell is a square of whole pixels in exactly its colour, and the space between grids
+//! has a colour that no cell has. Wrong cells of an attempt are outlined in black and white, which
+//! is visible on every colour. If an attempt has another size, a dashed frame shows the expected
+//! size.
 
 use std::fmt::Write as _;
 
 use rhae_engine::PALETTE;
 use rhae_tasks::{Grid, Task};
 
-use crate::html::Text;
+use crate::html::Escaped;
 use crate::picture::{GAP, PictureError, encode};
 use crate::task_scene::{Panel, SceneRow, task_scene, wrong_cells};
 
-/// For each colour of a static task the entry of the sixteen-colour palette that looks the same: all ten are among the sixteen.
+/// The entry of the sixteen-colour palette for each of the ten colours of static tasks. All ten
+/// colours are in the palette.
 pub const TASK_COLORS: [u8; 10] = [5, 9, 8, 14, 11, 2, 6, 12, 10, 13];
 
 const WHITE: u8 = 0;
 const BLACK: u8 = 5;
 
-/// A PNG of a task, each cell `zoom` pixels wide; tests that have no solution show their input alone.
+/// Draws a task as a PNG, each cell `zoom` pixels wide. Tests without a known solution show only
+/// their input.
+///
+/// # Errors
+///
+/// Returns [`PictureError::Empty`] if the task has no grids, and an encoding error if the picture
+/// is too large.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_report::task_picture;
+/// use rhae_tasks::{Grid, Pair, Task, Test};
+///
+/// let grid = |rows: &[Vec<u8>]| Grid::new(rows).unwrap();
+/// let task = Task {
+///     train: vec![Pair { input: grid(&[vec![1, 2]]), output: grid(&[vec![2, 1]]) }],
+///     test: vec![Test { input: grid(&[vec![3, 4]]), output: None }],
+/// };
+/// let png = task_picture(&task, 8)?;
+/// assert!(png.starts_with(b"\x89PNG"));
+/// # Ok::<(), rhae_report::PictureError>(())
+/// ```
 pub fn task_picture(task: &Task, zoom: usize) -> Result<Vec<u8>, PictureError> {
     scene_picture(&task_scene(task, &[]), zoom)
 }
 
-/// A PNG of rows of grids.
+/// Draws rows of grids as a PNG.
+///
+/// # Errors
+///
+/// As for [`task_picture`].
 pub fn scene_picture(rows: &[SceneRow<'_>], zoom: usize) -> Result<Vec<u8>, PictureError> {
     let zoom = zoom.clamp(1, 64);
     if rows.iter().all(|row| row.panels.is_empty()) {
         return Err(PictureError::Empty);
     }
     let columns = widths(rows);
-    // A cell's width around everything, two between grids, one more above the tests.
+    // A margin of one cell, two cells between grids, and one more above the tests.
     let width = (2 + columns.iter().sum::<usize>() + 2 * (columns.len() - 1)) * zoom;
     let tests = usize::from(rows.iter().any(|row| row.is_test));
     let height = (rows.iter().map(|row| tallest(row) + 1).sum::<usize>() + 1 + tests) * zoom;
@@ -55,7 +83,7 @@ pub fn scene_picture(rows: &[SceneRow<'_>], zoom: usize) -> Result<Vec<u8>, Pict
     encode(&canvas.pixels, width, height)
 }
 
-/// How many cells wide each column is.
+/// Returns the width of each column in cells.
 fn widths(rows: &[SceneRow<'_>]) -> Vec<usize> {
     let columns = rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
     let widest = |index: usize| {
@@ -76,7 +104,7 @@ fn tallest(row: &SceneRow<'_>) -> usize {
         .unwrap_or(0)
 }
 
-/// Width and height in cells, the expected frame included.
+/// Returns width and height in cells, including the frame of the expected size.
 fn size(panel: &Panel<'_>) -> (usize, usize) {
     let of = |grid: Option<&Grid>| grid.map_or((0, 0), |grid| (grid.width(), grid.height()));
     let ((width, height), (wide, high)) = (of(panel.grid), of(panel.expected));
@@ -90,7 +118,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// Draws a panel with its corner at a place counted in cells.
+    /// Draws a panel. `left` and `top` are in cells.
     fn panel(&mut self, panel: &Panel<'_>, left: usize, top: usize) {
         let Some(grid) = panel.grid else { return };
         for (y, row) in grid.rows().enumerate() {
@@ -116,7 +144,7 @@ impl Canvas {
         }
     }
 
-    /// A white ring with a black one inside it, all within the cell.
+    /// Draws a white ring with a black ring inside it, both within the cell.
     fn outline(&mut self, x: usize, y: usize) {
         let (x, y, zoom) = (x * self.zoom, y * self.zoom, self.zoom);
         let thick = zoom.div_ceil(8);
@@ -133,7 +161,7 @@ impl Canvas {
         }
     }
 
-    /// A dashed frame around so many cells.
+    /// Draws a dashed frame around `width` × `height` cells.
     fn frame(&mut self, left: usize, top: usize, width: usize, height: usize) {
         let (x, y, zoom) = (left * self.zoom, top * self.zoom, self.zoom);
         let (wide, high) = (width * zoom, height * zoom);
@@ -155,11 +183,12 @@ impl Canvas {
     }
 }
 
-/// An SVG of rows of grids with their titles, each cell `zoom` wide; it looks alike on light and dark pages.
+/// Draws rows of grids with their titles as SVG, each cell `zoom` wide. The picture has its own
+/// background and looks the same on light and dark pages.
 pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
     let zoom = zoom.clamp(1, 64) as f64;
     let (margin, line) = (16.0, 18.0);
-    // Titles are about seven wide a letter, and no grid stands under another's.
+    // A letter of a title is about seven units wide. Titles do not overlap the next column.
     let wide = |panel: &Panel<'_>| {
         (size(panel).0 as f64 * zoom).max(7.0 * panel.title.chars().count() as f64)
     };
@@ -184,7 +213,7 @@ pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
             svg,
             r##"<text x="{margin}" y="{:.1}" fill="#fff" font-weight="600">{}</text>"##,
             y + 10.0,
-            Text(&row.title)
+            Escaped(&row.title)
         );
         let mut x = margin;
         for (panel, column) in row.panels.iter().zip(&columns) {
@@ -193,7 +222,7 @@ pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
                 svg,
                 r##"<text x="{x:.1}" y="{:.1}" fill="#e4e6ea">{}</text>"##,
                 top - 8.0,
-                Text(&panel.title)
+                Escaped(&panel.title)
             );
             let _ = write!(
                 svg,
@@ -209,7 +238,8 @@ pub fn scene_svg(rows: &[SceneRow<'_>], zoom: usize) -> String {
     svg
 }
 
-/// The cells of a panel, runs of one colour as one rectangle, and its marks; a cell is one wide.
+/// Draws the cells of a panel, with one rectangle per run of one colour, and its marks. A cell is
+/// one unit wide.
 fn cells(svg: &mut String, panel: &Panel<'_>) {
     let Some(grid) = panel.grid else { return };
     for (y, row) in grid.rows().enumerate() {
@@ -236,7 +266,8 @@ fn cells(svg: &mut String, panel: &Panel<'_>) {
     }
 }
 
-/// The marks of an attempt, in units of cells: outlines around wrong cells, and a frame of the expected size where it differs.
+/// Returns the marks of an attempt in units of cells: outlines around wrong cells, and a frame of
+/// the expected size if the sizes differ.
 pub(crate) fn marks(grid: &Grid, expected: &Grid) -> String {
     let mut svg = String::new();
     let outline = outline(&wrong_cells(grid, expected));
@@ -256,7 +287,7 @@ pub(crate) fn marks(grid: &Grid, expected: &Grid) -> String {
     svg
 }
 
-/// The border between these cells and the others, as a path.
+/// Returns the border between these cells and all others as a path.
 fn outline(cells: &[(usize, usize)]) -> String {
     let has =
         |x: Option<usize>, y: Option<usize>| x.zip(y).is_some_and(|cell| cells.contains(&cell));
@@ -299,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_is_where_it_belongs() {
+    fn cells_have_their_position_and_colour() {
         let task = Task {
             train: vec![Pair {
                 input: grid(&[&[1, 2]]),
@@ -311,7 +342,8 @@ mod tests {
             }],
         };
         let (width, height, pixels) = pixels(task_picture(&task, 2).unwrap());
-        // One, two, two and one cells across; below the margin two, a gap of two, one, and the margin.
+        // Across: margin 1, column 2, gap 2, column 1, margin 1. Down: margin 1, row 2, gap 2, row
+        // 1, margin 1.
         assert_eq!((width, height), (2 * 7, 2 * 7));
         let cell = |x: usize, y: usize| pixels[2 * y * 14 + 2 * x];
         assert_eq!(
@@ -322,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_cells_and_other_sizes_are_marked() {
+    fn wrong_cells_and_wrong_sizes_are_marked() {
         let (right, wrong, small) = (
             grid(&[&[1, 2], &[3, 4]]),
             grid(&[&[1, 2], &[3, 5]]),
@@ -362,15 +394,15 @@ mod tests {
             ]
         );
         let (width, _, pixels) = pixels(scene_picture(&scene, 8).unwrap());
-        // Tests begin at row 5; the first attempt's column at cell 9, the second's at 13.
+        // The tests start at row 5, the first attempt at column 9, the second at column 13.
         let at = |x: usize, y: usize| pixels[y * width + x];
         let (left, top) = (8 * 9, 8 * 5);
         assert_eq!(
             [at(left + 8, top + 8), at(left + 9, top + 9)],
             [WHITE, BLACK],
-            "the wrong cell has rings"
+            "the wrong cell is outlined"
         );
-        assert_eq!(at(left, top), TASK_COLORS[1], "a right cell has none");
+        assert_eq!(at(left, top), TASK_COLORS[1], "a correct cell is not");
         assert!(
             [WHITE, BLACK].contains(&at(8 * 13 + 15, top + 12)),
             "a frame shows the expected size"
@@ -381,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn borders_are_drawn_once() {
+    fn shared_borders_are_not_drawn() {
         assert_eq!(outline(&[(0, 0), (1, 0)]).matches('M').count(), 6);
     }
 }

@@ -1,41 +1,52 @@
-//! A task with its pairs, its tests and the attempts at them, as rows of grids: what pictures of every kind are made from.
+//! A task with its training pairs, tests and attempts as rows of grids, from which pictures are
+//! drawn.
 
 use rhae_tasks::{Grid, Task};
 
-/// A row of grids.
+/// A row of grids: a training pair, or a test with its attempts.
 #[derive(Clone, Debug)]
 pub struct SceneRow<'a> {
-    /// Whether it is a test.
     pub is_test: bool,
-    /// What stands above it.
     pub title: String,
-    /// The grids from the left.
+    /// The grids from left to right.
     pub panels: Vec<Panel<'a>>,
 }
 
 /// A grid with its title.
 #[derive(Clone, Debug)]
 pub struct Panel<'a> {
-    /// What it is.
     pub title: String,
-    /// The grid; absent if there is none to show.
+    /// The grid; `None` for an attempt without a grid.
     pub grid: Option<&'a Grid>,
-    /// What it should be, for attempts.
+    /// The solution with which an attempt is compared.
     pub expected: Option<&'a Grid>,
 }
 
 /// An attempt at a test.
 #[derive(Clone, Copy, Debug)]
 pub struct SceneAttempt<'a> {
-    /// The test, from 0.
+    /// The index of the test, from 0.
     pub test: usize,
-    /// The attempt, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: usize,
-    /// Its grid, or the kind of fault.
+    /// The grid, or the kind of failure.
     pub grid: Result<&'a Grid, &'a str>,
 }
 
-/// The rows of a task: training pairs, then tests, each with its solution where that is known and with the attempts.
+/// Returns the rows of a task: training pairs, then tests, each with its solution if known and with
+/// the attempts.
+///
+/// ```
+/// use rhae_report::{SceneAttempt, scene_svg, task_scene};
+/// use rhae_tasks::{Grid, Task, Test};
+///
+/// let grid = |cell: u8| Grid::new(&[vec![cell]]).unwrap();
+/// let task = Task { train: vec![], test: vec![Test { input: grid(1), output: Some(grid(2)) }] };
+/// let answer = grid(3);
+/// let rows = task_scene(&task, &[SceneAttempt { test: 0, attempt: 1, grid: Ok(&answer) }]);
+/// assert_eq!(rows[0].panels[2].title, "attempt 1, 1 × 1, 1 wrong cell");
+/// assert!(scene_svg(&rows, 16).contains("1 wrong cell"));
+/// ```
 pub fn task_scene<'a>(task: &'a Task, attempts: &[SceneAttempt<'a>]) -> Vec<SceneRow<'a>> {
     let panel = |title: &str, grid: &'a Grid| Panel {
         title: titled(title, grid),
@@ -89,7 +100,7 @@ fn titled(title: &str, grid: &Grid) -> String {
     format!("{title}, {} × {}", grid.height(), grid.width())
 }
 
-/// How an attempt compares with the solution, in words.
+/// Describes how an attempt compares with the solution.
 pub(crate) fn verdict(grid: &Grid, expected: &Grid) -> String {
     if grid == expected {
         return "right".to_owned();
@@ -107,7 +118,7 @@ pub(crate) fn verdict(grid: &Grid, expected: &Grid) -> String {
     }
 }
 
-/// The cells, as column and row, of the part that both grids have in which they differ.
+/// Returns the column and row of each cell that differs, within the area that both grids cover.
 pub fn wrong_cells(grid: &Grid, expected: &Grid) -> Vec<(usize, usize)> {
     let rows = grid.rows().zip(expected.rows()).enumerate();
     let differ = rows.flat_map(|(y, (row, other))| {

@@ -1,88 +1,90 @@
-//! The report of a validation as a page: what holds, what does not, and pictures of what shows it.
+//! The HTML report of a validation: the verdict of every rule, its findings, and pictures of the
+//! evidence.
 
 use std::fmt::Write as _;
 
 use rhae_engine::Frame;
 use rhae_protocol::base64;
 
-use crate::html::{Text, page};
+use crate::html::{Escaped, page};
 use crate::picture::{PictureError, contact_sheet};
 
-/// What the report of a validation is made from.
+/// The content of the report of a validation.
 pub struct ValidationPage {
-    /// What made it.
+    /// The name and version of the software.
     pub software: String,
-    /// Whether any win by luck failed.
+    /// Whether the validation was strict: any win by luck fails.
     pub strict: bool,
-    /// The environments in their order.
     pub games: Vec<ValidatedGame>,
 }
 
 /// One environment of the report.
 pub struct ValidatedGame {
-    /// Its id with the version.
+    /// The id of the environment with its version.
     pub game_id: String,
-    /// How it turned out: `pass`, `fail`, or `open` if it was interrupted.
+    /// `pass`, `fail`, or `open` if the validation was interrupted.
     pub verdict: &'static str,
-    /// How it was checked.
+    /// One line about the extent of the checks.
     pub subtitle: String,
     /// The first frame of each level.
     pub levels: Vec<Frame>,
-    /// All rules, group by group.
-    pub rules: Vec<ShownRule>,
+    /// The rules, ordered by group.
+    pub rules: Vec<RuleSection>,
 }
 
-/// A rule as it is shown.
-pub struct ShownRule {
-    /// What it is about.
+/// One rule of the report.
+pub struct RuleSection {
+    /// The name of the group to which the rule belongs.
     pub group: &'static str,
-    /// Its name.
     pub name: &'static str,
-    /// What it asks for.
-    pub asks: &'static str,
+    /// The requirement that the rule checks.
+    pub requirement: &'static str,
     /// `pass`, `warn`, `fail` or `open`.
     pub verdict: &'static str,
-    /// One sentence.
+    /// The result in one sentence.
     pub summary: String,
-    /// What was found, by level.
-    pub findings: Vec<ShownFinding>,
+    /// The findings, ordered by level.
+    pub findings: Vec<FindingItem>,
 }
 
-/// A finding as it is shown.
-pub struct ShownFinding {
-    /// The level, from 1.
+/// One finding of a rule.
+pub struct FindingItem {
+    /// The number of the level, from 1; `None` if the finding concerns the whole environment.
     pub level: Option<u8>,
-    /// As of the rule.
+    /// `pass`, `warn`, `fail` or `open`.
     pub verdict: &'static str,
-    /// A sentence for the author.
+    /// A sentence for the author of the environment.
     pub text: String,
-    /// What shows it.
-    pub evidence: Vec<ShownEvidence>,
+    pub evidence: Vec<EvidenceFigure>,
 }
 
-/// A play that shows a finding.
-pub struct ShownEvidence {
-    /// What it shows.
-    pub shows: String,
-    /// The command that shows its recording, if it was written.
+/// A play that is evidence of a finding.
+pub struct EvidenceFigure {
+    pub caption: String,
+    /// The command that replays the recording of the play, if one was written.
     pub replay: Option<String>,
-    /// How many actions it has, and the last in words.
+    /// The number of actions.
     pub actions: usize,
+    /// The last action in words.
     pub last: Option<String>,
-    /// Its last pictures.
+    /// The last frames. Evidence without frames is not shown.
     pub frames: Vec<Frame>,
 }
 
-/// The report as a self-contained page.
+/// Returns the report as a self-contained HTML page.
+///
+/// # Errors
+///
+/// Returns a [`PictureError`] if a picture cannot be encoded.
 pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> {
-    let turned_out = |verdict: &str| {
+    let games_with = |verdict: &str| {
         report
             .games
             .iter()
             .filter(|game| game.verdict == verdict)
             .count()
     };
-    let headline = match (report.games.len(), turned_out("fail"), turned_out("open")) {
+    let headline = match (report.games.len(), games_with("fail"), games_with("open")) {
         (1, 0, 0) => "passes".to_owned(),
         (1, 0, _) => "not decided".to_owned(),
         (1, ..) => "fails".to_owned(),
@@ -101,8 +103,8 @@ pub fn validation_page(report: &ValidationPage) -> Result<String, PictureError> 
     };
     let mut body = format!(
         "<main>\n<header class=\"plain\">\n<h1>{}</h1>\n<p class=\"quiet\">{}{strict}</p>\n</header>\n",
-        Text(&title),
-        Text(&report.software)
+        Escaped(&title),
+        Escaped(&report.software)
     );
     if report.games.len() > 1 {
         overview(&mut body, &report.games);
@@ -131,7 +133,7 @@ fn overview(body: &mut String, games: &[ValidatedGame]) {
             body,
             "<tr><td><a href=\"#{id}\"><code>{id}</code></a></td><td>{}</td>",
             badge(game.verdict),
-            id = Text(&game.game_id)
+            id = Escaped(&game.game_id)
         );
         for verdict in ["fail", "warn", "pass", "open"] {
             let _ = write!(body, "<td class=\"num\">{}</td>", count(game, verdict));
@@ -141,7 +143,7 @@ fn overview(body: &mut String, games: &[ValidatedGame]) {
     body.push_str("</tbody></table></div>\n");
 }
 
-/// A verdict by shape and word, so that colour is never all that tells.
+/// Returns a verdict as a sign and a word, so that it is not conveyed by colour alone.
 fn badge(verdict: &str) -> String {
     let sign = match verdict {
         "pass" => "✓",
@@ -157,8 +159,8 @@ fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> 
         body,
         "<section id=\"{id}\">\n<h2><code>{id}</code> {}<small>{}</small></h2>",
         badge(game.verdict),
-        Text(&game.subtitle),
-        id = Text(&game.game_id),
+        Escaped(&game.subtitle),
+        id = Escaped(&game.game_id),
     );
     if !game.levels.is_empty() {
         body.push_str("<ol class=\"frames\">\n");
@@ -188,8 +190,8 @@ fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> 
             "<details class=\"fold rule\"{open}>\n<summary>{}<code>{}</code><span>{}</span></summary>\n<p class=\"quiet asks\">{}</p>",
             badge(rule.verdict),
             rule.name,
-            Text(&rule.summary),
-            Text(rule.asks),
+            Escaped(&rule.summary),
+            Escaped(rule.requirement),
         );
         findings(body, rule)?;
         body.push_str("</details>\n");
@@ -198,7 +200,7 @@ fn section(body: &mut String, game: &ValidatedGame) -> Result<(), PictureError> 
     Ok(())
 }
 
-fn findings(body: &mut String, rule: &ShownRule) -> Result<(), PictureError> {
+fn findings(body: &mut String, rule: &RuleSection) -> Result<(), PictureError> {
     body.push_str("<ul class=\"findings\">\n");
     for finding in &rule.findings {
         let level = finding.level.map_or_else(String::new, |level| {
@@ -208,7 +210,7 @@ fn findings(body: &mut String, rule: &ShownRule) -> Result<(), PictureError> {
             body,
             "<li>{} {level}<span>{}</span>",
             badge(finding.verdict),
-            Text(&finding.text)
+            Escaped(&finding.text)
         );
         for evidence in finding
             .evidence
@@ -224,12 +226,12 @@ fn findings(body: &mut String, rule: &ShownRule) -> Result<(), PictureError> {
                 body,
                 "<figure>{}<figcaption class=\"quiet\">{} ({} actions{})",
                 picture(&frames, 2)?,
-                Text(&evidence.shows),
+                Escaped(&evidence.caption),
                 evidence.actions,
-                Text(&last)
+                Escaped(&last)
             );
             if let Some(replay) = &evidence.replay {
-                let _ = write!(body, "<br><code>{}</code>", Text(replay));
+                let _ = write!(body, "<br><code>{}</code>", Escaped(replay));
             }
             body.push_str("</figcaption></figure>\n");
         }
@@ -253,23 +255,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_from_outside_is_shown_and_not_run() {
-        let finding = ShownFinding {
+    fn untrusted_text_is_escaped() {
+        let finding = FindingItem {
             level: Some(2),
             verdict: "fail",
             text: "the game raised <script>alert(1)</script>".to_owned(),
-            evidence: vec![ShownEvidence {
-                shows: "it".to_owned(),
+            evidence: vec![EvidenceFigure {
+                caption: "it".to_owned(),
                 replay: None,
                 actions: 3,
                 last: Some("ACTION6 at 1, 2".to_owned()),
                 frames: vec![Frame::filled(3)],
             }],
         };
-        let rule = ShownRule {
+        let rule = RuleSection {
             group: "robustness",
             name: "failures",
-            asks: "No input makes it stop.",
+            requirement: "No input makes it stop.",
             verdict: "fail",
             summary: "level 2: it did".to_owned(),
             findings: vec![finding],

@@ -1,19 +1,19 @@
-//! Human baselines: which player's count a level is measured against.
+//! Human baselines: the action count that the score of a level is measured against.
 
 use std::fmt;
 
-/// Which of the players who completed a level sets its baseline.
+/// Selects which of the players who completed a level sets its baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BaselineRule {
-    /// The one with the second fewest actions (draft and paper).
+    /// The player with the second-fewest actions (draft and paper).
     SecondBest,
-    /// The middle one, of two middle ones the slower (documentation since April 2026).
+    /// The median player; of two middle players the slower one (documentation since April 2026).
     UpperMedian,
 }
 
 impl BaselineRule {
-    /// The fewest players it needs.
-    pub const fn least_players(self) -> usize {
+    /// Returns the minimum number of players that the rule needs.
+    pub const fn min_players(self) -> usize {
         match self {
             Self::SecondBest => 2,
             Self::UpperMedian => 1,
@@ -30,26 +30,43 @@ impl fmt::Display for BaselineRule {
     }
 }
 
-/// Too few people completed a level for a baseline.
+/// The error of [`human_baseline`] if too few players completed the level.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the {rule} needs {needed} first-time players who completed the level, and there are {found}"
 )]
 pub struct TooFewPlayers {
-    /// The rule asked for.
     pub rule: BaselineRule,
-    /// How many players it needs.
+    /// The number of players that the rule needs.
     pub needed: usize,
-    /// How many there are.
+    /// The number of players who completed the level.
     pub found: usize,
 }
 
-/// The baseline of one level from the action counts, resets included, of the first-time players who completed it.
+/// Returns the baseline of one level.
+///
+/// `counts` holds one action count, level resets included, for each first-time player who completed
+/// the level, in any order. Players who gave up are not part of it.
+///
+/// # Errors
+///
+/// Returns [`TooFewPlayers`] if fewer players completed the level than the rule needs.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_scoring::{BaselineRule, human_baseline};
+///
+/// let counts = [40, 10, 30, 20];
+/// assert_eq!(human_baseline(BaselineRule::SecondBest, &counts), Ok(20));
+/// assert_eq!(human_baseline(BaselineRule::UpperMedian, &counts), Ok(30));
+/// assert!(human_baseline(BaselineRule::SecondBest, &[10]).is_err());
+/// ```
 pub fn human_baseline(rule: BaselineRule, counts: &[u32]) -> Result<u32, TooFewPlayers> {
-    if counts.len() < rule.least_players() {
+    if counts.len() < rule.min_players() {
         return Err(TooFewPlayers {
             rule,
-            needed: rule.least_players(),
+            needed: rule.min_players(),
             found: counts.len(),
         });
     }
@@ -66,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_four_players_the_third_of_five_the_third() {
+    fn upper_median_is_the_third_of_four_and_the_third_of_five_players() {
         assert_eq!(
             human_baseline(BaselineRule::UpperMedian, &[40, 10, 30, 20]),
             Ok(30)
@@ -79,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_best_leaves_out_the_winner() {
+    fn second_best_ignores_the_best_player() {
         assert_eq!(
             human_baseline(BaselineRule::SecondBest, &[40, 10, 30, 20]),
             Ok(20)
@@ -91,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_players_are_an_error_that_says_how_many_are_needed() {
+    fn too_few_players_error_names_the_required_number() {
         let error = human_baseline(BaselineRule::SecondBest, &[10]).unwrap_err();
         assert_eq!(
             error.to_string(),

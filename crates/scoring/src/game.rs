@@ -1,27 +1,28 @@
-//! From the action counts of one run to its score.
+//! The score of one run of an environment from its action counts.
 
 use crate::Method;
 
-/// How many actions a level took.
+/// The number of actions that a level took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LevelCount {
     /// All actions, level resets included.
     pub actions: u32,
-    /// Those that changed the state; the only ones that [`Method::Draft2025`] counts.
+    /// The actions that changed the state: the only ones that [`Method::Draft2025`] counts.
     pub effective: u32,
 }
 
 impl LevelCount {
-    /// A count of which nothing is known to have been without effect.
-    pub const fn all(actions: u32) -> Self {
+    /// Creates a count in which every action changed the state. Use it also if it is unknown which
+    /// actions had an effect.
+    pub const fn all_effective(actions: u32) -> Self {
         Self {
             actions,
             effective: actions,
         }
     }
 
-    /// What a method counts.
-    pub const fn under(self, method: Method) -> u32 {
+    /// Returns the number of actions that `method` counts.
+    pub const fn counted_by(self, method: Method) -> u32 {
         if method.ignores_unchanged() {
             self.effective
         } else {
@@ -30,47 +31,62 @@ impl LevelCount {
     }
 }
 
-/// How a level ended.
+/// The result of one level of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LevelResult {
-    /// It was completed with so many actions.
+    /// The level was completed with this number of actions.
     Completed(LevelCount),
-    /// It was begun or not even reached.
+    /// The level was started but not completed, or not reached.
     NotCompleted,
 }
 
-/// The score of one run of one environment, as fractions.
+/// The score of one run of one environment, in fractions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameScore {
-    /// The score of each level that has a baseline.
+    /// One score for each baseline, in the order of the levels; 0 for a level that was not
+    /// completed.
     pub levels: Vec<f64>,
-    /// The score of the run.
+    /// The weighted mean of the levels, at most [`cap`](Self::cap).
     pub score: f64,
-    /// The most that the completed levels could have given.
+    /// The completed levels' share of the weights, which is the maximum score of this run. A
+    /// completed level that scores 0 is not part of the share.
     pub cap: f64,
 }
 
-/// Why a run cannot be scored. It then counts as 0 and says so.
+/// The reason why a run cannot be scored.
+///
+/// Scorecards count such a run as 0 and carry the error as the message of the run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unscored {
-    /// Nobody has set a baseline.
+pub enum ScoreError {
+    /// The environment has no baselines.
     #[error("no baselines are known for this environment")]
     NoBaselines,
     /// The run completed a level that has no baseline.
     #[error("{completed} levels were completed but only {baselines} have a baseline")]
     TooFewBaselines {
-        /// Levels completed.
+        /// The number of the last completed level.
         completed: usize,
-        /// Baselines known.
         baselines: usize,
     },
 }
 
-/// The score of a completed level.
+/// Returns the score of a completed level as a fraction.
 ///
-/// A baseline or a count of 0 gives 0: neither can come from a level that was played.
+/// A baseline or a count of 0 scores 0, because neither can come from a level that was played.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_scoring::{LevelCount, Method, level_score};
+///
+/// // 20 actions against a baseline of 10: half the efficiency.
+/// let count = LevelCount::all_effective(20);
+/// assert_eq!(level_score(Method::Draft2025, 10, count), 0.5);
+/// assert_eq!(level_score(Method::Paper202603, 10, count), 0.25);
+/// assert_eq!(level_score(Method::Docs202604, 10, count), 0.25);
+/// ```
 pub fn level_score(method: Method, baseline: u32, count: LevelCount) -> f64 {
-    let actions = count.under(method);
+    let actions = count.counted_by(method);
     if baseline == 0 || actions == 0 {
         return 0.0;
     }
@@ -82,14 +98,60 @@ pub fn level_score(method: Method, baseline: u32, count: LevelCount) -> f64 {
     score.min(method.level_cap())
 }
 
-/// The score of a run from its levels in order. Baselines without a level in the run count as not completed.
+/// Scores one run of an environment.
+///
+/// `baselines` holds the human baseline of every level of the environment, from level 1.
+/// `results` holds the results of the levels that the run reached, also from level 1. It may be
+/// shorter than `baselines`: the missing levels count as not completed. It may be longer as long as
+/// no level beyond the last baseline was completed.
+///
+/// The score is the weighted mean of the level scores over *all* baselines, at most the completed
+/// levels' share of the weights. [`Method`] lists the formulas of the three versions.
+///
+/// # Errors
+///
+/// Returns [`ScoreError::NoBaselines`] if `baselines` is empty, and
+/// [`ScoreError::TooFewBaselines`] if a level without a baseline was completed.
+///
+/// # Examples
+///
+/// An agent completes only level 1 of eight, with 24 actions against a baseline of 14. The level
+/// scores (14/24)² = 34 %. Its weight is 1 of 1 + 2 + … + 8 = 36, so the run scores 0.95 %. The cap
+/// for completing only level 1 is 1/36 = 2.8 %.
+///
+/// ```
+/// use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
+///
+/// let baselines = [14, 20, 26, 30, 34, 40, 44, 52];
+/// let results = [
+///     LevelResult::Completed(LevelCount::all_effective(24)),
+///     LevelResult::NotCompleted,
+/// ];
+/// let game = score_game(Method::Docs202604, &baselines, &results)?;
+///
+/// assert_eq!(format!("{:.0} %", 100.0 * game.levels[0]), "34 %");
+/// assert_eq!(format!("{:.2} %", 100.0 * game.score), "0.95 %");
+/// assert_eq!(game.cap, 1.0 / 36.0);
+/// # Ok::<(), rhae_scoring::ScoreError>(())
+/// ```
+///
+/// The same run scores differently under the other versions: the draft is linear and unweighted.
+///
+/// ```
+/// # use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
+/// # let baselines = [14, 20, 26, 30, 34, 40, 44, 52];
+/// # let results = [LevelResult::Completed(LevelCount::all_effective(24))];
+/// let game = score_game(Method::Draft2025, &baselines, &results)?;
+/// assert_eq!(format!("{:.2} %", 100.0 * game.score), "7.29 %");
+/// # Ok::<(), rhae_scoring::ScoreError>(())
+/// ```
 pub fn score_game(
     method: Method,
     baselines: &[u32],
     results: &[LevelResult],
-) -> Result<GameScore, Unscored> {
+) -> Result<GameScore, ScoreError> {
     if baselines.is_empty() {
-        return Err(Unscored::NoBaselines);
+        return Err(ScoreError::NoBaselines);
     }
     let last_completed = results
         .iter()
@@ -98,7 +160,7 @@ pub fn score_game(
         .map(|last| last + 1)
         .filter(|&completed| completed > baselines.len())
     {
-        return Err(Unscored::TooFewBaselines {
+        return Err(ScoreError::TooFewBaselines {
             completed,
             baselines: baselines.len(),
         });
@@ -133,7 +195,7 @@ mod tests {
     use super::*;
 
     fn done(actions: u32) -> LevelResult {
-        LevelResult::Completed(LevelCount::all(actions))
+        LevelResult::Completed(LevelCount::all_effective(actions))
     }
 
     fn close(a: f64, b: f64) -> bool {
@@ -141,14 +203,15 @@ mod tests {
     }
 
     #[test]
-    fn the_draft_is_linear_and_capped_at_the_baseline() {
-        // Document: a human's 10 actions against 1,000 score 1 %; a 2-action exploit of a 20-action level scores 100 %.
+    fn draft_is_linear_and_capped_at_the_baseline() {
+        // From the document: 1,000 actions against a human's 10 score 1 %, and a 2-action exploit
+        // of a 20-action level scores 100 %.
         assert!(close(
-            level_score(Method::Draft2025, 10, LevelCount::all(1000)),
+            level_score(Method::Draft2025, 10, LevelCount::all_effective(1000)),
             0.01
         ));
         assert!(close(
-            level_score(Method::Draft2025, 20, LevelCount::all(2)),
+            level_score(Method::Draft2025, 20, LevelCount::all_effective(2)),
             1.0
         ));
         let score = score_game(
@@ -162,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_draft_does_not_count_actions_that_changed_nothing() {
+    fn draft_ignores_actions_that_changed_nothing() {
         let count = LevelCount {
             actions: 40,
             effective: 20,
@@ -175,14 +238,15 @@ mod tests {
     }
 
     #[test]
-    fn the_paper_is_squared_and_weighted() {
-        // Document: 10 against 100 gives 1 %; in five levels the weights are 1/15 to 5/15; n × the baseline's speed is capped.
+    fn paper_is_squared_and_weighted() {
+        // From the document: 100 actions against 10 score 1 %, the weights of five levels are 1/15
+        // to 5/15, and a level faster than the baseline is capped.
         assert!(close(
-            level_score(Method::Paper202603, 10, LevelCount::all(100)),
+            level_score(Method::Paper202603, 10, LevelCount::all_effective(100)),
             0.01
         ));
         assert!(close(
-            level_score(Method::Paper202603, 20, LevelCount::all(2)),
+            level_score(Method::Paper202603, 20, LevelCount::all_effective(2)),
             1.0
         ));
         for solved in 0..5 {
@@ -201,15 +265,15 @@ mod tests {
     }
 
     #[test]
-    fn the_docs_cap_levels_at_115_and_games_by_their_completed_share() {
-        // Document: 10 against 10, 20 and 100 actions.
+    fn docs_cap_levels_at_115_percent_and_games_by_their_completed_share() {
+        // From the document: a baseline of 10 against 10, 20 and 100 actions.
         for (actions, expected) in [(10, 1.0), (20, 0.25), (100, 0.01), (1, 1.15)] {
             assert!(close(
-                level_score(Method::Docs202604, 10, LevelCount::all(actions)),
+                level_score(Method::Docs202604, 10, LevelCount::all_effective(actions)),
                 expected
             ));
         }
-        // Document: four of five levels give at most 66.7 %.
+        // From the document: four of five levels score at most 66.7 %.
         let score = score_game(
             Method::Docs202604,
             &[10; 5],
@@ -220,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn the_docs_agree_with_the_official_toolkit() {
-        // Answers of the official toolkit 0.9.9.
+    fn docs_agree_with_the_official_toolkit() {
+        // Scores computed by the official toolkit 0.9.9.
         let score = |baselines: &[u32], results: &[LevelResult]| {
             score_game(Method::Docs202604, baselines, results)
                 .unwrap()
@@ -236,20 +300,20 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_scored_says_why() {
+    fn missing_baselines_are_reported() {
         assert_eq!(
             score_game(Method::DEFAULT, &[], &[done(3)]),
-            Err(Unscored::NoBaselines)
+            Err(ScoreError::NoBaselines)
         );
         let error = score_game(Method::DEFAULT, &[4], &[done(3), done(3)]).unwrap_err();
         assert_eq!(
             error,
-            Unscored::TooFewBaselines {
+            ScoreError::TooFewBaselines {
                 completed: 2,
                 baselines: 1
             }
         );
-        // Levels that were only reached need no baseline.
+        // Levels that were reached but not completed need no baseline.
         assert!(score_game(Method::DEFAULT, &[4], &[done(3), LevelResult::NotCompleted]).is_ok());
     }
 
@@ -282,7 +346,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scores_lie_between_zero_and_their_cap(method in any_method(), (baselines, results) in any_run()) {
+        fn scores_are_between_zero_and_their_cap(method in any_method(), (baselines, results) in any_run()) {
             let score = score_game(method, &baselines, &results).unwrap();
             prop_assert!((0.0..=1.0).contains(&score.cap));
             prop_assert!((0.0..=score.cap).contains(&score.score));
@@ -290,7 +354,7 @@ mod tests {
         }
 
         #[test]
-        fn one_action_more_never_scores_more(method in any_method(), (baselines, results) in any_run(), which in any::<prop::sample::Index>()) {
+        fn one_more_action_never_raises_the_score(method in any_method(), (baselines, results) in any_run(), which in any::<prop::sample::Index>()) {
             let mut slower = results.clone();
             if let LevelResult::Completed(count) = &mut slower[which.index(results.len())] {
                 count.actions += 1;
@@ -298,13 +362,14 @@ mod tests {
             }
             let before = score_game(method, &baselines, &results).unwrap().score;
             let after = score_game(method, &baselines, &slower).unwrap().score;
-            // With no counted action a level scores 0, so the first one may raise the score: such runs cannot be played.
+            // Without counted actions a level scores 0, so the first action may raise the score.
+            // No real play completes a level without an action.
             let played = results.iter().all(|result| matches!(result, LevelResult::Completed(c) if c.effective > 0) || *result == LevelResult::NotCompleted);
             prop_assert!(!played || after <= before + 1e-12);
         }
 
         #[test]
-        fn completing_a_further_level_never_costs(method in any_method(), (baselines, results) in any_run(), which in any::<prop::sample::Index>()) {
+        fn completing_another_level_never_lowers_the_score(method in any_method(), (baselines, results) in any_run(), which in any::<prop::sample::Index>()) {
             let mut fewer = results.clone();
             fewer[which.index(results.len())] = LevelResult::NotCompleted;
             let with = score_game(method, &baselines, &results).unwrap().score;

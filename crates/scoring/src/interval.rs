@@ -1,15 +1,27 @@
-//! A mean with its uncertainty, for runs that were repeated.
+//! The mean of repeated runs with its uncertainty.
 
 /// A mean with a 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The mean.
     pub mean: f64,
-    /// Half the width of the interval; `None` from a single value, which says nothing about its spread.
+    /// Half the width of the interval; `None` for a single value, whose spread is unknown.
     pub half_width: Option<f64>,
 }
 
-/// The mean of independent values with Student's 95 % interval; `None` without values.
+/// Returns the mean of independent values with Student's 95 % interval, or `None` without values.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_scoring::mean_interval;
+///
+/// let interval = mean_interval(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+/// assert_eq!(interval.mean, 3.0);
+/// assert!((interval.half_width.unwrap() - 1.963).abs() < 1e-3);
+///
+/// assert_eq!(mean_interval(&[0.4]).unwrap().half_width, None);
+/// assert_eq!(mean_interval(&[]), None);
+/// ```
 pub fn mean_interval(values: &[f64]) -> Option<Interval> {
     let count = values.len();
     if count == 0 {
@@ -27,7 +39,8 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, half_width })
 }
 
-/// The 97.5 % quantile of Student's distribution, tabulated; past 30 degrees of freedom by its expansion around the normal.
+/// Returns the 97.5 % quantile of Student's t-distribution: from a table up to 30 degrees of
+/// freedom, beyond that from its expansion around the normal distribution.
 fn student_t_975(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
@@ -50,20 +63,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_is_students() {
+    fn interval_matches_students_t_distribution() {
         let interval = mean_interval(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert_eq!(interval.mean, 3.0);
         assert!((interval.half_width.unwrap() - 1.963).abs() < 1e-3);
     }
 
     #[test]
-    fn one_value_has_no_interval_and_none_has_no_mean() {
+    fn single_value_has_no_interval_and_empty_input_has_no_mean() {
         assert_eq!(mean_interval(&[0.4]).unwrap().half_width, None);
         assert_eq!(mean_interval(&[]), None);
     }
 
     #[test]
-    fn large_samples_approach_the_normal() {
+    fn large_samples_approach_the_normal_quantile() {
         assert!((student_t_975(31) - 2.0395).abs() < 2e-4);
         assert!((student_t_975(1000) - 1.962).abs() < 1e-3);
     }

@@ -1,7 +1,8 @@
-//! Who may do what: a request's caller, found by its key.
+//! Authentication and authorisation: the caller of a request, found by its API key.
 //!
-//! **Invariant:** a handler gets a [`Caller`] only from a request that passed the gate. What a caller may not see is looked up in the
-//! same way as what does not exist, and answered in the same way.
+//! **Invariant:** a handler gets a [`Caller`] only from a request that passed the middleware. A
+//! resource that the caller may not see is looked up and answered in the same way as one that does
+//! not exist.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,75 +15,77 @@ use rhae_engine::{GameId, GameInfo};
 use rhae_store::{GameSet, GameSets, Key, KeyId, KeyStore, Owner, Scopes};
 use sha2::{Digest, Sha256};
 
-use crate::rate::Rates;
+use crate::rate_limiter::RateLimiter;
 use crate::web::{COOKIE, is_page};
 use crate::{ApiError, ApiKey, Server};
 
-/// How long a key that was read from the store is believed: a revoked key is refused after a second at the latest.
-const BELIEVED: Duration = Duration::from_secs(1);
-/// The most keys that are remembered.
-const MOST_KEYS: usize = 4096;
+/// How long a key read from the store is cached. A revoked key is refused after at most this time.
+const CACHE_TTL: Duration = Duration::from_secs(1);
+const MAX_CACHED_KEYS: usize = 4096;
 
-/// Who sends a request.
+/// The sender of a request and its permissions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
-    /// Whose cards and plays are the caller's.
+    /// The owner of the cards and plays that the caller may use.
     pub(crate) owner: Owner,
-    /// The environments that may be seen.
+    /// The sets of environments that the caller may see.
     sets: GameSets,
-    /// Whether sources may be downloaded.
+    /// Whether the caller may download sources.
     pub(crate) sources: bool,
-    /// Whether everything may be seen and read.
+    /// Whether the caller may see every environment and read every card and play.
     admin: bool,
-    /// Whether everybody's cards may be read, because the caller looks at a page of a server that is open.
-    onlooker: bool,
-    /// Whether the key is a visitor's, who is held to stricter limits.
+    /// Whether the caller may read every card and play, because it requests a page of a server with
+    /// open access.
+    reads_all_cards: bool,
+    /// Whether the key belongs to a visitor, for whom stricter limits apply.
     pub(crate) visitor: bool,
-    /// Whether the key comes from a browser's cookie. Its cards are a person's, who may come back tomorrow.
+    /// Whether the key comes from a browser cookie. Cards of such a caller do not expire, because a
+    /// person may return days later.
     pub(crate) in_browser: bool,
 }
 
 impl Caller {
-    /// Somebody who uses an open server. Requests without a key have one owner in common.
-    fn open(presented: Presented<'_>, page: bool) -> Self {
-        let Presented { key, in_browser } = presented;
+    /// A client of a server with open access. All requests without a key share one owner.
+    fn open_access(presented_key: PresentedKey<'_>, page: bool) -> Self {
+        let PresentedKey { key, in_browser } = presented_key;
         let owner = Owner(Sha256::digest(key).into());
         Self {
             owner,
             sets: GameSets::PUBLIC,
             sources: true,
             admin: false,
-            onlooker: page,
+            reads_all_cards: page,
             visitor: false,
             in_browser,
         }
     }
 
-    /// Somebody without a key who looks at pages. No key has the hash that is their owner, so nothing is theirs.
-    pub(crate) const fn nobody() -> Self {
+    /// A visitor without a key who views pages. No key has the all-zero hash, so this caller owns
+    /// nothing.
+    pub(crate) const fn anonymous() -> Self {
         let owner = Owner([0; 32]);
         Self {
             owner,
             sets: GameSets::PUBLIC,
             sources: false,
             admin: false,
-            onlooker: false,
+            reads_all_cards: false,
             visitor: true,
             in_browser: true,
         }
     }
 
-    /// Whether the caller may read cards and plays of this owner.
-    pub(crate) fn reads(&self, owner: Owner) -> bool {
-        self.reads_all() || owner == self.owner
+    /// Whether the caller may read the cards and plays of this owner.
+    pub(crate) fn can_read(&self, owner: Owner) -> bool {
+        self.can_read_all() || owner == self.owner
     }
 
-    /// Whether the caller may read everybody's cards and plays.
-    pub(crate) const fn reads_all(&self) -> bool {
-        self.admin || self.onlooker
+    /// Whether the caller may read the cards and plays of every owner.
+    pub(crate) const fn can_read_all(&self) -> bool {
+        self.admin || self.reads_all_cards
     }
 
-    fn sees(&self, set: GameSet) -> bool {
+    fn can_see_set(&self, set: GameSet) -> bool {
         self.admin || self.sets.contains(set)
     }
 }
@@ -91,7 +94,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        // A route that was left outside the gate serves nobody.
+        // Without an extension from the middleware, the request is refused.
         parts
             .extensions
             .get()
@@ -101,96 +104,101 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// Paths that are answered without a key.
-fn is_for_everybody(path: &str) -> bool {
+/// Whether a path needs no key.
+fn is_public_path(path: &str) -> bool {
     matches!(
         path,
         "/api/healthcheck" | "/api/openapi.json" | "/api/games/anonkey"
     ) || path.starts_with("/assets/")
 }
 
-/// The key of a request and where it was found.
+/// The key in a request and where it was found; empty if the request has none.
 #[derive(Clone, Copy)]
-struct Presented<'a> {
+struct PresentedKey<'a> {
     key: &'a [u8],
     in_browser: bool,
 }
 
-/// The keys of a server that asks for them.
+/// The keys of a server that requires them, with a short-lived cache and the rate limiter.
 pub(crate) struct Keys {
     store: Arc<dyn KeyStore>,
-    believed: Mutex<HashMap<KeyId, (Key, Instant)>>,
-    rates: Rates,
-    begun: Instant,
+    cache: Mutex<HashMap<KeyId, (Key, Instant)>>,
+    rate_limiter: RateLimiter,
+    started: Instant,
 }
 
 impl Keys {
     pub(crate) fn new(store: Arc<dyn KeyStore>) -> Self {
         Self {
             store,
-            believed: Mutex::default(),
-            rates: Rates::default(),
-            begun: Instant::now(),
+            cache: Mutex::default(),
+            rate_limiter: RateLimiter::default(),
+            started: Instant::now(),
         }
     }
 
-    /// Where they are kept.
     pub(crate) fn store(&self) -> &dyn KeyStore {
         self.store.as_ref()
     }
 
-    /// The stored key with this id. What is not there is not remembered, so that made-up ids push nothing out.
+    /// Returns the stored key with this id. Unknown ids are not cached, so that made-up ids cannot
+    /// evict real keys.
     async fn find(&self, id: KeyId) -> Result<Option<Key>, ApiError> {
         let now = Instant::now();
         if let Some((key, read)) = self
-            .believed
+            .cache
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&id)
-            && now < *read + BELIEVED
+            && now < *read + CACHE_TTL
         {
             return Ok(Some(key.clone()));
         }
         let key = self.store.key(id).await?;
-        let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        if believed.len() >= MOST_KEYS {
-            believed.retain(|_, (_, read)| now < *read + BELIEVED);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.len() >= MAX_CACHED_KEYS {
+            cache.retain(|_, (_, read)| now < *read + CACHE_TTL);
         }
         match &key {
-            Some(key) if believed.len() < MOST_KEYS => {
-                drop(believed.insert(id, (key.clone(), now)))
+            Some(key) if cache.len() < MAX_CACHED_KEYS => {
+                drop(cache.insert(id, (key.clone(), now)))
             }
-            _ => drop(believed.remove(&id)),
+            _ => drop(cache.remove(&id)),
         }
         Ok(key)
     }
 }
 
 impl Server {
-    /// Lets a request in, or says why not. A path that needs no key has no caller.
-    pub(crate) async fn admit(
+    /// Identifies the caller of a request. Returns `None` if the path needs no key, or if it is a
+    /// page, which decides itself what to show without one.
+    pub(crate) async fn authenticate(
         &self,
         path: &str,
         headers: &HeaderMap,
     ) -> Result<Option<Caller>, ApiError> {
         let page = is_page(path);
-        let presented = presented(headers, page);
+        let presented_key = presented_key(headers, page);
         let Some(keys) = &self.keys else {
-            return Ok(Some(Caller::open(presented, page)));
+            return Ok(Some(Caller::open_access(presented_key, page)));
         };
-        if is_for_everybody(path) {
+        if is_public_path(path) {
             return Ok(None);
         }
-        match self.identify(keys, presented).await {
-            // A page is shown to those who may look without a key, and leads the others to the door.
+        match self.identify(keys, presented_key).await {
+            // Pages are visible without a key, or redirect to the sign-in page.
             Err(ApiError::Unauthorized) if page => Ok(None),
             found => found.map(Some),
         }
     }
 
-    /// The caller whose key this is.
-    async fn identify(&self, keys: &Keys, presented: Presented<'_>) -> Result<Caller, ApiError> {
-        let Presented { key, in_browser } = presented;
+    /// Verifies a key and counts the request against its rate limit.
+    async fn identify(
+        &self,
+        keys: &Keys,
+        presented_key: PresentedKey<'_>,
+    ) -> Result<Caller, ApiError> {
+        let PresentedKey { key, in_browser } = presented_key;
         let secret = ApiKey::parse(key).ok_or(ApiError::Unauthorized)?;
         let stored = keys
             .find(secret.id())
@@ -207,54 +215,56 @@ impl Server {
             visitor,
         } = stored.scopes;
         let limits = &self.config.limits;
-        if let Some(most) = if visitor {
+        if let Some(max) = if visitor {
             limits.visitor_requests_per_minute
         } else {
             limits.requests_per_minute
         } {
-            let counted = keys.rates.count(stored.id, most, keys.begun.elapsed());
-            counted.map_err(|retry_seconds| ApiError::RateLimit {
-                most,
-                retry_seconds,
-            })?;
+            let counted = keys
+                .rate_limiter
+                .count(stored.id, max, keys.started.elapsed());
+            counted.map_err(|retry_seconds| ApiError::RateLimit { max, retry_seconds })?;
         }
         Ok(Caller {
             owner,
             sets,
             sources,
             admin,
-            onlooker: false,
+            reads_all_cards: false,
             visitor,
             in_browser,
         })
     }
 
-    /// The environments that a caller may see, older versions of one before newer ones.
+    /// The environments that the caller may see, older versions of an environment before newer
+    /// ones.
     pub(crate) fn games(&self, caller: &Caller) -> impl DoubleEndedIterator<Item = &GameInfo> {
         let caller = *caller;
         self.games
             .iter()
             .zip(&self.sets)
-            .filter(move |(_, set)| caller.sees(**set))
+            .filter(move |(_, set)| caller.can_see_set(**set))
             .map(|(info, _)| info)
     }
 
-    /// The caller's environment with this id, or the newest version of the one with these four characters.
+    /// Finds an environment that the caller may see, by its full id or, in its newest version, by
+    /// its four-character name.
     pub(crate) fn game(&self, caller: &Caller, name: &str) -> Option<&GameInfo> {
         let exact = self.games(caller).find(|info| info.id.as_str() == name);
         exact.or_else(|| self.games(caller).rev().find(|info| info.id.base() == name))
     }
 
-    /// Whether a caller may see an environment.
-    pub(crate) fn shows(&self, caller: &Caller, id: &GameId) -> bool {
+    /// Whether the caller may see an environment.
+    pub(crate) fn can_see(&self, caller: &Caller, id: &GameId) -> bool {
         self.games(caller).any(|info| info.id == *id)
     }
 }
 
-/// What stands in the header for keys, or in a visitor's cookie. A command with a cookie that another site makes a browser send has no key.
-fn presented(headers: &HeaderMap, page: bool) -> Presented<'_> {
+/// Returns the key in the `X-API-Key` header or in the cookie. A cross-site API request gets no key
+/// from the cookie.
+fn presented_key(headers: &HeaderMap, page: bool) -> PresentedKey<'_> {
     if let Some(value) = headers.get("x-api-key") {
-        return Presented {
+        return PresentedKey {
             key: value.as_bytes(),
             in_browser: false,
         };
@@ -262,25 +272,26 @@ fn presented(headers: &HeaderMap, page: bool) -> Presented<'_> {
     let cookies = headers
         .get_all(header::COOKIE)
         .iter()
-        .filter(|_| page || is_from_here(headers));
+        .filter(|_| page || is_same_origin(headers));
     let mut pairs = cookies
         .filter_map(|value| value.to_str().ok())
         .flat_map(|text| text.split(';'));
     let found = pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='));
     found.map_or(
-        Presented {
+        PresentedKey {
             key: &[],
             in_browser: false,
         },
-        |key| Presented {
+        |key| PresentedKey {
             key: key.as_bytes(),
             in_browser: true,
         },
     )
 }
 
-/// Whether a browser says that one of our own pages sends the request, or says nothing about it.
-pub(crate) fn is_from_here(headers: &HeaderMap) -> bool {
+/// Whether the request comes from one of this server's own pages. A client that sends no
+/// `Sec-Fetch-Site` header is not a browser, and counts as same-origin.
+pub(crate) fn is_same_origin(headers: &HeaderMap) -> bool {
     headers
         .get("sec-fetch-site")
         .is_none_or(|site| site == "same-origin" || site == "none")

@@ -1,4 +1,5 @@
-//! Request bodies: hostile until read. JSON objects only, every field checked; the gate has bounded their size and depth.
+//! Parsing of request bodies, which are untrusted. Only JSON objects are accepted, and every field
+//! is validated. The middleware has already limited their size and depth.
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -7,11 +8,11 @@ use serde_json::{Map, Value};
 
 use crate::ApiError;
 
-/// A JSON object from outside.
+/// The fields of an untrusted JSON object. A field that is `null` counts as absent.
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// Reads a body.
+    /// Parses a body that must be a JSON object.
     pub(crate) fn read(
         headers: &HeaderMap,
         body: Result<Bytes, BytesRejection>,
@@ -28,7 +29,7 @@ impl Fields {
         }
     }
 
-    /// As [`Fields::read`]; no body at all is an object without fields.
+    /// Like [`Fields::read`], but an empty body is an object without fields.
     pub(crate) fn read_optional(
         headers: &HeaderMap,
         body: Result<Bytes, BytesRejection>,
@@ -39,12 +40,11 @@ impl Fields {
         }
     }
 
-    /// A field that is not absent and not null.
     fn get(&self, field: &str) -> Option<&Value> {
         self.0.get(field).filter(|value| !value.is_null())
     }
 
-    /// A text that may be absent.
+    /// An optional string.
     pub(crate) fn text(&self, field: &'static str) -> Result<Option<&str>, ApiError> {
         match self.get(field) {
             Some(value) if !value.is_string() => Err(ApiError::Field {
@@ -55,15 +55,15 @@ impl Fields {
         }
     }
 
-    /// A text that must be there.
+    /// A required string.
     pub(crate) fn required(&self, field: &'static str) -> Result<&str, ApiError> {
         self.text(field)?.ok_or(ApiError::Field {
             field,
-            expected: "given, as a string",
+            expected: "present, as a string",
         })
     }
 
-    /// A truth value that may be absent, which means no.
+    /// An optional boolean, `false` if absent.
     pub(crate) fn flag(&self, field: &'static str) -> Result<bool, ApiError> {
         let wrong = ApiError::Field {
             field,
@@ -73,7 +73,7 @@ impl Fields {
             .map_or(Ok(false), |value| value.as_bool().ok_or(wrong))
     }
 
-    /// A list of texts that may be absent.
+    /// An optional list of strings, empty if absent.
     pub(crate) fn texts(&self, field: &'static str) -> Result<Vec<String>, ApiError> {
         let wrong = || ApiError::Field {
             field,
@@ -91,7 +91,7 @@ impl Fields {
             .collect()
     }
 
-    /// A coordinate on the frame.
+    /// A required coordinate on the 64 × 64 frame.
     pub(crate) fn coordinate(&self, field: &'static str) -> Result<u8, ApiError> {
         let number = self
             .get(field)
@@ -99,33 +99,30 @@ impl Fields {
             .filter(|&number| number < 64);
         let wrong = ApiError::Field {
             field,
-            expected: "given, as an integer from 0 to 63",
+            expected: "present, as an integer from 0 to 63",
         };
         number
             .and_then(|number| u8::try_from(number).ok())
             .ok_or(wrong)
     }
 
-    /// Anything that may be absent, of at most so many bytes: a string by its own length, all else as compact JSON.
-    pub(crate) fn extra(
-        &self,
-        field: &'static str,
-        most: usize,
-    ) -> Result<Option<Value>, ApiError> {
+    /// An optional JSON value of at most `max` bytes. A string counts by its own length, any other
+    /// value by the length of its compact JSON.
+    pub(crate) fn extra(&self, field: &'static str, max: usize) -> Result<Option<Value>, ApiError> {
         let Some(value) = self.get(field) else {
             return Ok(None);
         };
         let length = value
             .as_str()
             .map_or_else(|| value.to_string().len(), str::len);
-        if length > most {
-            return Err(ApiError::TooLong { field, most });
+        if length > max {
+            return Err(ApiError::TooLong { field, max });
         }
         Ok(Some(value.clone()))
     }
 }
 
-/// Whether a body is declared as JSON.
+/// Whether the `Content-Type` is JSON, including `+json` types.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let declared = headers
         .get(header::CONTENT_TYPE)

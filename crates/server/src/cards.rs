@@ -1,6 +1,7 @@
-//! `/api/scorecard/…`: opening, keeping open, reading and closing cards.
+//! `/api/scorecard/…`: opening, keeping open, reading and closing scorecards.
 //!
-//! A card's numbers are sums over the counts of its plays, which the store brings up to date with every entry that it appends.
+//! The totals of a card are sums over the counts of its plays, which the store updates with every
+//! appended log entry.
 
 use std::sync::Arc;
 
@@ -12,13 +13,13 @@ use axum::http::HeaderMap;
 use rhae_engine::{ActionSet, GameId, GameInfo};
 use rhae_protocol::Scorecard;
 use rhae_scoring::Method;
-use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
+use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
 use rhae_store::{Card, CardId, NewCard, StoreError};
 use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::body::Fields;
-use crate::once::once;
+use crate::idempotency::idempotency_key;
 use crate::openapi::{Always, Bodied, CardBody, ErrorBody, Named, OpeningBody};
 use crate::{ApiError, Server};
 
@@ -29,11 +30,11 @@ type Body = Result<Bytes, BytesRejection>;
     post,
     path = "/api/scorecard/open",
     tag = "scorecards",
-    params(("Idempotency-Key" = Option<String>, Header, description = "A request with the same key, path and body is carried out once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "A request repeated with the same key, path and body is executed once", min_length = 1, max_length = 255, pattern = "^[!-~]+$")),
     request_body = Option<OpeningBody>,
-    responses((status = OK, body = CardBody, description = "The new card"),
-        (status = CONFLICT, body = ErrorBody, description = "As many cards are open as may be"),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key belongs to another request"), Always, Bodied)
+    responses((status = OK, body = CardBody, description = "The new scorecard"),
+        (status = CONFLICT, body = ErrorBody, description = "The limit on open scorecards is reached"),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "The idempotency key was already used for a different request"), Always, Bodied)
 )]
 pub(crate) async fn open(
     State(server): State<Arc<Server>>,
@@ -41,7 +42,7 @@ pub(crate) async fn open(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<CardBody>, ApiError> {
-    let once = once(&headers, caller.owner, "scorecard/open", &body)?;
+    let key = idempotency_key(&headers, caller.owner, "scorecard/open", &body)?;
     let fields = Fields::read_optional(&headers, body)?;
     let mut tags = fields.texts("tags")?;
     if !tags.iter().any(|tag| tag == "human" || tag == "agent") {
@@ -61,34 +62,38 @@ pub(crate) async fn open(
             Vec::new()
         },
         only_one: server.config.competition,
-        most_open: server.config.limits.open_cards_of(caller.visitor),
+        max_open: server.config.limits.max_open_cards(caller.visitor),
         lasting: caller.in_browser,
         opened_ms: server.clock.now_ms(),
     };
     let id = card.id;
-    let opened = server.store.open_card_once(card, once.clone()).await;
+    let opened = server.store.open_card_idempotent(card, key.clone()).await;
     let id = match opened {
         Ok(()) => id,
-        Err(StoreError::OpenedBefore) => server.card_again(once, ApiError::OpenedBefore).await?,
-        Err(StoreError::TooManyCards(most)) => {
+        Err(StoreError::OpenedBefore) => {
             server
-                .card_again(once, ApiError::TooManyCards(most))
+                .recover_card(key, ApiError::SecondCompetitionCard)
                 .await?
         }
-        Err(error) => server.card_again(once, error.into()).await?,
+        Err(StoreError::TooManyCards(max)) => {
+            server
+                .recover_card(key, ApiError::TooManyCards(max))
+                .await?
+        }
+        Err(error) => server.recover_card(key, error.into()).await?,
     };
     Ok(Json(CardBody {
         card_id: id.to_string(),
     }))
 }
 
-/// Keeps a scorecard open, and changes nothing.
+/// Resets the idle time of an open scorecard.
 #[utoipa::path(
     post,
     path = "/api/scorecard/heartbeat",
     tag = "scorecards",
     request_body = CardBody,
-    responses((status = OK, body = CardBody, description = "The card is open"), Always, Bodied, Named)
+    responses((status = OK, body = CardBody, description = "The scorecard is open"), Always, Bodied, Named)
 )]
 pub(crate) async fn heartbeat(
     State(server): State<Arc<Server>>,
@@ -110,13 +115,13 @@ pub(crate) async fn heartbeat(
     }))
 }
 
-/// Closes a scorecard. Plays on it take no further commands.
+/// Closes a scorecard. Its plays accept no further commands.
 #[utoipa::path(
     post,
     path = "/api/scorecard/close",
     tag = "scorecards",
     request_body = CardBody,
-    responses((status = OK, body = Scorecard, description = "The result"), Always, Bodied, Named)
+    responses((status = OK, body = Scorecard, description = "The final result"), Always, Bodied, Named)
 )]
 pub(crate) async fn close(
     State(server): State<Arc<Server>>,
@@ -136,14 +141,14 @@ pub(crate) async fn close(
     server.scorecard(&card).await.map(Json)
 }
 
-/// A scorecard, open or closed.
+/// Returns a scorecard, open or closed.
 #[utoipa::path(
     get,
     path = "/api/scorecard/{card_id}",
     tag = "scorecards",
     params(("card_id" = String, Path, description = "The scorecard")),
-    responses((status = OK, body = Scorecard, description = "The result so far"),
-        (status = FORBIDDEN, body = ErrorBody, description = "A competition's card is not read before it is closed"), Always, Named)
+    responses((status = OK, body = Scorecard, description = "The current result"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
 )]
 pub(crate) async fn read(
     State(server): State<Arc<Server>>,
@@ -154,15 +159,15 @@ pub(crate) async fn read(
     server.scorecard(&card).await.map(Json)
 }
 
-/// One environment of a scorecard.
+/// Returns the part of a scorecard that concerns one environment.
 #[utoipa::path(
     get,
     path = "/api/scorecard/{card_id}/{game_id}",
     tag = "scorecards",
     params(("card_id" = String, Path, description = "The scorecard"),
-        ("game_id" = String, Path, description = "Four characters, or with the version")),
-    responses((status = OK, body = Scorecard, description = "The result so far, of this environment"),
-        (status = FORBIDDEN, body = ErrorBody, description = "A competition's card is not read before it is closed"), Always, Named)
+        ("game_id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
+    responses((status = OK, body = Scorecard, description = "The current result of this environment"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A competition scorecard cannot be read before it is closed"), Always, Named)
 )]
 pub(crate) async fn read_game(
     State(server): State<Arc<Server>>,
@@ -185,7 +190,7 @@ pub(crate) async fn read_game(
 }
 
 impl Server {
-    /// The owner's card, if it is open.
+    /// Returns the caller's card with this id if it is open.
     async fn open_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
         let card = self
             .card(id)
@@ -194,15 +199,15 @@ impl Server {
         card.ok_or_else(|| ApiError::CardNotOpen(id.to_owned()))
     }
 
-    /// A card that the caller may read, unless it is of a competition and open.
+    /// Returns a card that the caller may read. A competition card must be closed.
     pub(crate) async fn readable_card(&self, caller: &Caller, id: &str) -> Result<Card, ApiError> {
         let card = self
             .card(id)
             .await?
-            .filter(|card| caller.reads(card.owner))
+            .filter(|card| caller.can_read(card.owner))
             .ok_or_else(|| ApiError::NoSuchCard(id.to_owned()))?;
         if card.competition && card.closed_ms.is_none() {
-            Err(ApiError::Competing)
+            Err(ApiError::CompetitionCardOpen)
         } else {
             Ok(card)
         }
@@ -216,7 +221,8 @@ impl Server {
         ))
     }
 
-    /// The environments that count on a card, in the order of their first plays, then those that were not played.
+    /// The environments that count on a card: those played, in order of their first plays, then the
+    /// unplayed ones of a competition.
     async fn environments(&self, card: &Card) -> Result<Vec<EnvironmentRuns>, ApiError> {
         let mut environments: Vec<EnvironmentRuns> = Vec::new();
         for summed in self.store.card_runs(card.key).await? {
@@ -248,7 +254,8 @@ impl Server {
         Ok(environments)
     }
 
-    /// What is known of an environment; one that is no longer served stays on its cards, without baselines.
+    /// Returns the facts of an environment. One that is no longer served stays on its cards,
+    /// without baselines.
     fn info(&self, id: &GameId) -> GameInfo {
         let unknown = || GameInfo {
             id: id.clone(),
@@ -272,8 +279,8 @@ impl Server {
     }
 }
 
-fn facts(card: &Card) -> CardFacts {
-    CardFacts {
+fn facts(card: &Card) -> CardMetadata {
+    CardMetadata {
         card_id: card.id.to_string(),
         source_url: card.source_url.clone(),
         tags: card.tags.clone(),
@@ -282,7 +289,7 @@ fn facts(card: &Card) -> CardFacts {
     }
 }
 
-/// The card may have been closed meanwhile.
+/// Converts a store error. The card may have been closed concurrently.
 fn not_open(error: StoreError, id: CardId) -> ApiError {
     if error == StoreError::CardNotOpen {
         ApiError::CardNotOpen(id.to_string())

@@ -1,20 +1,37 @@
-//! The time, which is passed in so that tests need not wait.
+//! The clock, which is passed in so that tests can set the time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Tells the time.
+/// A source of the current time.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_server::{Clock, SystemClock};
+///
+/// struct FixedClock(u64);
+///
+/// impl Clock for FixedClock {
+///     fn now_ms(&self) -> u64 {
+///         self.0
+///     }
+/// }
+///
+/// assert_eq!(FixedClock(5).now_ms(), 5);
+/// assert!(SystemClock.now_ms() > 0);
+/// ```
 pub trait Clock: Send + Sync {
-    /// Milliseconds since 1970.
+    /// Milliseconds since the Unix epoch.
     fn now_ms(&self) -> u64;
 }
 
-/// The system's clock.
+/// The operating system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> u64 {
-        // A clock before 1970 is as wrong as one at 1970.
+        // A system clock before the epoch is wrong anyway, and counts as the epoch.
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();

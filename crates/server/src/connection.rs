@@ -1,9 +1,10 @@
-//! A connection that is watched: whoever is too slow loses it.
+//! Timeouts of connections: a client that is too slow loses its connection.
 //!
-//! The stream notes when something moves, and one timer for each connection looks at the notes now and then; so watching costs a request
-//! a few loads and stores. A deadline is kept to a quarter of the shortest timeout.
+//! The stream records when data moves, and one timer per connection checks the record periodically,
+//! so monitoring costs a request only a few atomic loads and stores. A timeout is enforced with a
+//! delay of at most a quarter of the shortest timeout.
 //!
-//! **Invariant:** a connection whose request is being handled is never ended from here.
+//! **Invariant:** a connection whose request is being handled is never closed from here.
 
 use std::io;
 use std::pin::Pin;
@@ -16,20 +17,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::Limits;
 
-/// What a client took too long for.
+/// The phase in which a client was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Overdue {
-    /// The next request.
+pub(crate) enum ClientTimeout {
+    /// Sending the next request.
     Request,
-    /// The rest of a request's head.
+    /// Sending the rest of a request's head.
     Head,
-    /// Reading an answer.
+    /// Reading a response.
     Reading,
-    /// The TLS handshake.
+    /// Completing the TLS handshake.
     Handshake,
 }
 
-impl Overdue {
+impl ClientTimeout {
     pub(crate) const ALL: [Self; 4] = [Self::Request, Self::Head, Self::Reading, Self::Handshake];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -46,32 +47,33 @@ const IDLE: u8 = 0;
 const HEAD: u8 = 1;
 const BUSY: u8 = 2;
 
-/// The notes about a connection.
-pub(crate) struct Pulse {
-    begun: Instant,
+/// The recorded activity of a connection.
+pub(crate) struct Activity {
+    started: Instant,
     phase: AtomicU8,
-    /// When the phase began, or when something was last written while idle.
+    /// When the phase began or, while idle, when data was last written. Microseconds since
+    /// `started`.
     since_us: AtomicU64,
-    /// When writing first had to wait, plus one; 0 if nothing waits.
+    /// When a write first had to wait, plus one; 0 if no write is waiting.
     stalled_us: AtomicU64,
 }
 
-impl Pulse {
+impl Activity {
     pub(crate) fn new() -> Self {
         Self {
-            begun: Instant::now(),
+            started: Instant::now(),
             phase: AtomicU8::new(IDLE),
             since_us: AtomicU64::new(0),
             stalled_us: AtomicU64::new(0),
         }
     }
 
-    /// A request's head is complete, and it is being handled.
+    /// Records that a request's head is complete and the request is being handled.
     pub(crate) fn busy(&self) {
         self.phase.store(BUSY, Ordering::Relaxed);
     }
 
-    /// The request is answered; the answer may still have to be written.
+    /// Records that the response is ready; it may still have to be written.
     pub(crate) fn answered(&self) {
         self.since_us.store(self.now_us(), Ordering::Relaxed);
         self.phase.store(IDLE, Ordering::Relaxed);
@@ -84,14 +86,15 @@ impl Pulse {
         }
     }
 
-    /// A stream of events has no other sign of life than what is written.
+    /// Written data counts as activity, because it is the only activity of an event stream.
     fn wrote(&self) {
         if self.phase.load(Ordering::Relaxed) == IDLE {
             self.since_us.store(self.now_us(), Ordering::Relaxed);
         }
     }
 
-    /// The time counts from the first wait on: a client that takes an answer byte by byte gains nothing.
+    /// Records that a write has to wait. Only the first wait counts, so that a client gains nothing
+    /// by reading a response byte by byte.
     fn stalled(&self) {
         if self.stalled_us.load(Ordering::Relaxed) == 0 {
             self.stalled_us.store(self.now_us() + 1, Ordering::Relaxed);
@@ -102,36 +105,40 @@ impl Pulse {
         self.stalled_us.store(0, Ordering::Relaxed);
     }
 
-    /// What the client took too long for, if it did.
-    pub(crate) fn overdue(&self, limits: &Limits) -> Option<Overdue> {
-        let past = |since_us: u64, most: Duration| {
-            self.begun.elapsed() >= Duration::from_micros(since_us) + most
+    /// Returns the timeout that the client has exceeded, if any.
+    pub(crate) fn exceeded_timeout(&self, limits: &Limits) -> Option<ClientTimeout> {
+        let expired = |since_us: u64, timeout: Duration| {
+            self.started.elapsed() >= Duration::from_micros(since_us) + timeout
         };
         let (phase, since_us) = (
             self.phase.load(Ordering::Relaxed),
             self.since_us.load(Ordering::Relaxed),
         );
         match self.stalled_us.load(Ordering::Relaxed) {
-            0 if phase == HEAD && past(since_us, limits.header_timeout) => Some(Overdue::Head),
-            0 if phase == IDLE && past(since_us, limits.idle_timeout) => Some(Overdue::Request),
+            0 if phase == HEAD && expired(since_us, limits.header_timeout) => {
+                Some(ClientTimeout::Head)
+            }
+            0 if phase == IDLE && expired(since_us, limits.idle_timeout) => {
+                Some(ClientTimeout::Request)
+            }
             0 => None,
-            stalled_us => (phase != BUSY && past(stalled_us, limits.answer_timeout))
-                .then_some(Overdue::Reading),
+            stalled_us => (phase != BUSY && expired(stalled_us, limits.answer_timeout))
+                .then_some(ClientTimeout::Reading),
         }
     }
 
     fn now_us(&self) -> u64 {
-        u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX - 1)
+        u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX - 1)
     }
 }
 
-/// A stream whose movements are noted.
-pub(crate) struct Watched<S> {
+/// A stream that records its activity.
+pub(crate) struct MonitoredStream<S> {
     pub(crate) stream: S,
-    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) activity: Arc<Activity>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -140,30 +147,30 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         if buffer.filled().len() > before {
-            self.pulse.received();
+            self.activity.received();
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S> Watched<S> {
-    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
+impl<S> MonitoredStream<S> {
+    fn record<T>(&self, written: Poll<T>) -> Poll<T> {
         match written {
-            Poll::Pending => self.pulse.stalled(),
-            Poll::Ready(_) => self.pulse.wrote(),
+            Poll::Pending => self.activity.stalled(),
+            Poll::Ready(_) => self.activity.wrote(),
         }
         written
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MonitoredStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note(written)
+        self.record(written)
     }
 
     fn poll_write_vectored(
@@ -172,7 +179,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.note(written)
+        self.record(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -182,15 +189,15 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         match flushed {
-            // Whoever flushes has written all there is.
-            Poll::Ready(_) => self.pulse.flushed(),
-            Poll::Pending => self.pulse.stalled(),
+            // A flush that has finished means that all data is written.
+            Poll::Ready(_) => self.activity.flushed(),
+            Poll::Pending => self.activity.stalled(),
         }
         flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let ended = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.note(ended)
+        self.record(ended)
     }
 }

@@ -1,7 +1,8 @@
-//! Every error that the API answers: its code, its status, its message.
+//! Every error of the API: its code, its HTTP status and its message.
 //!
-//! Codes and statuses are the official ones where the official server has them. A thing of another owner is answered
-//! exactly like one that does not exist.
+//! Codes, statuses and some messages ("cannot open multiple scorecards in competition mode") are
+//! those of the official server where it defines them. A resource of another owner gets exactly the
+//! same response as one that does not exist.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -10,47 +11,57 @@ use rhae_store::StoreError;
 
 use crate::openapi::ErrorBody;
 
-/// What an error is called in its answer.
+/// The machine-readable error code in the field `error` of an error response.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_server::Code;
+///
+/// assert_eq!(Code::PlayFrozen.name(), "PLAY_FROZEN");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The request says something that cannot be.
+    /// The request is malformed or has an invalid field.
     Validation,
-    /// The environment is not there to be played.
+    /// The environment does not exist, or the key may not play it.
     GameNotAvailable,
-    /// The play has ended, and only RESET begins it again.
+    /// The play has ended; only RESET restarts it.
     GameNotStarted,
-    /// What the official server answers for most other refusals.
+    /// The official server's code for most other refusals.
     Server,
-    /// There is no such path.
+    /// No route has this path.
     NotFound,
-    /// The path exists, but not for this method.
+    /// The path exists, but does not support the method.
     MethodNotAllowed,
-    /// The body is too large.
+    /// The body exceeds the size limit.
     PayloadTooLarge,
-    /// The body is not declared as JSON.
+    /// The `Content-Type` is not JSON.
     UnsupportedMediaType,
-    /// The play's log does not give the frames that it gave, so it takes no further commands.
+    /// Replaying the play's log gives other frames than were recorded, so the play accepts no
+    /// further commands.
     PlayFrozen,
-    /// The idempotency key belongs to another request.
-    KeyReused,
-    /// There is no key, or none that the server knows.
+    /// The idempotency key was already used for a different request.
+    IdempotencyKeyReused,
+    /// The API key is missing or invalid.
     Unauthorized,
-    /// The key does not allow it.
+    /// The key lacks the permission.
     Forbidden,
-    /// Too many requests.
+    /// The key has used up its requests for this minute.
     RateLimit,
-    /// There are as many cards or plays as may be.
+    /// The limit on open cards or on plays per card is reached.
     LimitReached,
-    /// The body did not come in time.
+    /// The body did not arrive in time.
     RequestTimeout,
-    /// Nothing has happened, and the same request may succeed later.
+    /// Nothing was changed, and the same request may succeed later.
     Unavailable,
-    /// Nobody knows whether what was asked for has happened.
-    Unknown,
+    /// The database connection was lost during the commit, so the request may or may not have taken
+    /// effect.
+    OutcomeUnknown,
 }
 
 impl Code {
-    /// Every code.
+    /// All codes, in the order of the OpenAPI document.
     pub const ALL: [Self; 17] = [
         Self::Validation,
         Self::GameNotAvailable,
@@ -61,17 +72,17 @@ impl Code {
         Self::PayloadTooLarge,
         Self::UnsupportedMediaType,
         Self::PlayFrozen,
-        Self::KeyReused,
+        Self::IdempotencyKeyReused,
         Self::Unauthorized,
         Self::Forbidden,
         Self::RateLimit,
         Self::LimitReached,
         Self::RequestTimeout,
         Self::Unavailable,
-        Self::Unknown,
+        Self::OutcomeUnknown,
     ];
 
-    /// The name on the wire.
+    /// The code as it appears in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Validation => "VALIDATION_ERROR",
@@ -83,119 +94,123 @@ impl Code {
             Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::PlayFrozen => "PLAY_FROZEN",
-            Self::KeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Self::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
             Self::Unauthorized => "UNAUTHORIZED",
             Self::Forbidden => "FORBIDDEN",
             Self::RateLimit => "RATE_LIMIT_EXCEEDED",
             Self::LimitReached => "LIMIT_REACHED",
             Self::RequestTimeout => "REQUEST_TIMEOUT",
             Self::Unavailable => "SERVICE_UNAVAILABLE",
-            Self::Unknown => "OUTCOME_UNKNOWN",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
         }
     }
 }
 
-/// Why a request is refused.
+/// The reason a request is refused.
+///
+/// [`kind`](Self::kind) maps it to a code and a status; its `Display` text is the `message` of the
+/// response.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_server::{ApiError, Code};
+///
+/// let error = ApiError::Field { field: "x", expected: "an integer from 0 to 63" };
+/// let (code, status) = error.kind();
+/// assert_eq!((code, status.as_u16()), (Code::Validation, 400));
+/// assert_eq!(error.to_string(), "`x` must be an integer from 0 to 63");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
-    /// The body cannot be read.
-    #[error("the body is not JSON: {0}")]
+    #[error("the body is not valid JSON: {0}")]
     Malformed(String),
-    /// The body is JSON, but no object.
     #[error("the body must be a JSON object")]
     NotAnObject,
-    /// A field is missing or has a value that cannot be.
+    /// A field is missing or has an invalid value.
     #[error("`{field}` must be {expected}")]
     Field {
-        /// Its name.
         field: &'static str,
-        /// What it may be.
+        /// What the field must be, as the end of the sentence "`field` must be …".
         expected: &'static str,
     },
-    /// A field has more bytes than it may have.
-    #[error("`{field}` must be at most {most} bytes long")]
-    TooLong {
-        /// Its name.
-        field: &'static str,
-        /// The limit.
-        most: usize,
-    },
-    /// The body is nested too deeply.
+    /// A free-form field exceeds its size limit.
+    #[error("`{field}` must be at most {max} bytes long")]
+    TooLong { field: &'static str, max: usize },
     #[error("the body is nested deeper than {0} levels")]
     TooDeep(usize),
-    /// The body ended before its end.
-    #[error("the body could not be read to its end")]
-    BodyBroken,
-    /// The body did not come in time.
-    #[error("the body did not come in time")]
+    /// The connection ended before the body was complete.
+    #[error("the body is incomplete: the connection ended before all of it arrived")]
+    BodyIncomplete,
+    /// Reading the body took longer than [`Limits::body_timeout`](crate::Limits::body_timeout).
+    #[error("the body did not arrive in time")]
     BodyTimeout,
-    /// There is no key, or none that the server knows.
-    #[error("this needs a valid key in the header `X-API-Key`; ask the server's operator for one")]
+    /// The API key is missing or invalid.
+    #[error(
+        "a valid API key is required in the header `X-API-Key`; ask the server's operator for one"
+    )]
     Unauthorized,
-    /// Keys are given out by people.
-    #[error("this server gives no anonymous keys; ask its operator for one and set ARC_API_KEY")]
+    /// The server requires keys, and only its operator creates them.
+    #[error(
+        "this server does not issue anonymous keys; ask its operator for a key and set ARC_API_KEY"
+    )]
     NoAnonymousKeys,
-    /// The key does not allow sources.
     #[error("this key may not download sources")]
     NoSources,
-    /// Too many requests.
+    /// The key has used up its requests for this minute.
     #[error(
-        "rate limit has been exceeded: {most} requests a minute; try again in {retry_seconds} s"
+        "rate limit has been exceeded: {max} requests per minute are allowed; try again in {retry_seconds} s"
     )]
     RateLimit {
-        /// The limit.
-        most: u32,
-        /// When the next may be sent.
+        max: u32,
+        /// Seconds until the next request is accepted.
         retry_seconds: u64,
     },
-    /// As many cards are open as may be.
-    #[error("{0} scorecards are open, and no more may be: close one")]
+    /// The owner has this many open cards, which is the limit.
+    #[error("the limit of {0} open scorecards is reached; close one first")]
     TooManyCards(u32),
-    /// The card has as many plays as it may have.
-    #[error("the scorecard has {0} plays, and no more may be opened on it")]
+    /// The card has this many plays, which is the limit.
+    #[error("the limit of {0} plays on this scorecard is reached")]
     TooManyPlays(u32),
-    /// The body is not declared as JSON.
     #[error("the header `Content-Type` must be `application/json`")]
     MediaType,
-    /// The body is too large.
-    #[error("the body has more than {0} bytes")]
+    /// The body exceeds this number of bytes.
+    #[error("the body is larger than {0} bytes")]
     TooLarge(usize),
-    /// No such path.
-    #[error("there is nothing at this path")]
+    #[error("no resource exists at this path")]
     NoSuchPath,
-    /// Not with this method.
-    #[error("this path does not take this method")]
-    Method,
-    /// No such environment, asked for by its path.
+    #[error("this path does not support this method")]
+    MethodNotAllowed,
+    /// The environment named in the path does not exist, or the key may not see it.
     #[error("game `{0}` not found")]
     NoSuchGame(String),
-    /// No such environment, asked for in a command.
+    /// The environment named in a command does not exist, or the key may not see it.
     #[error("game `{0}` is not available")]
     GameNotAvailable(String),
-    /// The environment has no source to download.
-    #[error("game `{0}` is native and has no Python source; play it with OperationMode.ONLINE")]
+    /// The environment is native, so there is no Python source to download.
+    #[error("game `{0}` is native and has no Python source; play it with `OperationMode.ONLINE`")]
     NoSource(String),
-    /// No such card to be read.
+    /// No card with this id is readable by the caller.
     #[error("card_id `{0}` not found")]
     NoSuchCard(String),
-    /// No such open card.
-    #[error("there is no open scorecard `{0}`")]
+    /// The caller has no open card with this id.
+    #[error("no open scorecard has the id `{0}`")]
     CardNotOpen(String),
-    /// The card of a competition is not read before it is closed.
+    /// A competition card can be read only after it is closed.
     #[error("cannot get scorecard that is in competition mode before it is closed")]
-    Competing,
-    /// A competition's server gives one card to each key.
+    CompetitionCardOpen,
+    /// A competition server allows each key one card.
     #[error("cannot open multiple scorecards in competition mode")]
-    OpenedBefore,
-    /// A competition's card has one play of each environment.
+    SecondCompetitionCard,
+    /// A competition card allows one play of each environment.
     #[error(
-        "game `{0}` has been played on this scorecard, and may be played once in competition mode"
+        "game `{0}` was already played on this scorecard; in competition mode each game is played once"
     )]
-    PlayedBefore(String),
-    /// The environment was not played on the card.
+    AlreadyPlayed(String),
+    /// The card has no play of the environment.
     #[error("game `{0}` is not on this scorecard")]
     NotOnCard(String),
-    /// No such play, or not of this environment, or its card is closed.
+    /// The play does not exist, belongs to another environment or owner, or its card is closed.
     #[error("game `{game}` with guid `{guid}` not found, or its scorecard is closed")]
     NoSuchPlay {
         /// The environment as the client named it.
@@ -203,39 +218,38 @@ pub enum ApiError {
         /// The play as the client named it.
         guid: String,
     },
-    /// No such play to be read.
+    /// No play with this id is readable by the caller.
     #[error("play `{0}` not found")]
     NoSuchGuid(String),
-    /// Everybody who may listen at a time does so.
-    #[error("too many clients follow plays or download recordings now, try again later")]
-    Crowded,
-    /// The play has ended.
-    #[error("the game is over: only RESET is possible")]
-    NotStarted,
-    /// The play's log does not give the same frames again.
+    /// The limit on clients that follow plays or download recordings is reached.
+    #[error("too many clients are following plays or downloading recordings; try again later")]
+    TooManyListeners,
+    /// The play has ended; only RESET restarts it.
+    #[error("the game is over; send RESET to restart it")]
+    GameOver,
+    /// Replaying the play's log gives other frames than were recorded.
     #[error("the play is frozen: {0}")]
     Frozen(String),
-    /// The key belongs to another request.
+    /// The idempotency key was already used for a different request.
     #[error(
-        "the idempotency key `{0}` was used for another request: a repetition has the same path and the same body"
+        "the idempotency key `{0}` was already used for a different request; a retry must repeat the path and the body"
     )]
-    KeyReused(String),
-    /// The database was lost in a commit.
-    #[error("nobody knows whether it was done: {0}")]
-    Unknown(StoreError),
-    /// The database gave no answer; nothing has happened.
-    #[error("nothing was done, try again: {0}")]
+    IdempotencyKeyReused(String),
+    /// The database connection was lost during the commit.
+    #[error("the request may or may not have taken effect: {0}")]
+    OutcomeUnknown(StoreError),
+    /// The database failed before the commit; nothing was changed.
+    #[error("nothing was changed; try again: {0}")]
     Unavailable(StoreError),
-    /// The environment or the server failed.
-    #[error("the server failed: {0}")]
+    #[error("internal error: {0}")]
     Failed(String),
-    /// An answer of the HTTP layer.
-    #[error("{}", .0.canonical_reason().unwrap_or("the request was refused"))]
+    /// An error of the HTTP layer that no other variant describes.
+    #[error("{}", .0.canonical_reason().unwrap_or("the request was rejected"))]
     Http(StatusCode),
 }
 
 impl ApiError {
-    /// Its code and status.
+    /// The code and the HTTP status of the response.
     pub fn kind(&self) -> (Code, StatusCode) {
         match self {
             Self::Malformed(_)
@@ -243,7 +257,7 @@ impl ApiError {
             | Self::Field { .. }
             | Self::TooLong { .. }
             | Self::TooDeep(_)
-            | Self::BodyBroken => (Code::Validation, StatusCode::BAD_REQUEST),
+            | Self::BodyIncomplete => (Code::Validation, StatusCode::BAD_REQUEST),
             Self::BodyTimeout => (Code::RequestTimeout, StatusCode::REQUEST_TIMEOUT),
             Self::Unauthorized => (Code::Unauthorized, StatusCode::UNAUTHORIZED),
             Self::NoAnonymousKeys | Self::NoSources => (Code::Forbidden, StatusCode::FORBIDDEN),
@@ -257,7 +271,7 @@ impl ApiError {
             ),
             Self::TooLarge(_) => (Code::PayloadTooLarge, StatusCode::PAYLOAD_TOO_LARGE),
             Self::NoSuchPath => (Code::NotFound, StatusCode::NOT_FOUND),
-            Self::Method => (Code::MethodNotAllowed, StatusCode::METHOD_NOT_ALLOWED),
+            Self::MethodNotAllowed => (Code::MethodNotAllowed, StatusCode::METHOD_NOT_ALLOWED),
             Self::NoSuchGame(_)
             | Self::NoSource(_)
             | Self::NoSuchCard(_)
@@ -265,18 +279,20 @@ impl ApiError {
             | Self::NoSuchGuid(_) => (Code::Server, StatusCode::NOT_FOUND),
             Self::GameNotAvailable(_) => (Code::GameNotAvailable, StatusCode::BAD_REQUEST),
             Self::CardNotOpen(_) => (Code::Validation, StatusCode::NOT_FOUND),
-            Self::Competing => (Code::Server, StatusCode::FORBIDDEN),
-            Self::OpenedBefore => (Code::Server, StatusCode::CONFLICT),
-            Self::PlayedBefore(_) | Self::NoSuchPlay { .. } => {
+            Self::CompetitionCardOpen => (Code::Server, StatusCode::FORBIDDEN),
+            Self::SecondCompetitionCard => (Code::Server, StatusCode::CONFLICT),
+            Self::AlreadyPlayed(_) | Self::NoSuchPlay { .. } => {
                 (Code::Server, StatusCode::BAD_REQUEST)
             }
-            Self::NotStarted => (Code::GameNotStarted, StatusCode::BAD_REQUEST),
+            Self::GameOver => (Code::GameNotStarted, StatusCode::BAD_REQUEST),
             Self::Frozen(_) => (Code::PlayFrozen, StatusCode::CONFLICT),
-            Self::Unavailable(_) | Self::Crowded => {
+            Self::Unavailable(_) | Self::TooManyListeners => {
                 (Code::Unavailable, StatusCode::SERVICE_UNAVAILABLE)
             }
-            Self::KeyReused(_) => (Code::KeyReused, StatusCode::UNPROCESSABLE_ENTITY),
-            Self::Unknown(_) => (Code::Unknown, StatusCode::INTERNAL_SERVER_ERROR),
+            Self::IdempotencyKeyReused(_) => {
+                (Code::IdempotencyKeyReused, StatusCode::UNPROCESSABLE_ENTITY)
+            }
+            Self::OutcomeUnknown(_) => (Code::OutcomeUnknown, StatusCode::INTERNAL_SERVER_ERROR),
             Self::Failed(_) => (Code::Server, StatusCode::INTERNAL_SERVER_ERROR),
             Self::Http(status) => (
                 if status.is_server_error() {
@@ -298,7 +314,7 @@ impl IntoResponse for ApiError {
             message: self.to_string(),
         };
         let mut response = (status, Json(body)).into_response();
-        // The pages of the web app say it in their own way.
+        // The web app shows the error as a page.
         response.extensions_mut().insert(self.clone());
         let (name, value) = match self {
             Self::Unavailable(_) => (header::RETRY_AFTER, HeaderValue::from_static("1")),
@@ -306,8 +322,8 @@ impl IntoResponse for ApiError {
                 (header::RETRY_AFTER, HeaderValue::from(retry_seconds))
             }
             Self::Unauthorized => (header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey")),
-            // What is left of the body would be taken for the next request.
-            Self::BodyTimeout | Self::BodyBroken => {
+            // The rest of the body would be read as the next request.
+            Self::BodyTimeout | Self::BodyIncomplete => {
                 (header::CONNECTION, HeaderValue::from_static("close"))
             }
             _ => return response,
@@ -317,13 +333,13 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Refusals have a meaning that depends on the request, so handlers turn them into errors themselves; what is left is a fault of
-/// the database.
+/// Converts a database failure. Handlers convert refusals such as a closed card themselves, because
+/// their meaning depends on the request.
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Corrupt(_) => Self::Failed(error.to_string()),
-            StoreError::Unknown(_) => Self::Unknown(error),
+            StoreError::CommitUnknown(_) => Self::OutcomeUnknown(error),
             _ => Self::Unavailable(error),
         }
     }

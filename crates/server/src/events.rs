@@ -1,7 +1,8 @@
-//! `GET /api/plays/{guid}/events`: a play as it goes on, as server-sent events.
+//! `GET /api/plays/{guid}/events`: a play in progress as server-sent events.
 //!
-//! A listener has a replica of the play of its own and follows the log in the store, whoever appends to it. So it costs the play nothing, it may
-//! be as slow as it likes without anything piling up, and after a break it goes on where it was. One that takes nothing for a while is dropped.
+//! Each listener replays the log in its own replica, independent of which server appends to it. A
+//! listener therefore costs the play nothing, a slow one queues nothing, and one that reconnects
+//! resumes where it stopped. A listener that reads nothing for [`SEND_TIMEOUT`] is dropped.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -12,36 +13,36 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use rhae_protocol::{Packer, PlayEvent, Shown};
+use rhae_protocol::{ObservationView, Packer, PlayEvent};
 use rhae_session::Replica;
-use rhae_store::{Play as StoredPlay, Timed};
+use rhae_store::{LogEntry, Play as StoredPlay};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::access::Caller;
-use crate::listeners::Listening;
+use crate::listeners::Subscription;
 use crate::openapi::{Always, ErrorBody, Named, SentEvent};
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
-/// Entries that are read at once.
-const PART: u32 = 64;
-/// Events on their way to a client.
-const WAITING: usize = 16;
-/// How long a client may take nothing.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// Log entries read from the store at a time.
+const ENTRIES_PER_READ: u32 = 64;
+/// Events buffered between the replica and the connection.
+const CHANNEL_CAPACITY: usize = 16;
+/// How long a client may accept no data before its stream is dropped.
+pub(crate) const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The play while it goes on, as server-sent events: `action`, `end`, `frozen`.
+/// Streams a play as server-sent events of the types `action`, `end` and `frozen`.
 #[utoipa::path(
     get,
     path = "/api/plays/{guid}/events",
     tag = "plays",
     params(
         ("guid" = String, Path, description = "The play"),
-        ("from" = Option<u32>, Query, description = "The first entry that is sent; the last one if absent"),
-        ("Last-Event-ID" = Option<u32>, Header, description = "The last entry that was received")),
-    responses((status = OK, body = SentEvent, content_type = "text/event-stream", description = "Events until the card is closed"),
-        (status = FORBIDDEN, body = ErrorBody, description = "A play of a competition is not shown before its card is closed"),
+        ("from" = Option<u32>, Query, description = "The index of the first log entry to send; default: the last entry"),
+        ("Last-Event-ID" = Option<u32>, Header, description = "The index of the last log entry received; takes precedence over `from`")),
+    responses((status = OK, body = SentEvent, content_type = "text/event-stream", description = "Events until the scorecard is closed"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A play on a competition scorecard cannot be read before the scorecard is closed"),
         (status = CONFLICT, body = ErrorBody, description = "The play is frozen"), Always, Named)
 )]
 pub(crate) async fn events(
@@ -65,15 +66,15 @@ pub(crate) async fn events(
         .or(asked)
         .unwrap_or(facts.entries.saturating_sub(1))
         .min(facts.entries);
-    let listening = server
+    let subscription = server
         .listeners
-        .listen(server.store.as_ref(), facts.play.id)
-        .ok_or(ApiError::Crowded)?;
+        .subscribe(server.store.as_ref(), facts.play.id)
+        .ok_or(ApiError::TooManyListeners)?;
     let replica = server
         .replica(&facts.play, from)
         .await?
         .map_err(ApiError::Frozen)?;
-    let (out, stream) = channel(WAITING);
+    let (out, stream) = channel(CHANNEL_CAPACITY);
     let follower = Follower {
         server,
         stored: facts.play,
@@ -81,7 +82,7 @@ pub(crate) async fn events(
         packer: None,
         out,
     };
-    tokio::spawn(follower.run(listening));
+    tokio::spawn(follower.run(subscription));
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -92,12 +93,12 @@ pub(crate) async fn events(
 fn number(text: Option<&str>, field: &'static str) -> Result<u32, ApiError> {
     let wrong = ApiError::Field {
         field,
-        expected: "the number of an entry, from 0",
+        expected: "the index of a log entry, from 0",
     };
     text.and_then(|text| text.parse().ok()).ok_or(wrong)
 }
 
-/// One client's way through a play.
+/// The state of one event stream.
 struct Follower {
     server: Arc<Server>,
     stored: StoredPlay,
@@ -107,17 +108,17 @@ struct Follower {
 }
 
 impl Follower {
-    async fn run(mut self, mut listening: Listening) {
+    async fn run(mut self, mut subscription: Subscription) {
         let pause = Duration::from_millis(self.server.config.keep_alive_ms);
         loop {
-            // Asked before the log is read: what a closed card has now is all that it will ever have.
+            // Read before the log: if the card is closed now, the log read next is complete.
             let Ok(Some(facts)) = self.server.store.play_facts(self.stored.id).await else {
                 return;
             };
             let Ok(part) = self
                 .server
                 .store
-                .log_from(self.stored.key, self.replica.next(), PART)
+                .log_from(self.stored.key, self.replica.next(), ENTRIES_PER_READ)
                 .await
             else {
                 return;
@@ -138,7 +139,7 @@ impl Follower {
             }
             tokio::select! {
                 () = self.out.closed() => return,
-                told = tokio::time::timeout(pause, listening.news()) => match told {
+                update = tokio::time::timeout(pause, subscription.changed()) => match update {
                     Ok(true) => {}
                     Ok(false) => return,
                     Err(_) if self.send(": nothing new\n\n".to_owned()).await => {}
@@ -148,8 +149,8 @@ impl Follower {
         }
     }
 
-    /// Sends the events of some entries; `None` if that was the last that can be done.
-    async fn follow(mut self, part: Vec<Timed>) -> Option<Self> {
+    /// Sends the events of some entries. Returns `None` if the stream has ended.
+    async fn follow(mut self, part: Vec<LogEntry>) -> Option<Self> {
         for timed in part {
             let (stepped, text) = blocking(move || {
                 let text = self.step(&timed);
@@ -158,7 +159,7 @@ impl Follower {
             .await
             .ok()?;
             self = stepped;
-            let (text, departed) = match text {
+            let (text, failed) = match text {
                 Ok(text) => (text, false),
                 Err(reason) => (
                     format!(
@@ -168,27 +169,27 @@ impl Follower {
                     true,
                 ),
             };
-            if !self.send(text).await || departed {
+            if !self.send(text).await || failed {
                 return None;
             }
         }
         Some(self)
     }
 
-    /// The event of the next entry.
-    fn step(&mut self, timed: &Timed) -> Result<String, String> {
+    /// Replays an entry and formats its event.
+    fn step(&mut self, timed: &LogEntry) -> Result<String, String> {
         let answer = self
             .replica
             .follow(&timed.entry)
             .map_err(|departure| departure.to_string())?;
-        let shown = Shown {
+        let shown = ObservationView {
             action: timed.entry.action,
             frames: answer.frames,
-            state: answer.seen.state,
-            levels_completed: answer.seen.levels_completed,
-            changed: answer.seen.changed,
-            counted: answer.seen.counted,
-            full_reset: answer.seen.full_reset,
+            state: answer.outcome.state,
+            levels_completed: answer.outcome.levels_completed,
+            changed: answer.outcome.changed,
+            counted: answer.outcome.counted,
+            full_reset: answer.outcome.full_reset,
         };
         let event = PlayEvent::new(
             timed.index,
@@ -199,14 +200,14 @@ impl Follower {
         );
         let json = serde_json::to_string(&event).map_err(|error| error.to_string())?;
         let mut text = String::with_capacity(json.len() + 64);
-        // Writing to a string does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "id: {}\nevent: action\ndata: {json}\n\n", timed.index);
         Ok(text)
     }
 
-    /// Hands text to the connection; `false` if nobody takes it.
+    /// Sends text to the client. Returns `false` if the client is gone or too slow.
     async fn send(&mut self, text: String) -> bool {
-        let sent = tokio::time::timeout(PATIENCE, self.out.send(Ok(Bytes::from(text)))).await;
+        let sent = tokio::time::timeout(SEND_TIMEOUT, self.out.send(Ok(Bytes::from(text)))).await;
         sent.is_ok_and(|sent| sent.is_ok())
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /api/games…`: the environments, anonymous keys, sources.
+//! `GET /api/games…`: environments, their sources, and anonymous keys.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::openapi::{Always, ErrorBody, KeyBody, Named};
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
-/// The environments.
+/// Lists the environments that the key may see.
 #[utoipa::path(
     get,
     path = "/api/games",
     tag = "environments",
-    responses((status = OK, body = Vec<GameListing>, description = "All that the key may see"), Always)
+    responses((status = OK, body = Vec<GameListing>, description = "The environments"), Always)
 )]
 pub(crate) async fn list(
     State(server): State<Arc<Server>>,
@@ -28,13 +28,13 @@ pub(crate) async fn list(
     Json(server.games(&caller).map(GameListing::from).collect())
 }
 
-/// One environment.
+/// Describes one environment.
 #[utoipa::path(
     get,
     path = "/api/games/{id}",
     tag = "environments",
-    params(("id" = String, Path, description = "Four characters, or with the version")),
-    responses((status = OK, body = GameListing, description = "The newest version, unless one was named"), Always, Named)
+    params(("id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
+    responses((status = OK, body = GameListing, description = "The environment, in its newest version unless `id` names one"), Always, Named)
 )]
 pub(crate) async fn details(
     State(server): State<Arc<Server>>,
@@ -47,13 +47,13 @@ pub(crate) async fn details(
         .ok_or(ApiError::NoSuchGame(name))
 }
 
-/// The source that the official client runs itself. Native environments have none.
+/// Returns the Python source of an environment. Native environments have none.
 #[utoipa::path(
     get,
     path = "/api/games/{id}/source",
     tag = "environments",
-    params(("id" = String, Path, description = "Four characters, or with the version")),
-    responses((status = OK, body = String, content_type = "text/x-python", description = "The Python source; native environments have none"),
+    params(("id" = String, Path, description = "The environment: its four-character name, or the full id with the version")),
+    responses((status = OK, body = String, content_type = "text/x-python", description = "The Python source"),
         (status = FORBIDDEN, body = ErrorBody, description = "The key may not download sources"), Always, Named)
 )]
 pub(crate) async fn source(
@@ -81,20 +81,20 @@ pub(crate) async fn source(
         .into_response())
 }
 
-/// With open access any key will do; a new one has cards of its own. Where keys matter, one that everybody may have would let everybody
-/// have as many as they like, and with them as many requests.
+/// Creates an anonymous key. Only servers with open access issue them.
 #[utoipa::path(
     get,
     path = "/api/games/anonkey",
     tag = "server",
     responses((status = OK, body = KeyBody, description = "A new key"),
-        (status = FORBIDDEN, body = ErrorBody, description = "Keys are given out by people here"), Always),
+        (status = FORBIDDEN, body = ErrorBody, description = "The server does not issue anonymous keys"), Always),
     security(())
 )]
 pub(crate) async fn anonymous_key(
     State(server): State<Arc<Server>>,
 ) -> Result<Json<KeyBody>, ApiError> {
     if server.keys.is_some() {
+        // A client could otherwise get any number of keys, and bypass the rate limit.
         return Err(ApiError::NoAnonymousKeys);
     }
     Ok(Json(KeyBody {

@@ -1,10 +1,12 @@
-//! API keys: how they are made, what their text looks like, and how a presented one is checked.
+//! API keys: generation, text format and verification.
 //!
-//! A key is `rhae_`, a public id of 16 hexadecimal digits, `_`, and a secret of 64. The database has the id and the
-//! SHA-256 of the whole text. One round of a fast hash is right here, where it would be wrong for a password: the secret has 256 random
-//! bits, so that guessing is hopeless at any speed, while a slow hash would let anybody make the server work.
+//! A key is `rhae_`, a public id of 16 hexadecimal digits, `_`, and a secret of 64 hexadecimal
+//! digits. The database stores the id and the SHA-256 of the whole text. A fast hash is sufficient
+//! here, unlike for a password: the secret has 256 random bits and cannot be guessed at any speed,
+//! while a slow hash would let any client waste the server's time.
 //!
-//! **Invariant:** a key's text is never printed by `Debug`, never logged, and compared only by its hash, in constant time.
+//! **Invariant:** the text of a key is never printed by `Debug`, never logged, and compared only by
+//! its hash, in constant time.
 
 use std::fmt;
 
@@ -15,7 +17,19 @@ use subtle::ConstantTimeEq;
 const PREFIX: &str = "rhae_";
 const SECRET_DIGITS: usize = 64;
 
-/// A key as its owner has it.
+/// An API key with its secret, as its owner holds it.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_server::ApiKey;
+///
+/// let key = ApiKey::generate()?;
+/// assert!(key.reveal().starts_with(&format!("rhae_{}_", key.id())));
+/// // The secret does not appear in debug output.
+/// assert_eq!(format!("{key:?}"), format!("ApiKey({})", key.id()));
+/// # Ok::<(), getrandom::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey {
     id: KeyId,
@@ -23,7 +37,11 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// A new key from the system's randomness; fails if the system has none to give.
+    /// Generates a key from the operating system's random source.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the operating system provides no randomness.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut random = [0; 8 + SECRET_DIGITS / 2];
         getrandom::fill(&mut random)?;
@@ -38,7 +56,7 @@ impl ApiKey {
         })
     }
 
-    /// The key with this text, if it has the form of one.
+    /// Parses the text of a key; `None` if it does not have the format of one.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
@@ -56,22 +74,23 @@ impl ApiKey {
         }
     }
 
-    /// The public part.
+    /// The public id, by which the key is found in the store.
     pub const fn id(&self) -> KeyId {
         self.id
     }
 
-    /// The hash that is stored.
+    /// The SHA-256 of the key's text, which is what the store keeps.
     pub fn hash(&self) -> [u8; 32] {
         Sha256::digest(self.text.as_bytes()).into()
     }
 
-    /// The whole key, to be shown to its owner once.
+    /// The full text of the key. Show it to its owner once, and never log it.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is this stored key, and the owner of what is opened with it.
+    /// Returns the owner of cards opened with this key, or `None` if `stored` is a different or a
+    /// revoked key.
     pub(crate) fn verify(&self, stored: &Key) -> Option<Owner> {
         let hash = self.hash();
         let same: bool = hash.ct_eq(&stored.hash).into();
@@ -114,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_accepted_until_it_is_revoked_and_no_other_is() {
+    fn key_verifies_until_revoked() {
         let (key, other) = (ApiKey::generate().unwrap(), ApiKey::generate().unwrap());
         let read = ApiKey::parse(key.reveal().as_bytes()).unwrap();
         assert_eq!(
@@ -129,7 +148,7 @@ mod tests {
             }),
             None
         );
-        // The id of one with the secret of another is none.
+        // The id of one key with the secret of another is not valid.
         let mixed = format!("rhae_{}_{}", key.id(), &other.reveal()[22..]);
         assert_eq!(
             ApiKey::parse(mixed.as_bytes())
@@ -141,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_the_form_of_a_key_is_none() {
+    fn malformed_key_is_rejected() {
         let key = ApiKey::generate().unwrap();
         let text = key.reveal();
         let forms = [

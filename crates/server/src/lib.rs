@@ -1,12 +1,85 @@
-//! The ARC-AGI-3 REST API, as the official clients use it, over a [`Store`](rhae_store::Store).
+//! An HTTP server for the ARC-AGI-3 REST API and the Rhae web app.
 //!
-//! * **An answer is sent after its action is committed.** A play in memory is a copy of its log; if a commit fails, the copy
-//!   is dropped and made again from the log when the play is next touched.
-//! * **One request at a time per play**, in the order of arrival; plays never wait for each other.
-//! * **Deny by default**: every route is behind the gate, and what a key may not see is answered like what does not exist.
-//! * **Every error is JSON** with a code and a message; all of them are in `error`.
+//! The API is the one that the official clients speak: list environments, open a scorecard, open
+//! plays on it with RESET, send actions, close the card. [`Server`] holds the state that all
+//! requests share: the environments, the [`Store`](rhae_store::Store), the clock and the plays in
+//! memory. [`router`] turns it into an axum router, and [`serve`] and [`serve_tls`] accept
+//! connections for it. [`serve_metrics`] exposes its counters to Prometheus.
 //!
-//! What this crate deliberately does not know: SQL, flags, which environments exist.
+//! # The path of a request
+//!
+//! 1. `listen` accepts a connection, up to [`Limits::connections`] at a time, and closes it if the
+//!    client is too slow.
+//! 2. `middleware` assigns a request id, finds the caller by its API key (`access`), applies the
+//!    rate limit, and reads the body within its size, time and depth limits.
+//! 3. `routes` selects a handler: `games`, `cards`, `commands`, `play_api`, `events`, or a page in
+//!    `web`.
+//! 4. A command takes its play out of memory (`plays`, `live_play`). If the play is not in memory,
+//!    `rebuild` restores it from a snapshot and the log.
+//! 5. The command is executed and its log entry committed to the store. Only then is the play put
+//!    back into memory.
+//! 6. `middleware` adds the common headers, counts the request and logs it.
+//!
+//! # Invariants
+//!
+//! * **A response is sent after its action is committed.** A play in memory is a copy of its log.
+//!   If a commit fails, the copy is dropped, and the next request for the play rebuilds it from the
+//!   log.
+//! * **One request at a time per play**, in order of arrival. Plays never wait for each other.
+//! * **Deny by default.** Every route is behind `middleware`. A resource that a key may not see
+//!   gets the same response as one that does not exist.
+//! * **Every error is JSON** with a [`Code`] and a message. [`ApiError`] lists them all. Only
+//!   browsers that ask for HTML get an error page instead.
+//!
+//! This crate deliberately knows nothing about SQL, command-line flags, or which environments
+//! exist.
+//!
+//! # Examples
+//!
+//! Start a server on a free port of the loopback interface, send one request, and shut down:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use rhae_server::{Config, Server, SystemClock, serve};
+//! use rhae_session::{Builtin, Catalog};
+//! use rhae_store::{SqliteOptions, SqliteStore};
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//! use tokio::net::{TcpListener, TcpStream};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let store = SqliteStore::open(&folder.path().join("rhae.db"), SqliteOptions::default()).await?;
+//! let server = Server::new(
+//!     Arc::new(Builtin),
+//!     Builtin.list(),
+//!     Arc::new(store),
+//!     Arc::new(SystemClock),
+//!     Config::default(),
+//! );
+//!
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let address = listener.local_addr()?;
+//! let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+//! let serving = tokio::spawn(serve(listener, Arc::new(server), async {
+//!     let _ = stopped.await;
+//! }));
+//!
+//! let mut client = TcpStream::connect(address).await?;
+//! let request = "GET /api/healthcheck HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+//! client.write_all(request.as_bytes()).await?;
+//! let mut response = String::new();
+//! client.read_to_string(&mut response).await?;
+//! assert!(response.starts_with("HTTP/1.1 200 OK"));
+//! assert!(response.ends_with("okay"));
+//!
+//! // `serve` returns after the requests in progress have finished.
+//! stop.send(()).unwrap();
+//! serving.await??;
+//! # Ok(())
+//! # }
+//! ```
 
 mod access;
 mod body;
@@ -14,26 +87,26 @@ mod cards;
 mod clock;
 mod commands;
 mod connection;
+mod detach_on_drop;
 mod error;
 mod events;
 mod games;
-mod gate;
+mod idempotency;
 mod key;
 mod limits;
 mod listen;
 mod listeners;
-mod live;
+mod live_play;
 mod metrics;
-mod once;
+mod middleware;
 mod openapi;
 mod play_api;
 mod plays;
-mod rate;
+mod rate_limiter;
 mod rebuild;
 mod routes;
 mod server;
 mod tls;
-mod to_its_end;
 mod web;
 
 pub use clock::{Clock, SystemClock};

@@ -1,47 +1,53 @@
-//! What a server takes from a client, and for how long it waits.
+//! Limits on what a client may send, and on how long the server waits for it.
 
 use std::time::Duration;
 
-/// The limits. They hold for every client; the first and the two about cards and plays only matter where keys tell clients apart.
+/// Limits on requests, cards, plays and connections. `None` means no limit.
+///
+/// They apply to every client. The limits per key (requests, open cards, plays per card) are
+/// effective only on a server that requires keys, because with open access a client can choose a
+/// new key at will.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Requests of a key in a minute.
+    /// Requests per minute and key.
     pub requests_per_minute: Option<u32>,
-    /// Requests of a visitor's key in a minute.
+    /// Requests per minute and visitor key.
     pub visitor_requests_per_minute: Option<u32>,
-    /// Open cards of a key.
+    /// Open cards per key.
     pub open_cards: Option<u32>,
-    /// Plays on a card.
+    /// Plays per card.
     pub plays_per_card: Option<u32>,
-    /// Bytes of a body. The default is room for the longest reasoning with every byte escaped.
+    /// Bytes of a request body. The default has room for the longest reasoning with every byte
+    /// escaped.
     pub body_bytes: usize,
-    /// Levels of nesting in a body, 128 at most.
+    /// Nesting levels of a JSON body, at most [`Limits::MAX_JSON_DEPTH`].
     pub json_depth: usize,
-    /// Bytes of reasoning, and of what an author adds to a card.
+    /// Bytes of `reasoning` in a command and of `opaque` on a card.
     pub extra_bytes: usize,
-    /// Connections at a time; others wait until one of them ends.
+    /// Simultaneous connections; further clients wait until one closes.
     pub connections: usize,
-    /// How long the head of a request may take from its first byte on.
+    /// How long a request's head may take, from its first byte.
     pub header_timeout: Duration,
-    /// How long the body of a request may take.
+    /// How long a request's body may take.
     pub body_timeout: Duration,
-    /// How long a client may take to read an answer that does not fit into the buffers between.
+    /// How long a client may take to read a response that does not fit into the send buffers.
     pub answer_timeout: Duration,
-    /// How long a connection may be open with nothing asked.
+    /// How long a connection may stay open without a request.
     pub idle_timeout: Duration,
 }
 
 impl Limits {
-    /// The most levels of nesting that the JSON parser takes.
-    pub const MOST_DEPTH: usize = 128;
+    /// The nesting depth that the JSON parser supports.
+    pub const MAX_JSON_DEPTH: usize = 128;
 
-    /// Open cards of a visitor: one for all plays, and a few for those who open more by other means.
+    /// Open cards of a visitor: the web app needs one; the others are for visitors who use the API
+    /// directly.
     const VISITOR_CARDS: u32 = 10;
-    /// Plays on a visitor's card.
+    /// Plays per card of a visitor.
     const VISITOR_PLAYS: u32 = 500;
 
-    /// How many open cards somebody may have.
-    pub(crate) fn open_cards_of(&self, visitor: bool) -> Option<u32> {
+    /// The number of open cards that a key may have. Visitor keys have a lower limit.
+    pub(crate) fn max_open_cards(&self, visitor: bool) -> Option<u32> {
         if visitor {
             Some(self.open_cards.unwrap_or(u32::MAX).min(Self::VISITOR_CARDS))
         } else {
@@ -49,8 +55,8 @@ impl Limits {
         }
     }
 
-    /// How many plays somebody may have on a card.
-    pub(crate) fn plays_per_card_of(&self, visitor: bool) -> Option<u32> {
+    /// The number of plays that a card may have. Cards of visitor keys have a lower limit.
+    pub(crate) fn max_plays_per_card(&self, visitor: bool) -> Option<u32> {
         if visitor {
             Some(
                 self.plays_per_card
@@ -62,7 +68,7 @@ impl Limits {
         }
     }
 
-    /// The shortest of the times that connections are watched for.
+    /// The shortest timeout of a connection, which determines how often it is checked.
     pub(crate) fn shortest_timeout(&self) -> Duration {
         self.header_timeout
             .min(self.answer_timeout)
@@ -79,7 +85,7 @@ impl Default for Limits {
             open_cards: None,
             plays_per_card: None,
             body_bytes: 256 * 1024,
-            json_depth: Self::MOST_DEPTH,
+            json_depth: Self::MAX_JSON_DEPTH,
             extra_bytes: 16_384,
             connections: 4096,
             header_timeout: Duration::from_secs(10),

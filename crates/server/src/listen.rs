@@ -1,4 +1,4 @@
-//! Accepting connections, at most so many at a time, until it is time to stop.
+//! Accepts connections, up to the configured number at a time, until shutdown.
 
 use std::io;
 use std::pin::pin;
@@ -18,18 +18,25 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::Service;
 
-use crate::connection::{Overdue, Pulse, Watched};
+use crate::connection::{Activity, ClientTimeout, MonitoredStream};
 use crate::routes::{collapse_slashes, router};
 use crate::{Limits, Server, Tls};
 
-/// How often the clock is asked which cards are to be closed.
-const CLOSING_INTERVAL: Duration = Duration::from_secs(5);
-/// The most bytes that a connection holds of what it reads, and so of a request's head.
-const MOST_BUFFERED: usize = 64 * 1024;
-/// After an accept that failed, as when the process has no file handles left.
+/// The interval at which expired cards and idempotency keys are looked for.
+const EXPIRY_INTERVAL: Duration = Duration::from_secs(5);
+/// The read buffer of a connection, and so the limit on the size of a request's head.
+const MAX_BUFFERED_BYTES: usize = 64 * 1024;
+/// The pause after a failed accept, for example when the process has no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until `stop` is done, then finishes what is under way. Cards are closed by the clock meanwhile.
+/// Serves the API and the web app until `stop` completes, then finishes the requests in progress.
+///
+/// While it runs, it also closes cards that have been idle or open for too long. Event streams end
+/// at shutdown. The [crate docs](crate) have an example.
+///
+/// # Errors
+///
+/// Currently none: a failed accept is logged and retried.
 pub async fn serve(
     listener: TcpListener,
     server: Arc<Server>,
@@ -38,7 +45,11 @@ pub async fn serve(
     serve_api(listener, None, server, stop).await
 }
 
-/// As [`serve`], over TLS.
+/// Like [`serve`], over TLS.
+///
+/// # Errors
+///
+/// Currently none: a failed accept or handshake is logged.
 pub async fn serve_tls(
     listener: TcpListener,
     tls: Tls,
@@ -48,7 +59,12 @@ pub async fn serve_tls(
     serve_api(listener, Some(tls), server, stop).await
 }
 
-/// Serves the counts at `/metrics` until `stop` is done.
+/// Serves the Prometheus metrics at `/metrics` until `stop` completes. Use a separate address: this
+/// endpoint requires no key.
+///
+/// # Errors
+///
+/// Currently none: a failed accept is logged and retried.
 pub async fn serve_metrics(
     listener: TcpListener,
     server: Arc<Server>,
@@ -64,7 +80,7 @@ pub async fn serve_metrics(
     let router = Router::new().route("/metrics", get(move || text(Arc::clone(&shared))));
     accept(
         listener,
-        Door {
+        Endpoint {
             router,
             tls: None,
             server,
@@ -82,16 +98,16 @@ async fn serve_api(
     server: Arc<Server>,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let closing = tokio::spawn(close_stale_cards(Arc::clone(&server)));
+    let closing_cards = tokio::spawn(close_stale_cards(Arc::clone(&server)));
     let listeners = Arc::clone(&server.listeners);
-    // Those who follow a play have requests that end only when they are told to.
+    // Event streams would otherwise keep their connections open forever.
     let stop = async move {
         stop.await;
         listeners.end();
     };
     accept(
         listener,
-        Door {
+        Endpoint {
             router: router(Arc::clone(&server)),
             tls,
             server,
@@ -100,39 +116,39 @@ async fn serve_api(
         stop,
     )
     .await;
-    closing.abort();
+    closing_cards.abort();
     Ok(())
 }
 
 async fn close_stale_cards(server: Arc<Server>) {
-    let mut interval = tokio::time::interval(CLOSING_INTERVAL);
+    let mut interval = tokio::time::interval(EXPIRY_INTERVAL);
     loop {
         interval.tick().await;
         match server.close_stale().await {
             Ok(closed) => closed
                 .iter()
-                .for_each(|card| tracing::info!(%card, "the clock closed a scorecard")),
-            // A database that fails now is asked again at the next tick.
-            Err(error) => tracing::warn!(%error, "cannot close idle scorecards"),
+                .for_each(|card| tracing::info!(%card, "closed an expired scorecard")),
+            // The next tick tries again.
+            Err(error) => tracing::warn!(%error, "cannot close expired scorecards"),
         }
-        if let Err(error) = server.forget_keys().await {
-            tracing::warn!(%error, "cannot forget old idempotency keys");
+        if let Err(error) = server.delete_expired_keys().await {
+            tracing::warn!(%error, "cannot delete expired idempotency keys");
         }
     }
 }
 
-/// What a connection leads to.
+/// The service behind a listening socket.
 #[derive(Clone)]
-struct Door {
+struct Endpoint {
     router: Router,
     tls: Option<Tls>,
     server: Arc<Server>,
-    /// Whether connections are part of the metrics.
+    /// Whether connections are counted in the metrics.
     counted: bool,
 }
 
-async fn accept(listener: TcpListener, door: Door, stop: impl Future<Output = ()>) {
-    let slots = Arc::new(Semaphore::new(door.server.config.limits.connections));
+async fn accept(listener: TcpListener, endpoint: Endpoint, stop: impl Future<Output = ()>) {
+    let slots = Arc::new(Semaphore::new(endpoint.server.config.limits.connections));
     let graceful = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
@@ -140,7 +156,7 @@ async fn accept(listener: TcpListener, door: Door, stop: impl Future<Output = ()
             let slot = Arc::clone(&slots)
                 .acquire_owned()
                 .await
-                .expect("nobody closes the semaphore");
+                .expect("the semaphore is never closed");
             (slot, listener.accept().await)
         };
         let (slot, stream) = tokio::select! {
@@ -154,17 +170,20 @@ async fn accept(listener: TcpListener, door: Door, stop: impl Future<Output = ()
             },
             () = &mut stop => break,
         };
-        let (door, watcher) = (door.clone(), graceful.watcher());
+        let (endpoint, watcher) = (endpoint.clone(), graceful.watcher());
         tokio::spawn(async move {
-            let server = Arc::clone(&door.server);
-            let counted = door.counted;
+            let server = Arc::clone(&endpoint.server);
+            let counted = endpoint.counted;
             if counted {
                 server.metrics.connections.add_one();
             }
-            if let Some(overdue) = connect(stream, door, watcher).await {
-                tracing::debug!(waiting_for = overdue.name(), "a client took too long");
+            if let Some(timeout) = connect(stream, endpoint, watcher).await {
+                tracing::debug!(
+                    waiting_for = timeout.name(),
+                    "closed a connection that timed out"
+                );
                 if counted {
-                    server.metrics.ended(overdue);
+                    server.metrics.ended(timeout);
                 }
             }
             if counted {
@@ -177,62 +196,69 @@ async fn accept(listener: TcpListener, door: Door, stop: impl Future<Output = ()
     graceful.shutdown().await;
 }
 
-/// Serves a connection, and says what its client took too long for, if it did.
-async fn connect(stream: TcpStream, door: Door, watcher: Watcher) -> Option<Overdue> {
-    // Answers are written whole, so that nothing is gained by waiting for more of them. A connection that does not take the option works.
+/// Serves a connection. Returns what the client was too slow for, if that ended the connection.
+async fn connect(stream: TcpStream, endpoint: Endpoint, watcher: Watcher) -> Option<ClientTimeout> {
+    // Responses are written in one piece, so delaying packets gains nothing. A failure to set the
+    // option is harmless.
     let _ = stream.set_nodelay(true);
-    let limits = door.server.config.limits;
-    let Some(tls) = &door.tls else {
-        return drive(stream, door.router, &limits, watcher).await;
+    let limits = endpoint.server.config.limits;
+    let Some(tls) = &endpoint.tls else {
+        return drive(stream, endpoint.router, &limits, watcher).await;
     };
     match tokio::time::timeout(limits.header_timeout, tls.acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => drive(stream, door.router, &limits, watcher).await,
+        Ok(Ok(stream)) => drive(stream, endpoint.router, &limits, watcher).await,
         Ok(Err(error)) => {
-            tracing::debug!(%error, "no TLS handshake");
+            tracing::debug!(%error, "TLS handshake failed");
             None
         }
-        Err(_) => Some(Overdue::Handshake),
+        Err(_) => Some(ClientTimeout::Handshake),
     }
 }
 
-async fn drive<S>(stream: S, router: Router, limits: &Limits, watcher: Watcher) -> Option<Overdue>
+async fn drive<S>(
+    stream: S,
+    router: Router,
+    limits: &Limits,
+    watcher: Watcher,
+) -> Option<ClientTimeout>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let pulse = Arc::new(Pulse::new());
-    let noted = Arc::clone(&pulse);
+    let activity = Arc::new(Activity::new());
+    let noted_activity = Arc::clone(&activity);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        noted.busy();
-        // Routers are always ready.
+        noted_activity.busy();
+        // Routers are always ready, so `poll_ready` is not needed.
         let answer = router
             .clone()
             .call(collapse_slashes(request.map(axum::body::Body::new)));
-        let noted = Arc::clone(&noted);
+        let noted_activity = Arc::clone(&noted_activity);
         async move {
             let answer = answer.await;
-            noted.answered();
+            noted_activity.answered();
             answer
         }
     });
     let mut http = http1::Builder::new();
-    // The pulse has all deadlines.
-    http.header_read_timeout(None).max_buf_size(MOST_BUFFERED);
-    let io = TokioIo::new(Watched {
+    // `Activity` enforces all timeouts.
+    http.header_read_timeout(None)
+        .max_buf_size(MAX_BUFFERED_BYTES);
+    let io = TokioIo::new(MonitoredStream {
         stream,
-        pulse: Arc::clone(&pulse),
+        activity: Arc::clone(&activity),
     });
     let mut connection = pin!(watcher.watch(http.serve_connection(io, service)));
-    let mut looks = tokio::time::interval(limits.shortest_timeout() / 4);
+    let mut checks = tokio::time::interval(limits.shortest_timeout() / 4);
     loop {
         tokio::select! {
             ended = &mut connection => {
                 if let Err(error) = ended {
-                    tracing::trace!(%error, "a connection broke");
+                    tracing::trace!(%error, "connection error");
                 }
                 return None;
             }
-            _ = looks.tick() => if let Some(overdue) = pulse.overdue(limits) {
-                return Some(overdue);
+            _ = checks.tick() => if let Some(timeout) = activity.exceeded_timeout(limits) {
+                return Some(timeout);
             },
         }
     }

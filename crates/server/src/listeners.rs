@@ -1,9 +1,10 @@
-//! Who listens to which play, and how they are told that it went on.
+//! Wakes the clients that follow a play when the play advances.
 //!
-//! One task takes the store's announcements and wakes those whom they concern, so that a server with many plays and few listeners wakes few.
-//! A listener is told no more than "look again"; what there is to see it reads itself, at its own speed.
+//! One task receives the store's announcements and wakes only the listeners of the announced play,
+//! so a server with many plays and few listeners does little work. A wake-up carries no data: the
+//! listener reads the log itself, at its own speed.
 //!
-//! **Invariant:** at most so many listeners at a time. A play never waits for one.
+//! **Invariant:** the number of listeners is bounded, and a play never waits for a listener.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,9 +13,9 @@ use rhae_store::{PlayId, Store};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
-/// All listeners of a server.
+/// The listeners of a server, at most `max`.
 pub(crate) struct Listeners {
-    most: usize,
+    max: usize,
     table: Mutex<Table>,
     ending: watch::Sender<bool>,
 }
@@ -23,94 +24,101 @@ pub(crate) struct Listeners {
 struct Table {
     plays: HashMap<PlayId, watch::Sender<()>>,
     count: usize,
-    /// Whether the task is there that takes the announcements.
-    told: bool,
+    /// Whether the task that forwards announcements is running.
+    forwarding: bool,
 }
 
-/// A listener's place, which it gives back when it is dropped.
-pub(crate) struct Listening {
+/// A listener's registration, which ends when it is dropped.
+pub(crate) struct Subscription {
     listeners: Arc<Listeners>,
     play: PlayId,
-    news: watch::Receiver<()>,
+    updates: watch::Receiver<()>,
     ending: watch::Receiver<bool>,
 }
 
 impl Listeners {
-    pub(crate) fn new(most: usize) -> Self {
+    pub(crate) fn new(max: usize) -> Self {
         Self {
-            most,
+            max,
             table: Mutex::default(),
             ending: watch::Sender::new(false),
         }
     }
 
-    /// A place for somebody who listens to a play; `None` if all are taken.
-    pub(crate) fn listen(self: &Arc<Self>, store: &dyn Store, play: PlayId) -> Option<Listening> {
+    /// Registers a listener for a play. Returns `None` if the limit is reached.
+    pub(crate) fn subscribe(
+        self: &Arc<Self>,
+        store: &dyn Store,
+        play: PlayId,
+    ) -> Option<Subscription> {
         let mut table = self.table();
-        if table.count >= self.most {
+        if table.count >= self.max {
             return None;
         }
         table.count += 1;
-        let news = table.plays.entry(play).or_default().subscribe();
-        if !table.told {
-            table.told = true;
-            tokio::spawn(Arc::clone(self).tell(store.advanced()));
+        let updates = table.plays.entry(play).or_default().subscribe();
+        if !table.forwarding {
+            table.forwarding = true;
+            tokio::spawn(Arc::clone(self).forward(store.subscribe()));
         }
-        Some(Listening {
+        Some(Subscription {
             listeners: Arc::clone(self),
             play,
-            news,
+            updates,
             ending: self.ending.subscribe(),
         })
     }
 
-    /// Lets everybody go, because the server ends.
+    /// Ends all event streams, because the server shuts down.
     pub(crate) fn end(&self) {
         self.ending.send_replace(true);
     }
 
-    /// Wakes listeners until there are none.
-    async fn tell(self: Arc<Self>, mut advanced: broadcast::Receiver<PlayId>) {
+    /// Forwards announcements until the last listener is gone.
+    async fn forward(self: Arc<Self>, mut advanced: broadcast::Receiver<PlayId>) {
         loop {
-            let announced = advanced.recv().await;
+            let announcement = advanced.recv().await;
             let mut table = self.table();
-            if table.plays.is_empty() || announced == Err(RecvError::Closed) {
-                table.told = false;
+            if table.plays.is_empty() || announcement == Err(RecvError::Closed) {
+                table.forwarding = false;
                 return;
             }
-            let concerned = match announced {
+            let affected = match announcement {
                 Ok(play) => table.plays.get(&play).into_iter().collect(),
-                // Some were missed, and nobody knows whose.
+                // Announcements were lost, so every listener has to look.
                 Err(_) => table.plays.values().collect::<Vec<_>>(),
             };
-            concerned.into_iter().for_each(|news| news.send_replace(()));
+            affected
+                .into_iter()
+                .for_each(|updates| updates.send_replace(()));
         }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing above panics between two changes that belong together.
+        // No code that holds the lock panics between two related changes, so a poisoned table is
+        // consistent.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Listening {
-    /// Waits until the play may have gone on; `false` when the server ends.
-    pub(crate) async fn news(&mut self) -> bool {
+impl Subscription {
+    /// Waits until the play may have advanced. Returns `false` when the server shuts down.
+    pub(crate) async fn changed(&mut self) -> bool {
         tokio::select! {
             _ = self.ending.wait_for(|ending| *ending) => false,
-            news = self.news.changed() => news.is_ok(),
+            updates = self.updates.changed() => updates.is_ok(),
         }
     }
 }
 
-impl Drop for Listening {
+impl Drop for Subscription {
     fn drop(&mut self) {
         let mut table = self.listeners.table();
         table.count -= 1;
         if table
             .plays
             .get(&self.play)
-            .is_some_and(|news| news.receiver_count() == 1)
+            .is_some_and(|updates| updates.receiver_count() == 1)
         {
             table.plays.remove(&self.play);
         }

@@ -1,4 +1,4 @@
-//! What is counted for operators, in the text format of Prometheus.
+//! The metrics of a server in the Prometheus text format.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::Server;
-use crate::connection::Overdue;
+use crate::connection::ClientTimeout;
 
-/// The upper bounds of the classes of times, in milliseconds; the last class has none.
+/// The upper bounds of the latency buckets in milliseconds; a last bucket has no bound.
 const BOUNDS_MS: [f64; 13] = [
     0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 1000.0, 2500.0, 10_000.0,
 ];
 
-/// A number that only grows.
+/// A monotonic counter.
 #[derive(Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -28,37 +28,36 @@ impl Counter {
     }
 }
 
-/// All counts.
+/// The counters of a server.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// By the routes' patterns, of which there are as many as routes.
+    /// Keyed by route pattern, so the number of entries is bounded by the number of routes.
     routes: Mutex<HashMap<String, Route>>,
-    /// Commands that were committed, openings of plays included.
+    /// Committed commands, including the RESETs that open plays.
     pub(crate) actions: Counter,
     pub(crate) rebuilds: Counter,
     pub(crate) frozen: Counter,
     rate_limited: Counter,
     pub(crate) connections: Counter,
     pub(crate) connections_ended: Counter,
-    overdue: [Counter; Overdue::ALL.len()],
+    timeouts: [Counter; ClientTimeout::ALL.len()],
 }
 
-/// The counts of one route.
 #[derive(Default)]
 struct Route {
     statuses: BTreeMap<u16, u64>,
-    classes: [u64; BOUNDS_MS.len() + 1],
+    buckets: [u64; BOUNDS_MS.len() + 1],
     total: Duration,
 }
 
 impl Metrics {
-    /// Counts an answer. A request that no route matches has the empty route.
+    /// Counts a response. Requests that match no route are counted under the empty route.
     pub(crate) fn request(&self, route: &str, status: u16, took: Duration) {
         if status == 429 {
             self.rate_limited.add_one();
         }
         let took_ms = took.as_secs_f64() * 1000.0;
-        let class = BOUNDS_MS
+        let bucket = BOUNDS_MS
             .iter()
             .position(|&bound| took_ms <= bound)
             .unwrap_or(BOUNDS_MS.len());
@@ -66,17 +65,15 @@ impl Metrics {
         if !routes.contains_key(route) {
             routes.insert(route.to_owned(), Route::default());
         }
-        let counts = routes
-            .get_mut(route)
-            .expect("it was made if it was missing");
+        let counts = routes.get_mut(route).expect("the entry was just inserted");
         *counts.statuses.entry(status).or_default() += 1;
-        counts.classes[class] += 1;
+        counts.buckets[bucket] += 1;
         counts.total += took;
     }
 
-    /// Counts a connection that was ended because its client took too long.
-    pub(crate) fn ended(&self, overdue: Overdue) {
-        self.overdue[overdue as usize].add_one();
+    /// Counts a connection that was closed because its client was too slow.
+    pub(crate) fn ended(&self, timeout: ClientTimeout) {
+        self.timeouts[timeout as usize].add_one();
     }
 
     fn write_routes(&self, text: &mut String) {
@@ -87,7 +84,7 @@ impl Metrics {
             text,
             "rhae_requests_total",
             "counter",
-            "Answers by route and status.",
+            "Responses by route and status.",
         );
         for (route, counts) in &routes {
             for (status, count) in &counts.statuses {
@@ -103,7 +100,7 @@ impl Metrics {
             text,
             "rhae_request_seconds",
             "histogram",
-            "Time from the head of a request to its answer, by route.",
+            "Time from the head of a request to its response, by route.",
         );
         for (route, counts) in &routes {
             let mut sum = 0;
@@ -111,7 +108,7 @@ impl Metrics {
                 .iter()
                 .map(|bound| (bound / 1000.0).to_string())
                 .chain(["+Inf".to_owned()]);
-            for (bound, count) in bounds.zip(counts.classes) {
+            for (bound, count) in bounds.zip(counts.buckets) {
                 sum += count;
                 line(
                     text,
@@ -136,7 +133,7 @@ impl Metrics {
 }
 
 impl Server {
-    /// All counts as text.
+    /// Returns all metrics in the Prometheus text format.
     pub fn metrics(&self) -> String {
         let metrics = &self.metrics;
         let mut text = String::new();
@@ -146,13 +143,13 @@ impl Server {
             (
                 "rhae_actions_total",
                 "counter",
-                "Commands that were committed.",
+                "Committed commands.",
                 metrics.actions.get(),
             ),
             (
                 "rhae_commits_total",
                 "counter",
-                "Transactions that were committed.",
+                "Committed transactions.",
                 self.store.commits(),
             ),
             (
@@ -164,19 +161,19 @@ impl Server {
             (
                 "rhae_play_rebuilds_total",
                 "counter",
-                "Plays that were made again from their logs.",
+                "Plays rebuilt from their logs.",
                 metrics.rebuilds.get(),
             ),
             (
                 "rhae_plays_frozen_total",
                 "counter",
-                "Plays whose logs did not give the same frames again.",
+                "Plays frozen because replaying their logs gave other frames.",
                 metrics.frozen.get(),
             ),
             (
                 "rhae_rate_limited_total",
                 "counter",
-                "Requests answered with 429.",
+                "Requests refused with status 429.",
                 metrics.rate_limited.get(),
             ),
             (
@@ -188,7 +185,7 @@ impl Server {
             (
                 "rhae_connections_total",
                 "counter",
-                "Connections that were accepted.",
+                "Accepted connections.",
                 metrics.connections.get(),
             ),
         ];
@@ -201,14 +198,14 @@ impl Server {
             &mut text,
             name,
             "counter",
-            "Connections that were ended because the client took too long.",
+            "Connections closed because the client was too slow.",
         );
-        for (overdue, count) in Overdue::ALL.iter().zip(&metrics.overdue) {
+        for (timeout, count) in ClientTimeout::ALL.iter().zip(&metrics.timeouts) {
             line(
                 &mut text,
                 format_args!(
                     "{name}{{waiting_for=\"{}\"}} {}",
-                    overdue.name(),
+                    timeout.name(),
                     count.get()
                 ),
             );
@@ -225,5 +222,5 @@ fn head(text: &mut String, name: &str, kind: &str, help: &str) {
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
-    writeln!(text, "{line}").expect("a string takes every text");
+    writeln!(text, "{line}").expect("writing to a string cannot fail");
 }

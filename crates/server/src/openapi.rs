@@ -1,9 +1,14 @@
-//! What the API says of itself at `/api/openapi.json`, made from the handlers and the types that they answer with.
+//! The OpenAPI document at `/api/openapi.json`, generated from the handlers and their response
+//! types.
 //!
-//! **Invariant:** a route is described where it is handled, so that none is served without being described. Bodies that come in are
-//! described here, because they are read field by field, more leniently than a type could.
+//! **Invariant:** a route is described where it is handled, so no route is served without a
+//! description. Request bodies are described here, because handlers read them field by field, more
+//! leniently than a derived type would.
 
-#![allow(unused_qualifications, reason = "the macro qualifies what it is given")]
+#![allow(
+    unused_qualifications,
+    reason = "the derive macro emits qualified paths"
+)]
 
 use std::collections::BTreeMap;
 
@@ -18,30 +23,31 @@ use utoipa::{IntoResponses, Modify, OpenApi, PartialSchema, ToSchema};
 
 use crate::Code;
 
-/// The document without its paths, which the routes add.
+/// The document without its paths, which `routes` adds.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Rhae",
-        description = "Play environments of ARC-AGI-3 and read what it came to. Open a scorecard, open plays on it with RESET, \
-                       send actions, close the card. A command is answered after it is stored. With an `Idempotency-Key` a request may \
-                       be sent again and is carried out once.",
+        description = "Play ARC-AGI-3 environments and read the results. Open a scorecard, open plays on it with RESET, send actions, \
+                       close the card. The server responds to a command after storing it. A request with an `Idempotency-Key` can be \
+                       repeated safely: it is executed once.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
     components(schemas(ErrorBody, PlayEvent)),
     modifiers(&KeyHeader),
     security(("key" = []), ()),
     tags(
-        (name = "environments", description = "What can be played"),
-        (name = "scorecards", description = "What plays count on"),
-        (name = "commands", description = "Playing"),
-        (name = "plays", description = "Plays, while they go on and afterwards"),
+        (name = "environments", description = "The environments that can be played"),
+        (name = "scorecards", description = "Scorecards, which collect the results of plays"),
+        (name = "commands", description = "Commands to a play"),
+        (name = "plays", description = "Plays, in progress or finished"),
         (name = "server", description = "The server itself")
     )
 )]
 pub(crate) struct Document;
 
-/// How a client says who it is. A server with open access takes any key and none.
+/// Adds the `X-API-Key` header as the security scheme. A server with open access accepts any key
+/// and none.
 struct KeyHeader;
 
 impl Modify for KeyHeader {
@@ -54,20 +60,20 @@ impl Modify for KeyHeader {
     }
 }
 
-/// Whether the server is there.
+/// Health check: responds as soon as the server accepts requests.
 #[utoipa::path(get, path = "/api/healthcheck", tag = "server", responses((status = OK, body = String, description = "`okay`")), security(()))]
 pub(crate) async fn healthcheck() -> &'static str {
     "okay"
 }
 
-/// Every refusal.
+/// The body of every error response.
 #[derive(serde::Serialize, ToSchema)]
 #[schema(as = Error)]
 pub(crate) struct ErrorBody {
-    /// What programs tell errors apart by.
+    /// The machine-readable error code.
     #[schema(value_type = Code)]
     pub(crate) error: &'static str,
-    /// What people read.
+    /// A message for people.
     pub(crate) message: String,
 }
 
@@ -79,7 +85,7 @@ impl PartialSchema for Code {
 
 impl ToSchema for Code {}
 
-/// The name of a command in its path.
+/// The command name in the path: RESET, or ACTION1 to ACTION7.
 pub(crate) struct CommandName;
 
 impl PartialSchema for CommandName {
@@ -97,132 +103,129 @@ fn one_of<const COUNT: usize>(names: [&'static str; COUNT]) -> RefOr<Schema> {
         .into()
 }
 
-/// A command.
+/// A command to a play.
 #[derive(ToSchema)]
-#[expect(
-    dead_code,
-    reason = "the description of a body that is read field by field"
-)]
+#[expect(dead_code, reason = "describes a body that is read field by field")]
 pub(crate) struct CommandBody {
-    /// The environment, by its four characters or with its version.
+    /// The environment: its four-character name, or the full id with the version.
     game_id: String,
-    /// The play; without one RESET opens a play.
+    /// The play. RESET without a `guid` opens a new play.
     guid: Option<String>,
-    /// The open scorecard that a new play counts on.
+    /// The open scorecard on which a new play counts. Required to open a play.
     card_id: Option<String>,
-    /// The column of a click, needed for ACTION6.
+    /// The column of a click; required for ACTION6.
     #[schema(maximum = 63)]
     x: Option<u8>,
-    /// The row of a click, needed for ACTION6.
+    /// The row of a click; required for ACTION6.
     #[schema(maximum = 63)]
     y: Option<u8>,
-    /// Anything, at most 16,384 bytes unless the server has another limit; it is kept with the action.
+    /// Any JSON value, stored with the action. At most 16,384 bytes unless the server is configured
+    /// otherwise.
     reasoning: Option<Value>,
 }
 
-/// A scorecard to be opened.
+/// The properties of a new scorecard.
 #[derive(ToSchema)]
-#[expect(
-    dead_code,
-    reason = "the description of a body that is read field by field"
-)]
+#[expect(dead_code, reason = "describes a body that is read field by field")]
 pub(crate) struct OpeningBody {
-    /// What it is filed under. One with neither `human` nor `agent` gets `agent`.
+    /// Tags of the scorecard. A card tagged neither `human` nor `agent` gets the tag `agent`.
     tags: Option<Vec<String>>,
-    /// Where the source of the agent is found.
+    /// The URL of the agent's source code.
     source_url: Option<String>,
-    /// Anything, at most 16,384 bytes unless the server has another limit; it is kept with the card.
+    /// Any JSON value, stored with the card. At most 16,384 bytes unless the server is configured
+    /// otherwise.
     opaque: Option<Value>,
-    /// Whether the rules of the competition hold: one play of each environment, level resets only, nothing read before it is closed.
+    /// Whether competition rules apply: one play per environment, RESET restarts only the current
+    /// level, and results are readable only after the card is closed.
     competition_mode: Option<bool>,
 }
 
-/// A scorecard named by its id.
+/// A reference to a scorecard.
 #[derive(serde::Serialize, ToSchema)]
 pub(crate) struct CardBody {
-    /// The scorecard.
+    /// The id of the scorecard.
     pub(crate) card_id: String,
 }
 
 /// A server-sent event.
 #[derive(ToSchema)]
-#[expect(
-    dead_code,
-    reason = "the description of a text that is written field by field"
-)]
+#[expect(dead_code, reason = "describes a text that is written field by field")]
 pub(crate) struct SentEvent {
-    /// The number of the entry, for `Last-Event-ID`.
+    /// The index of the log entry, for use as `Last-Event-ID`.
     id: Option<String>,
-    /// `action`, `end` or `frozen`.
+    /// The event type: `action`, `end` or `frozen`.
     event: String,
-    /// JSON: a `PlayEvent` for `action`, otherwise an object with the `reason`.
+    /// JSON: a `PlayEvent` for `action`, otherwise an object with a `reason`.
     data: String,
 }
 
-/// A key that anybody may have.
+/// An anonymous API key.
 #[derive(serde::Serialize, ToSchema)]
 pub(crate) struct KeyBody {
-    /// The key.
+    /// The key to send as `X-API-Key`.
     pub(crate) api_key: String,
 }
 
-/// What any request may be answered.
+/// The error responses of every route.
 pub(crate) struct Always;
 
 impl IntoResponses for Always {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        refusals(&[
+        error_responses(&[
             (
                 StatusCode::BAD_REQUEST,
-                "the request says something that cannot be",
+                "The request is malformed or has an invalid field",
             ),
             (
                 StatusCode::UNAUTHORIZED,
-                "there is no key, or none that the server knows",
+                "The API key is missing or invalid",
             ),
-            (StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
-            (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
+            (
+                StatusCode::REQUEST_TIMEOUT,
+                "The body did not arrive in time",
+            ),
+            (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large"),
             (
                 StatusCode::TOO_MANY_REQUESTS,
-                "too many requests; `Retry-After` says when the next may come",
+                "Rate limit exceeded; `Retry-After` gives the seconds to wait",
             ),
             (
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "the server or the environment failed",
+                "The server or the environment failed",
             ),
             (
                 StatusCode::SERVICE_UNAVAILABLE,
-                "nothing was done, and the same request may succeed later",
+                "Nothing was changed; the same request may succeed later",
             ),
         ])
     }
 }
 
-/// What a request with a body may be answered besides.
+/// The additional error responses of routes with a request body.
 pub(crate) struct Bodied;
 
 impl IntoResponses for Bodied {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        refusals(&[(
+        error_responses(&[(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "the body is not declared as JSON",
+            "The `Content-Type` is not JSON",
         )])
     }
 }
 
-/// What a request for one thing may be answered besides.
+/// The additional error responses of routes that name a resource.
 pub(crate) struct Named;
 
 impl IntoResponses for Named {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        refusals(&[(
+        error_responses(&[(
             StatusCode::NOT_FOUND,
-            "there is no such thing, or the key may not see it",
+            "The resource does not exist, or the key may not see it",
         )])
     }
 }
 
-fn refusals(list: &[(StatusCode, &str)]) -> BTreeMap<String, RefOr<Response>> {
+fn error_responses(list: &[(StatusCode, &str)]) -> BTreeMap<String, RefOr<Response>> {
     let content = || {
         utoipa::openapi::ContentBuilder::new()
             .schema(Some(Ref::from_schema_name("Error")))

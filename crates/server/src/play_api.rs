@@ -1,5 +1,7 @@
-//! `GET /api/plays/{guid}` and its recording. A play of somebody else is answered like one that does not exist, and a competition's play is not
-//! shown before its card is closed, as the card itself.
+//! `GET /api/plays/{guid}` and `/recording`: the facts and the recording of a play.
+//!
+//! A play of another owner gets the same response as one that does not exist. A play on a
+//! competition card is readable only after the card is closed, like the card itself.
 
 use std::io;
 use std::sync::Arc;
@@ -9,33 +11,34 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use rhae_protocol::{PlayListing, ToolkitLine, level_of, rfc3339_utc};
+use rhae_protocol::{PlayListing, ToolkitLine, current_level, rfc3339_utc};
 use rhae_session::Replica;
-use rhae_store::{PlayFacts, PlayId, Timed};
+use rhae_store::{LogEntry, PlayFacts, PlayId};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::access::Caller;
-use crate::events::PATIENCE;
-use crate::listeners::Listening;
+use crate::events::SEND_TIMEOUT;
+use crate::listeners::Subscription;
 use crate::openapi::{Always, ErrorBody, Named};
-use crate::plays::Stage;
+use crate::plays::SlotState;
 use crate::rebuild::blocking;
 use crate::{ApiError, Server};
 
-/// Entries that are read at once.
-const PART: u32 = 64;
-/// Text is handed over when it has reached this length, so that a recording never stands in memory.
-const CHUNK: usize = 256 * 1024;
+/// Log entries read from the store at a time.
+const ENTRIES_PER_READ: u32 = 64;
+/// A chunk of the recording is sent once it has this size, so that the whole recording is never in
+/// memory.
+const CHUNK_BYTES: usize = 256 * 1024;
 
-/// A play and where it stands.
+/// Returns a play and its current state.
 #[utoipa::path(
     get,
     path = "/api/plays/{guid}",
     tag = "plays",
     params(("guid" = String, Path, description = "The play")),
     responses((status = OK, body = PlayListing, description = "The play"),
-        (status = FORBIDDEN, body = ErrorBody, description = "A play of a competition is not shown before its card is closed"), Always, Named)
+        (status = FORBIDDEN, body = ErrorBody, description = "A play on a competition scorecard cannot be read before the scorecard is closed"), Always, Named)
 )]
 pub(crate) async fn facts(
     State(server): State<Arc<Server>>,
@@ -44,9 +47,9 @@ pub(crate) async fn facts(
 ) -> Result<Json<PlayListing>, ApiError> {
     let facts = server.readable_play(&caller, &guid).await?;
     let frozen = match server.plays.find(facts.play.id) {
-        Some(place) => match &*place.stage.lock().await {
-            Stage::Frozen(reason) => Some(reason.clone()),
-            Stage::Absent | Stage::Live(_) => None,
+        Some(slot) => match &*slot.state.lock().await {
+            SlotState::Frozen(reason) => Some(reason.clone()),
+            SlotState::Absent | SlotState::Live(_) => None,
         },
         None => None,
     };
@@ -56,7 +59,7 @@ pub(crate) async fn facts(
         card_id: facts.card.to_string(),
         card_open: facts.closed_ms.is_none(),
         state: facts.state.name().to_owned(),
-        level: level_of(facts.levels_completed, facts.play.win_levels),
+        level: current_level(facts.levels_completed, facts.play.win_levels),
         levels_completed: facts.levels_completed,
         win_levels: facts.play.win_levels,
         actions: facts.actions,
@@ -67,14 +70,14 @@ pub(crate) async fn facts(
     }))
 }
 
-/// The play as a recording, made by replaying it.
+/// Returns the recording of a play, produced by replaying its log.
 #[utoipa::path(
     get,
     path = "/api/plays/{guid}/recording",
     tag = "plays",
     params(("guid" = String, Path, description = "The play")),
-    responses((status = OK, body = String, content_type = "application/x-ndjson", description = "A line for each command, as the official toolkit writes them"),
-        (status = FORBIDDEN, body = ErrorBody, description = "A play of a competition is not shown before its card is closed"),
+    responses((status = OK, body = String, content_type = "application/x-ndjson", description = "One JSON line per command, in the format of the official toolkit"),
+        (status = FORBIDDEN, body = ErrorBody, description = "A play on a competition scorecard cannot be read before the scorecard is closed"),
         (status = CONFLICT, body = ErrorBody, description = "The play is frozen"), Always, Named)
 )]
 pub(crate) async fn recording(
@@ -83,13 +86,13 @@ pub(crate) async fn recording(
     caller: Caller,
 ) -> Result<Response, ApiError> {
     let facts = server.readable_play(&caller, &guid).await?;
-    // Making a recording takes as much as listening, so that it takes one of the places.
-    let listening = server
+    // Producing a recording costs as much as following a play, so it counts against the same limit.
+    let subscription = server
         .listeners
-        .listen(server.store.as_ref(), facts.play.id)
-        .ok_or(ApiError::Crowded)?;
+        .subscribe(server.store.as_ref(), facts.play.id)
+        .ok_or(ApiError::TooManyListeners)?;
     let replica = server
-        .beginning(&facts.play)
+        .opening_replica(&facts.play)
         .await?
         .map_err(ApiError::Frozen)?;
     let name = format!(
@@ -97,7 +100,7 @@ pub(crate) async fn recording(
         facts.play.game_id, facts.play.id
     );
     let (out, stream) = channel(2);
-    tokio::spawn(record(server, facts, replica, out, listening));
+    tokio::spawn(record(server, facts, replica, out, subscription));
     let headers = [
         (header::CONTENT_TYPE, "application/x-ndjson".to_owned()),
         (header::CONTENT_DISPOSITION, name),
@@ -105,13 +108,14 @@ pub(crate) async fn recording(
     Ok((headers, Body::from_stream(ReceiverStream::new(stream))).into_response())
 }
 
-/// Replays a play and sends its lines. A log that does not replay breaks the answer off, so that nobody takes a part for the whole.
+/// Replays a play and sends its lines. If the log does not replay, the response is aborted, so that
+/// a client cannot mistake a part for the whole recording.
 async fn record(
     server: Arc<Server>,
     facts: PlayFacts,
     mut replica: Replica,
     out: Sender<io::Result<Bytes>>,
-    _listening: Listening,
+    _listening: Subscription,
 ) {
     let facts = Arc::new(facts);
     while replica.next() < facts.entries {
@@ -120,7 +124,7 @@ async fn record(
             .log_from(
                 facts.play.key,
                 replica.next(),
-                PART.min(facts.entries - replica.next()),
+                ENTRIES_PER_READ.min(facts.entries - replica.next()),
             )
             .await;
         let mut part = match part {
@@ -143,7 +147,7 @@ async fn record(
             };
             (replica, part) = (further, left);
             let departed = text.is_err();
-            let sent = tokio::time::timeout(PATIENCE, out.send(text.map(Bytes::from))).await;
+            let sent = tokio::time::timeout(SEND_TIMEOUT, out.send(text.map(Bytes::from))).await;
             if departed || !sent.is_ok_and(|sent| sent.is_ok()) {
                 return;
             }
@@ -151,20 +155,24 @@ async fn record(
     }
 }
 
-/// The lines of the first of these entries, up to a length; those that are left are left.
-fn lines(replica: &mut Replica, facts: &PlayFacts, part: &mut Vec<Timed>) -> io::Result<Vec<u8>> {
+/// Replays entries until the text reaches [`CHUNK_BYTES`], and removes them from `part`.
+fn lines(
+    replica: &mut Replica,
+    facts: &PlayFacts,
+    part: &mut Vec<LogEntry>,
+) -> io::Result<Vec<u8>> {
     let guid = facts.play.id.to_string();
     let mut text = Vec::new();
     let mut done = 0;
-    for Timed { entry, at_ms, .. } in part.iter() {
-        if text.len() >= CHUNK {
+    for LogEntry { entry, at_ms, .. } in part.iter() {
+        if text.len() >= CHUNK_BYTES {
             break;
         }
         let answer = replica
             .follow(entry)
             .map_err(|departure| io::Error::other(departure.to_string()))?;
         done += 1;
-        if ToolkitLine::is_known(entry) {
+        if ToolkitLine::is_representable(entry) {
             let line = ToolkitLine {
                 game_id: &facts.play.game_id,
                 guid: Some(&guid),
@@ -182,7 +190,8 @@ fn lines(replica: &mut Replica, facts: &PlayFacts, part: &mut Vec<Timed>) -> io:
 }
 
 impl Server {
-    /// A play that the caller may read, of an environment that it may see, unless it is on an open card of a competition.
+    /// Returns a play that the caller may read, of an environment that it may see. If its card is a
+    /// competition card, the card must be closed.
     pub(crate) async fn readable_play(
         &self,
         caller: &Caller,
@@ -191,7 +200,7 @@ impl Server {
         let missing = || ApiError::NoSuchGuid(guid.to_owned());
         let id: PlayId = guid.parse().map_err(|_| missing())?;
         let readable = |facts: &PlayFacts| {
-            caller.reads(facts.play.owner) && self.shows(caller, &facts.play.game_id)
+            caller.can_read(facts.play.owner) && self.can_see(caller, &facts.play.game_id)
         };
         let facts = self
             .store
@@ -200,7 +209,7 @@ impl Server {
             .filter(readable)
             .ok_or_else(missing)?;
         if facts.competition && facts.closed_ms.is_none() {
-            Err(ApiError::Competing)
+            Err(ApiError::CompetitionCardOpen)
         } else {
             Ok(facts)
         }

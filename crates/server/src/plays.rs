@@ -1,126 +1,127 @@
-//! The plays in memory: at most so many, least recently used first to go.
+//! The plays in memory: a bounded table with least-recently-used eviction.
 //!
-//! **Invariant:** a play has at most one place here, so that its lock means something: a place that somebody holds is never
-//! dropped. A place that was dropped is made again from the store.
+//! **Invariant:** a play has at most one slot, so that the slot's lock serialises its commands. A
+//! slot in use is never evicted. The play of an evicted slot is rebuilt from the store.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rhae_store::{Play, PlayId};
 
-use crate::live::Live;
+use crate::live_play::LivePlay;
 
-/// A play's place in memory.
-pub(crate) struct Place {
-    /// The play as it is stored; nothing of it ever changes.
+/// The place of one play in memory.
+pub(crate) struct PlaySlot {
+    /// The immutable facts of the play, as stored.
     pub(crate) play: Play,
-    /// Held by one request at a time, in the order of arrival.
-    pub(crate) stage: tokio::sync::Mutex<Stage>,
+    /// Locked by one request at a time, in order of arrival.
+    pub(crate) state: tokio::sync::Mutex<SlotState>,
 }
 
-/// What is in memory of a play.
-pub(crate) enum Stage {
-    /// Nothing: it is to be made from its log.
+/// The state of a play in memory.
+pub(crate) enum SlotState {
+    /// Not loaded: the next request rebuilds the play from its log.
     Absent,
-    /// All of it.
-    Live(Box<Live>),
-    /// Its log does not give the frames that it gave.
+    /// Loaded and up to date, unless another server has advanced the play.
+    Live(Box<LivePlay>),
+    /// Replaying the log gave other frames than were recorded, for this reason.
     Frozen(String),
 }
 
-/// All places.
+/// The slots of all plays in memory, at most `max` plus those in use.
 pub(crate) struct Plays {
-    most: usize,
+    max: usize,
     table: Mutex<Table>,
 }
 
 #[derive(Default)]
 struct Table {
-    places: HashMap<PlayId, (Arc<Place>, u64)>,
-    /// The same by the time of their last use.
-    order: BTreeMap<u64, PlayId>,
+    slots: HashMap<PlayId, (Arc<PlaySlot>, u64)>,
+    /// The ids by the counter value of their last use, oldest first.
+    by_last_use: BTreeMap<u64, PlayId>,
     uses: u64,
 }
 
 impl Plays {
-    pub(crate) fn new(most: usize) -> Self {
+    pub(crate) fn new(max: usize) -> Self {
         Self {
-            most,
+            max,
             table: Mutex::default(),
         }
     }
 
-    /// The place of a play, if it has one.
-    pub(crate) fn find(&self, id: PlayId) -> Option<Arc<Place>> {
+    /// Returns the slot of a play and marks it as recently used.
+    pub(crate) fn find(&self, id: PlayId) -> Option<Arc<PlaySlot>> {
         let mut table = self.table();
         let Table {
-            places,
-            order,
+            slots,
+            by_last_use,
             uses,
         } = &mut *table;
-        let (place, used) = places.get_mut(&id)?;
-        order.remove(used);
+        let (slot, last_use) = slots.get_mut(&id)?;
+        by_last_use.remove(last_use);
         *uses += 1;
-        *used = *uses;
-        order.insert(*uses, id);
-        Some(Arc::clone(place))
+        *last_use = *uses;
+        by_last_use.insert(*uses, id);
+        Some(Arc::clone(slot))
     }
 
-    /// The place of a play, which is made if there is none.
-    pub(crate) fn place(&self, play: Play, stage: Stage) -> Arc<Place> {
+    /// Returns the slot of a play, inserting one with `state` if it has none, and evicts surplus
+    /// slots.
+    pub(crate) fn get_or_insert(&self, play: Play, state: SlotState) -> Arc<PlaySlot> {
         let id = play.id;
-        if let Some(place) = self.find(id) {
-            return place;
+        if let Some(slot) = self.find(id) {
+            return slot;
         }
         let mut table = self.table();
         table.uses += 1;
-        let used = table.uses;
+        let last_use = table.uses;
         let new = || {
             (
-                Arc::new(Place {
+                Arc::new(PlaySlot {
                     play,
-                    stage: tokio::sync::Mutex::new(stage),
+                    state: tokio::sync::Mutex::new(state),
                 }),
-                used,
+                last_use,
             )
         };
-        let (place, stood) = table.places.entry(id).or_insert_with(new);
-        let (place, stood) = (Arc::clone(place), *stood);
-        table.order.insert(stood, id);
-        table.shrink(self.most);
-        place
+        let (slot, last_use) = table.slots.entry(id).or_insert_with(new);
+        let (slot, last_use) = (Arc::clone(slot), *last_use);
+        table.by_last_use.insert(last_use, id);
+        table.evict(self.max);
+        slot
     }
 
-    /// How many plays have a place.
     pub(crate) fn len(&self) -> usize {
-        self.table().places.len()
+        self.table().slots.len()
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing below panics between two changes that belong together.
+        // No code that holds the lock panics between two related changes, so a poisoned table is
+        // consistent.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Table {
-    /// Drops the places that were not used for the longest time and that nobody holds.
-    fn shrink(&mut self, most: usize) {
-        let surplus = self.places.len().saturating_sub(most);
+    /// Evicts the least recently used slots that no request holds.
+    fn evict(&mut self, max: usize) {
+        let surplus = self.slots.len().saturating_sub(max);
         let idle = |id: &PlayId| {
-            self.places
+            self.slots
                 .get(id)
-                .is_some_and(|(place, _)| Arc::strong_count(place) == 1)
+                .is_some_and(|(slot, _)| Arc::strong_count(slot) == 1)
         };
-        let leaving: Vec<(u64, PlayId)> = self
-            .order
+        let evicted: Vec<(u64, PlayId)> = self
+            .by_last_use
             .iter()
             .filter(|(_, id)| idle(id))
             .take(surplus)
-            .map(|(&used, &id)| (used, id))
+            .map(|(&last_use, &id)| (last_use, id))
             .collect();
-        for (used, id) in leaving {
-            self.order.remove(&used);
-            self.places.remove(&id);
+        for (last_use, id) in evicted {
+            self.by_last_use.remove(&last_use);
+            self.slots.remove(&id);
         }
     }
 }

@@ -1,30 +1,35 @@
-//! Making a play from what the store has of it: a snapshot and the log after it, or the whole log.
+//! Rebuilding a play from the store: from a snapshot and the log after it, or from the whole log.
 //!
-//! **Invariant:** a snapshot can only save time. One that does not fit, disagrees with the log, or makes the environment fail is dropped, and
-//! the whole log decides. A log is read in parts, so that memory does not grow with its length. **Invariant:** an environment that fails
-//! says nothing about a log: the request fails, and the next tries again.
+//! **Invariants:**
+//!
+//! * A snapshot only saves time. A snapshot that does not fit the log, or on which the environment
+//!   fails, is dropped, and the whole log is replayed.
+//! * A log is read in parts, so memory use does not grow with its length.
+//! * A failure of the environment says nothing about the log: the request fails, and the next one
+//!   tries again.
 
 use std::sync::Arc;
 
 use rhae_engine::EnvironmentError;
-use rhae_session::{CatalogError, Departure, Origin, ReplayError, Replica};
-use rhae_store::{Play as StoredPlay, Snapshot, Timed};
+use rhae_session::{CatalogError, Origin, ReplayError, Replica, ReplicaError};
+use rhae_store::{LogEntry, Play as StoredPlay, Snapshot};
 
 use crate::{ApiError, Server};
 
-/// Entries that are read and replayed at once.
-pub(crate) const PART: u32 = 1024;
+/// Log entries read and replayed at a time.
+pub(crate) const ENTRIES_PER_READ: u32 = 1024;
 
-/// What came of an attempt, the reason in words if the log or the snapshot cannot be trusted.
+/// The result of a rebuild; the error says why the log or the snapshot cannot be trusted.
 pub(crate) type Attempt<T> = Result<T, String>;
 
 impl Server {
-    /// A replica at the end of a play's log, or why its log cannot be trusted.
+    /// Rebuilds a play to the end of its log.
     pub(crate) async fn rebuild(&self, stored: &StoredPlay) -> Result<Attempt<Replica>, ApiError> {
         self.replica(stored, u32::MAX).await
     }
 
-    /// A replica that has followed a play's log as far as possible, but not past entry `before`.
+    /// Rebuilds a play up to, but not including, entry `before`, or to the end of its log if that
+    /// comes first.
     pub(crate) async fn replica(
         &self,
         stored: &StoredPlay,
@@ -38,53 +43,58 @@ impl Server {
             match self.after_snapshot(stored, snapshot, before).await? {
                 Ok(replica) => return Ok(Ok(replica)),
                 Err(reason) => {
-                    tracing::warn!(guid = %stored.id, reason, "a snapshot is not used");
+                    tracing::warn!(guid = %stored.id, reason, "ignored a snapshot that does not fit the log");
                     dropped = true;
                 }
             }
         }
-        let replica = self.whole(stored, before).await?;
+        let replica = self.from_log(stored, before).await?;
         if dropped && replica.is_ok() {
-            // If they cannot be dropped now, the next who finds them tries again.
+            // If dropping fails, the next rebuild tries again.
             let _ = self.store.drop_snapshots(stored.key).await;
         }
         Ok(replica)
     }
 
-    /// A replica at entry `end` of a play's log, if so few entries are to be followed from a snapshot or the beginning; what cannot be
-    /// trusted is no replica either.
+    /// Rebuilds a play up to entry `end`, if that takes at most `max` replayed entries from a
+    /// snapshot or from the start. Returns `None` if it takes more, or if the log cannot be
+    /// trusted.
     pub(crate) async fn replica_nearby(
         &self,
         stored: &StoredPlay,
         end: u32,
-        most: u32,
+        max: u32,
     ) -> Result<Option<Replica>, ApiError> {
         for snapshot in self.store.snapshots(stored.key).await? {
             if snapshot.entries <= end
-                && end - snapshot.entries <= most
+                && end - snapshot.entries <= max
                 && let Ok(replica) = self.after_snapshot(stored, snapshot, end).await?
             {
                 return Ok(Some(replica));
             }
         }
-        if end <= most {
-            Ok(self.whole(stored, end).await?.ok())
+        if end <= max {
+            Ok(self.from_log(stored, end).await?.ok())
         } else {
             Ok(None)
         }
     }
 
-    /// A replica at the beginning of a play's log.
-    pub(crate) async fn beginning(
+    /// Opens a replica at the start of a play's log.
+    pub(crate) async fn opening_replica(
         &self,
         stored: &StoredPlay,
     ) -> Result<Attempt<Replica>, ApiError> {
         let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());
-        judged(blocking(move || Replica::open(catalog.as_ref(), origin_of(&origin))).await?)
+        classify(blocking(move || Replica::open(catalog.as_ref(), origin_of(&origin))).await?)
     }
 
-    async fn whole(&self, stored: &StoredPlay, before: u32) -> Result<Attempt<Replica>, ApiError> {
-        match self.beginning(stored).await? {
+    async fn from_log(
+        &self,
+        stored: &StoredPlay,
+        before: u32,
+    ) -> Result<Attempt<Replica>, ApiError> {
+        match self.opening_replica(stored).await? {
             Ok(replica) => self.catch_up(stored, replica, before).await,
             Err(reason) => Ok(Err(reason)),
         }
@@ -97,15 +107,15 @@ impl Server {
         before: u32,
     ) -> Result<Attempt<Replica>, ApiError> {
         let Some(last) = snapshot.entries.checked_sub(1) else {
-            return Ok(Err("nothing led to it".to_owned()));
+            return Ok(Err("the snapshot precedes the first log entry".to_owned()));
         };
-        let last: Vec<Timed> = self.store.log_from(stored.key, last, 1).await?;
+        let last: Vec<LogEntry> = self.store.log_from(stored.key, last, 1).await?;
         let Some(last) = last
             .into_iter()
             .next()
             .filter(|last| last.index == snapshot.entries - 1)
         else {
-            return Ok(Err("the log does not reach it".to_owned()));
+            return Ok(Err("the log ends before the snapshot".to_owned()));
         };
         let (catalog, origin) = (Arc::clone(&self.catalog), stored.clone());
         let restored = blocking(move || {
@@ -119,7 +129,8 @@ impl Server {
             );
             restored.map_err(|departure| departure.to_string())
         });
-        // An environment that takes the bytes and fails on them has no better reason to give.
+        // A failure while restoring a snapshot is a reason to reject the snapshot, not to fail the
+        // request.
         let replica = match restored.await {
             Ok(Ok(replica)) => replica,
             Ok(Err(reason)) => return Ok(Err(reason)),
@@ -131,7 +142,7 @@ impl Server {
         }
     }
 
-    /// Lets a replica follow the rest of the log.
+    /// Replays the log from the replica's position up to entry `before`.
     async fn catch_up(
         &self,
         stored: &StoredPlay,
@@ -139,34 +150,32 @@ impl Server {
         before: u32,
     ) -> Result<Attempt<Replica>, ApiError> {
         loop {
-            let most = PART.min(before.saturating_sub(replica.next()));
-            let part = self
-                .store
-                .log_from(stored.key, replica.next(), most)
-                .await?;
+            let max = ENTRIES_PER_READ.min(before.saturating_sub(replica.next()));
+            let part = self.store.log_from(stored.key, replica.next(), max).await?;
             if part.is_empty() {
                 return Ok(Ok(replica));
             }
-            match judged(blocking(move || follow_all(replica, &part)).await?)? {
-                Ok(further) => replica = further,
+            match classify(blocking(move || follow_all(replica, &part)).await?)? {
+                Ok(advanced) => replica = advanced,
                 Err(reason) => return Ok(Err(reason)),
             }
         }
     }
 }
 
-fn follow_all(mut replica: Replica, part: &[Timed]) -> Result<Replica, Departure> {
+fn follow_all(mut replica: Replica, part: &[LogEntry]) -> Result<Replica, ReplicaError> {
     for timed in part {
         replica.follow(&timed.entry)?;
     }
     Ok(replica)
 }
 
-/// What a departure means: that the log cannot be trusted, or only that the environment failed.
-fn judged<T>(outcome: Result<T, Departure>) -> Result<Attempt<T>, ApiError> {
+/// Distinguishes a log that cannot be trusted (inner error) from a failed environment (outer
+/// error).
+fn classify<T>(outcome: Result<T, ReplicaError>) -> Result<Attempt<T>, ApiError> {
     match outcome {
         Ok(value) => Ok(Ok(value)),
-        Err(Departure::Replay(
+        Err(ReplicaError::Replay(
             ReplayError::Environment(EnvironmentError::Failed(reason))
             | ReplayError::Catalog(CatalogError::Environment(EnvironmentError::Failed(reason))),
         )) => Err(ApiError::Failed(reason)),
@@ -174,7 +183,7 @@ fn judged<T>(outcome: Result<T, Departure>) -> Result<Attempt<T>, ApiError> {
     }
 }
 
-/// What a stored play is a log of.
+/// The environment, seed and rules with which a stored play was opened.
 pub(crate) fn origin_of(stored: &StoredPlay) -> Origin<'_> {
     Origin {
         game_id: &stored.game_id,
@@ -184,7 +193,7 @@ pub(crate) fn origin_of(stored: &StoredPlay) -> Origin<'_> {
     }
 }
 
-/// Replaying takes a while, during which other plays go on.
+/// Runs blocking work on a separate thread, so that it does not delay other requests.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {

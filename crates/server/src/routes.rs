@@ -1,4 +1,4 @@
-//! Which path leads where, and what every answer has in common.
+//! The routing table, and the headers and error format that all responses share.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::openapi::Document;
-use crate::{ApiError, Server, cards, commands, events, games, gate, openapi, play_api, web};
+use crate::{ApiError, Server, cards, commands, events, games, middleware, openapi, play_api, web};
 
-/// How the server calls itself.
+/// The value of the `Server` header.
 const NAME: &str = concat!("rhae/", env!("CARGO_PKG_VERSION"));
 
-/// The routes of a server.
+/// Builds the axum router of a server: the API, its OpenAPI document, and the web app.
 pub fn router(server: Arc<Server>) -> Router {
     let (router, document) = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(games::list))
@@ -37,24 +37,26 @@ pub fn router(server: Arc<Server>) -> Router {
         .routes(routes!(events::events))
         .routes(routes!(openapi::healthcheck))
         .split_for_parts();
-    let described = Bytes::from(
+    let openapi_json = Bytes::from(
         document
             .to_pretty_json()
-            .expect("a description can be written to memory"),
+            .expect("the OpenAPI document serialises to JSON"),
     );
-    let described = move || async { ([(header::CONTENT_TYPE, "application/json")], described) };
+    let openapi_json =
+        move || async { ([(header::CONTENT_TYPE, "application/json")], openapi_json) };
     router
-        .route("/api/openapi.json", get(described))
+        .route("/api/openapi.json", get(openapi_json))
         .merge(web::routes(&server))
         .fallback(|| async { ApiError::NoSuchPath })
-        .method_not_allowed_fallback(|| async { ApiError::Method })
-        // The gate has the body's limits.
+        .method_not_allowed_fallback(|| async { ApiError::MethodNotAllowed })
+        // The middleware enforces the configured body limit.
         .layer(DefaultBodyLimit::disable())
-        .layer(from_fn_with_state(Arc::clone(&server), gate::pass))
+        .layer(from_fn_with_state(Arc::clone(&server), middleware::handle))
         .with_state(server)
 }
 
-/// Base addresses that end in a slash give paths that begin with two.
+/// Collapses leading slashes of the path, because clients with a base URL that ends in a slash send
+/// `//api/...`.
 pub(crate) fn collapse_slashes(mut request: Request) -> Request {
     let path_and_query = request
         .uri()
@@ -62,7 +64,7 @@ pub(crate) fn collapse_slashes(mut request: Request) -> Request {
         .map_or("/", |both| both.as_str());
     if path_and_query.starts_with("//") {
         let single = format!("/{}", path_and_query.trim_start_matches('/'));
-        // What was a path stays one without its first slashes.
+        // Parsing cannot fail: removing leading slashes from a valid path leaves a valid path.
         if let Ok(uri) = single.parse::<Uri>() {
             *request.uri_mut() = uri;
         }
@@ -70,17 +72,20 @@ pub(crate) fn collapse_slashes(mut request: Request) -> Request {
     request
 }
 
-/// What every answer has: the server's name, by which clients know that a 503 means that nothing happened, and errors as JSON.
-pub(crate) fn in_common(response: Response) -> Response {
+/// Completes every response: converts plain-text errors to JSON and sets the common headers.
+///
+/// By the `Server` header a client recognises that a 503 comes from this server, which means that
+/// nothing has been changed.
+pub(crate) fn finish_response(response: Response) -> Response {
     let mut response = errors_as_json(response);
     let headers = response.headers_mut();
     headers.insert(header::SERVER, HeaderValue::from_static(NAME));
-    // Says to clients that a request with a key may be sent again.
+    // Tells clients that they may repeat a request that carries an idempotency key.
     headers.insert("idempotency-supported", HeaderValue::from_static("true"));
     response
 }
 
-/// What the HTTP layer refuses by itself it refuses in text.
+/// Replaces the plain-text error bodies of axum and hyper by the JSON form.
 fn errors_as_json(response: Response) -> Response {
     let status = response.status();
     let kind = response
@@ -93,7 +98,7 @@ fn errors_as_json(response: Response) -> Response {
         return response;
     }
     match status {
-        StatusCode::METHOD_NOT_ALLOWED => ApiError::Method.into_response(),
+        StatusCode::METHOD_NOT_ALLOWED => ApiError::MethodNotAllowed.into_response(),
         StatusCode::NOT_FOUND => ApiError::NoSuchPath.into_response(),
         status => ApiError::Http(status).into_response(),
     }

@@ -1,4 +1,4 @@
-//! What all requests share: the environments, the store, the clock, the plays in memory.
+//! The state that all requests share: environments, store, clock, plays in memory, counters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,48 +6,61 @@ use std::time::Instant;
 
 use rhae_engine::{GameId, GameInfo};
 use rhae_session::Catalog;
-use rhae_store::{Card, CardId, GameSet, KeyStore, Stale, Store, StoreError};
+use rhae_store::{Card, CardId, GameSet, KeyStore, StaleCutoffs, Store, StoreError};
 
 use crate::access::Keys;
-use crate::gate::RequestIds;
 use crate::listeners::Listeners;
 use crate::metrics::Metrics;
+use crate::middleware::RequestIds;
 use crate::plays::Plays;
-use crate::web::{Entrances, Pictures};
+use crate::web::{NewKeyLimiter, Thumbnails};
 use crate::{ApiError, Clock, Limits};
 
-/// Who may come in without having been given a key, where keys are asked for.
+/// Who may use a server that requires keys without being given a key by its operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Visitors {
-    /// Nobody.
+    /// No one: every client needs a key.
     #[default]
     Off,
-    /// Everybody: a visitor gets a key for the public environments.
+    /// Anyone: a visitor gets a key for the public environments on the first visit.
     Public,
-    /// Those who have a link that was made for them.
+    /// Holders of an invitation link.
     Invite,
 }
 
-/// What may be set.
+/// The settings of a [`Server`].
+///
+/// # Examples
+///
+/// ```
+/// use rhae_server::{Config, Limits};
+///
+/// // A competition in which each key may have one scorecard with at most 100 plays.
+/// let config = Config {
+///     competition: true,
+///     limits: Limits { plays_per_card: Some(100), ..Limits::default() },
+///     ..Config::default()
+/// };
+/// assert_eq!(config.idle_ms, 15 * 60 * 1000);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Whether every card is a competition's, and each key opens one.
+    /// Whether every card is a competition card. Each key can then open only one card.
     pub competition: bool,
-    /// How long a card may be idle before the clock closes it.
+    /// How long a card may go unused before the server closes it.
     pub idle_ms: u64,
-    /// How long a card may be open before the clock closes it.
+    /// How long a card may stay open, used or not, before the server closes it.
     pub open_ms: u64,
-    /// How many plays are kept in memory; all others are on disk.
+    /// The number of plays kept in memory. Others are rebuilt from the store when they are used.
     pub plays_in_memory: usize,
-    /// After how many actions of a play a snapshot is kept.
+    /// A snapshot of a play is saved each time its log has grown by this number of entries.
     pub snapshot_every: u32,
-    /// How many clients may follow plays or download recordings at a time.
+    /// The number of clients that may follow plays or download recordings at the same time.
     pub listeners: usize,
-    /// After how long without news a follower gets a sign of life.
+    /// How long an event stream may be silent before the server sends a keep-alive comment.
     pub keep_alive_ms: u64,
-    /// Who may come in without a key.
     pub visitors: Visitors,
-    /// What is taken from clients.
+    /// Limits on request sizes, rates and durations.
     pub limits: Limits,
 }
 
@@ -67,13 +80,20 @@ impl Default for Config {
     }
 }
 
-/// The server behind the routes.
+/// The server behind the routes: environments, store, clock, settings and the plays in memory.
+///
+/// A server made by [`Server::new`] has open access: every client may use it with any key or none,
+/// and all environments are public. [`Server::with_keys`] requires API keys, and
+/// [`Server::with_sets`] assigns environments to sets that keys give access to.
+///
+/// Several servers may share one store. Each keeps its own plays in memory and notices when another
+/// server has advanced a play.
 pub struct Server {
     pub(crate) catalog: Arc<dyn Catalog>,
     pub(crate) games: Vec<GameInfo>,
-    /// The set of each of them.
+    /// The set of the environment at the same index of `games`.
     pub(crate) sets: Vec<GameSet>,
-    /// The keys; absent if everybody may use the server.
+    /// `None` if access is open.
     pub(crate) keys: Option<Keys>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -82,14 +102,15 @@ pub struct Server {
     pub(crate) listeners: Arc<Listeners>,
     pub(crate) metrics: Metrics,
     pub(crate) request_ids: RequestIds,
-    pub(crate) pictures: Pictures,
-    pub(crate) entrances: Entrances,
-    pub(crate) begun: Instant,
+    pub(crate) thumbnails: Thumbnails,
+    pub(crate) new_key_limiter: NewKeyLimiter,
+    pub(crate) started: Instant,
 }
 
 impl Server {
-    /// A server of these environments of a catalogue, older versions of one before newer ones. Everybody may use it, and all of
-    /// them are public.
+    /// Creates a server with open access for the given environments of a catalogue.
+    ///
+    /// `games` must list older versions of an environment before newer ones.
     pub fn new(
         catalog: Arc<dyn Catalog>,
         games: Vec<GameInfo>,
@@ -103,8 +124,11 @@ impl Server {
         );
         let (metrics, request_ids) = (Metrics::default(), RequestIds::new());
         let listeners = Arc::new(Listeners::new(config.listeners));
-        let (pictures, entrances, begun) =
-            (Pictures::default(), Entrances::default(), Instant::now());
+        let (thumbnails, new_key_limiter, started) = (
+            Thumbnails::default(),
+            NewKeyLimiter::default(),
+            Instant::now(),
+        );
         Self {
             catalog,
             games,
@@ -117,13 +141,13 @@ impl Server {
             listeners,
             metrics,
             request_ids,
-            pictures,
-            entrances,
-            begun,
+            thumbnails,
+            new_key_limiter,
+            started,
         }
     }
 
-    /// The same server for those who have a key.
+    /// Requires an API key from this store on every request that needs a caller.
     pub fn with_keys(self, keys: Arc<dyn KeyStore>) -> Self {
         Self {
             keys: Some(Keys::new(keys)),
@@ -131,7 +155,7 @@ impl Server {
         }
     }
 
-    /// The same server with its environments in sets. What is in none is not served.
+    /// Assigns the environments to sets. Environments that `sets` does not name are not served.
     pub fn with_sets(self, sets: &HashMap<GameId, GameSet>) -> Self {
         let placed = self
             .games
@@ -145,12 +169,22 @@ impl Server {
         }
     }
 
-    /// Lets idle times begin anew, because nobody could use a card while no server ran. To be called once, at the start.
-    pub async fn resume(&self) -> Result<(), StoreError> {
-        self.store.resume(self.clock.now_ms()).await
+    /// Restarts the idle time of every open card, because no client could use one while no server
+    /// was running. Call it once, at start-up.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be written.
+    pub async fn restart_idle_timers(&self) -> Result<(), StoreError> {
+        self.store.restart_idle_timers(self.clock.now_ms()).await
     }
 
-    /// Closes the cards that the clock says are to be closed, and gives their ids.
+    /// Closes the cards that have been idle or open for too long, and returns their ids.
+    /// [`serve`](crate::serve) calls it every few seconds.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be written.
     pub async fn close_stale(&self) -> Result<Vec<CardId>, StoreError> {
         let now_ms = self.clock.now_ms();
         let before = |age: u64| now_ms.saturating_sub(age);
@@ -158,7 +192,7 @@ impl Server {
             idle_ms, open_ms, ..
         } = self.config;
         self.store
-            .close_stale(Stale {
+            .close_stale(StaleCutoffs {
                 used_before_ms: before(idle_ms),
                 opened_before_ms: before(open_ms),
                 now_ms,
@@ -166,12 +200,12 @@ impl Server {
             .await
     }
 
-    /// How many plays are in memory now.
+    /// The number of plays in memory, at most [`Config::plays_in_memory`] plus those in use.
     pub fn plays_in_memory(&self) -> usize {
         self.plays.len()
     }
 
-    /// The card with this id, whoever has opened it.
+    /// Returns the card with this id, regardless of its owner; `None` also if `id` is not a UUID.
     pub(crate) async fn card(&self, id: &str) -> Result<Option<Card>, ApiError> {
         let Ok(id) = id.parse::<CardId>() else {
             return Ok(None);

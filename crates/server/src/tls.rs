@@ -1,4 +1,4 @@
-//! Certificate and key, ready to be used.
+//! The TLS certificate and private key of a server.
 
 use std::sync::Arc;
 
@@ -8,31 +8,48 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
 
-/// Why a certificate and a key cannot be used.
+/// The reason a certificate and key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The certificates cannot be read.
-    #[error("the certificate is not in PEM form: {0}")]
+    /// A certificate is not valid PEM.
+    #[error("the certificate is not valid PEM: {0}")]
     Certificate(String),
-    /// The file has something else.
-    #[error("there is no certificate in the file")]
+    /// The input is PEM without a certificate.
+    #[error("the certificate file contains no certificate")]
     NoCertificate,
-    /// The key cannot be read.
-    #[error("the key is not in PEM form, or there is none: {0}")]
+    /// The private key is missing or not valid PEM.
+    #[error("the private key is missing or not valid PEM: {0}")]
     Key(String),
-    /// They do not belong together, or are of a kind that is not supported.
-    #[error("certificate and key cannot be used: {0}")]
+    /// Certificate and key do not match, or use an unsupported algorithm.
+    #[error("the certificate and key cannot be used: {0}")]
     Unusable(#[from] rustls::Error),
 }
 
-/// What a server needs for TLS.
+/// The TLS configuration of a server, for [`serve_tls`](crate::serve_tls).
 #[derive(Clone)]
 pub struct Tls {
     pub(crate) acceptor: TlsAcceptor,
 }
 
 impl Tls {
-    /// From a chain of certificates, the server's own first, and its key, both in PEM form.
+    /// Reads a certificate chain, the server's own certificate first, and its private key, both in
+    /// PEM.
+    ///
+    /// # Errors
+    ///
+    /// Fails if either is not valid PEM, or if they do not match.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rhae_server::{Tls, TlsError};
+    ///
+    /// let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()])?;
+    /// let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    /// assert!(Tls::from_pem(certificate.as_bytes(), key.as_bytes()).is_ok());
+    /// assert!(matches!(Tls::from_pem(b"", key.as_bytes()), Err(TlsError::NoCertificate)));
+    /// # Ok::<(), rcgen::Error>(())
+    /// ```
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(certificates)
             .collect::<Result<_, _>>()

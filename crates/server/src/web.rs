@@ -1,14 +1,16 @@
-//! The web app: which page is where, what its answers have in common, and who a page is for.
+//! The web app: its routes, the headers of its pages, and the identity of the viewer.
 //!
-//! Pages are made by `rhae-web`; here is what they show and to whom. **Invariant:** what a page shows passes the same checks as the API:
-//! the key in a visitor's cookie is looked at by the gate as if it came in a header. Where access is open, everybody on the machine may
-//! read everything, and so may its pages.
+//! `rhae-web` renders the pages; this module decides what they show and to whom.
+//!
+//! **Invariant:** the content of a page passes the same access checks as the API. The middleware
+//! treats the key in a visitor's cookie like one in a header. With open access every client may
+//! read everything, and so may every page.
 
 mod cards;
-mod films;
+mod page_data;
 mod pages;
-mod pictures;
-mod visitors;
+mod sign_in;
+mod thumbnails;
 
 use std::sync::Arc;
 
@@ -18,52 +20,51 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use rhae_web::{POLICY, Who, asset, refusal_page};
+use rhae_web::{CONTENT_SECURITY_POLICY, Viewer, asset, error_page};
 
 use crate::access::Caller;
 use crate::{ApiError, Server, Visitors, cards as card_api, events, play_api};
 
-pub(crate) use pictures::Pictures;
-pub(crate) use visitors::Entrances;
+pub(crate) use sign_in::NewKeyLimiter;
+pub(crate) use thumbnails::Thumbnails;
 
-/// The cookie that has a visitor's key.
+/// The name of the cookie with a visitor's key.
 pub(crate) const COOKIE: &str = "rhae_key";
 
-/// The routes of the web app.
 pub(crate) fn routes(server: &Arc<Server>) -> Router<Arc<Server>> {
     let pages = Router::new()
         .route("/", get(pages::gallery))
         .route("/play/{id}", get(pages::play))
-        .route("/replay", get(pages::drop_file))
+        .route("/replay", get(pages::file_replay))
         .route("/replay/{guid}", get(pages::replay))
         .route("/watch", get(pages::watch_list))
         .route("/watch/{guid}", get(pages::watch))
         .route("/scorecards", get(cards::list))
         .route("/scorecards/{card_id}", get(cards::page))
-        .route("/enter", get(visitors::entrance).post(visitors::enter))
-        .route("/leave", post(visitors::leave))
+        .route("/enter", get(sign_in::form).post(sign_in::sign_in))
+        .route("/leave", post(sign_in::sign_out))
         .route(
             "/invite/{token}",
-            get(visitors::invitation).post(visitors::accept),
+            get(sign_in::invitation).post(sign_in::accept),
         )
-        .layer(from_fn_with_state(Arc::clone(server), as_pages));
+        .layer(from_fn_with_state(Arc::clone(server), errors_as_pages));
     Router::new()
-        .route("/visit", post(visitors::visit))
-        .route("/play/{id}/state", get(films::state))
-        .route("/replay/{guid}/film", get(films::film))
-        .route("/replay/{guid}/reasoning", get(films::reasoning))
+        .route("/visit", post(sign_in::visit))
+        .route("/play/{id}/state", get(page_data::state))
+        .route("/replay/{guid}/film", get(page_data::packed_play))
+        .route("/replay/{guid}/reasoning", get(page_data::reasoning))
         .route("/replay/{guid}/recording.jsonl", get(play_api::recording))
         .route("/watch/{guid}/events", get(events::events))
-        .route("/watch/{guid}/now.png", get(pictures::now))
+        .route("/watch/{guid}/now.png", get(thumbnails::current))
         .route("/scorecards/{card_id}/scorecard.json", get(card_api::read))
         .route("/scorecards/{card_id}/scorecard.csv", get(cards::csv))
-        .route("/pictures/{name}", get(pictures::first_level))
+        .route("/pictures/{name}", get(thumbnails::first_level))
         .route("/assets/{name}", get(file))
         .merge(pages)
-        .layer(from_fn(guarded))
+        .layer(from_fn(secured))
 }
 
-/// The first parts of the web app's paths, where a missing key is no error by itself.
+/// The first path segments of the web app, for which a missing key is not an error.
 const PAGES: [&str; 10] = [
     "",
     "play",
@@ -77,24 +78,24 @@ const PAGES: [&str; 10] = [
     "pictures",
 ];
 
-/// Whether a path is the web app's.
+/// Whether a path belongs to the web app.
 pub(crate) fn is_page(path: &str) -> bool {
     path.split('/')
         .nth(1)
         .is_some_and(|first| PAGES.contains(&first))
 }
 
-/// What browsers must know of every answer.
-async fn guarded(request: Request, next: Next) -> Response {
+/// Adds the security headers to every response of the web app.
+async fn secured(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    guard(response.headers_mut());
+    add_security_headers(response.headers_mut());
     response
 }
 
-fn guard(headers: &mut HeaderMap) {
+fn add_security_headers(headers: &mut HeaderMap) {
     headers.insert(
         header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(POLICY),
+        HeaderValue::from_static(CONTENT_SECURITY_POLICY),
     );
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
@@ -108,40 +109,46 @@ fn guard(headers: &mut HeaderMap) {
         "cross-origin-opener-policy",
         HeaderValue::from_static("same-origin"),
     );
-    // What a page shows is the visitor's own, and changes.
+    // Pages show the visitor's own data, and it changes.
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// Refusals of pages, which people can read.
-async fn as_pages(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
-    let who = server.who(request.extensions().get().copied().flatten().as_ref());
+/// Renders the errors of page handlers as HTML.
+async fn errors_as_pages(
+    State(server): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let viewer = server.viewer(request.extensions().get().copied().flatten().as_ref());
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<ApiError>() {
-        Some(error) => page_instead(who, &error, response),
+        Some(error) => with_error_page(viewer, &error, response),
         None => response,
     }
 }
 
-/// The same for those who never came to a page, because the gate sent them away or there is none at the path.
-pub(crate) fn for_people(server: &Server, mut response: Response) -> Response {
+/// Renders an error of the middleware or of the router as HTML, for a browser that asked for a
+/// page.
+pub(crate) fn error_as_page(server: &Server, mut response: Response) -> Response {
     match response.extensions_mut().remove::<ApiError>() {
         Some(error) => {
-            let who = match error {
-                _ if server.keys.is_none() => Who::Open,
-                // Only who has a key can have used it too often.
-                ApiError::RateLimit { .. } => Who::Known,
-                _ => Who::Nobody,
+            let viewer = match error {
+                _ if server.keys.is_none() => Viewer::OpenAccess,
+                // Only a client with a key is subject to the rate limit.
+                ApiError::RateLimit { .. } => Viewer::KeyHolder,
+                _ => Viewer::Anonymous,
             };
-            page_instead(who, &error, response)
+            with_error_page(viewer, &error, response)
         }
         None => response,
     }
 }
 
-/// Whether a browser is about to show the answer. Scripts and programs take anything, or JSON.
-pub(crate) fn is_read_by_a_person(request: &Request) -> bool {
+/// Whether a browser is going to display the response. Scripts and programs accept any type, or
+/// JSON.
+pub(crate) fn wants_html(request: &Request) -> bool {
     let names_html = |value: &HeaderValue| {
         value
             .to_str()
@@ -154,36 +161,34 @@ pub(crate) fn is_read_by_a_person(request: &Request) -> bool {
             .is_some_and(names_html)
 }
 
-/// A refusal with a page as its body; what its headers say stays.
-fn page_instead(who: Who, error: &ApiError, refusal: Response) -> Response {
+/// Replaces the body of an error response by an HTML page and keeps the other headers.
+fn with_error_page(viewer: Viewer, error: &ApiError, refusal: Response) -> Response {
     let (mut parts, _) = refusal.into_parts();
     let wait_seconds = parts
         .headers
         .get(header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok()?.parse().ok());
     let message = match error {
-        ApiError::RateLimit { most, .. } => {
+        ApiError::RateLimit { max, .. } => {
             format!(
-                "this server takes {most} requests a minute, and those of this minute are used up"
+                "you have sent more than {max} requests in one minute, the limit of this server"
             )
         }
-        // A browser has no place for a header.
-        ApiError::Unauthorized => {
-            "this is for those who have a key of the server's operator".to_owned()
-        }
+        // The API's message names a header, which a person cannot set in a browser.
+        ApiError::Unauthorized => "this page requires a key from the server's operator".to_owned(),
         error => error.to_string(),
     };
-    let page = refusal_page(who, parts.status.as_u16(), &message, wait_seconds);
+    let page = error_page(viewer, parts.status.as_u16(), &message, wait_seconds);
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.insert(
         header::CONTENT_TYPE,
         HeaderValue::from_static("text/html; charset=utf-8"),
     );
-    guard(&mut parts.headers);
+    add_security_headers(&mut parts.headers);
     Response::from_parts(parts, page.into())
 }
 
-/// A script, a style or a picture of the site.
+/// Serves a script, a style sheet or an image.
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, ApiError> {
     let asset = asset(&name).ok_or(ApiError::NoSuchPath)?;
     let known = headers
@@ -192,7 +197,7 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, 
     let facts = [
         (header::CONTENT_TYPE, asset.content_type),
         (header::ETAG, asset.tag.as_str()),
-        // Modules name each other without versions, so a browser asks whether it has the present one.
+        // Modules import each other without a version, so the browser must revalidate.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     Ok(if known {
@@ -202,47 +207,47 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, 
     })
 }
 
-/// Who looks at a page: a caller if there is one, or anybody where visitors are welcome.
-pub(crate) struct Guest {
+/// The visitor of a page: a known caller, or an anonymous one if the server admits public visitors.
+pub(crate) struct PageVisitor {
     pub(crate) caller: Caller,
-    pub(crate) who: Who,
+    pub(crate) viewer: Viewer,
 }
 
-/// Leads to the door whoever may not look.
-pub(crate) struct Outside;
+/// Redirects a visitor who may not view a page to the sign-in page.
+pub(crate) struct SignInRedirect;
 
-impl IntoResponse for Outside {
+impl IntoResponse for SignInRedirect {
     fn into_response(self) -> Response {
         Redirect::to("/enter").into_response()
     }
 }
 
-impl axum::extract::FromRequestParts<Arc<Server>> for Guest {
-    type Rejection = Outside;
+impl axum::extract::FromRequestParts<Arc<Server>> for PageVisitor {
+    type Rejection = SignInRedirect;
 
     async fn from_request_parts(
         parts: &mut axum::http::request::Parts,
         server: &Arc<Server>,
-    ) -> Result<Self, Outside> {
+    ) -> Result<Self, SignInRedirect> {
         let known: Option<Caller> = parts.extensions.get().copied().flatten();
-        let who = server.who(known.as_ref());
+        let viewer = server.viewer(known.as_ref());
         match known {
-            Some(caller) => Ok(Self { caller, who }),
+            Some(caller) => Ok(Self { caller, viewer }),
             None if server.config.visitors == Visitors::Public => Ok(Self {
-                caller: Caller::nobody(),
-                who,
+                caller: Caller::anonymous(),
+                viewer,
             }),
-            None => Err(Outside),
+            None => Err(SignInRedirect),
         }
     }
 }
 
 impl Server {
-    fn who(&self, caller: Option<&Caller>) -> Who {
+    fn viewer(&self, caller: Option<&Caller>) -> Viewer {
         match caller {
-            _ if self.keys.is_none() => Who::Open,
-            Some(_) => Who::Known,
-            None => Who::Nobody,
+            _ if self.keys.is_none() => Viewer::OpenAccess,
+            Some(_) => Viewer::KeyHolder,
+            None => Viewer::Anonymous,
         }
     }
 }

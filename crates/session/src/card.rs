@@ -1,62 +1,98 @@
-//! From counts to a scorecard in the official shape.
+//! Scorecards in the official shape, computed from the counts of plays.
 
 use std::collections::BTreeMap;
 
 use rhae_engine::{Baseline, GameInfo};
 use rhae_protocol::{
-    EnvironmentScore, PlayOutcome, RunScore, SOFTWARE, Scorecard, Spent, TagScore,
+    EnvironmentScore, ModelUsage, RunOutcome, RunScore, SOFTWARE, Scorecard, TagScore,
 };
-use rhae_scoring::{LevelCount, LevelResult, Method, Unscored, best_run, card_score, score_game};
+use rhae_scoring::{LevelCount, LevelResult, Method, ScoreError, best_run, card_score, score_game};
 use serde_json::Value;
 
-use crate::tally::Sums;
+use crate::tally::RunTotals;
 
-/// What a card says of itself, beside its runs.
+/// The metadata of a card: everything except its environments and their runs.
 #[derive(Clone, Debug, Default)]
-pub struct CardFacts {
-    /// The card's id.
+pub struct CardMetadata {
     pub card_id: String,
-    /// Where the agent's source is found.
+    /// The URL of the agent's source code.
     pub source_url: Option<String>,
-    /// What the author filed it under.
+    /// Tags that the author of the agent gave to the card.
     pub tags: Vec<String>,
-    /// Anything the author added.
+    /// Data that the author of the agent attached to the card, stored unchanged.
     pub opaque: Option<Value>,
-    /// Whether the rules of competitions applied.
+    /// Whether the card was opened in competition mode.
     pub competition: bool,
 }
 
-/// An environment on a card with its runs, each with the id of its play.
+/// An environment on a card with its runs.
 #[derive(Clone, Debug)]
 pub struct EnvironmentRuns {
-    /// What is known of the environment.
     pub info: GameInfo,
-    /// Its runs. An environment that was not played has none and counts as 0.
-    pub runs: Vec<(String, PlayOutcome)>,
+    /// The runs, each with the id of its play. An environment without runs was not played and
+    /// scores 0.
+    pub runs: Vec<(String, RunOutcome)>,
 }
 
-/// The card of these environments under a method.
-pub fn scorecard(facts: CardFacts, method: Method, environments: &[EnvironmentRuns]) -> Scorecard {
+/// Computes the scorecard of `environments` under a scoring method.
+///
+/// An environment scores its best run, and the card scores the mean over all environments. An
+/// environment that was not played gets one run with the message `not played`, because the official
+/// client cannot read an environment without runs. A run that cannot be scored scores 0 and carries
+/// the reason as its message.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_protocol::{LevelOutcome, RunOutcome};
+/// use rhae_scoring::Method;
+/// use rhae_session::{Builtin, CardMetadata, Catalog, EnvironmentRuns, scorecard};
+///
+/// let info = Builtin.find("kq19")?;
+/// let at_baseline = LevelOutcome {
+///     actions: info.baselines[0].actions,
+///     effective: info.baselines[0].actions,
+///     completed: true,
+/// };
+/// let run = RunOutcome {
+///     state: "NOT_FINISHED".to_owned(),
+///     levels: vec![at_baseline],
+///     ..RunOutcome::default()
+/// };
+/// let played = EnvironmentRuns { info, runs: vec![("play-1".to_owned(), run)] };
+/// let not_played = EnvironmentRuns { info: Builtin.find("ny40")?, runs: Vec::new() };
+///
+/// let card = scorecard(CardMetadata::default(), Method::DEFAULT, &[played, not_played]);
+/// assert_eq!(card.environments[0].runs[0].level_scores[0], 100.0);
+/// assert_eq!(card.environments[1].runs[0].message.as_deref(), Some("not played"));
+/// assert_eq!(card.score, card.environments[0].score / 2.0);
+/// # Ok::<(), rhae_session::CatalogError>(())
+/// ```
+pub fn scorecard(
+    metadata: CardMetadata,
+    method: Method,
+    environments: &[EnvironmentRuns],
+) -> Scorecard {
     let scored: Vec<EnvironmentScore> = environments
         .iter()
         .map(|environment| environment_score(method, environment))
         .collect();
     Scorecard {
-        card_id: facts.card_id,
+        card_id: metadata.card_id,
         score: card_score(scored.iter().map(|environment| environment.score)),
         method: method.name().to_owned(),
         software: SOFTWARE.to_owned(),
-        source_url: facts.source_url,
-        tags: facts.tags,
-        opaque: facts.opaque,
+        source_url: metadata.source_url,
+        tags: metadata.tags,
+        opaque: metadata.opaque,
         tags_scores: tag_scores(environments, &scored),
-        competition_mode: facts.competition.then_some(true),
+        competition_mode: metadata.competition.then_some(true),
         total_environments_completed: sum(&scored, |environment| u32::from(environment.completed)),
         total_environments: sum(&scored, |_| 1),
         total_levels_completed: sum(&scored, |environment| environment.levels_completed),
         total_levels: sum(&scored, |environment| environment.level_count),
         total_actions: scored.iter().map(|environment| environment.actions).sum(),
-        spent: Spent::total(scored.iter().filter_map(|environment| environment.spent)),
+        spent: ModelUsage::total(scored.iter().filter_map(|environment| environment.spent)),
         environments: scored,
     }
 }
@@ -73,10 +109,10 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
         .collect();
     if scored.is_empty() {
         // The official client cannot read an environment without runs.
-        let unplayed = PlayOutcome {
+        let unplayed = RunOutcome {
             state: "NOT_FINISHED".to_owned(),
             message: Some("not played".to_owned()),
-            ..PlayOutcome::default()
+            ..RunOutcome::default()
         };
         scored.push(run_score(method, info, "", &unplayed));
     }
@@ -96,7 +132,7 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
             .max()
             .unwrap_or(0),
         resets: scored.iter().map(|run| run.resets).sum(),
-        spent: Spent::total(
+        spent: ModelUsage::total(
             scored
                 .iter()
                 .flat_map(|run| run.level_spent.iter().copied()),
@@ -110,7 +146,7 @@ fn environment_score(method: Method, environment: &EnvironmentRuns) -> Environme
     }
 }
 
-fn run_score(method: Method, info: &GameInfo, guid: &str, run: &PlayOutcome) -> RunScore {
+fn run_score(method: Method, info: &GameInfo, guid: &str, run: &RunOutcome) -> RunScore {
     let baselines: Vec<u32> = info
         .baselines
         .iter()
@@ -134,20 +170,20 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &PlayOutcome) -> 
     let levels = baselines.len().max(run.levels.len());
     let (score, level_scores, problem) = match score_game(method, &baselines, &results) {
         Ok(game) => (game.score, game.levels, None),
-        Err(problem @ (Unscored::NoBaselines | Unscored::TooFewBaselines { .. })) => {
+        Err(problem @ (ScoreError::NoBaselines | ScoreError::TooFewBaselines { .. })) => {
             (0.0, vec![0.0; levels], Some(problem.to_string()))
         }
     };
     let percent = |fraction: f64| fraction * 100.0;
-    let sums = Sums::from(run);
+    let totals = RunTotals::from(run);
     let at = |list: &[u32], index: usize| list.get(index).map_or(-1, |&count| i64::from(count));
     RunScore {
         id: info.id.to_string(),
         guid: guid.to_owned(),
         score: percent(score),
-        levels_completed: sums.completed,
-        actions: sums.actions,
-        unchanged_actions: sums.unchanged,
+        levels_completed: totals.completed,
+        actions: totals.actions,
+        unchanged_actions: totals.unchanged,
         resets: run.resets,
         state: run.state.clone(),
         completed: run.state == "WIN",
@@ -168,7 +204,7 @@ fn run_score(method: Method, info: &GameInfo, guid: &str, run: &PlayOutcome) -> 
     }
 }
 
-/// The card's numbers by the environments' tags, from the same runs as the environments' own.
+/// Groups the scored environments by their tags.
 fn tag_scores(environments: &[EnvironmentRuns], scored: &[EnvironmentScore]) -> Vec<TagScore> {
     let mut by_tag: BTreeMap<&str, Vec<&EnvironmentScore>> = BTreeMap::new();
     for (environment, score) in environments.iter().zip(scored) {
@@ -206,7 +242,7 @@ mod tests {
             title: "ab12".to_owned(),
             baselines: baselines
                 .iter()
-                .map(|&count| Baseline::solved(count / 2))
+                .map(|&count| Baseline::from_optimum(count / 2))
                 .collect(),
             actions: ActionSet::ARROWS,
             tags: vec!["keyboard".to_owned()],
@@ -216,28 +252,28 @@ mod tests {
         }
     }
 
-    fn run(levels: &[(u32, bool)]) -> (String, PlayOutcome) {
+    fn run(levels: &[(u32, bool)]) -> (String, RunOutcome) {
         let level = |&(actions, completed): &(u32, bool)| LevelOutcome {
             actions,
             effective: actions,
             completed,
         };
-        let outcome = PlayOutcome {
+        let outcome = RunOutcome {
             state: "NOT_FINISHED".to_owned(),
             levels: levels.iter().map(level).collect(),
-            ..PlayOutcome::default()
+            ..RunOutcome::default()
         };
         ("guid".to_owned(), outcome)
     }
 
     #[test]
-    fn the_best_run_gives_the_environments_score() {
+    fn environment_scores_its_best_run() {
         let runs = vec![
             run(&[(20, true), (7, false)]),
             run(&[(10, true), (10, true)]),
         ];
         let card = scorecard(
-            CardFacts::default(),
+            CardMetadata::default(),
             Method::DEFAULT,
             &[EnvironmentRuns {
                 info: info(&[10, 10]),
@@ -254,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_played_counts_as_zero_and_has_a_run() {
+    fn environment_that_was_not_played_scores_zero_and_has_a_run() {
         let played = EnvironmentRuns {
             info: info(&[10]),
             runs: vec![run(&[(10, true)])],
@@ -263,7 +299,11 @@ mod tests {
             info: info(&[10, 10]),
             runs: Vec::new(),
         };
-        let card = scorecard(CardFacts::default(), Method::DEFAULT, &[played, unplayed]);
+        let card = scorecard(
+            CardMetadata::default(),
+            Method::DEFAULT,
+            &[played, unplayed],
+        );
         assert_eq!(card.score, 50.0);
         assert_eq!(
             card.environments[1].runs[0].message.as_deref(),
@@ -273,12 +313,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_cannot_be_scored_says_why() {
+    fn run_that_cannot_be_scored_carries_the_reason() {
         let without = EnvironmentRuns {
             info: info(&[]),
             runs: vec![run(&[(10, true)])],
         };
-        let card = scorecard(CardFacts::default(), Method::DEFAULT, &[without]);
+        let card = scorecard(CardMetadata::default(), Method::DEFAULT, &[without]);
         let run = &card.environments[0].runs[0];
         assert_eq!(
             (run.score, run.level_baseline_actions.as_slice()),

@@ -1,38 +1,75 @@
-//! Where environments come from.
+//! Catalogues of environments.
 
 use rhae_engine::{Environment, EnvironmentError, GameInfo};
 use rhae_games::UnknownGame;
 
-/// Why a catalogue gave no environment.
+/// The reason why a catalogue could not find or open an environment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogError {
-    /// No such environment.
+    /// The catalogue has no such environment.
     #[error(transparent)]
     Unknown(#[from] UnknownGame),
-    /// It exists but could not be started.
+    /// The environment exists but could not be started.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
 }
 
-/// A set of environments.
+/// A set of environments that can be listed and opened.
+///
+/// Commands, servers and agents work with `&dyn Catalog` and do not know whether an environment is
+/// a native game, a hosted game in another process, or a game on a remote server.
+///
+/// A name is either a full id such as `kq19-v1`, or its first four characters, which select the
+/// newest version.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Action;
+/// use rhae_session::{Builtin, Catalog};
+///
+/// let catalog: &dyn Catalog = &Builtin;
+/// assert!(catalog.list().iter().any(|info| info.id.as_str() == "kq19-v1"));
+/// assert_eq!(catalog.find("kq19")?.id.as_str(), "kq19-v1");
+/// assert!(catalog.find("zz99").is_err());
+///
+/// let mut environment = catalog.open("kq19", 0)?;
+/// assert_eq!(environment.observation().levels_completed, 0);
+/// environment.act(Action::Action1)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Catalog: Send + Sync {
-    /// All of them, in a fixed order.
+    /// Returns the metadata of all environments, in a fixed order.
     fn list(&self) -> Vec<GameInfo>;
 
-    /// The one with this id, or the newest version of the one with these four characters.
+    /// Returns the metadata of the environment with this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CatalogError::Unknown`] if there is no such environment.
     fn find(&self, name: &str) -> Result<GameInfo, CatalogError>;
 
-    /// A new play of the one with this name, as after its first RESET.
+    /// Opens a new environment with this name, in the state after its first RESET.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CatalogError::Unknown`] if there is no such environment, and
+    /// [`CatalogError::Environment`] if it could not be started.
     fn open(&self, name: &str, seed: u64) -> Result<Box<dyn Environment>, CatalogError>;
 
-    /// The Python source of the one with this full id, if it has one.
+    /// Returns the Python source of the environment with this full id; `None` if it has none. By
+    /// default no environment has one.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CatalogError`] if there is no such environment or its source cannot be read.
     fn source(&self, id: &str) -> Result<Option<String>, CatalogError> {
         let _ = id;
         Ok(None)
     }
 }
 
-/// The environments that ship with Rhae.
+/// The catalogue of the native games that ship with Rhae.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Builtin;
 

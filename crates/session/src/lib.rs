@@ -1,9 +1,81 @@
 //! Plays and scorecards as a state machine over a catalogue of environments.
 //!
-//! A [`Play`] wraps an environment, applies the rules about RESET, and keeps the [`Tally`] from which everything else
-//! follows. [`scorecard`] turns tallies into a card in the official shape. [`replay()`] plays a recording again and compares.
+//! # Overview
 //!
-//! **Invariant:** there is no I/O, clock or id here; they are passed in. The same commands give the same card.
+//! * A [`Catalog`] lists environments and opens them. [`Builtin`] holds the native games. Other
+//!   crates implement the trait for hosted and remote games.
+//! * A [`Play`] wraps one environment, applies the [`ResetRule`] and counts every command in a
+//!   [`Tally`].
+//! * [`scorecard`] converts the counts of plays into a scorecard in the official shape.
+//! * [`replay()`] executes a recording again and compares every observation with it.
+//! * A [`Replica`] replays one entry at a time, from the start of a log or from a snapshot. The
+//!   server uses it to restore plays.
+//!
+//! # Invariants
+//!
+//! * There is no I/O, clock or random id in this crate; callers pass them in. The same commands
+//!   produce the same card.
+//! * A play is its action log. A snapshot ([`Play::snapshot`]) only saves the time of a replay.
+//! * Nothing that a recording claims is trusted: a replay computes all of it again.
+//!
+//! # Examples
+//!
+//! Play the first level of a built-in game, record it, verify the recording by replaying it, and
+//! score the replay:
+//!
+//! ```
+//! use rhae_engine::{Action, LevelIndex};
+//! use rhae_protocol::{Details, Ending, Format, Header, Recording, SOFTWARE};
+//! use rhae_scoring::Method;
+//! use rhae_session::{
+//!     Builtin, CardMetadata, Catalog, EnvironmentRuns, Play, ResetRule, replay, scorecard,
+//! };
+//!
+//! // Opening an environment executes the first RESET, so the play starts with an observation.
+//! let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::Official);
+//! let opening = play.current();
+//! let win_levels = opening.observation.win_levels;
+//! let mut entries = vec![opening.entry(Action::Reset, Details::default())];
+//!
+//! // An agent would choose the actions. Here they are the stored solution of level 1.
+//! for action in rhae_games::find("kq19")?.facts.solution(LevelIndex(0)) {
+//!     let step = play.command(action)?;
+//!     entries.push(step.entry(action, Details::default()));
+//! }
+//! assert_eq!(play.tally().level(), 1);
+//!
+//! let recording = Recording {
+//!     format: Format::Rhae,
+//!     header: Header {
+//!         game_id: play.info().id.clone(),
+//!         seed: 0,
+//!         agent: "example".to_owned(),
+//!         agent_seed: None,
+//!         software: SOFTWARE.to_owned(),
+//!         guid: None,
+//!         resets: play.rule(),
+//!         win_levels,
+//!         available: play.info().actions,
+//!     },
+//!     entries,
+//!     ending: Some(Ending::Stopped),
+//! };
+//! let text = recording.to_text(Format::Rhae)?;
+//!
+//! let replayed = replay(&Builtin, &Recording::parse(&text)?)?;
+//! assert_eq!(replayed.mismatch, None);
+//! assert_eq!(replayed.play.tally(), play.tally());
+//!
+//! let runs = replayed.play.tally().runs().iter();
+//! let environment = EnvironmentRuns {
+//!     info: play.info().clone(),
+//!     runs: runs.map(|run| ("play-1".to_owned(), run.clone())).collect(),
+//! };
+//! let card = scorecard(CardMetadata::default(), Method::Docs202604, &[environment]);
+//! // The solution is twice as fast as the baseline: the level reaches the cap of 115 %.
+//! assert_eq!(format!("{:.0}", card.environments[0].runs[0].level_scores[0]), "115");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod card;
 mod catalog;
@@ -13,10 +85,12 @@ mod replica;
 mod snapshot;
 mod tally;
 
-pub use card::{CardFacts, EnvironmentRuns, scorecard};
+pub use card::{CardMetadata, EnvironmentRuns, scorecard};
 pub use catalog::{Builtin, Catalog, CatalogError};
-pub use play::{Answer, Play};
-pub use replay::{Mismatch, ReplayError, Replayed, first_disagreement, replay, replay_with};
-pub use replica::{Departure, Origin, Replica};
-pub use rhae_protocol::{ResetRule, Seen};
+pub use play::{Play, PlayStep};
+pub use replay::{
+    Mismatch, ReplayError, ReplayOutcome, first_nondeterministic_entry, replay, replay_with,
+};
+pub use replica::{Origin, Replica, ReplicaError};
+pub use rhae_protocol::{ResetRule, StepOutcome};
 pub use tally::Tally;

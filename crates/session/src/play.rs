@@ -1,40 +1,73 @@
-//! One play of an environment under a rule about RESET.
+//! One play of an environment under a reset rule.
 
 use rhae_engine::{Action, Environment, EnvironmentError, Frame, GameInfo, Observation, PlayState};
 use rhae_protocol::{Details, Entry, ResetRule};
 
-use crate::{Seen, Tally};
+use crate::{StepOutcome, Tally};
 
-/// What a command led to.
+/// The result of one command of a [`Play`].
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
-    /// What the environment showed last.
+pub struct PlayStep<'a> {
+    /// The last observation of the environment. If the reset rule ignored the command, this is the
+    /// observation of an earlier one.
     pub observation: &'a Observation,
-    /// What the player is shown now: the settled frame alone if the command was not carried out.
+    /// The frames to show to the player: all frames of the observation, or only the settled frame
+    /// if the command was ignored.
     pub frames: &'a [Frame],
-    /// What was counted.
-    pub seen: Seen,
+    /// The effect of the command on the counts.
+    pub outcome: StepOutcome,
 }
 
-impl Answer<'_> {
-    /// The recording's entry for the command that led to this, without frames. The command is named by the caller, because
-    /// one that was not carried out is not the one that the environment showed last.
+impl PlayStep<'_> {
+    /// Creates the log entry of this step, without frames.
+    ///
+    /// The caller passes the command, because an ignored RESET is not the last command that the
+    /// environment executed.
     pub fn entry(&self, action: Action, details: Details) -> Entry {
         Entry {
             action,
             hash: Frame::hash_all(self.frames),
             frames: None,
-            state: self.seen.state,
-            levels_completed: self.seen.levels_completed,
-            full_reset: self.seen.full_reset,
-            counted: self.seen.counted,
-            changed: Some(self.seen.changed),
+            state: self.outcome.state,
+            levels_completed: self.outcome.levels_completed,
+            full_reset: self.outcome.full_reset,
+            counted: self.outcome.counted,
+            changed: Some(self.outcome.changed),
             details,
         }
     }
 }
 
-/// One play: an environment, its counts, and the rule about RESET.
+/// One play of an environment: the environment, its counts and the reset rule.
+///
+/// A play starts with an environment that was just opened, that is, after its first RESET. Every
+/// further command goes through [`command`](Self::command), which counts it. Scorecards are
+/// computed from these counts, not from the environment.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Action;
+/// use rhae_session::{Builtin, Catalog, Play, ResetRule};
+///
+/// let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::LevelsOnly);
+/// assert!(play.current().outcome.full_reset);
+/// assert_eq!(play.tally().actions(), 0);
+///
+/// let step = play.command(Action::Action4)?;
+/// assert!(step.outcome.counted);
+///
+/// // This RESET restarts the level and counts as an action.
+/// assert!(play.command(Action::Reset)?.outcome.counted);
+/// assert_eq!(play.tally().actions(), 2);
+///
+/// // Another RESET would restart the game. In competitions it is ignored.
+/// assert!(play.reset_restarts_game());
+/// let step = play.command(Action::Reset)?;
+/// assert!(!step.outcome.counted && !step.outcome.full_reset);
+/// assert_eq!(play.tally().actions(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Play {
     pub(crate) environment: Box<dyn Environment>,
     pub(crate) rule: ResetRule,
@@ -44,10 +77,10 @@ pub struct Play {
 }
 
 impl Play {
-    /// Takes over an environment that was just opened.
+    /// Creates a play of an environment that was just opened and counts its opening RESET.
     pub fn new(environment: Box<dyn Environment>, rule: ResetRule) -> Self {
         let mut tally = Tally::default();
-        tally.count(Seen::from(environment.observation()));
+        tally.count(StepOutcome::from(environment.observation()));
         Self {
             environment,
             rule,
@@ -56,74 +89,84 @@ impl Play {
         }
     }
 
-    /// What is known of the environment.
+    /// Returns the metadata of the environment.
     pub fn info(&self) -> &GameInfo {
         self.environment.info()
     }
 
-    /// What RESET may do.
     pub const fn rule(&self) -> ResetRule {
         self.rule
     }
 
-    /// Whether a command may take a while, because it is carried out elsewhere.
-    pub fn waits(&self) -> bool {
-        self.environment.waits()
+    /// Returns whether a command may block, because another process or a server executes it.
+    pub fn may_block(&self) -> bool {
+        self.environment.may_block()
     }
 
-    /// The counts so far.
     pub const fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// The counts so far, to end them with a reason.
+    /// Returns the counts mutably, so that the caller can end the last run with a reason.
     pub const fn tally_mut(&mut self) -> &mut Tally {
         &mut self.tally
     }
 
-    /// What the player sees before the first command.
-    pub fn opening(&self) -> Answer<'_> {
+    /// Returns the last observation of the environment as a step. Before the first command this is
+    /// the step of the opening RESET.
+    pub fn current(&self) -> PlayStep<'_> {
         let observation = self.environment.observation();
-        Answer {
+        PlayStep {
             observation,
             frames: observation.frames.frames(),
-            seen: Seen::from(observation),
+            outcome: StepOutcome::from(observation),
         }
     }
 
-    /// Carries out a command and counts it.
-    pub fn command(&mut self, action: Action) -> Result<Answer<'_>, EnvironmentError> {
-        if action == Action::Reset && self.rule == ResetRule::LevelsOnly && self.reset_starts_anew()
+    /// Executes a command and counts it.
+    ///
+    /// Under [`ResetRule::LevelsOnly`] a RESET that would restart the game is ignored: it changes
+    /// nothing, is not counted and shows the settled frame.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the environment. Native games do not fail; hosted and remote games can.
+    /// A failed command is not counted.
+    pub fn command(&mut self, action: Action) -> Result<PlayStep<'_>, EnvironmentError> {
+        if action == Action::Reset
+            && self.rule == ResetRule::LevelsOnly
+            && self.reset_restarts_game()
         {
             let observation = self.environment.observation();
-            let seen = Seen {
+            let outcome = StepOutcome {
                 reset: true,
                 full_reset: false,
                 counted: false,
                 changed: false,
-                ..Seen::from(observation)
+                ..StepOutcome::from(observation)
             };
-            return Ok(Answer {
+            return Ok(PlayStep {
                 observation,
                 frames: std::slice::from_ref(observation.settled()),
-                seen,
+                outcome,
             });
         }
         let before = self.tally.level();
-        let seen = Seen::from(self.environment.act(action)?);
-        self.tally.count(seen);
-        if seen.counted || seen.full_reset {
-            self.acted = !seen.reset && self.tally.level() == before;
+        let outcome = StepOutcome::from(self.environment.act(action)?);
+        self.tally.count(outcome);
+        if outcome.counted || outcome.full_reset {
+            self.acted = !outcome.reset && self.tally.level() == before;
         }
         let observation = self.environment.observation();
-        Ok(Answer {
+        Ok(PlayStep {
             observation,
             frames: observation.frames.frames(),
-            seen,
+            outcome,
         })
     }
 
-    /// A second play in the same state with the same counts, where the environment can be copied.
+    /// Returns a second play in the same state with the same counts; `None` if the environment does
+    /// not support forking.
     pub fn fork(&self) -> Option<Self> {
         let environment = self.environment.fork()?;
         Some(Self {
@@ -134,8 +177,8 @@ impl Play {
         })
     }
 
-    /// Whether a RESET now would, by the official rule, start the whole game anew.
-    pub fn reset_starts_anew(&self) -> bool {
+    /// Returns whether the next RESET would restart the whole game under [`ResetRule::Official`].
+    pub fn reset_restarts_game(&self) -> bool {
         !self.acted || self.environment.observation().state == PlayState::Win
     }
 }

@@ -1,59 +1,72 @@
-//! Playing a recording again and comparing what it gives.
+//! Replaying a recording and comparing every observation with it.
 
 use rhae_engine::{Action, Environment, EnvironmentError, Frame};
 use rhae_protocol::{Entry, Format, Recording};
 
 use crate::{Catalog, CatalogError, Play};
 
-/// Why a recording could not be played again.
+/// The reason why a recording could not be replayed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// The environment is not there in the recorded version.
+    /// The catalogue has the environment only in another version.
     #[error(
-        "the recording is of `{recorded}`, and what is here is `{present}`: another version may show other frames"
+        "the recording is of `{recorded}`, but only `{present}` is available: another version may show other frames"
     )]
     Version {
-        /// The version recorded.
+        /// The recorded id.
         recorded: String,
-        /// The version at hand.
+        /// The available id.
         present: String,
     },
-    /// The environment is not there at all.
+    /// The catalogue does not have the environment, or could not open it.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// The environment failed on the way.
+    /// The environment failed during the replay.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
 }
 
-/// Where a replay departs from its recording.
+/// The first difference between a recording and its replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Which entry, from 0.
+    /// The index of the entry, from 0.
     pub entry: usize,
-    /// What differs: recorded and found.
-    pub what: String,
+    /// A sentence that names the difference, with the recorded and the replayed value.
+    pub reason: String,
 }
 
-/// A recording that was played again.
-pub struct Replayed {
-    /// The play at its end.
+/// The result of replaying a recording.
+pub struct ReplayOutcome {
+    /// The play after the last replayed entry.
     pub play: Play,
-    /// The first difference, if there is one.
+    /// The first difference; `None` if the replay verified the recording.
     pub mismatch: Option<Mismatch>,
 }
 
-/// Plays a recording again, up to the first difference. No frame is kept, however long it is.
-pub fn replay(catalog: &dyn Catalog, recording: &Recording) -> Result<Replayed, ReplayError> {
+/// Replays a recording up to the first difference.
+///
+/// Frames are compared by hash and not stored, so memory does not grow with the length of the
+/// recording. The crate documentation has an example.
+///
+/// # Errors
+///
+/// Returns a [`ReplayError`] if the environment is not available in the recorded version, or fails.
+/// A difference is not an error: see [`ReplayOutcome::mismatch`].
+pub fn replay(catalog: &dyn Catalog, recording: &Recording) -> Result<ReplayOutcome, ReplayError> {
     replay_with(catalog, recording, |_, _| ())
 }
 
-/// As [`replay()`]; shows each entry as the replay gives it, with its frames.
+/// Replays a recording as [`replay()`] does, and passes each replayed entry with its frames to
+/// `show`, including the first entry that differs.
+///
+/// # Errors
+///
+/// As for [`replay()`].
 pub fn replay_with(
     catalog: &dyn Catalog,
     recording: &Recording,
     mut show: impl FnMut(Entry, &[Frame]),
-) -> Result<Replayed, ReplayError> {
+) -> Result<ReplayOutcome, ReplayError> {
     let recorded = &recording.header.game_id;
     let info = catalog
         .find(recorded.as_str())
@@ -67,12 +80,12 @@ pub fn replay_with(
     let environment: Box<dyn Environment> =
         catalog.open(recorded.as_str(), recording.header.seed)?;
     let mut play = Play::new(environment, recording.header.resets);
-    let levels = play.opening().observation.win_levels;
+    let levels = play.current().observation.win_levels;
     let mut mismatch = (recording.format == Format::Rhae && recording.header.win_levels != levels)
         .then(|| Mismatch {
             entry: 0,
-            what: format!(
-                "the header speaks of {} levels, and there are {levels}",
+            reason: format!(
+                "the header says {} levels, but the environment has {levels}",
                 recording.header.win_levels
             ),
         });
@@ -80,23 +93,32 @@ pub fn replay_with(
         if mismatch.is_some() {
             break;
         }
-        // A play begins with its opening RESET; the agents repository's recordings leave it out.
-        let answer = if index == 0 && recorded.action == Action::Reset {
-            play.opening()
+        // A play starts with its opening RESET. Recordings of the agents repository omit it.
+        let step = if index == 0 && recorded.action == Action::Reset {
+            play.current()
         } else {
             play.command(recorded.action)?
         };
-        let found = answer.entry(recorded.action, recorded.details.clone());
-        mismatch = difference(recording.format, recorded, &found)
-            .map(|what| Mismatch { entry: index, what });
-        show(found, answer.frames);
+        let found = step.entry(recorded.action, recorded.details.clone());
+        mismatch = difference(recording.format, recorded, &found).map(|reason| Mismatch {
+            entry: index,
+            reason,
+        });
+        show(found, step.frames);
     }
-    Ok(Replayed { play, mismatch })
+    Ok(ReplayOutcome { play, mismatch })
 }
 
-/// The first entry, from 0, at which two new plays of the recorded actions differ from each other: where there is one, the
-/// environment is not deterministic, and nothing can be said about the recording.
-pub fn first_disagreement(
+/// Plays the recorded actions twice and returns the index of the first entry at which the two plays
+/// differ.
+///
+/// If there is one, the environment is not deterministic, and the recording can be neither verified
+/// nor refuted.
+///
+/// # Errors
+///
+/// As for [`replay()`].
+pub fn first_nondeterministic_entry(
     catalog: &dyn Catalog,
     recording: &Recording,
 ) -> Result<Option<usize>, ReplayError> {
@@ -114,45 +136,48 @@ pub fn first_disagreement(
         },
     ) in recording.entries.iter().enumerate()
     {
-        let given = |play: &mut Play| -> Result<Entry, EnvironmentError> {
-            let opens = index == 0 && *action == Action::Reset;
-            let answer = if opens {
-                play.opening()
+        let replayed = |play: &mut Play| -> Result<Entry, EnvironmentError> {
+            let is_opening = index == 0 && *action == Action::Reset;
+            let step = if is_opening {
+                play.current()
             } else {
                 play.command(*action)?
             };
-            Ok(answer.entry(*action, details.clone()))
+            Ok(step.entry(*action, details.clone()))
         };
-        if difference(Format::Rhae, &given(&mut one)?, &given(&mut other)?).is_some() {
+        if difference(Format::Rhae, &replayed(&mut one)?, &replayed(&mut other)?).is_some() {
             return Ok(Some(index));
         }
     }
     Ok(None)
 }
 
-/// How a replayed entry differs from the recorded one. The official formats do not say all that ours does.
+/// Describes how a replayed entry differs from the recorded one, or returns `None` if they agree.
+/// Fields that an official format does not record are not compared.
 pub(crate) fn difference(format: Format, recorded: &Entry, found: &Entry) -> Option<String> {
-    let says = |what: &str, yes: bool| {
-        let not = if yes { "" } else { "not " };
-        format!(
-            "the recording says that the action does {not}{what}, and the replay says otherwise"
-        )
+    let disagreement = |effect: &str, recorded: bool| {
+        let (recording, replay) = if recorded {
+            ("does", "does not")
+        } else {
+            ("does not", "does")
+        };
+        format!("the action {recording} {effect} in the recording, but {replay} in the replay")
     };
     if recorded.hash != found.hash {
         return Some(format!(
-            "the frames differ: hash {:016x} was recorded, {:016x} is what the replay gives",
+            "the frames differ: the recording has hash {:016x}, the replay {:016x}",
             recorded.hash, found.hash
         ));
     }
     if recorded.levels_completed != found.levels_completed {
         return Some(format!(
-            "{} levels were completed in the recording, {} in the replay",
+            "{} levels were completed in the recording, but {} in the replay",
             recorded.levels_completed, found.levels_completed
         ));
     }
     if recorded.state != found.state {
         return Some(format!(
-            "the state was {} in the recording, {} in the replay",
+            "the state is {} in the recording, but {} in the replay",
             recorded.state.name(),
             found.state.name()
         ));
@@ -161,12 +186,16 @@ pub(crate) fn difference(format: Format, recorded: &Entry, found: &Entry) -> Opt
         return None;
     }
     if recorded.changed != found.changed {
-        return Some(says("change something", recorded.changed == Some(true)));
+        return Some(disagreement(
+            "change the state",
+            recorded.changed == Some(true),
+        ));
     }
     if recorded.counted != found.counted {
-        return Some(says("count", recorded.counted));
+        return Some(disagreement("count", recorded.counted));
     }
-    (recorded.full_reset != found.full_reset).then(|| says("restart the game", recorded.full_reset))
+    (recorded.full_reset != found.full_reset)
+        .then(|| disagreement("restart the game", recorded.full_reset))
 }
 
 #[cfg(test)]
@@ -176,10 +205,10 @@ mod tests {
     use super::*;
     use crate::Builtin;
 
-    /// A short play under a rule, recorded.
+    /// Records a short play under a reset rule.
     fn recorded(resets: ResetRule, actions: &[Action]) -> Recording {
         let mut play = Play::new(Builtin.open("kq19", 0).unwrap(), resets);
-        let mut entries = vec![play.opening().entry(Action::Reset, Details::default())];
+        let mut entries = vec![play.current().entry(Action::Reset, Details::default())];
         entries.extend(actions.iter().map(|&action| {
             play.command(action)
                 .unwrap()
@@ -193,7 +222,7 @@ mod tests {
             software: "test".to_owned(),
             guid: None,
             resets,
-            win_levels: play.opening().observation.win_levels,
+            win_levels: play.current().observation.win_levels,
             available: play.info().actions,
         };
         Recording {
@@ -212,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn plays_replay_under_their_own_rule() {
+    fn recordings_are_replayed_under_their_reset_rule() {
         let actions = [
             Action::Reset,
             Action::Action4,
@@ -237,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_recording_claims_is_believed() {
+    fn every_tampered_field_is_detected() {
         let honest = recorded(
             ResetRule::LevelsOnly,
             &[Action::Action4, Action::Action1, Action::Action4],
@@ -268,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_without_its_opening_is_played_from_its_first_action() {
+    fn recording_without_an_opening_reset_is_replayed_from_its_first_action() {
         let mut foreign = recorded(ResetRule::Official, &[Action::Action4, Action::Action1]);
         foreign.format = Format::Agents;
         foreign.entries.remove(0);

@@ -1,137 +1,191 @@
-//! A play that follows a log, entry by entry, and proves each.
+//! A play that follows a log entry by entry and verifies each entry.
 //!
-//! **Invariant:** what a replica shows is what the log's play showed: the first entry that gives anything else is a departure, after which it
-//! goes no further.
+//! **Invariant:** a replica shows the frames that the recorded play showed. After the first entry
+//! that differs, it rejects all further entries.
 
 use rhae_engine::{Action, GameId};
 use rhae_protocol::{Entry, Format, ResetRule};
 
 use crate::replay::difference;
-use crate::{Answer, Catalog, CatalogError, Mismatch, Play, ReplayError};
+use crate::{Catalog, CatalogError, Mismatch, Play, PlayStep, ReplayError};
 
-/// What a log is of: with its actions it determines everything.
+/// The conditions under which a log was recorded. Together with the actions of the log they
+/// determine every observation.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
-    /// The environment with its version.
     pub game_id: &'a GameId,
-    /// The environment's seed.
+    /// The seed of the environment.
     pub seed: u64,
-    /// What RESET may do.
     pub rule: ResetRule,
-    /// How many levels there are.
+    /// The number of levels, which must match the environment.
     pub win_levels: u8,
 }
 
-/// A play on its way through its log.
+/// A play that is rebuilt from its log, one entry at a time.
+///
+/// The server stores the log of each play and rebuilds the play from it after a restart: from the
+/// first entry, or from a snapshot and the entries after it.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Action;
+/// use rhae_protocol::Details;
+/// use rhae_session::{Builtin, Catalog, Origin, Play, Replica, ResetRule};
+///
+/// // The log of a play with two actions.
+/// let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::Official);
+/// let mut log = vec![play.current().entry(Action::Reset, Details::default())];
+/// for action in [Action::Action4, Action::Action1] {
+///     log.push(play.command(action)?.entry(action, Details::default()));
+/// }
+///
+/// let origin = Origin {
+///     game_id: &play.info().id.clone(),
+///     seed: 0,
+///     rule: ResetRule::Official,
+///     win_levels: play.current().observation.win_levels,
+/// };
+/// let mut replica = Replica::open(&Builtin, origin)?;
+/// for entry in &log {
+///     replica.follow(entry)?;
+/// }
+/// assert_eq!(replica.next(), 3);
+/// assert_eq!(replica.play().tally(), play.tally());
+///
+/// // An entry that claims other frames is rejected.
+/// log[1].hash ^= 1;
+/// let mut replica = Replica::open(&Builtin, origin)?;
+/// assert!(replica.follow(&log[0]).is_ok());
+/// assert!(replica.follow(&log[1]).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Replica {
     play: Play,
     next: u32,
-    departed: bool,
+    diverged: bool,
 }
 
-/// Why a replica goes no further.
+/// The reason why a replica cannot follow its log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Departure {
-    /// The log says something else than the environment.
-    #[error("at entry {} of its log {}", .0.entry, .0.what)]
+pub enum ReplicaError {
+    /// The environment produced a result other than the recorded one.
+    #[error("at entry {} of its log {}", .0.entry, .0.reason)]
     Mismatch(Mismatch),
-    /// There is no such environment, or it failed, or does not take the snapshot.
+    /// The environment is not available, failed, or rejected the snapshot.
     #[error(transparent)]
     Replay(#[from] ReplayError),
 }
 
 impl Replica {
-    /// At the beginning of a log: the first entry to follow is the opening RESET.
-    pub fn open(catalog: &dyn Catalog, origin: Origin<'_>) -> Result<Self, Departure> {
-        let play = Play::new(environment(catalog, origin)?, origin.rule);
-        let levels = play.opening().observation.win_levels;
+    /// Opens a replica at the start of a log. The first entry to follow is the opening RESET.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReplicaError`] if the environment is not available in the recorded version or
+    /// has another number of levels.
+    pub fn open(catalog: &dyn Catalog, origin: Origin<'_>) -> Result<Self, ReplicaError> {
+        let play = Play::new(open_environment(catalog, origin)?, origin.rule);
+        let levels = play.current().observation.win_levels;
         if levels != origin.win_levels {
-            let what = format!(
-                "there were {} levels, and there are {levels}",
+            let reason = format!(
+                "the environment had {} levels and now has {levels}",
                 origin.win_levels
             );
-            return Err(Departure::Mismatch(Mismatch { entry: 0, what }));
+            return Err(ReplicaError::Mismatch(Mismatch { entry: 0, reason }));
         }
         Ok(Self {
             play,
             next: 0,
-            departed: false,
+            diverged: false,
         })
     }
 
-    /// In the middle of a log: from a snapshot that these entries led to, `last` being the last of them.
+    /// Opens a replica in the middle of a log, from a snapshot that was taken after the first
+    /// `entries` entries. `last` is the last of them.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReplicaError`] if the environment is not available in the recorded version,
+    /// rejects the snapshot, or is in a state other than the one after `last`.
     pub fn restore(
         catalog: &dyn Catalog,
         origin: Origin<'_>,
         snapshot: &[u8],
         entries: u32,
         last: &Entry,
-    ) -> Result<Self, Departure> {
-        let play = Play::restore(environment(catalog, origin)?, origin.rule, snapshot)
+    ) -> Result<Self, ReplicaError> {
+        let play = Play::restore(open_environment(catalog, origin)?, origin.rule, snapshot)
             .map_err(ReplayError::from)?;
-        let seen = play.opening().observation;
-        if (seen.state, seen.levels_completed, seen.win_levels)
+        let current = play.current().observation;
+        if (current.state, current.levels_completed, current.win_levels)
             != (last.state, last.levels_completed, origin.win_levels)
         {
-            let what = "the snapshot after it stands elsewhere".to_owned();
-            return Err(Departure::Mismatch(Mismatch {
+            let reason = "the snapshot after it has another state".to_owned();
+            return Err(ReplicaError::Mismatch(Mismatch {
                 entry: index(entries.saturating_sub(1)),
-                what,
+                reason,
             }));
         }
         Ok(Self {
             play,
             next: entries,
-            departed: false,
+            diverged: false,
         })
     }
 
-    /// The index of the next entry to follow.
+    /// Returns the index of the next entry to follow, from 0.
     pub const fn next(&self) -> u32 {
         self.next
     }
 
-    /// Does what the next entry of the log says, and gives what it shows if that is what it showed.
-    pub fn follow(&mut self, recorded: &Entry) -> Result<Answer<'_>, Departure> {
-        let opens = self.next == 0 && recorded.action == Action::Reset;
-        let answer = if opens {
-            self.play.opening()
+    /// Executes the command of the next entry and compares the result with the entry.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ReplicaError::Mismatch`] if the result differs from the entry, and for every entry
+    /// after that. Returns [`ReplicaError::Replay`] if the environment fails.
+    pub fn follow(&mut self, recorded: &Entry) -> Result<PlayStep<'_>, ReplicaError> {
+        let is_opening = self.next == 0 && recorded.action == Action::Reset;
+        let step = if is_opening {
+            self.play.current()
         } else {
             self.play
                 .command(recorded.action)
                 .map_err(ReplayError::from)?
         };
-        let found = answer.entry(recorded.action, Default::default());
-        if self.departed {
-            let what = "the replay has departed before".to_owned();
-            return Err(Departure::Mismatch(Mismatch {
+        let found = step.entry(recorded.action, Default::default());
+        if self.diverged {
+            let reason = "the replay differed at an earlier entry".to_owned();
+            return Err(ReplicaError::Mismatch(Mismatch {
                 entry: index(self.next),
-                what,
+                reason,
             }));
         }
-        if let Some(what) = difference(Format::Rhae, recorded, &found) {
-            self.departed = true;
-            return Err(Departure::Mismatch(Mismatch {
+        if let Some(reason) = difference(Format::Rhae, recorded, &found) {
+            self.diverged = true;
+            return Err(ReplicaError::Mismatch(Mismatch {
                 entry: index(self.next),
-                what,
+                reason,
             }));
         }
         self.next += 1;
-        Ok(answer)
+        Ok(step)
     }
 
-    /// The play where the replica stands.
+    /// Returns the play after the last entry that was followed.
     pub const fn play(&self) -> &Play {
         &self.play
     }
 
-    /// The play, to go on with.
+    /// Converts the replica into its play, so that the play can be continued.
     pub fn into_play(self) -> Play {
         self.play
     }
 }
 
-fn environment(
+/// Opens the environment of a log in exactly the recorded version.
+fn open_environment(
     catalog: &dyn Catalog,
     origin: Origin<'_>,
 ) -> Result<Box<dyn rhae_engine::Environment>, ReplayError> {
@@ -159,7 +213,7 @@ mod tests {
 
     fn log(actions: &[Action]) -> (GameId, Vec<Entry>, Vec<u8>) {
         let mut play = Play::new(Builtin.open("kq19", 0).unwrap(), ResetRule::Official);
-        let mut entries = vec![play.opening().entry(Action::Reset, Default::default())];
+        let mut entries = vec![play.current().entry(Action::Reset, Default::default())];
         entries.extend(actions.iter().map(|&action| {
             play.command(action)
                 .unwrap()
@@ -170,8 +224,8 @@ mod tests {
     }
 
     #[test]
-    fn a_replica_follows_a_log_from_its_beginning_or_a_snapshot_and_notices_the_first_departure() {
-        let (game_id, begun, snapshot) = log(&[Action::Action4, Action::Reset, Action::Reset]);
+    fn replica_follows_a_log_from_its_start_or_a_snapshot_and_detects_the_first_difference() {
+        let (game_id, first_part, snapshot) = log(&[Action::Action4, Action::Reset, Action::Reset]);
         let (_, entries, _) = log(&[
             Action::Action4,
             Action::Reset,
@@ -185,7 +239,7 @@ mod tests {
             rule: ResetRule::Official,
             win_levels: 8,
         };
-        let restored = Replica::restore(&Builtin, origin, &snapshot, 4, &begun[3])
+        let restored = Replica::restore(&Builtin, origin, &snapshot, 4, &first_part[3])
             .ok()
             .unwrap();
         for mut replica in [Replica::open(&Builtin, origin).ok().unwrap(), restored] {
@@ -200,15 +254,15 @@ mod tests {
             for _ in 0..2 {
                 assert!(matches!(
                     replica.follow(&wrong),
-                    Err(Departure::Mismatch(Mismatch { entry: 6, .. }))
+                    Err(ReplicaError::Mismatch(Mismatch { entry: 6, .. }))
                 ));
             }
         }
-        let elsewhere = Entry {
+        let other_state = Entry {
             levels_completed: 1,
-            ..begun[3].clone()
+            ..first_part[3].clone()
         };
-        assert!(Replica::restore(&Builtin, origin, &snapshot, 4, &elsewhere).is_err());
+        assert!(Replica::restore(&Builtin, origin, &snapshot, 4, &other_state).is_err());
         assert!(
             Replica::open(
                 &Builtin,

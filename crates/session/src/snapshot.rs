@@ -1,11 +1,15 @@
-//! A play as bytes, and back: the environment's snapshot, and what the play adds to it.
+//! Snapshots of plays: the snapshot of the environment, preceded by the state that the play adds.
 //!
 //! ```text
-//! snapshot = length:u32 kept environment checksum:u64     numbers little-endian; XXH3 with 64 bits over all before the checksum
-//! kept     = JSON of `length` bytes: rule about RESET, whether an action was taken, the counts
+//! snapshot = length:u32 header environment checksum:u64
+//! header   = JSON of `length` bytes: reset rule, whether an action was taken, the counts
+//! checksum = 64-bit XXH3 over all preceding bytes
 //! ```
 //!
-//! **Invariant:** as for an environment: what is taken answers and counts as the saved play would, what does not fit is refused.
+//! Numbers are little-endian.
+//!
+//! **Invariant:** a restored play responds and counts exactly as the saved one. Bytes that do not
+//! match the software, the environment or the reset rule are rejected.
 
 use rhae_engine::{Environment, EnvironmentError};
 use rhae_protocol::ResetRule;
@@ -14,11 +18,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Play, Tally};
 
-/// The version of the form.
+/// The version of the snapshot format.
 const FORMAT: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct SnapshotHeader {
     format: u32,
     rule: String,
     acted: bool,
@@ -26,12 +30,35 @@ struct Kept {
 }
 
 impl Play {
-    /// The whole play as bytes that [`Play::restore`] of the same software takes, where the environment can be saved.
+    /// Serialises the play for [`Play::restore`]; `None` if the environment does not support
+    /// snapshots.
+    ///
+    /// Only the same version of the software can restore the bytes. The action log remains the
+    /// source of truth.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`EnvironmentError`] if the environment or its counts cannot be serialised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rhae_engine::Action;
+    /// use rhae_session::{Builtin, Catalog, Play, ResetRule};
+    ///
+    /// let mut play = Play::new(Builtin.open("kq19", 0)?, ResetRule::Official);
+    /// play.command(Action::Action4)?;
+    /// let snapshot = play.snapshot()?.expect("native games can be saved");
+    ///
+    /// let restored = Play::restore(Builtin.open("kq19", 0)?, ResetRule::Official, &snapshot)?;
+    /// assert_eq!(restored.tally(), play.tally());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn snapshot(&self) -> Result<Option<Vec<u8>>, EnvironmentError> {
         let Some(environment) = self.environment.snapshot()? else {
             return Ok(None);
         };
-        let kept = Kept {
+        let header = SnapshotHeader {
             format: FORMAT,
             rule: self.rule.name().to_owned(),
             acted: self.acted,
@@ -39,46 +66,51 @@ impl Play {
         };
         let failed =
             |reason: String| EnvironmentError::Failed(format!("cannot write a snapshot: {reason}"));
-        let kept = serde_json::to_vec(&kept).map_err(|error| failed(error.to_string()))?;
+        let header = serde_json::to_vec(&header).map_err(|error| failed(error.to_string()))?;
         let length =
-            u32::try_from(kept.len()).map_err(|_| failed("its counts are too many".to_owned()))?;
-        let mut bytes = Vec::with_capacity(kept.len() + environment.len() + 12);
+            u32::try_from(header.len()).map_err(|_| failed("it has too many counts".to_owned()))?;
+        let mut bytes = Vec::with_capacity(header.len() + environment.len() + 12);
         bytes.extend(length.to_le_bytes());
-        bytes.extend(kept);
+        bytes.extend(header);
         bytes.extend(environment);
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         Ok(Some(bytes))
     }
 
-    /// The play of a snapshot, in an environment that was just opened.
+    /// Restores a play from a snapshot, in an environment that was just opened.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EnvironmentError::Snapshot`] if the bytes are damaged, or belong to another
+    /// environment, another reset rule or another version of the software.
     pub fn restore(
         mut environment: Box<dyn Environment>,
         rule: ResetRule,
         snapshot: &[u8],
     ) -> Result<Self, EnvironmentError> {
-        let refused = |reason: &str| EnvironmentError::Snapshot(reason.to_owned());
+        let rejected = |reason: &str| EnvironmentError::Snapshot(reason.to_owned());
         let (sealed, checksum) = snapshot
             .split_last_chunk::<8>()
-            .ok_or_else(|| refused("it is cut off"))?;
+            .ok_or_else(|| rejected("it is truncated"))?;
         if xxh3_64(sealed) != u64::from_le_bytes(*checksum) {
-            return Err(refused("its checksum does not fit"));
+            return Err(rejected("its checksum does not match"));
         }
         let parts = sealed.split_first_chunk::<4>().and_then(|(length, rest)| {
             let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
             rest.split_at_checked(length)
         });
-        let (kept, rest) = parts.ok_or_else(|| refused("it is cut off"))?;
-        let kept: Kept = serde_json::from_slice(kept)
+        let (header, rest) = parts.ok_or_else(|| rejected("it is truncated"))?;
+        let header: SnapshotHeader = serde_json::from_slice(header)
             .map_err(|error| EnvironmentError::Snapshot(error.to_string()))?;
-        if kept.format != FORMAT || kept.rule != rule.name() {
-            return Err(refused("it has another format or another rule about RESET"));
+        if header.format != FORMAT || header.rule != rule.name() {
+            return Err(rejected("it has another format or another reset rule"));
         }
         environment.restore(rest)?;
         Ok(Self {
             environment,
             rule,
-            tally: kept.tally,
-            acted: kept.acted,
+            tally: header.tally,
+            acted: header.acted,
         })
     }
 }
@@ -110,7 +142,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn a_restored_play_answers_and_counts_as_the_saved_one(
+        fn restored_play_behaves_as_the_saved_one(
             game in 0..GAMES.len(),
             levels_only in any::<bool>(),
             before in prop::collection::vec(actions(), 0..120),
@@ -124,16 +156,16 @@ mod tests {
             let mut restored = Play::restore(open(GAMES[game]), rule, &saved.snapshot().unwrap().unwrap()).unwrap();
             for action in after {
                 let (expected, found) = (saved.command(action).unwrap(), restored.command(action).unwrap());
-                prop_assert_eq!(found.seen, expected.seen);
+                prop_assert_eq!(found.outcome, expected.outcome);
                 prop_assert_eq!(Frame::hash_all(found.frames), Frame::hash_all(expected.frames));
             }
             prop_assert_eq!(restored.tally(), saved.tally());
-            prop_assert_eq!(restored.reset_starts_anew(), saved.reset_starts_anew());
+            prop_assert_eq!(restored.reset_restarts_game(), saved.reset_restarts_game());
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn damaged_or_foreign_snapshots_are_rejected() {
         let play = Play::new(open("kq19"), ResetRule::Official);
         let whole = play.snapshot().unwrap().unwrap();
         let refusal = |game: &str, rule, bytes: &[u8]| {
@@ -148,7 +180,7 @@ mod tests {
             assert!(refusal("kq19", ResetRule::Official, &bytes).contains("checksum"));
             refusal("kq19", ResetRule::Official, &whole[..place]);
         }
-        assert!(refusal("ny40", ResetRule::Official, &whole).contains("it is of `kq19-v1`"));
-        assert!(refusal("kq19", ResetRule::LevelsOnly, &whole).contains("another rule"));
+        assert!(refusal("ny40", ResetRule::Official, &whole).contains("it is a play of `kq19-v1`"));
+        assert!(refusal("kq19", ResetRule::LevelsOnly, &whole).contains("another reset rule"));
     }
 }

@@ -1,38 +1,78 @@
-//! Counting a play: actions, resets and levels, run by run.
+//! The counts of a play: actions, resets and levels of each run.
 
-use rhae_protocol::{LevelOutcome, PlayOutcome, Seen};
+use rhae_protocol::{LevelOutcome, RunOutcome, StepOutcome};
 use serde::{Deserialize, Serialize};
 
-/// The counts of a play. A full reset begins a new run with counts of its own.
+/// The counts of a play.
+///
+/// A play consists of runs: a full reset starts a new run, whose counts start at zero. The tally
+/// also keeps the action count of each level over *all* runs, because a full reset must not refill
+/// a budget.
+///
+/// An action is charged to the level on which it was taken, even if it completes that level.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::PlayState;
+/// use rhae_session::{StepOutcome, Tally};
+///
+/// let opening = StepOutcome {
+///     reset: true,
+///     full_reset: true,
+///     counted: false,
+///     changed: true,
+///     levels_completed: 0,
+///     state: PlayState::NotFinished,
+/// };
+/// let action = StepOutcome { reset: false, full_reset: false, counted: true, ..opening };
+///
+/// let mut tally = Tally::default();
+/// tally.count(opening);
+/// tally.count(action);
+/// tally.count(StepOutcome { levels_completed: 1, ..action });
+/// assert_eq!((tally.level(), tally.actions()), (1, 2));
+/// assert_eq!(tally.runs()[0].levels[0].actions, 2);
+///
+/// // A full reset starts the second run.
+/// tally.count(opening);
+/// assert_eq!(tally.runs().len(), 2);
+/// assert_eq!(tally.runs()[0].ending, "reset");
+/// assert_eq!((tally.level(), tally.actions_on_level()), (0, 2));
+///
+/// tally.end("budget", None);
+/// assert_eq!(tally.runs()[1].ending, "budget");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    runs: Vec<PlayOutcome>,
+    runs: Vec<RunOutcome>,
     level: usize,
     /// Actions on each level over all runs, for budgets that a full reset must not refill.
-    spent: Vec<u32>,
+    #[serde(rename = "spent")]
+    level_actions: Vec<u32>,
     actions: u64,
 }
 
 impl Tally {
-    /// Counts one observation; the first must be a full reset.
-    pub fn count(&mut self, seen: Seen) {
-        if seen.full_reset || self.runs.is_empty() {
+    /// Counts one step. The first step of a play must be a full reset.
+    pub fn count(&mut self, step: StepOutcome) {
+        if step.full_reset || self.runs.is_empty() {
             if let Some(last) = self.runs.last_mut() {
                 last.ending = "reset".to_owned();
             }
-            self.runs.push(PlayOutcome::default());
+            self.runs.push(RunOutcome::default());
             self.level = 0;
         }
         let run = self.runs.last_mut().expect("a run was pushed above");
-        run.count(self.level, seen);
-        if seen.counted {
-            *entry_at(&mut self.spent, self.level) += 1;
+        run.count(self.level, step);
+        if step.counted {
+            *entry_at(&mut self.level_actions, self.level) += 1;
             self.actions += 1;
         }
-        self.level = usize::from(seen.levels_completed);
+        self.level = usize::from(step.levels_completed);
     }
 
-    /// Ends the last run with its reason.
+    /// Sets the ending of the last run (see [`RunOutcome::ending`]) and its error message.
     pub fn end(&mut self, ending: &str, message: Option<String>) {
         if let Some(run) = self.runs.last_mut() {
             run.ending = ending.to_owned();
@@ -40,22 +80,22 @@ impl Tally {
         }
     }
 
-    /// The runs so far, the current one last.
-    pub fn runs(&self) -> &[PlayOutcome] {
+    /// Returns the runs, the current one last.
+    pub fn runs(&self) -> &[RunOutcome] {
         &self.runs
     }
 
-    /// Actions over all runs.
+    /// Returns the number of actions over all runs.
     pub const fn actions(&self) -> u64 {
         self.actions
     }
 
-    /// Actions on the current level over all runs.
+    /// Returns the number of actions on the current level over all runs.
     pub fn actions_on_level(&self) -> u32 {
-        self.spent.get(self.level).copied().unwrap_or(0)
+        self.level_actions.get(self.level).copied().unwrap_or(0)
     }
 
-    /// The level being played, from 0; the number of levels after a win.
+    /// Returns the index of the current level, from 0; after a win, the number of levels.
     pub const fn level(&self) -> usize {
         self.level
     }
@@ -68,15 +108,15 @@ fn entry_at<T: Clone + Default>(list: &mut Vec<T>, index: usize) -> &mut T {
     &mut list[index]
 }
 
-/// The sums of a run.
-pub(crate) struct Sums {
+/// The counts of a run, summed over its levels.
+pub(crate) struct RunTotals {
     pub(crate) actions: u64,
     pub(crate) unchanged: u64,
     pub(crate) completed: u32,
 }
 
-impl From<&PlayOutcome> for Sums {
-    fn from(run: &PlayOutcome) -> Self {
+impl From<&RunOutcome> for RunTotals {
+    fn from(run: &RunOutcome) -> Self {
         let sum = |count: fn(&LevelOutcome) -> u32| {
             run.levels.iter().map(|level| u64::from(count(level))).sum()
         };
@@ -95,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    const START: Seen = Seen {
+    const START: StepOutcome = StepOutcome {
         reset: true,
         full_reset: true,
         counted: false,
@@ -104,8 +144,8 @@ mod tests {
         state: PlayState::NotFinished,
     };
 
-    fn key(levels_completed: u8) -> Seen {
-        Seen {
+    fn key(levels_completed: u8) -> StepOutcome {
+        StepOutcome {
             reset: false,
             full_reset: false,
             counted: true,
@@ -114,9 +154,9 @@ mod tests {
         }
     }
 
-    fn tally(seen: &[Seen]) -> Tally {
+    fn tally(steps: &[StepOutcome]) -> Tally {
         let mut tally = Tally::default();
-        seen.iter().for_each(|&seen| tally.count(seen));
+        steps.iter().for_each(|&step| tally.count(step));
         tally
     }
 
@@ -132,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn actions_are_charged_to_the_level_they_are_taken_on() {
-        let level_reset = Seen {
+    fn actions_are_charged_to_the_level_on_which_they_are_taken() {
+        let level_reset = StepOutcome {
             reset: true,
             ..key(1)
         };
@@ -147,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_reset_begins_a_new_run_but_refills_no_budget() {
+    fn full_reset_starts_a_new_run_without_refilling_the_budget() {
         let tally = tally(&[START, key(0), key(0), START, key(0)]);
         assert_eq!(tally.runs().len(), 2);
         assert_eq!(tally.runs()[0].ending, "reset");
@@ -156,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn jumps_and_falls_keep_the_counts_in_order() {
+    fn skipped_and_lost_levels_are_counted_in_order() {
         assert_eq!(
             counts(&tally(&[START, key(2), key(2)])),
             [(1, true), (0, true), (1, false)]
@@ -168,15 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_and_restarted_level_is_not_shown_as_lost() {
-        let lost = Seen {
+    fn restarted_level_is_no_longer_lost() {
+        let lost = StepOutcome {
             state: PlayState::GameOver,
             ..key(0)
         };
         let tally = tally(&[
             START,
             lost,
-            Seen {
+            StepOutcome {
                 reset: true,
                 ..key(0)
             },

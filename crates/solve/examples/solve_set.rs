@@ -1,8 +1,12 @@
-//! Solves the tasks of a file on some threads and writes a submission for `rhae arc score`, with a line about each task on the way.
+//! Solves the tasks of a file with several threads and writes a submission for `rhae arc score`.
 //!
-//! `cargo run --release -p rhae-solve --example solve_set -- CHALLENGES SUBMISSION [THREADS] [FIRST] [STEP]`: every STEP-th task from
-//! FIRST. Each line has the task, whether it is solved (where solutions stand beside the challenges), the seconds that its thread ran
-//! (on Linux) and what gave the answers.
+//! ```text
+//! cargo run --release -p rhae-solve --example solve_set -- CHALLENGES SUBMISSION [THREADS] [FIRST] [STEP]
+//! ```
+//!
+//! The example solves every STEP-th task, starting with FIRST. For each task it prints whether the
+//! task is solved (if the solutions file is next to the challenges file), the CPU seconds of the
+//! thread (on Linux) and the programs that produced the answers.
 #![allow(clippy::disallowed_methods)]
 
 use std::collections::BTreeMap;
@@ -116,7 +120,7 @@ fn attempts(solution: &Solution) -> Value {
     json!({"attempt_1": grid(0), "attempt_2": grid(1)})
 }
 
-/// How long this thread has been running, as far as the system tells.
+/// Returns the CPU seconds of this thread; 0 if the system does not report them.
 fn seconds() -> f64 {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ')

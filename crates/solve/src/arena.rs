@@ -1,47 +1,49 @@
-//! The values of one pair, each stored once, and the memory of what functions gave.
+//! Interned values of one pair, with memoised results of functions.
 
 use hashbrown::HashTable;
 
 use crate::image::Value;
 use crate::meter::Meter;
-use crate::op::{Frame, Op};
-use crate::quality::Measured;
+use crate::op::{Op, PairContext};
+use crate::property::PropertyCache;
 
-/// A value's number in its arena.
+/// The index of a value in its arena.
 pub(crate) type ValueId = u32;
 
-const UNKNOWN: u32 = 0;
-const NOTHING: u32 = 1;
+const NOT_TRIED: u32 = 0;
+const NO_RESULT: u32 = 1;
 
-/// Values of one pair. Invariant: different numbers are different values.
+/// The values of one pair. Invariant: different ids refer to different values.
 pub(crate) struct Arena {
-    frame: Frame,
+    context: PairContext,
     values: Vec<Value>,
     hashes: Vec<u64>,
     table: HashTable<ValueId>,
-    /// For each value what each function gave, empty until the first is tried.
+    /// For each value the result of each function: [`NOT_TRIED`], [`NO_RESULT`] or the id of the
+    /// result plus 2. Empty until a function is applied to the value.
     memo: Vec<Vec<u32>>,
-    /// What was measured of some lists, those that were asked last: each quality is asked for several times.
-    measured: [(ValueId, Measured); LISTS],
+    /// The measured properties of the most recently used lists. Several functions use each
+    /// property.
+    property_cache: [(ValueId, PropertyCache); CACHED_LISTS],
     cells: usize,
-    most_cells: usize,
+    max_cells: usize,
 }
 
-/// Lists whose qualities are remembered. A step often goes through a list on its way, and the next one through the same.
-const LISTS: usize = 16;
+/// The number of lists whose properties are cached. Consecutive steps often use the same list.
+const CACHED_LISTS: usize = 16;
 
 impl Arena {
-    /// An arena that stores up to so many cells in all.
-    pub(crate) fn new(frame: Frame, most_cells: usize) -> Self {
+    /// Creates an arena; [`is_full`](Self::is_full) once it stores more than `max_cells` cells.
+    pub(crate) fn new(context: PairContext, max_cells: usize) -> Self {
         Self {
-            frame,
+            context,
             values: Vec::new(),
             hashes: Vec::new(),
             table: HashTable::new(),
             memo: Vec::new(),
-            measured: std::array::from_fn(|_| (ValueId::MAX, Measured::default())),
+            property_cache: std::array::from_fn(|_| (ValueId::MAX, PropertyCache::default())),
             cells: 0,
-            most_cells,
+            max_cells,
         }
     }
 
@@ -50,10 +52,10 @@ impl Arena {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.cells > self.most_cells
+        self.cells > self.max_cells
     }
 
-    /// The number of a value, old or new.
+    /// Returns the id of a value, and stores the value if it is new.
     pub(crate) fn intern(&mut self, value: Value) -> ValueId {
         let hash = value.hash();
         let (values, hashes) = (&self.values, &self.hashes);
@@ -73,7 +75,7 @@ impl Arena {
         id
     }
 
-    /// Applies one of the functions, or remembers what it gave.
+    /// Applies the function with this index, or returns its memoised result.
     pub(crate) fn apply(
         &mut self,
         id: ValueId,
@@ -83,23 +85,23 @@ impl Arena {
     ) -> Option<ValueId> {
         let memo = &mut self.memo[id as usize];
         if memo.is_empty() {
-            memo.resize(ops.len(), UNKNOWN);
+            memo.resize(ops.len(), NOT_TRIED);
         }
         match memo[index] {
-            UNKNOWN => {}
-            NOTHING => return None,
+            NOT_TRIED => {}
+            NO_RESULT => return None,
             known => return Some(known - 2),
         }
         let value = &self.values[id as usize];
         meter.charge(value.weight() * ops[index].effort() + 20);
-        let (list, measured) = &mut self.measured[id as usize % LISTS];
+        let (list, property_cache) = &mut self.property_cache[id as usize % CACHED_LISTS];
         if *list != id && matches!(value, Value::Many(_)) {
-            (*list, *measured) = (id, Measured::default());
+            (*list, *property_cache) = (id, PropertyCache::default());
         }
         let result = ops[index]
-            .apply(value, &self.frame, measured)
+            .apply(value, &self.context, property_cache)
             .map(|value| self.intern(value));
-        self.memo[id as usize][index] = result.map_or(NOTHING, |id| id + 2);
+        self.memo[id as usize][index] = result.map_or(NO_RESULT, |id| id + 2);
         result
     }
 }
@@ -111,12 +113,12 @@ mod tests {
 
     #[test]
     fn values_are_stored_once() {
-        let frame = Frame {
+        let context = PairContext {
             input: (2, 1),
             target: (2, 1),
-            most_cells: 100,
+            max_cells: 100,
         };
-        let mut arena = Arena::new(frame, 1000);
+        let mut arena = Arena::new(context, 1000);
         let ops = [Op::Symmetry(1), Op::Half(1)];
         let never = || false;
         let mut meter = Meter::new(1000, &never);

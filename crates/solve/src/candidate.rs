@@ -1,24 +1,24 @@
-//! Candidates: answers to one test with what speaks for them, and the choice of two.
+//! Candidates: answers to one test with the evidence for them, and their ranking.
 
 use rhae_tasks::Grid;
 
-/// Where an answer comes from.
+/// The method that produced an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// A rule that is checked as a whole.
+    /// A rule about whole grids that holds for all training pairs.
     Rule,
-    /// Layers made by short programs.
+    /// Layers of images that short programs produce.
     Layers,
-    /// A decision about each cell.
+    /// A decision tree or forest that predicts each cell.
     Cells,
-    /// A decision about each object.
+    /// A decision tree that recolours, deletes or selects objects.
     Objects,
-    /// Nothing better was found.
+    /// The input of the test, if no other method found an answer.
     Guess,
 }
 
 impl Method {
-    /// The name in tables.
+    /// Returns the name in tables and JSON output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rule => "rule",
@@ -30,40 +30,40 @@ impl Method {
     }
 }
 
-/// A layer of an answer, for people to look at.
+/// A layer of an answer, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerPicture {
-    /// The program that makes its image.
+    /// The program that produces the image of the layer.
     pub program: String,
-    /// Which cells it paints, in words.
+    /// The cells that the layer paints, for example `whole` or `shape as 3`.
     pub used: String,
-    /// How many cells of the training outputs it decided.
+    /// The number of cells of the training outputs that the layer decided.
     pub decided: usize,
-    /// The answer as painted up to and with this layer, in the task's colours.
+    /// The answer as painted by the layers up to this one, in the colours of the task.
     pub painted: Grid,
 }
 
-/// An answer to a test and what speaks for it.
+/// An answer to a test with the evidence for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The answer.
     pub grid: Grid,
-    /// Where it comes from.
     pub method: Method,
-    /// The program in words.
+    /// A description of the program. Colours in it are roles, not those of the task.
     pub program: String,
-    /// How many training pairs the program reproduces.
+    /// The number of training pairs that the program reproduces.
     pub fits: usize,
-    /// How many training pairs there are.
+    /// The number of training pairs.
     pub pairs: usize,
-    /// How complicated the program is; smaller is better.
+    /// The complexity of the program and the doubt about it; smaller is better. Costs rank answers
+    /// and have no unit.
     pub cost: f64,
-    /// The layers, where there are any.
+    /// The layers; empty for methods other than [`Method::Layers`].
     pub layers: Vec<LayerPicture>,
 }
 
 impl Candidate {
-    /// How often first attempts of this cost were right in the ARC-AGI-1 training set, rounded, from 0 to 1.
+    /// Returns an estimate, from 0 to 1, of the probability that the answer is right: the rounded
+    /// share of right first attempts of similar cost in the ARC-AGI-1 training set.
     pub fn confidence(&self) -> f64 {
         match self.cost {
             _ if self.fits < self.pairs => 0.02,
@@ -76,8 +76,8 @@ impl Candidate {
     }
 }
 
-/// Adds an answer; of equal answers of one method the best is kept.
-pub(crate) fn add(candidates: &mut Vec<Candidate>, new: Candidate) {
+/// Adds an answer. Of equal answers of one method only the best is kept.
+pub(crate) fn add_candidate(candidates: &mut Vec<Candidate>, new: Candidate) {
     match candidates
         .iter_mut()
         .find(|old| old.grid == new.grid && old.method == new.method)
@@ -95,12 +95,13 @@ fn rank(candidate: &Candidate) -> (usize, i64) {
     )
 }
 
-/// How much more the second attempt may cost for coming from another method, in millionths.
-const OTHER_METHOD: i64 = 1_000_000;
+/// The extra cost, in millionths, that is accepted for a second answer of another method.
+const OTHER_METHOD_TOLERANCE: i64 = 1_000_000;
 
-/// All different answers, the best first; the second comes from another method if that has one that fits.
+/// Returns the distinct answers, best first. The second answer comes from another method than the
+/// first if that method has a fitting answer of similar cost.
 pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
-    // An answer that several methods give has the best rank of any, and a bonus.
+    // An answer on which several methods agree gets a bonus.
     let agreed: Vec<usize> = candidates
         .iter()
         .map(|one| {
@@ -123,11 +124,11 @@ pub(crate) fn choose(candidates: &[Candidate]) -> Vec<Candidate> {
     };
     let different = |index: &usize| candidates[*index].grid != candidates[first].grid;
     let rest: Vec<usize> = order.iter().copied().filter(different).collect();
-    // Another method fails in other ways, so it may cost a little more.
+    // Different methods fail in different ways, so a second method may cost a little more.
     let next_best = rest.first().map(|&index| key(index));
     let near = |index: usize| {
         let ((missed, cost), own) = (next_best.unwrap_or_default(), key(index));
-        own.0 == 0 && (missed > 0 || own.1 <= cost + OTHER_METHOD)
+        own.0 == 0 && (missed > 0 || own.1 <= cost + OTHER_METHOD_TOLERANCE)
     };
     let other_method =
         |index: &usize| candidates[*index].method != candidates[first].method && near(*index);
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_answer_prefers_another_method() {
+    fn second_answer_prefers_another_method() {
         let chosen = choose(&[
             candidate(1, Method::Layers, 3, 1.0),
             candidate(2, Method::Layers, 3, 1.1),
@@ -183,11 +184,11 @@ mod tests {
     }
 
     #[test]
-    fn equal_answers_count_once() {
+    fn equal_answers_are_merged() {
         let mut all = Vec::new();
-        add(&mut all, candidate(1, Method::Layers, 3, 2.0));
-        add(&mut all, candidate(1, Method::Layers, 3, 1.0));
-        add(&mut all, candidate(1, Method::Cells, 3, 1.0));
+        add_candidate(&mut all, candidate(1, Method::Layers, 3, 2.0));
+        add_candidate(&mut all, candidate(1, Method::Layers, 3, 1.0));
+        add_candidate(&mut all, candidate(1, Method::Cells, 3, 1.0));
         assert_eq!((all.len(), all[0].cost), (2, 1.0));
         assert_eq!(choose(&all).len(), 1);
     }

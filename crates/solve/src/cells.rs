@@ -1,7 +1,8 @@
-//! The method `cells`: a decision tree says for each cell of the output what colour it has.
+//! The method `cells`: a decision tree predicts the colour of each output cell.
 //!
-//! Features are those of the input's cell at the same place, where input and output have the same size, and the values of the simplest
-//! pieces. How many training pairs the method gets right that were left out of its learning is what its answers are trusted by.
+//! Features are the values of the simplest pieces and, if inputs and outputs have the same size,
+//! the features of the input cell at the same position. Leave-one-out validation on the training
+//! pairs determines how far an answer is trusted.
 
 use std::collections::BTreeSet;
 
@@ -12,33 +13,34 @@ use crate::image::Image;
 use crate::meter::Meter;
 use crate::tree::{CLASSES, Samples, Tree, UNCHANGED};
 
-/// Trees of a forest.
+/// The number of trees of a forest.
 const TREES: u64 = 11;
 
-/// All samples of a task: those of pair after pair, the test's last.
+/// All samples of a task, pair by pair; those of the test come last.
 pub(crate) struct CellTask {
     samples: Samples,
-    /// The first sample of each pair, and where the last ends.
+    /// The index of the first sample of each pair, and the end of the last pair.
     starts: Vec<usize>,
     sizes: Vec<(usize, usize)>,
-    /// The cells that UNCHANGED stands for, where input and output have the same size.
+    /// The input cells, to which [`UNCHANGED`] refers; `None` if input and output sizes differ.
     base: Option<Vec<u8>>,
 }
 
-/// What a decision about cells gives.
+/// An answer of the method `cells`.
 pub(crate) struct CellAnswer {
     pub(crate) image: Image,
-    /// Training pairs that it gets right after learning from all.
+    /// The number of training pairs that are right after learning from all pairs.
     pub(crate) fits: usize,
-    /// Training pairs that it gets right after learning from the others.
-    pub(crate) foreseen: usize,
-    /// How many tests the tree makes.
-    pub(crate) tests: usize,
+    /// The number of training pairs that are right after learning from the other pairs.
+    pub(crate) held_out_hits: usize,
+    /// The number of inner nodes of the tree; for a forest, the mean.
+    pub(crate) splits: usize,
     pub(crate) forest: bool,
 }
 
 impl CellTask {
-    /// Collects samples. `layers` are images of the outputs' sizes for each pair, the test last.
+    /// Collects the samples. Each of `layers` has one image of the output size per pair, the test
+    /// last.
     pub(crate) fn new(
         inputs: &[Image],
         outputs: &[Image],
@@ -99,12 +101,13 @@ impl CellTask {
         }
     }
 
-    /// What one pass over all features costs.
+    /// Returns the work of one pass over all features.
     fn work(&self) -> usize {
         self.samples.features.len() * self.samples.classes.len()
     }
 
-    /// A tree on all features, and a vote of trees on parts of them.
+    /// Returns the answer of a tree on all features and, if work remains, the majority vote of a
+    /// forest whose trees use random subsets of the features. The random generator has fixed seeds.
     pub(crate) fn solve(&self, meter: &mut Meter<'_>) -> Vec<CellAnswer> {
         let all: Vec<usize> = (0..self.samples.features.len()).collect();
         let mut parts: Vec<Vec<usize>> = Vec::new();
@@ -120,19 +123,20 @@ impl CellTask {
             parts.push(part);
         }
         let single = self.answer(std::slice::from_ref(&all), None, meter);
-        let foreseen = single.foreseen;
+        let held_out_hits = single.held_out_hits;
         let mut answers = vec![single];
-        if !meter.is_over() {
-            answers.push(self.answer(&parts, Some(foreseen), meter));
+        if !meter.is_exhausted() {
+            answers.push(self.answer(&parts, Some(held_out_hits), meter));
         }
         answers
     }
 
-    /// Learns and applies; how much is foreseen is found out unless it is given.
+    /// Learns one tree per feature set and applies them. Leave-one-out validation runs only if
+    /// `held_out_hits` is `None`.
     fn answer(
         &self,
         feature_sets: &[Vec<usize>],
-        foreseen: Option<usize>,
+        held_out_hits: Option<usize>,
         meter: &mut Meter<'_>,
     ) -> CellAnswer {
         let pairs = self.sizes.len() - 1;
@@ -156,11 +160,11 @@ impl CellTask {
         let mut foresee = || {
             (0..pairs)
                 .filter(|&pair| {
-                    pairs > 1 && !meter.is_over() && right(&learn(Some(pair), meter), pair)
+                    pairs > 1 && !meter.is_exhausted() && right(&learn(Some(pair), meter), pair)
                 })
                 .count()
         };
-        let foreseen = foreseen.unwrap_or_else(&mut foresee);
+        let held_out_hits = held_out_hits.unwrap_or_else(&mut foresee);
         let (w, h) = self.sizes[pairs];
         let color = |sample: usize| match (self.vote(&trees, sample), &self.base) {
             (UNCHANGED, Some(base)) => base[sample],
@@ -169,7 +173,7 @@ impl CellTask {
         let cells = (self.starts[pairs]..self.starts[pairs + 1])
             .map(color)
             .collect();
-        let tests = trees.iter().map(Tree::tests).sum::<usize>() / trees.len().max(1);
+        let splits = trees.iter().map(Tree::splits).sum::<usize>() / trees.len().max(1);
         CellAnswer {
             image: Image {
                 x: 0,
@@ -179,8 +183,8 @@ impl CellTask {
                 cells,
             },
             fits,
-            foreseen,
-            tests,
+            held_out_hits,
+            splits,
             forest: feature_sets.len() > 1,
         }
     }
@@ -202,7 +206,7 @@ impl CellTask {
     }
 }
 
-/// Drops features that are the same for all samples, and those that equal an earlier one.
+/// Drops constant features and duplicates of earlier ones.
 fn distinct(columns: &mut Vec<Vec<i8>>) {
     let mut seen = BTreeSet::new();
     columns.retain(|column| {
@@ -217,8 +221,8 @@ mod tests {
     use crate::image::image;
 
     #[test]
-    fn a_rule_about_cells_is_learnt() {
-        // What touches the border becomes 3.
+    fn rule_about_cells_is_learnt() {
+        // Objects that touch the border become 3.
         let inputs = [
             image(&["1....", "1..1.", "...1.", "....."]),
             image(&["...11", ".....", ".11..", "....."]),

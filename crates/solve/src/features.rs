@@ -1,44 +1,46 @@
-//! Features of a cell: what a decision about it can depend on.
+//! Features of cells, the input of decision trees.
 //!
-//! Invariant: every image gives the same features in the same order, always as many. Numbers are clamped to a byte.
+//! Invariant: every image has the same features in the same order. Values are clamped to `i8`.
 
 use crate::image::Image;
-use crate::op::region::{AROUND, Join, Regions, enclosed_mask, label, regions, split};
-use crate::quality::form;
+use crate::op::region::{
+    Connectivity, NEIGHBOR_OFFSETS, Regions, enclosed_mask, label, regions, split,
+};
+use crate::property::form;
 
-/// The features of all cells of an image: for each feature the values of all cells.
+/// Returns the features of all cells of an image: one column per feature, one value per cell.
 pub(crate) fn features(image: &Image) -> Vec<Vec<i8>> {
-    let mut sheet = Sheet {
+    let mut table = FeatureTable {
         image,
         columns: Vec::new(),
     };
-    sheet.neighbourhood();
-    sheet.place();
-    sheet.rays();
-    sheet.lines();
-    sheet.counts();
-    sheet.objects();
-    sheet.columns
+    table.neighbourhood();
+    table.place();
+    table.rays();
+    table.lines();
+    table.counts();
+    table.objects();
+    table.columns
 }
 
-/// How many numbers describe an object.
-const NUMBERS: usize = 22;
+/// The number of features that an object passes on to its cells.
+const OBJECT_FEATURE_COUNT: usize = 22;
 
-struct Sheet<'a> {
+struct FeatureTable<'a> {
     image: &'a Image,
     columns: Vec<Vec<i8>>,
 }
 
-fn small(number: i32) -> i8 {
+fn clamp_to_i8(number: i32) -> i8 {
     number.clamp(-128, 127) as i8
 }
 
-impl Sheet<'_> {
+impl FeatureTable<'_> {
     fn add(&mut self, value: impl Fn(i32, i32) -> i32) {
         let (w, h) = (self.image.w as i32, self.image.h as i32);
         self.columns.push(
             (0..w * h)
-                .map(|index| small(value(index % w, index / w)))
+                .map(|index| clamp_to_i8(value(index % w, index / w)))
                 .collect(),
         );
     }
@@ -46,7 +48,7 @@ impl Sheet<'_> {
     fn neighbourhood(&mut self) {
         let image = self.image;
         let cell = |x: i32, y: i32| {
-            if image.inside(x, y) {
+            if image.contains(x, y) {
                 i32::from(image.get(x, y))
             } else {
                 -1
@@ -54,7 +56,7 @@ impl Sheet<'_> {
         };
         self.add(cell);
         self.add(|x, y| i32::from(cell(x, y) == 0));
-        for (dx, dy) in AROUND {
+        for (dx, dy) in NEIGHBOR_OFFSETS {
             self.add(|x, y| cell(x + dx, y + dy));
         }
         for dy in -2..=2_i32 {
@@ -71,7 +73,7 @@ impl Sheet<'_> {
         self.add(|x, y| cell(y, x));
         self.add(|x, y| cell(h - 1 - y, w - 1 - x));
         let around = |x: i32, y: i32, sides: usize| {
-            AROUND[..sides]
+            NEIGHBOR_OFFSETS[..sides]
                 .iter()
                 .filter(|(dx, dy)| cell(x + dx, y + dy) > 0)
                 .count() as i32
@@ -80,33 +82,33 @@ impl Sheet<'_> {
         self.add(|x, y| around(x, y, 8));
         self.add(|x, y| around(x, y, 8) - around(x, y, 4));
         self.add(|x, y| {
-            AROUND
+            NEIGHBOR_OFFSETS
                 .iter()
                 .filter(|(dx, dy)| cell(x + dx, y + dy) == cell(x, y))
                 .count() as i32
         });
         self.add(|x, y| {
-            AROUND[..4]
+            NEIGHBOR_OFFSETS[..4]
                 .iter()
                 .filter(|(dx, dy)| cell(x + dx, y + dy) == cell(x, y))
                 .count() as i32
         });
         self.add(|x, y| {
-            AROUND
+            NEIGHBOR_OFFSETS
                 .iter()
                 .map(|(dx, dy)| cell(x + dx, y + dy))
                 .max()
                 .unwrap_or(0)
         });
         self.add(|x, y| {
-            AROUND[..4]
+            NEIGHBOR_OFFSETS[..4]
                 .iter()
                 .map(|(dx, dy)| cell(x + dx, y + dy))
                 .max()
                 .unwrap_or(0)
         });
         self.add(|x, y| {
-            AROUND[4..]
+            NEIGHBOR_OFFSETS[4..]
                 .iter()
                 .map(|(dx, dy)| cell(x + dx, y + dy))
                 .max()
@@ -137,15 +139,16 @@ impl Sheet<'_> {
         self.add(|x, y| (x - y).abs().min((x + y - w + 1).abs()));
     }
 
-    /// The first thing in each of the eight directions.
+    /// Adds the colour and distance of the first cell that is not ground in each of the eight
+    /// directions.
     fn rays(&mut self) {
         let image = self.image;
         let (w, h) = (image.w as i32, image.h as i32);
         let mut seen: Vec<Vec<(i8, i8)>> = Vec::new();
-        for (dx, dy) in AROUND {
+        for (dx, dy) in NEIGHBOR_OFFSETS {
             let look = |index: i32| {
                 let (mut x, mut y, mut steps) = (index % w + dx, index / w + dy, 1);
-                while image.inside(x, y) {
+                while image.contains(x, y) {
                     let cell = image.get(x, y);
                     if cell != 0 {
                         return (cell as i8, steps);
@@ -193,7 +196,7 @@ impl Sheet<'_> {
         );
     }
 
-    /// Statistics of the row and the column.
+    /// Adds statistics of the row and the column of a cell.
     fn lines(&mut self) {
         let image = self.image;
         let line = |length: usize, at: &dyn Fn(usize) -> u8| {
@@ -284,22 +287,27 @@ impl Sheet<'_> {
         }
     }
 
-    /// The object that a cell belongs to, in four senses; in the first, ground has objects too.
+    /// Adds features of the object that contains the cell, for four definitions of an object. In
+    /// the first, connected ground is an object too.
     fn objects(&mut self) {
         let image = self.image;
         let everything = image.map(|cell| cell + 1);
         let ground = label(
             image.w,
             image.h,
-            &AROUND[..4],
+            &NEIGHBOR_OFFSETS[..4],
             |_| true,
             |one, other| image.cells[one] == image.cells[other],
         );
-        self.object_features(&everything, &ground, &split(&everything, Join::Color4));
-        for join in [Join::Color8, Join::Any8, Join::Any4] {
+        self.object_features(
+            &everything,
+            &ground,
+            &split(&everything, Connectivity::Color4),
+        );
+        for join in [Connectivity::Color8, Connectivity::Any8, Connectivity::Any4] {
             self.object_features(image, &regions(image, join), &split(image, join));
         }
-        let boxes = split(image, Join::Any8);
+        let boxes = split(image, Connectivity::Any8);
         let enclosing = |x: i32, y: i32| -> Vec<&Image> {
             let inside = |object: &&Image| {
                 let (left, top) = (i32::from(object.x), i32::from(object.y));
@@ -314,7 +322,7 @@ impl Sheet<'_> {
                 .min_by_key(|object| object.w * object.h)
                 .map_or(0, |object| i32::from(object.majority()))
         });
-        let hulls = split(image, Join::Color8);
+        let hulls = split(image, Connectivity::Color8);
         self.add(|x, y| {
             let inside = |object: &&Image| {
                 let (left, top) = (i32::from(object.x), i32::from(object.y));
@@ -342,13 +350,13 @@ impl Sheet<'_> {
             let found = label(
                 object.w,
                 object.h,
-                &AROUND[..4],
+                &NEIGHBOR_OFFSETS[..4],
                 |cell| inside[cell],
                 |_, _| true,
             );
             found.count as i32
         };
-        let table: Vec<[i32; NUMBERS]> = objects
+        let table: Vec<[i32; OBJECT_FEATURE_COUNT]> = objects
             .iter()
             .enumerate()
             .map(|(index, object)| {
@@ -392,14 +400,14 @@ impl Sheet<'_> {
             .collect();
         let w = self.image.w as i32;
         let own = |x: i32, y: i32| usize::from(found.label[(y * w + x) as usize]);
-        (0..NUMBERS).for_each(|number| {
+        (0..OBJECT_FEATURE_COUNT).for_each(|number| {
             self.add(|x, y| {
                 own(x, y)
                     .checked_sub(1)
                     .map_or(-1, |object| table[object][number])
             })
         });
-        // The place within the object's box.
+        // The position within the bounding box of the object.
         let within = |x: i32, y: i32| -> Option<(i32, i32, i32, i32)> {
             let object = &objects[own(x, y).checked_sub(1)?];
             let (dx, dy) = (x - i32::from(object.x), y - i32::from(object.y));

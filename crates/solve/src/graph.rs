@@ -1,7 +1,8 @@
-//! The graph of programs: all short sequences of steps, walked in lock-step over all pairs.
+//! The graph of programs: all short sequences of steps, applied to all pairs in lock-step.
 //!
-//! A node is a tuple with a value for each pair, all reached by the same program. Programs that give the same tuple are one node, the
-//! shortest that was found first. Breadth first, so that a budget that ends early has cut off the longest programs.
+//! A node is a tuple with one value per pair, all produced by the same program. Programs with equal
+//! results share a node, which keeps the shortest program that was found first. The search is
+//! breadth-first, so an exhausted budget cuts off the longest programs.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,18 +10,18 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::arena::{Arena, ValueId};
 use crate::image::{Image, Value};
 use crate::meter::Meter;
-use crate::op::{Frame, Op};
+use crate::op::{Op, PairContext};
 
-/// Functions, and the steps made of them.
+/// The functions and the steps that consist of them.
 pub(crate) struct Language {
     pub(crate) ops: Vec<Op>,
     pub(crate) steps: Vec<Step>,
 }
 
-/// One or more functions that count as one step.
+/// A sequence of functions that counts as one step.
 pub(crate) struct Step {
     ops: Vec<u16>,
-    /// Whether it is also tried where only the most useful steps are.
+    /// Whether the step is also tried at depth 2 and beyond, where only the most useful steps are.
     core: bool,
 }
 
@@ -32,7 +33,7 @@ impl Language {
         }
     }
 
-    /// Adds a step of these functions.
+    /// Adds a step that applies these functions in order.
     pub(crate) fn add(&mut self, core: bool, chain: &[Op]) {
         let ops = chain.iter().map(|op| {
             let known = self.ops.iter().position(|other| other == op);
@@ -46,7 +47,7 @@ impl Language {
     }
 }
 
-/// Where a node comes from.
+/// The origin of a node: its parent and the last step. For a root, `step` is its index.
 #[derive(Clone, Copy)]
 struct Node {
     parent: u32,
@@ -56,13 +57,13 @@ struct Node {
 
 const ROOT: u32 = u32::MAX;
 
-/// All tuples found so far.
+/// All tuples found so far, see the module documentation.
 pub(crate) struct Graph {
     language: Language,
     arenas: Vec<Arena>,
     roots: Vec<&'static str>,
     nodes: Vec<Node>,
-    /// The values of the nodes, a tuple after the other.
+    /// The tuples of all nodes, concatenated.
     tuples: Vec<ValueId>,
     table: HashTable<u32>,
     targets: Vec<(usize, usize)>,
@@ -70,13 +71,13 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// A graph without nodes over pairs with these frames.
-    pub(crate) fn new(language: Language, frames: &[Frame], most_cells: usize) -> Self {
-        let arenas = frames
+    /// Creates a graph without nodes; there is one context per pair.
+    pub(crate) fn new(language: Language, contexts: &[PairContext], max_cells: usize) -> Self {
+        let arenas = contexts
             .iter()
-            .map(|&frame| Arena::new(frame, most_cells / frames.len()))
+            .map(|&context| Arena::new(context, max_cells / contexts.len()))
             .collect();
-        let targets = frames.iter().map(|frame| frame.target).collect();
+        let targets = contexts.iter().map(|context| context.target).collect();
         Self {
             language,
             arenas,
@@ -89,7 +90,7 @@ impl Graph {
         }
     }
 
-    /// Adds a start: a value for each pair. A start that is far-fetched counts as so many steps.
+    /// Adds a root with one image per pair. A less plausible root starts at a larger `depth`.
     pub(crate) fn add_root(&mut self, name: &'static str, depth: u8, images: Vec<Image>) {
         debug_assert_eq!(images.len(), self.arenas.len());
         let tuple: Vec<ValueId> = images
@@ -110,10 +111,11 @@ impl Graph {
         );
     }
 
-    /// Walks all programs of up to `depth` steps, in the last of them only core steps if `core` says so.
-    pub(crate) fn grow(&mut self, depth: u8, meter: &mut Meter<'_>) {
+    /// Expands all programs of up to `depth` steps until the budget or the memory is exhausted.
+    /// From the third step on, only core steps are tried.
+    pub(crate) fn expand(&mut self, depth: u8, meter: &mut Meter<'_>) {
         let mut next = 0;
-        while next < self.nodes.len() && !meter.is_over() {
+        while next < self.nodes.len() && !meter.is_exhausted() {
             if self.arenas.iter().any(Arena::is_full) {
                 return;
             }
@@ -121,7 +123,7 @@ impl Graph {
             if node.depth < depth {
                 for step in 0..self.language.steps.len() {
                     if node.depth < 2 || self.language.steps[step].core {
-                        self.take(next as u32, step, depth, meter);
+                        self.apply_step(next as u32, step, depth, meter);
                     }
                 }
             }
@@ -129,7 +131,7 @@ impl Graph {
         }
     }
 
-    fn take(&mut self, from: u32, step: usize, depth: u8, meter: &mut Meter<'_>) {
+    fn apply_step(&mut self, from: u32, step: usize, depth: u8, meter: &mut Meter<'_>) {
         let count = self.arenas.len();
         let mut tuple = [0; 16];
         for (pair, arena) in self.arenas.iter_mut().enumerate() {
@@ -152,7 +154,7 @@ impl Graph {
         meter.charge(4 * count);
     }
 
-    /// Adds a tuple unless it is known; at the end of the walk only those that can be pieces.
+    /// Adds a tuple unless it is known. Tuples that will not be expanded are kept only as pieces.
     fn insert(&mut self, tuple: &[ValueId], node: Node, expandable: bool) {
         let piece = self.is_piece(tuple);
         if !piece && !expandable {
@@ -188,22 +190,21 @@ impl Graph {
             })
     }
 
-    /// The nodes whose images have the output's size in all pairs, in the order in which they were found.
+    /// Returns the nodes whose images have the output size in all pairs, in the order of discovery.
     pub(crate) fn pieces(&self) -> &[u32] {
         &self.pieces
     }
 
-    /// All nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// A node's value for a pair.
+    /// Returns the value of a node for a pair.
     pub(crate) fn value(&self, node: u32, pair: usize) -> &Value {
         self.arenas[pair].value(self.tuples[node as usize * self.arenas.len() + pair])
     }
 
-    /// A piece's image for a pair.
+    /// Returns the image of a piece for a pair.
     pub(crate) fn image(&self, node: u32, pair: usize) -> &Image {
         &self.value(node, pair).images()[0]
     }
@@ -212,7 +213,7 @@ impl Graph {
         self.nodes[node as usize].depth
     }
 
-    /// The program of a node as text.
+    /// Returns the program of a node as text.
     pub(crate) fn program(&self, node: u32) -> String {
         let Node { parent, step, .. } = self.nodes[node as usize];
         if parent == ROOT {
@@ -242,23 +243,23 @@ mod tests {
 
     #[test]
     fn programs_run_in_lock_step() {
-        let frames = [(2, 2), (4, 2)].map(|input: (usize, usize)| Frame {
+        let contexts = [(2, 2), (4, 2)].map(|input: (usize, usize)| PairContext {
             input,
             target: (input.0 / 2, 2),
-            most_cells: 100,
+            max_cells: 100,
         });
         let mut language = Language::new();
         language.add(true, &[Op::Half(0)]);
         language.add(true, &[Op::Symmetry(1)]);
         language.add(true, &[Op::Symmetry(1), Op::Symmetry(1)]);
-        let mut graph = Graph::new(language, &frames, 10_000);
+        let mut graph = Graph::new(language, &contexts, 10_000);
         graph.add_root(
             "input",
             0,
             vec![image(&["12", "34"]), image(&["1234", "5678"])],
         );
         let never = || false;
-        graph.grow(2, &mut Meter::new(100_000, &never));
+        graph.expand(2, &mut Meter::new(100_000, &never));
         let programs: Vec<String> = graph
             .pieces()
             .iter()
@@ -276,18 +277,18 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_ends_the_walk() {
-        let frame = Frame {
+    fn exhausted_budget_ends_the_expansion() {
+        let context = PairContext {
             input: (2, 2),
             target: (2, 2),
-            most_cells: 100,
+            max_cells: 100,
         };
         let mut language = Language::new();
         (0..8).for_each(|which| language.add(true, &[Op::Symmetry(which)]));
-        let mut graph = Graph::new(language, &[frame], 10_000);
+        let mut graph = Graph::new(language, &[context], 10_000);
         graph.add_root("input", 0, vec![image(&["12", "34"])]);
         let never = || false;
-        graph.grow(3, &mut Meter::new(30, &never));
+        graph.expand(3, &mut Meter::new(30, &never));
         assert!(graph.len() <= 8);
     }
 }

@@ -1,15 +1,17 @@
-//! Images: small rectangles of cells with a place, the values that programs work on.
+//! Images: rectangles of cells with a position, the values that programs work on.
 //!
-//! 0 is the ground: transparent where images are laid over each other. Which colour of the task that is, `roles` decides. Invariant:
-//! `cells.len() == w * h`, both sides at least 1 and at most [`LARGEST_SIDE`].
+//! The cell value 0 is the *ground* (the background). It is transparent when images are laid over
+//! each other. The module `roles` decides which colour of a task becomes the ground.
+//!
+//! Invariant: `cells.len() == w * h`, and both sides are between 1 and [`MAX_IMAGE_SIDE`].
 
 use rhae_tasks::Grid;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// No function makes anything longer than this.
-pub(crate) const LARGEST_SIDE: usize = 60;
+/// The maximum width and height of an image.
+pub(crate) const MAX_IMAGE_SIDE: usize = 60;
 
-/// A rectangle of cells whose top left corner is at a place of the plane.
+/// A rectangle of cells whose top left corner is at (`x`, `y`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Image {
     pub(crate) x: i16,
@@ -19,7 +21,7 @@ pub(crate) struct Image {
     pub(crate) cells: Vec<u8>,
 }
 
-/// What a program has in its hand: an image, or a list of them.
+/// The value that a program works on: an image or a list of images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     One(Image),
@@ -27,7 +29,7 @@ pub(crate) enum Value {
 }
 
 impl Image {
-    /// An image of one colour at the origin.
+    /// Creates an image of one colour at the origin.
     pub(crate) fn filled(w: usize, h: usize, color: u8) -> Self {
         Self {
             x: 0,
@@ -38,7 +40,7 @@ impl Image {
         }
     }
 
-    /// An image of the same place and size, made cell by cell.
+    /// Returns an image of the same position and size with `change` applied to each cell.
     pub(crate) fn map(&self, change: impl Fn(u8) -> u8) -> Self {
         Self {
             cells: self.cells.iter().map(|&cell| change(cell)).collect(),
@@ -46,19 +48,19 @@ impl Image {
         }
     }
 
-    /// An image of the same place and size whose cells are given.
-    pub(crate) fn with(&self, cells: Vec<u8>) -> Self {
+    /// Returns an image of the same position and size with other cells.
+    pub(crate) fn with_cells(&self, cells: Vec<u8>) -> Self {
         debug_assert_eq!(cells.len(), self.cells.len());
         Self { cells, ..*self }
     }
 
-    /// An image of another size, made from a function of column and row; nothing if it would be too large.
+    /// Creates an image from a function of column and row; `None` if the size is not allowed.
     pub(crate) fn build(
         w: usize,
         h: usize,
         mut cell: impl FnMut(usize, usize) -> u8,
     ) -> Option<Self> {
-        if w == 0 || h == 0 || w > LARGEST_SIDE || h > LARGEST_SIDE {
+        if w == 0 || h == 0 || w > MAX_IMAGE_SIDE || h > MAX_IMAGE_SIDE {
             return None;
         }
         let mut cells = Vec::with_capacity(w * h);
@@ -80,7 +82,7 @@ impl Image {
         self.cells[y * self.w + x]
     }
 
-    /// The cell at a place of the image's own frame, or the ground outside of it.
+    /// Returns the cell at a position relative to the top left corner, or ground outside the image.
     pub(crate) fn get(&self, x: i32, y: i32) -> u8 {
         if x >= 0 && y >= 0 && (x as usize) < self.w && (y as usize) < self.h {
             self.cells[y as usize * self.w + x as usize]
@@ -89,7 +91,7 @@ impl Image {
         }
     }
 
-    pub(crate) fn inside(&self, x: i32, y: i32) -> bool {
+    pub(crate) fn contains(&self, x: i32, y: i32) -> bool {
         x >= 0 && y >= 0 && (x as usize) < self.w && (y as usize) < self.h
     }
 
@@ -102,12 +104,12 @@ impl Image {
         (self.w, self.h)
     }
 
-    /// How many cells are not ground.
+    /// Returns the number of cells that are not ground.
     pub(crate) fn count(&self) -> usize {
         self.cells.iter().filter(|&&cell| cell != 0).count()
     }
 
-    /// How many cells each colour has.
+    /// Returns the number of cells of each colour.
     pub(crate) fn histogram(&self) -> [usize; 16] {
         let mut counts = [0; 16];
         for &cell in &self.cells {
@@ -116,7 +118,7 @@ impl Image {
         counts
     }
 
-    /// How many colours there are beside the ground.
+    /// Returns the number of colours other than ground.
     pub(crate) fn colors(&self) -> usize {
         self.histogram()[1..]
             .iter()
@@ -124,7 +126,8 @@ impl Image {
             .count()
     }
 
-    /// The most frequent colour beside the ground, the smaller number on a tie; 0 if there is none.
+    /// Returns the most frequent colour other than ground, on a tie the smallest; 0 for an empty
+    /// image.
     pub(crate) fn majority(&self) -> u8 {
         let counts = self.histogram();
         (1..16)
@@ -134,7 +137,8 @@ impl Image {
             .unwrap_or(0) as u8
     }
 
-    /// The least frequent colour that is there, beside the ground.
+    /// Returns the least frequent colour other than ground that occurs, on a tie the smallest; 0
+    /// for an empty image.
     pub(crate) fn minority(&self) -> u8 {
         let counts = self.histogram();
         (1..16)
@@ -143,7 +147,8 @@ impl Image {
             .unwrap_or(0) as u8
     }
 
-    /// The smallest box around all that is not ground: left, top, right, bottom, the last two exclusive.
+    /// Returns the bounding box of all cells that are not ground: left, top, right, bottom, the
+    /// last two exclusive. `None` if all cells are ground.
     pub(crate) fn bounds(&self) -> Option<(usize, usize, usize, usize)> {
         let (mut left, mut top, mut right, mut bottom) = (usize::MAX, usize::MAX, 0, 0);
         for (y, row) in self.cells.chunks_exact(self.w).enumerate() {
@@ -159,7 +164,7 @@ impl Image {
         (right > 0).then_some((left, top, right, bottom))
     }
 
-    /// A part, which keeps its place on the plane.
+    /// Returns a part of the image, which keeps its absolute position.
     pub(crate) fn part(&self, left: usize, top: usize, w: usize, h: usize) -> Self {
         let mut cells = Vec::with_capacity(w * h);
         for y in top..top + h {
@@ -174,7 +179,7 @@ impl Image {
         }
     }
 
-    /// The part that holds everything but ground.
+    /// Crops the image to its [`bounds`](Self::bounds).
     pub(crate) fn cropped(&self) -> Option<Self> {
         let (left, top, right, bottom) = self.bounds()?;
         Some(self.part(left, top, right - left, bottom - top))
@@ -196,13 +201,13 @@ impl Image {
         }
     }
 
-    pub(crate) fn flipped(&self) -> Self {
+    pub(crate) fn flipped_horizontally(&self) -> Self {
         let mut cells = self.cells.clone();
         cells.chunks_exact_mut(self.w).for_each(<[u8]>::reverse);
-        self.with(cells)
+        self.with_cells(cells)
     }
 
-    pub(crate) fn upended(&self) -> Self {
+    pub(crate) fn flipped_vertically(&self) -> Self {
         let cells = self
             .cells
             .chunks_exact(self.w)
@@ -210,18 +215,19 @@ impl Image {
             .flatten()
             .copied()
             .collect();
-        self.with(cells)
+        self.with_cells(cells)
     }
 
-    /// One of the eight symmetries of the square, in place: bit 0 mirrors left and right, bit 1 top and bottom, bit 2 transposes last.
+    /// Applies one of the eight symmetries of the square without moving the top left corner: bit 0
+    /// mirrors left to right, then bit 1 top to bottom, then bit 2 transposes.
     pub(crate) fn symmetry(&self, which: u8) -> Self {
         let mut image = if which & 1 != 0 {
-            self.flipped()
+            self.flipped_horizontally()
         } else {
             self.clone()
         };
         if which & 2 != 0 {
-            image = image.upended();
+            image = image.flipped_vertically();
         }
         if which & 4 != 0 {
             image = image.transposed();
@@ -229,7 +235,7 @@ impl Image {
         image.moved_to(self.x, self.y)
     }
 
-    /// Whether one of the symmetries of the square maps it onto itself.
+    /// Returns whether this symmetry of the square maps the image onto itself.
     pub(crate) fn is_symmetric(&self, which: u8) -> bool {
         let (w, h) = self.size();
         let partner = |x: usize, y: usize| {
@@ -246,7 +252,8 @@ impl Image {
         (which & 4 == 0 || w == h) && (0..h).all(|y| (0..w).all(|x| is_like(x, y)))
     }
 
-    /// Lays another image over this one, both at their places; what lies outside of this one is lost.
+    /// Paints another image over this one at its absolute position. Cells outside this image are
+    /// dropped.
     pub(crate) fn paint(&mut self, over: &Self) {
         let (dx, dy) = (
             i32::from(over.x) - i32::from(self.x),
@@ -255,14 +262,14 @@ impl Image {
         for y in 0..over.h as i32 {
             for x in 0..over.w as i32 {
                 let cell = over.cells[y as usize * over.w + x as usize];
-                if cell != 0 && self.inside(x + dx, y + dy) {
+                if cell != 0 && self.contains(x + dx, y + dy) {
                     self.cells[(y + dy) as usize * self.w + (x + dx) as usize] = cell;
                 }
             }
         }
     }
 
-    /// As a grid, where it is one.
+    /// Converts the image to a grid; `None` if it is too large or has a colour above 9.
     pub(crate) fn to_grid(&self) -> Option<Grid> {
         let rows: Vec<Vec<u8>> = self
             .cells
@@ -293,7 +300,7 @@ impl Value {
         }
     }
 
-    /// How many cells it has: what storing it and working on it costs.
+    /// Returns the number of cells, the measure of memory and work.
     pub(crate) fn weight(&self) -> usize {
         self.images().iter().map(|image| image.cells.len()).sum()
     }
@@ -313,7 +320,7 @@ impl Value {
     }
 }
 
-/// An image from rows of digits, for tests.
+/// Creates an image from rows of digits for tests; `.` is ground.
 #[cfg(test)]
 pub(crate) fn image(rows: &[&str]) -> Image {
     let cells = rows
@@ -362,7 +369,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_symmetric_looks_the_same_when_it_is_turned(image in any_image()) {
+        fn is_symmetric_agrees_with_symmetry(image in any_image()) {
             for which in 0..8 {
                 let turned = image.symmetry(which);
                 prop_assert_eq!(image.is_symmetric(which), turned == image);
@@ -373,7 +380,7 @@ mod tests {
         }
 
         #[test]
-        fn cropping_keeps_what_is_there(image in any_image()) {
+        fn cropping_keeps_all_content(image in any_image()) {
             match image.cropped() {
                 None => prop_assert!(image.count() == 0),
                 Some(part) => {
@@ -387,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_hash_alike() {
+    fn equal_values_have_equal_hashes() {
         let one = image(&["12", ".3"]);
         assert_eq!(
             Value::One(one.clone()).hash(),

@@ -1,15 +1,16 @@
-//! Which steps programs are made of, for a task.
+//! The steps that programs for a task consist of. Colours are roles.
 //!
-//! Invariant: the set of steps is closed under the symmetries of the square, so that a turned task has turned programs. Colours are roles.
+//! The set of steps is closed under the symmetries of the square, with few exceptions, so that a
+//! rotated task has rotated programs.
 
 use crate::graph::Language;
 use crate::image::Image;
 use crate::op::Op;
 use crate::op::ray::DIRECTIONS;
-use crate::op::region::{Join, Touch};
-use crate::quality::{QUALITIES, Quality};
+use crate::op::region::{Adjacency, Connectivity};
+use crate::property::{PROPERTIES, Property};
 
-/// The steps for a task in roles: inputs (tests too) and outputs.
+/// Returns the steps for a task in roles; `inputs` includes the test input.
 pub(crate) fn language(inputs: &[Image], outputs: &[Image]) -> Language {
     let mut steps = Language::new();
     colors(&mut steps, inputs, outputs);
@@ -32,7 +33,7 @@ pub(crate) fn language(inputs: &[Image], outputs: &[Image]) -> Language {
     steps
 }
 
-/// The steps that change sizes: what predicting the output's size looks at.
+/// Returns the steps for predicting the output size: mainly those that change sizes.
 pub(crate) fn size_language(inputs: &[Image], outputs: &[Image]) -> Language {
     let mut steps = Language::new();
     colors(&mut steps, inputs, outputs);
@@ -50,7 +51,11 @@ pub(crate) fn size_language(inputs: &[Image], outputs: &[Image]) -> Language {
     ] {
         steps.add(true, &[op]);
     }
-    for join in [Join::Any8, Join::Color4, Join::Color8] {
+    for join in [
+        Connectivity::Any8,
+        Connectivity::Color4,
+        Connectivity::Color8,
+    ] {
         steps.add(true, &[Op::Split(join)]);
     }
     choices(&mut steps);
@@ -108,9 +113,9 @@ fn shapes(steps: &mut Language) {
         Op::Enclosed(true),
         Op::Inner,
         Op::Edge,
-        Op::Outline(Touch::Both),
-        Op::Outline(Touch::Sides),
-        Op::Outline(Touch::Corners),
+        Op::Outline(Adjacency::Both),
+        Op::Outline(Adjacency::Sides),
+        Op::Outline(Adjacency::Corners),
         Op::Framed,
         Op::NoSpecks,
         Op::MirrorTile,
@@ -128,7 +133,11 @@ fn objects(steps: &mut Language) {
     for op in [Op::Cut, Op::ByColor, Op::Columns, Op::Rows] {
         steps.add(false, &[op]);
     }
-    for join in [Join::Any8, Join::Color4, Join::Color8] {
+    for join in [
+        Connectivity::Any8,
+        Connectivity::Color4,
+        Connectivity::Color8,
+    ] {
         steps.add(false, &[Op::Split(join)]);
     }
     for op in [
@@ -141,15 +150,15 @@ fn objects(steps: &mut Language) {
     ] {
         steps.add(true, &[op]);
     }
-    for join in [Join::Any8, Join::Color4] {
-        for quality in QUALITIES {
+    for join in [Connectivity::Any8, Connectivity::Color4] {
+        for property in PROPERTIES {
             for least in [false, true] {
-                if informative(quality, least) {
+                if informative(property, least) {
                     steps.add(
                         false,
                         &[
                             Op::Split(join),
-                            Op::Keep(quality, least),
+                            Op::Keep(property, least),
                             Op::Compose(false),
                             Op::OnInput,
                         ],
@@ -179,36 +188,37 @@ fn objects(steps: &mut Language) {
     }
 }
 
-/// One object, chosen by a quality and cropped.
+/// Adds the steps that select objects by a property.
 fn choices(steps: &mut Language) {
     for parts in [
-        Op::Split(Join::Any8),
-        Op::Split(Join::Color4),
+        Op::Split(Connectivity::Any8),
+        Op::Split(Connectivity::Color4),
         Op::Cut,
         Op::ByColor,
     ] {
-        for quality in QUALITIES {
+        for property in PROPERTIES {
             for least in [false, true] {
-                if informative(quality, least) {
-                    steps.add(false, &[parts, Op::Pick(quality, least)]);
+                if informative(property, least) {
+                    steps.add(false, &[parts, Op::Pick(property, least)]);
                 }
             }
         }
     }
-    for quality in [Quality::Count, Quality::Area] {
+    for property in [Property::Count, Property::Area] {
         for least in [false, true] {
-            steps.add(false, &[Op::Keep(quality, least)]);
-            steps.add(false, &[Op::Others(quality, least)]);
-            steps.add(false, &[Op::Pick(quality, least)]);
+            steps.add(false, &[Op::Keep(property, least)]);
+            steps.add(false, &[Op::Others(property, least)]);
+            steps.add(false, &[Op::Pick(property, least)]);
         }
     }
 }
 
-/// Left and top from both ends are right and bottom as well.
-fn informative(quality: Quality, least: bool) -> bool {
-    match quality {
-        Quality::Left | Quality::Top => least,
-        Quality::Right | Quality::Bottom => !least,
+/// Returns whether a property is useful in this direction. The largest distance from the left is
+/// covered by the right edge, and so on.
+fn informative(property: Property, least: bool) -> bool {
+    match property {
+        Property::Left | Property::Top => least,
+        Property::Right | Property::Bottom => !least,
         _ => true,
     }
 }

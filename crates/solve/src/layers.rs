@@ -1,30 +1,32 @@
-//! The method `layers`: short programs make pieces, pieces are stacked.
+//! The method `layers`: short programs produce pieces (images of the output's size), which are
+//! stacked to the output.
 
 use rhae_tasks::Grid;
 
-use crate::candidate::{Candidate, LayerPicture, Method, add};
+use crate::candidate::{Candidate, LayerPicture, Method, add_candidate};
 use crate::cells::CellTask;
 use crate::graph::Graph;
 use crate::image::Image;
 use crate::language::{language, size_language};
 use crate::meter::Meter;
-use crate::op::Frame;
-use crate::roles::Renamed;
+use crate::op::PairContext;
+use crate::roles::RoleTask;
 use crate::size::predict;
-use crate::stack::{Layer, Stack, Stacker, Use, render};
+use crate::stack::{Layer, PaintMode, Stack, Stacker, render};
 
-/// Limits of a search.
+/// The limits of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// The most steps of a program.
+    /// The maximum number of steps of a program.
     pub(crate) depth: u8,
-    /// The most cells that are kept in memory.
+    /// The maximum number of cells that are kept in memory.
     pub(crate) cells: usize,
 }
 
-/// Searches for layers and for decisions about cells, for each of these sizes of the test's output, and adds what it finds.
+/// Searches with the methods `layers` and `cells` for each possible size of the test output and
+/// adds the answers to `found`.
 pub(crate) fn search(
-    task: &Renamed<'_>,
+    task: &RoleTask<'_>,
     sizes: &[(usize, usize)],
     limits: Limits,
     meter: &mut Meter<'_>,
@@ -34,18 +36,18 @@ pub(crate) fn search(
     for &size in sizes {
         let mut graph = Graph::new(
             language(before, after),
-            &frames(before, after, size),
+            &contexts(before, after, size),
             limits.cells,
         );
         roots(&mut graph, before, after, size);
-        // Each stage has its share, so that a graph that uses up its own is still stacked.
+        // Each stage gets a part of the work, so that a large graph leaves work for stacking.
         let mut part = meter.share(60);
-        graph.grow(limits.depth, &mut part);
-        meter.settle(&part);
+        graph.expand(limits.depth, &mut part);
+        meter.absorb(&part);
         let mut part = meter.share(60);
         let stacker = Stacker::new(&graph, after, &mut part);
         let stacks = all_stacks(&stacker, after.len(), limits.depth, &mut part);
-        meter.settle(&part);
+        meter.absorb(&part);
         for stack in stacks {
             let Some(grid) = answer(&graph, &stack.layers, stack.layers.len(), task) else {
                 continue;
@@ -59,22 +61,22 @@ pub(crate) fn search(
                 cost: stack.cost,
                 layers: pictures(&graph, &stack.layers, task),
             };
-            add(found, candidate);
+            add_candidate(found, candidate);
         }
         cells(&graph, task, size, meter, found);
-        if meter.is_over() {
+        if meter.is_exhausted() {
             return;
         }
     }
 }
 
-/// How many pieces a decision about cells may look at.
-const MOST_PIECES: usize = 100;
+/// The maximum number of pieces that serve as features of the method `cells`.
+const MAX_CELL_PIECES: usize = 100;
 
-/// Decisions about cells, with and without pieces.
+/// Runs the method `cells` with and without pieces as features.
 fn cells(
     graph: &Graph,
-    task: &Renamed<'_>,
+    task: &RoleTask<'_>,
     size: (usize, usize),
     meter: &mut Meter<'_>,
     found: &mut Vec<Candidate>,
@@ -85,7 +87,7 @@ fn cells(
         .iter()
         .copied()
         .filter(|&piece| graph.depth(piece) <= 1)
-        .take(MOST_PIECES)
+        .take(MAX_CELL_PIECES)
         .collect();
     let images = |piece: &u32| {
         (0..before.len())
@@ -96,32 +98,32 @@ fn cells(
     let same = task.keeps_sizes();
     let choices: &[&[Vec<&Image>]] = if same { &[&[], &layers] } else { &[&layers] };
     for layers in choices {
-        if meter.is_over() {
+        if meter.is_exhausted() {
             return;
         }
         for answer in CellTask::new(before, after, layers, size).solve(meter) {
             let Some(grid) = task.grid(&answer.image) else {
                 continue;
             };
-            let unforeseen = 1.0 - answer.foreseen as f64 / after.len() as f64;
+            let unforeseen = 1.0 - answer.held_out_hits as f64 / after.len() as f64;
             let program = format!(
                 "{} of {} tests on {}{}, right in {} of {} pairs left out",
                 if answer.forest { "forest" } else { "tree" },
-                answer.tests,
+                answer.splits,
                 if same { "features of cells" } else { "pieces" },
                 if same && !layers.is_empty() {
                     " and pieces"
                 } else {
                     ""
                 },
-                answer.foreseen,
+                answer.held_out_hits,
                 after.len()
             );
             let cost = 1.2
                 + 3.0 * unforeseen
-                + 0.02 * answer.tests as f64
+                + 0.02 * answer.splits as f64
                 + if answer.forest { 0.3 } else { 0.0 };
-            add(
+            add_candidate(
                 found,
                 Candidate {
                     grid,
@@ -137,26 +139,30 @@ fn cells(
     }
 }
 
-/// The likely sizes of the test's output.
-pub(crate) fn sizes(task: &Renamed<'_>, most: usize, meter: &mut Meter<'_>) -> Vec<(usize, usize)> {
+/// Predicts up to `limit` sizes of the test output.
+pub(crate) fn sizes(
+    task: &RoleTask<'_>,
+    limit: usize,
+    meter: &mut Meter<'_>,
+) -> Vec<(usize, usize)> {
     let (before, after) = (&task.before, &task.after);
     if task.keeps_sizes() {
         return before.last().map(Image::size).into_iter().collect();
     }
     let mut graph = Graph::new(
         size_language(before, after),
-        &frames(before, after, (1, 1)),
+        &contexts(before, after, (1, 1)),
         2_000_000,
     );
     graph.add_root("input", 0, before.clone());
     let mut part = meter.share(20);
-    graph.grow(2, &mut part);
-    meter.settle(&part);
-    predict(&graph, before, after, most)
+    graph.expand(2, &mut part);
+    meter.absorb(&part);
+    predict(&graph, before, after, limit)
 }
 
-/// What functions may know of each pair.
-fn frames(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<Frame> {
+/// Creates the context of each pair; `size` is the predicted size of the test output.
+fn contexts(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<PairContext> {
     let largest = inputs
         .iter()
         .chain(outputs)
@@ -164,16 +170,16 @@ fn frames(inputs: &[Image], outputs: &[Image], size: (usize, usize)) -> Vec<Fram
         .max()
         .unwrap_or(1)
         .max(size.0 * size.1);
-    let most_cells = (2 * largest).max(100);
-    let frame = |(pair, input): (usize, &Image)| {
+    let max_cells = (2 * largest).max(100);
+    let context = |(pair, input): (usize, &Image)| {
         let target = outputs.get(pair).map_or(size, Image::size);
-        Frame {
+        PairContext {
             input: input.size(),
             target,
-            most_cells,
+            max_cells,
         }
     };
-    inputs.iter().enumerate().map(frame).collect()
+    inputs.iter().enumerate().map(context).collect()
 }
 
 fn roots(graph: &mut Graph, inputs: &[Image], outputs: &[Image], size: (usize, usize)) {
@@ -218,34 +224,40 @@ fn all_stacks(
     stacks
 }
 
-fn answer(graph: &Graph, layers: &[Layer], count: usize, task: &Renamed<'_>) -> Option<Grid> {
+fn answer(graph: &Graph, layers: &[Layer], count: usize, task: &RoleTask<'_>) -> Option<Grid> {
     task.grid(&render(graph, layers, task.before.len() - 1, count))
 }
 
 fn program(graph: &Graph, layers: &[Layer]) -> String {
     let layers: Vec<String> = layers
         .iter()
-        .map(|layer| format!("[{}] {}", used(layer.used), graph.program(layer.node)))
+        .map(|layer| {
+            format!(
+                "[{}] {}",
+                paint_mode_name(layer.mode),
+                graph.program(layer.node)
+            )
+        })
         .collect();
     layers.join(" | ")
 }
 
-fn used(used: Use) -> String {
-    match used {
-        Use::Shape => "shape".to_owned(),
-        Use::Ground => "ground".to_owned(),
-        Use::Whole => "whole".to_owned(),
-        Use::ShapeAs(color) => format!("shape as {color}"),
-        Use::GroundAs(color) => format!("ground as {color}"),
+fn paint_mode_name(mode: PaintMode) -> String {
+    match mode {
+        PaintMode::Shape => "shape".to_owned(),
+        PaintMode::Ground => "ground".to_owned(),
+        PaintMode::Whole => "whole".to_owned(),
+        PaintMode::ShapeAs(color) => format!("shape as {color}"),
+        PaintMode::GroundAs(color) => format!("ground as {color}"),
     }
 }
 
-fn pictures(graph: &Graph, layers: &[Layer], task: &Renamed<'_>) -> Vec<LayerPicture> {
+fn pictures(graph: &Graph, layers: &[Layer], task: &RoleTask<'_>) -> Vec<LayerPicture> {
     let picture = |(index, layer): (usize, &Layer)| {
         let painted = answer(graph, layers, index + 1, task)?;
         Some(LayerPicture {
             program: graph.program(layer.node),
-            used: used(layer.used),
+            used: paint_mode_name(layer.mode),
             decided: layer.decided,
             painted,
         })

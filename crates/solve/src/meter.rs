@@ -1,62 +1,64 @@
-//! Budgets: how much work a search may do.
+//! Work metering.
 //!
-//! Work is counted in cells that functions touch, never in time, so that the same budget gives the same answer on every machine and
-//! with any number of threads. A cancelled search ends early with what it has; only then may answers differ.
+//! Work is counted in cells that functions process, never in time. The same budget therefore gives
+//! the same answers on every machine and with any number of threads. A cancelled search ends early
+//! with the answers found so far; only then may answers differ.
 
-/// What a search may still do.
+/// Counts the work of a search and detects the end of the budget and cancellation.
 pub(crate) struct Meter<'a> {
-    left: u64,
+    remaining: u64,
     spent: u64,
-    since: u64,
+    since_check: u64,
     cancelled: bool,
     cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// How much work is done between two looks at the cancel flag.
-const LOOK_EVERY: u64 = 1 << 18;
+/// The work between two calls of the cancel function.
+const CANCEL_CHECK_INTERVAL: u64 = 1 << 18;
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(work: u64, cancel: &'a (dyn Fn() -> bool + Sync)) -> Self {
         Self {
-            left: work,
+            remaining: work,
             spent: 0,
-            since: 0,
+            since_check: 0,
             cancelled: cancel(),
             cancel,
         }
     }
 
-    /// Takes work from the budget.
+    /// Subtracts work from the budget.
     pub(crate) fn charge(&mut self, work: usize) {
         let work = work as u64;
-        self.left = self.left.saturating_sub(work);
+        self.remaining = self.remaining.saturating_sub(work);
         self.spent += work;
-        self.since += work;
-        if self.since >= LOOK_EVERY {
-            self.since = 0;
+        self.since_check += work;
+        if self.since_check >= CANCEL_CHECK_INTERVAL {
+            self.since_check = 0;
             self.cancelled |= (self.cancel)();
         }
     }
 
-    /// Whether nothing is left.
-    pub(crate) fn is_over(&self) -> bool {
-        self.left == 0 || self.cancelled
+    /// Returns whether no work remains or the search is cancelled.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.remaining == 0 || self.cancelled
     }
 
     pub(crate) fn spent(&self) -> u64 {
         self.spent
     }
 
-    /// A part of what is left, in hundredths, as a meter of its own.
+    /// Creates a separate meter with a percentage of the remaining work. Its work counts for this
+    /// meter only after [`absorb`](Self::absorb).
     pub(crate) fn share(&self, percent: u64) -> Self {
-        let mut part = Self::new(self.left / 100 * percent, self.cancel);
+        let mut part = Self::new(self.remaining / 100 * percent, self.cancel);
         part.cancelled |= self.cancelled;
         part
     }
 
-    /// Takes what a part has spent.
-    pub(crate) fn settle(&mut self, part: &Self) {
-        self.left = self.left.saturating_sub(part.spent);
+    /// Charges the work of a meter from [`share`](Self::share).
+    pub(crate) fn absorb(&mut self, part: &Self) {
+        self.remaining = self.remaining.saturating_sub(part.spent);
         self.spent += part.spent;
         self.cancelled |= part.cancelled;
     }
@@ -67,17 +69,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn budgets_end() {
+    fn work_of_a_part_is_charged() {
         let never = || false;
         let mut meter = Meter::new(1000, &never);
         let mut part = meter.share(10);
         part.charge(60);
-        assert!(!part.is_over());
+        assert!(!part.is_exhausted());
         part.charge(60);
-        assert!(part.is_over());
-        meter.settle(&part);
+        assert!(part.is_exhausted());
+        meter.absorb(&part);
         assert_eq!(meter.spent(), 120);
-        assert!(!meter.is_over());
-        assert!(Meter::new(1000, &|| true).is_over());
+        assert!(!meter.is_exhausted());
+        assert!(Meter::new(1000, &|| true).is_exhausted());
     }
 }

@@ -1,32 +1,39 @@
-//! The method `objects`: a decision tree says for each object what becomes of it.
+//! The method `objects`: a decision tree decides what happens to each object.
 //!
-//! Either every object keeps its place and is recoloured, deleted or left as it is, or one object is the answer. Features are the
-//! qualities of an object, whether it has most or least of each, and its colours.
+//! Either every object keeps its position and is recoloured, deleted or left unchanged, or one
+//! object is the output. Features are the properties of an object, whether it has the largest or
+//! smallest value of each, and its colours.
 
 use crate::image::Image;
 use crate::op::list::{by_color, cut};
-use crate::op::region::{Join, split};
-use crate::quality::{QUALITIES, measure};
+use crate::op::region::{Connectivity, split};
+use crate::property::{PROPERTIES, measure};
 use crate::tree::{Samples, Tree, UNCHANGED};
 
-/// What a decision about objects gives.
+/// An answer of the method `objects`.
 pub(crate) struct ObjectAnswer {
     pub(crate) image: Image,
     pub(crate) name: String,
     pub(crate) fits: usize,
-    pub(crate) foreseen: usize,
-    pub(crate) tests: usize,
+    pub(crate) held_out_hits: usize,
+    pub(crate) splits: usize,
 }
 
-/// All decisions that explain the training pairs. Images are in roles; `inputs` has the test's input last.
-pub(crate) fn decisions(inputs: &[Image], outputs: &[Image]) -> Vec<ObjectAnswer> {
+/// Returns the answers of all definitions of an object. Images are in roles; the last of `inputs`
+/// is the test input.
+pub(crate) fn object_answers(inputs: &[Image], outputs: &[Image]) -> Vec<ObjectAnswer> {
     let mut found = Vec::new();
-    for join in [Join::Color4, Join::Color8, Join::Any8, Join::Any4] {
+    for join in [
+        Connectivity::Color4,
+        Connectivity::Color8,
+        Connectivity::Any8,
+        Connectivity::Any4,
+    ] {
         let name = format!("{join:?}").to_lowercase();
         let parts: Vec<Vec<Image>> = inputs.iter().map(|input| split(input, join)).collect();
         found.extend(recolored(inputs, outputs, &parts, &name));
-        found.extend(chosen(inputs, outputs, &parts, false, &name));
-        found.extend(chosen(
+        found.extend(select_object(inputs, outputs, &parts, false, &name));
+        found.extend(select_object(
             inputs,
             outputs,
             &parts,
@@ -35,18 +42,24 @@ pub(crate) fn decisions(inputs: &[Image], outputs: &[Image]) -> Vec<ObjectAnswer
         ));
     }
     let cuts: Option<Vec<Vec<Image>>> = inputs.iter().map(cut).collect();
-    found.extend(cuts.and_then(|parts| chosen(inputs, outputs, &parts, false, "parts")));
+    found.extend(cuts.and_then(|parts| select_object(inputs, outputs, &parts, false, "parts")));
     let colors: Vec<Vec<Image>> = inputs.iter().map(by_color).collect();
-    found.extend(chosen(inputs, outputs, &colors, false, "colors"));
-    found.extend(chosen(inputs, outputs, &colors, true, "boxes of colors"));
+    found.extend(select_object(inputs, outputs, &colors, false, "colors"));
+    found.extend(select_object(
+        inputs,
+        outputs,
+        &colors,
+        true,
+        "boxes of colors",
+    ));
     found
 }
 
-/// The features of the objects of one input, feature by feature.
-fn describe(objects: &[Image], frame: (usize, usize)) -> Vec<Vec<i8>> {
+/// Returns the features of the objects of one input: one column per feature.
+fn object_features(objects: &[Image], input_size: (usize, usize)) -> Vec<Vec<i8>> {
     let mut columns = Vec::new();
-    for quality in QUALITIES {
-        let values = measure(quality, objects, frame);
+    for property in PROPERTIES {
+        let values = measure(property, objects, input_size);
         let (most, least) = (values.iter().max().copied(), values.iter().min().copied());
         columns.push(
             values
@@ -94,13 +107,13 @@ fn describe(objects: &[Image], frame: (usize, usize)) -> Vec<Vec<i8>> {
     columns
 }
 
-/// Objects of all inputs as samples, those of the test last.
-struct Set {
+/// The objects of all inputs as samples; those of the test come last.
+struct ObjectSamples {
     samples: Samples,
     starts: Vec<usize>,
 }
 
-impl Set {
+impl ObjectSamples {
     fn new(inputs: &[Image], parts: &[Vec<Image>], classes: &[Vec<u8>]) -> Self {
         let mut set = Self {
             samples: Samples {
@@ -110,7 +123,7 @@ impl Set {
             starts: vec![0],
         };
         for (pair, objects) in parts.iter().enumerate() {
-            let columns = describe(objects, inputs[pair].size());
+            let columns = object_features(objects, inputs[pair].size());
             set.samples.features.resize(columns.len(), Vec::new());
             set.samples
                 .features
@@ -126,7 +139,7 @@ impl Set {
         set
     }
 
-    /// A tree learnt from all training pairs but one.
+    /// Learns a tree from all training pairs except `left_out`.
     fn learn(&self, left_out: Option<usize>) -> Tree {
         let pairs = self.starts.len() - 2;
         let chosen: Vec<u32> = (0..pairs)
@@ -144,11 +157,12 @@ impl Set {
     }
 }
 
-/// Learns, applies `make` to all pairs, and says how well that went.
-fn decide(
+/// Learns a tree, lets `make` build the outputs from its classes, and counts the training pairs
+/// that are reproduced.
+fn learn_and_apply(
     inputs: &[Image],
     outputs: &[Image],
-    set: &Set,
+    set: &ObjectSamples,
     name: String,
     make: impl Fn(usize, &[u8]) -> Option<Image>,
 ) -> Option<ObjectAnswer> {
@@ -160,7 +174,7 @@ fn decide(
     let fits = (0..outputs.len())
         .filter(|&pair| right(&tree, pair))
         .count();
-    let foreseen = if outputs.len() > 1 {
+    let held_out_hits = if outputs.len() > 1 {
         (0..outputs.len())
             .filter(|&pair| right(&set.learn(Some(pair)), pair))
             .count()
@@ -173,12 +187,12 @@ fn decide(
         image: image.moved_to(0, 0),
         name,
         fits,
-        foreseen,
-        tests: tree.tests(),
+        held_out_hits,
+        splits: tree.splits(),
     })
 }
 
-/// Objects stay where they are and change their colour as a whole, or go.
+/// Recolours or deletes objects; they keep their positions.
 fn recolored(
     inputs: &[Image],
     outputs: &[Image],
@@ -199,12 +213,12 @@ fn recolored(
         classes.push(
             objects
                 .iter()
-                .map(|object| fate(object, output))
+                .map(|object| object_class(object, output))
                 .collect::<Option<Vec<u8>>>()?,
         );
     }
-    let set = Set::new(inputs, parts, &classes);
-    decide(
+    let set = ObjectSamples::new(inputs, parts, &classes);
+    learn_and_apply(
         inputs,
         outputs,
         &set,
@@ -222,8 +236,9 @@ fn recolored(
     )
 }
 
-/// What became of an object: the colour that all its cells have now, or that nothing changed.
-fn fate(object: &Image, output: &Image) -> Option<u8> {
+/// Returns the class of an object: the colour that all its cells have in the output, or
+/// [`UNCHANGED`]; `None` if its cells differ.
+fn object_class(object: &Image, output: &Image) -> Option<u8> {
     let cells: Vec<(u8, u8)> = (0..object.cells.len())
         .filter(|&cell| object.cells[cell] != 0)
         .map(|cell| {
@@ -245,51 +260,51 @@ fn fate(object: &Image, output: &Image) -> Option<u8> {
         .then_some(cells[0].1)
 }
 
-/// One object is the output: itself, or all that is in its box.
-fn chosen(
+/// Selects one object as the output: the object alone or, with `whole_box`, all cells of its box.
+fn select_object(
     inputs: &[Image],
     outputs: &[Image],
     parts: &[Vec<Image>],
     whole_box: bool,
     name: &str,
 ) -> Option<ObjectAnswer> {
-    let looks: Vec<Vec<Image>> = parts
+    let views: Vec<Vec<Image>> = parts
         .iter()
         .zip(inputs)
         .map(|(objects, input)| {
-            let look = |object: &Image| {
+            let view = |object: &Image| {
                 if whole_box {
                     input.part(object.x as usize, object.y as usize, object.w, object.h)
                 } else {
                     object.clone()
                 }
             };
-            objects.iter().map(look).collect()
+            objects.iter().map(view).collect()
         })
         .collect();
     let mut classes = Vec::new();
-    for (looks, output) in looks.iter().zip(outputs) {
-        let own: Vec<u8> = looks
+    for (views, output) in views.iter().zip(outputs) {
+        let own: Vec<u8> = views
             .iter()
-            .map(|look| u8::from(look.w == output.w && look.cells == output.cells))
+            .map(|view| u8::from(view.w == output.w && view.cells == output.cells))
             .collect();
-        if looks.len() > 60 || own.iter().all(|class| *class == 0) {
+        if views.len() > 60 || own.iter().all(|class| *class == 0) {
             return None;
         }
         classes.push(own);
     }
-    let set = Set::new(inputs, parts, &classes);
-    decide(
+    let set = ObjectSamples::new(inputs, parts, &classes);
+    learn_and_apply(
         inputs,
         outputs,
         &set,
         format!("choose one of {name}"),
         |pair, classes| {
-            let mut wanted = looks[pair]
+            let mut wanted = views[pair]
                 .iter()
                 .zip(classes)
                 .filter(|(_, class)| **class == 1)
-                .map(|(look, _)| look);
+                .map(|(view, _)| view);
             let first = wanted.next()?;
             wanted
                 .all(|other| other.w == first.w && other.cells == first.cells)
@@ -304,8 +319,8 @@ mod tests {
     use crate::image::image;
 
     #[test]
-    fn objects_are_recolored_by_a_quality() {
-        // What has a hole becomes 3, what has none goes.
+    fn objects_are_recolored_by_a_property() {
+        // An object with a hole becomes 3, one without a hole is deleted.
         let inputs = [
             image(&["111.1", "1.1..", "111.1"]),
             image(&["1.111.", "1.1.1.", "..111."]),
@@ -315,7 +330,7 @@ mod tests {
             image(&["333..", "3.3..", "333.."]),
             image(&["..333.", "..3.3.", "..333."]),
         ];
-        let found = decisions(&inputs, &outputs);
+        let found = object_answers(&inputs, &outputs);
         let answer = found
             .iter()
             .find(|answer| answer.name.starts_with("recolor") && answer.fits == 2)
@@ -324,14 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn one_object_is_chosen() {
+    fn one_object_is_selected() {
         let inputs = [
             image(&["11..2", "1...2", "....2"]),
             image(&["2..11", "....1", "2...."]),
             image(&["1....", "11.22", "....."]),
         ];
         let outputs = [image(&["11", "1."]), image(&["11", ".1"])];
-        let found = decisions(&inputs, &outputs);
+        let found = object_answers(&inputs, &outputs);
         assert!(
             found
                 .iter()

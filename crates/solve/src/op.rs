@@ -1,8 +1,10 @@
-//! The functions that programs are made of.
+//! The functions that programs consist of.
 //!
-//! A function takes a value and gives a value, or nothing where it makes no sense. On a list, a function of images works on each image.
-//! What belongs to a pair (the sizes of its input and its output) comes from [`Frame`]. Invariant: the same value and the same frame
-//! always give the same result.
+//! A function maps a value to a value, or to `None` if it does not apply. A function of images is
+//! applied to each image of a list. [`PairContext`] provides the sizes of the input and output of
+//! the pair.
+//!
+//! Invariant: the result depends only on the value and the context.
 
 pub(crate) mod list;
 pub(crate) mod ray;
@@ -13,21 +15,22 @@ pub(crate) mod shape;
 use std::fmt;
 
 use crate::image::{Image, Value};
-use crate::quality::{Measured, Quality};
-use region::{AROUND, Join, Touch};
+use crate::property::{Property, PropertyCache};
+use region::{Adjacency, Connectivity, NEIGHBOR_OFFSETS};
 
-/// What a function may know of the pair it works on.
+/// The sizes of a training pair or test that functions may use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct PairContext {
     /// Width and height of the input.
     pub(crate) input: (usize, usize),
-    /// Width and height of the output, as far as known or predicted.
+    /// Width and height of the output; for the test, the predicted size.
     pub(crate) target: (usize, usize),
-    /// The most cells that a value may have.
-    pub(crate) most_cells: usize,
+    /// The maximum number of cells of a value.
+    pub(crate) max_cells: usize,
 }
 
-/// A function.
+/// A function from values to values. Colours are roles; directions are indices of
+/// [`NEIGHBOR_OFFSETS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Op {
     Only(u8),
@@ -49,7 +52,7 @@ pub(crate) enum Op {
     Fill,
     Inner,
     Edge,
-    Outline(Touch),
+    Outline(Adjacency),
     Framed,
     NoSpecks,
     Smear(u8),
@@ -59,20 +62,20 @@ pub(crate) enum Op {
     Slide(u8),
     Symmetric,
     Periodic,
-    Split(Join),
+    Split(Connectivity),
     Cut,
     ByColor,
     Columns,
     Rows,
-    Pick(Quality, bool),
-    Keep(Quality, bool),
-    Others(Quality, bool),
+    Pick(Property, bool),
+    Keep(Property, bool),
+    Others(Property, bool),
     Compose(bool),
     LineUp(bool),
     Overlay(bool),
-    /// On a canvas of the input's size.
+    /// Paints the image onto a canvas of the input's size.
     OnInput,
-    /// On a canvas of the output's size.
+    /// Paints the image onto a canvas of the output's size.
     OnTarget,
     Scale,
     Tile,
@@ -82,21 +85,21 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Applies the function.
+    /// Applies the function; `None` if it does not apply or the result exceeds the maximum size.
     pub(crate) fn apply(
         self,
         value: &Value,
-        frame: &Frame,
-        measured: &mut Measured,
+        context: &PairContext,
+        property_cache: &mut PropertyCache,
     ) -> Option<Value> {
         let result = match value {
-            Value::One(image) => self.on_image(image, frame)?,
-            Value::Many(images) => match self.on_list(images, frame, measured) {
+            Value::One(image) => self.on_image(image, context)?,
+            Value::Many(images) => match self.on_list(images, context, property_cache) {
                 Some(result) => result?,
                 None => Value::Many(
                     images
                         .iter()
-                        .map(|image| match self.on_image(image, frame) {
+                        .map(|image| match self.on_image(image, context) {
                             Some(Value::One(image)) => Some(image),
                             _ => None,
                         })
@@ -104,47 +107,50 @@ impl Op {
                 ),
             },
         };
-        (result.weight() <= frame.most_cells).then_some(result)
+        (result.weight() <= context.max_cells).then_some(result)
     }
 
-    /// About how often it looks at each cell, for budgets.
+    /// Returns the approximate number of times the function reads each cell, for metering.
     pub(crate) fn effort(self) -> usize {
         match self {
             Self::Periodic => 25,
             Self::Symmetric => 20,
             Self::Slide(_) | Self::Spread => 8,
-            Self::Pick(Quality::SameForm | Quality::Symmetry, _)
-            | Self::Keep(Quality::SameForm | Quality::Symmetry, _) => 16,
+            Self::Pick(Property::SameForm | Property::Symmetry, _)
+            | Self::Keep(Property::SameForm | Property::Symmetry, _) => 16,
             Self::Split(_) | Self::Enclosed(_) | Self::Fill => 4,
             _ => 1,
         }
     }
 
-    /// What a function of lists gives; nothing if it is a function of images.
+    /// Applies a function of lists. The outer `None` means that it is a function of images, the
+    /// inner `None` that there is no result.
     fn on_list(
         self,
         images: &[Image],
-        frame: &Frame,
-        measured: &mut Measured,
+        context: &PairContext,
+        property_cache: &mut PropertyCache,
     ) -> Option<Option<Value>> {
         if images.is_empty() {
             return Some(None);
         }
         Some(match self {
-            Self::Pick(quality, least) => {
-                list::pick(images, measured.get(quality, images, frame.input), least)
-                    .map(Value::One)
-            }
-            Self::Keep(quality, least) => list::keep(
+            Self::Pick(property, least) => list::pick(
                 images,
-                measured.get(quality, images, frame.input),
+                property_cache.get(property, images, context.input),
+                least,
+            )
+            .map(Value::One),
+            Self::Keep(property, least) => list::keep(
+                images,
+                property_cache.get(property, images, context.input),
                 least,
                 false,
             )
             .map(Value::Many),
-            Self::Others(quality, least) => list::keep(
+            Self::Others(property, least) => list::keep(
                 images,
-                measured.get(quality, images, frame.input),
+                property_cache.get(property, images, context.input),
                 least,
                 true,
             )
@@ -157,7 +163,7 @@ impl Op {
         })
     }
 
-    fn on_image(self, image: &Image, frame: &Frame) -> Option<Value> {
+    fn on_image(self, image: &Image, context: &PairContext) -> Option<Value> {
         let many = |images: Vec<Image>| {
             (!images.is_empty() && images.len() <= 400).then_some(Value::Many(images))
         };
@@ -165,15 +171,17 @@ impl Op {
             Self::Only(color) => image.map(|cell| if cell == color { cell } else { 0 }),
             Self::Without(color) => image.map(|cell| if cell == color { 0 } else { cell }),
             Self::Paint(color) => image.map(|cell| if cell == 0 { 0 } else { color }),
-            Self::Majority => Self::Only(image.majority()).image(image, frame)?,
-            Self::Minority => Self::Only(image.minority()).image(image, frame)?,
+            Self::Majority => Self::Only(image.majority()).image(image, context)?,
+            Self::Minority => Self::Only(image.minority()).image(image, context)?,
             Self::Invert => {
                 let color = image.majority();
                 image.map(|cell| if cell == 0 { color } else { 0 })
             }
             Self::Symmetry(which) => image.symmetry(which),
             Self::Mirrored(which) => shape::mirrored(image, which)?,
-            Self::Shift(direction) => shape::shifted(image, AROUND[usize::from(direction)]),
+            Self::Shift(direction) => {
+                shape::shifted(image, NEIGHBOR_OFFSETS[usize::from(direction)])
+            }
             Self::Half(which) => shape::half(image, which)?,
             Self::Crop => image.cropped()?,
             Self::ToOrigin => image.clone().moved_to(0, 0),
@@ -192,7 +200,7 @@ impl Op {
             Self::Connect(lines) => ray::connect(image, lines),
             Self::Spread => ray::spread(image),
             Self::Slide(direction) => {
-                ray::slide(image, direction, &region::split(image, Join::Any8))
+                ray::slide(image, direction, &region::split(image, Connectivity::Any8))
             }
             Self::Symmetric => repair::by_symmetry(image)?,
             Self::Periodic => repair::by_period(image)?,
@@ -201,12 +209,12 @@ impl Op {
             Self::ByColor => return many(list::by_color(image)),
             Self::Columns => return many(list::columns(image)),
             Self::Rows => return many(list::rows(image)),
-            Self::OnInput => shape::placed(image, frame.input),
-            Self::OnTarget => shape::placed(image, frame.target),
-            Self::Scale => shape::scaled(image, frame.target)?,
-            Self::Tile => shape::tiled(image, frame.target)?,
-            Self::MirrorTile => shape::mirror_tiled(image, frame.target)?,
-            Self::Wrap => shape::wrapped(image, frame.target)?,
+            Self::OnInput => shape::placed(image, context.input),
+            Self::OnTarget => shape::placed(image, context.target),
+            Self::Scale => shape::scaled(image, context.target)?,
+            Self::Tile => shape::tiled(image, context.target)?,
+            Self::MirrorTile => shape::mirror_tiled(image, context.target)?,
+            Self::Wrap => shape::wrapped(image, context.target)?,
             Self::Kron(ground) => shape::kron(image, ground)?,
             Self::Pick(..)
             | Self::Keep(..)
@@ -220,8 +228,8 @@ impl Op {
         Some(Value::One(one))
     }
 
-    fn image(self, image: &Image, frame: &Frame) -> Option<Image> {
-        match self.on_image(image, frame)? {
+    fn image(self, image: &Image, context: &PairContext) -> Option<Image> {
+        match self.on_image(image, context)? {
             Value::One(image) => Some(image),
             Value::Many(_) => None,
         }
@@ -229,7 +237,7 @@ impl Op {
 }
 
 impl fmt::Display for Op {
-    /// Writes the name that programs are shown with.
+    /// Writes the name of the function in displayed programs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let most = |least: bool| if least { "least" } else { "most" };
         match self {
@@ -260,9 +268,9 @@ impl fmt::Display for Op {
             Self::Periodic => f.write_str("complete period"),
             Self::Split(join) => write!(f, "objects {}", format!("{join:?}").to_lowercase()),
             Self::ByColor => f.write_str("by color"),
-            Self::Pick(quality, least) => write!(f, "the one with {} {quality}", most(*least)),
-            Self::Keep(quality, least) => write!(f, "those with {} {quality}", most(*least)),
-            Self::Others(quality, least) => write!(f, "those without {} {quality}", most(*least)),
+            Self::Pick(property, least) => write!(f, "the one with {} {property}", most(*least)),
+            Self::Keep(property, least) => write!(f, "those with {} {property}", most(*least)),
+            Self::Others(property, least) => write!(f, "those without {} {property}", most(*least)),
             Self::Compose(growing) => {
                 write!(f, "compose{}", if *growing { " growing" } else { "" })
             }
@@ -323,57 +331,65 @@ mod tests {
     use super::*;
     use crate::image::image;
 
-    const FRAME: Frame = Frame {
+    const CONTEXT: PairContext = PairContext {
         input: (3, 2),
         target: (6, 2),
-        most_cells: 100,
+        max_cells: 100,
     };
 
     #[test]
     fn functions_of_images_work_on_lists() {
         let value = Value::One(image(&["11.", "..2"]));
-        let objects = Op::Split(Join::Color4)
-            .apply(&value, &FRAME, &mut Measured::default())
+        let objects = Op::Split(Connectivity::Color4)
+            .apply(&value, &CONTEXT, &mut PropertyCache::default())
             .unwrap();
         let painted = Op::Paint(3)
-            .apply(&objects, &FRAME, &mut Measured::default())
+            .apply(&objects, &CONTEXT, &mut PropertyCache::default())
             .unwrap();
         let whole = Op::Compose(false)
-            .apply(&painted, &FRAME, &mut Measured::default())
+            .apply(&painted, &CONTEXT, &mut PropertyCache::default())
             .unwrap();
         assert_eq!(whole, Value::One(image(&["33.", "..3"])));
         assert_eq!(
-            Op::Compose(false).apply(&value, &FRAME, &mut Measured::default()),
+            Op::Compose(false).apply(&value, &CONTEXT, &mut PropertyCache::default()),
             None
         );
         assert_eq!(
-            Op::Rows.apply(&objects, &FRAME, &mut Measured::default()),
+            Op::Rows.apply(&objects, &CONTEXT, &mut PropertyCache::default()),
             None
         );
     }
 
     #[test]
-    fn what_grows_too_large_is_nothing() {
-        let frame = Frame {
-            most_cells: 11,
-            ..FRAME
+    fn result_above_the_size_limit_is_rejected() {
+        let context = PairContext {
+            max_cells: 11,
+            ..CONTEXT
         };
         assert_eq!(
-            Op::Tile.apply(&Value::One(image(&["1"])), &frame, &mut Measured::default()),
+            Op::Tile.apply(
+                &Value::One(image(&["1"])),
+                &context,
+                &mut PropertyCache::default()
+            ),
             None
         );
         assert!(
             Op::Tile
-                .apply(&Value::One(image(&["1"])), &FRAME, &mut Measured::default())
+                .apply(
+                    &Value::One(image(&["1"])),
+                    &CONTEXT,
+                    &mut PropertyCache::default()
+                )
                 .is_some()
         );
     }
 
     #[test]
-    fn names_read_well() {
+    fn functions_have_readable_names() {
         assert_eq!(Op::Smear(4).to_string(), "smear right left");
         assert_eq!(
-            Op::Keep(Quality::Count, true).to_string(),
+            Op::Keep(Property::Count, true).to_string(),
             "those with least count"
         );
         assert_eq!(Op::Crop.to_string(), "crop");

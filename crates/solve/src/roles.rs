@@ -1,36 +1,39 @@
-//! Roles of colours: each pair's colours are renamed so that the same number plays the same part in all pairs.
+//! Roles of colours: the colours of each pair are mapped to roles, so that a role has the same
+//! meaning in all pairs.
 //!
-//! 0 becomes the ground. Colours whose identity matters (in every output, or in every input and in no output) keep one number for all
-//! pairs; the others are numbered by what tells them apart in each input: how many cells, which place. No colour is special by its
-//! own number, so a task with its colours permuted has the same roles.
+//! Role 0 is the ground. Colours whose identity matters (they occur in every output, or in every
+//! input and in no output) have the same role in all pairs. The other colours are numbered by a
+//! criterion that distinguishes them in each input, such as the number of cells or the position. No
+//! colour is treated specially, so a task with permuted colours has the same roles.
 
 use rhae_tasks::Grid;
 
 use crate::image::Image;
-use crate::op::region::{Join, regions};
+use crate::op::region::{Connectivity, regions};
 
-/// A task's colours renamed.
+/// An assignment of colours to roles for each pair of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roles {
-    /// For each pair, the tests last, the role of each colour.
+    /// For each pair, the test last, the role of each colour.
     maps: Vec<[u8; 10]>,
-    /// The roles of colours that outputs have and their inputs do not: each means the same colour in all pairs.
+    /// Roles and colours that occur in an output but not in its input. Such a role is the same
+    /// colour in all pairs.
     new: Vec<(u8, u8)>,
-    /// The number of roles, the ground included.
+    /// The number of roles, including the ground.
     count: u8,
 }
 
-/// A task in roles.
-pub(crate) struct Renamed<'a> {
+/// A task whose colours are replaced by roles.
+pub(crate) struct RoleTask<'a> {
     roles: &'a Roles,
     inputs: &'a [Image],
-    /// The inputs in roles, the test's last.
+    /// The inputs in roles; the test input is last.
     pub(crate) before: Vec<Image>,
     /// The training outputs in roles.
     pub(crate) after: Vec<Image>,
 }
 
-impl<'a> Renamed<'a> {
+impl<'a> RoleTask<'a> {
     pub(crate) fn new(inputs: &'a [Image], outputs: &[Image], roles: &'a Roles) -> Self {
         let rename = |(pair, image): (usize, &Image)| roles.apply(pair, image);
         let before = inputs.iter().enumerate().map(rename).collect();
@@ -43,12 +46,12 @@ impl<'a> Renamed<'a> {
         }
     }
 
-    /// An image of the test as a grid in the task's colours.
+    /// Converts an image of the test output back to a grid in the colours of the task.
     pub(crate) fn grid(&self, image: &Image) -> Option<Grid> {
         self.roles.undo(self.inputs, image).to_grid()
     }
 
-    /// Whether inputs and outputs have the same sizes.
+    /// Returns whether all training outputs have the size of their inputs.
     pub(crate) fn keeps_sizes(&self) -> bool {
         self.before
             .iter()
@@ -57,16 +60,16 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// Images count sixteen colours.
-const HIGHEST_ROLE: usize = 15;
+/// The highest role; images support sixteen colours.
+const MAX_ROLE: usize = 15;
 
-/// How colours without an identity are ordered.
+/// The criterion by which colours without a fixed role are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
-    Most,
-    Least,
-    Widest,
-    Narrowest,
+enum ColorOrder {
+    MostCells,
+    FewestCells,
+    LargestBox,
+    SmallestBox,
     Leftmost,
     Rightmost,
     Topmost,
@@ -75,27 +78,28 @@ enum Order {
     FewestParts,
 }
 
-const ORDERS: [Order; 10] = [
-    Order::Most,
-    Order::Least,
-    Order::Widest,
-    Order::Narrowest,
-    Order::MostParts,
-    Order::FewestParts,
-    Order::Leftmost,
-    Order::Topmost,
-    Order::Rightmost,
-    Order::Lowest,
+const COLOR_ORDERS: [ColorOrder; 10] = [
+    ColorOrder::MostCells,
+    ColorOrder::FewestCells,
+    ColorOrder::LargestBox,
+    ColorOrder::SmallestBox,
+    ColorOrder::MostParts,
+    ColorOrder::FewestParts,
+    ColorOrder::Leftmost,
+    ColorOrder::Topmost,
+    ColorOrder::Rightmost,
+    ColorOrder::Lowest,
 ];
 
 impl Roles {
-    /// The sensible ways to rename the colours, the most consistent first. `inputs` has the test's input last.
+    /// Returns the plausible assignments, grouped by ground colour and within a group the most
+    /// consistent first. The last of `inputs` is the test input.
     pub(crate) fn variants(inputs: &[Image], outputs: &[Image]) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
-        for ground in grounds(inputs, outputs) {
-            let fixed = fixed(inputs, outputs, ground);
+        for ground in ground_candidates(inputs, outputs) {
+            let fixed = fixed_colors(inputs, outputs, ground);
             let mut scored: Vec<(i32, Self)> = Vec::new();
-            for order in ORDERS {
+            for order in COLOR_ORDERS {
                 let (roles, ties) = Self::ordered(inputs, outputs, ground, &fixed, order);
                 let score = roles.consistency(inputs, outputs) * 4 - ties;
                 if scored.iter().all(|(_, other)| *other != roles) {
@@ -110,17 +114,16 @@ impl Roles {
                 }
             }
         }
-        // The best of every ground before the second best of any.
         found
     }
 
-    /// Colours renamed by one order, and how often the order does not tell two colours apart.
+    /// Assigns roles by one order. Returns the assignment and the number of ties between colours.
     fn ordered(
         inputs: &[Image],
         outputs: &[Image],
         ground: Option<u8>,
         fixed: &[u8],
-        order: Order,
+        order: ColorOrder,
     ) -> (Self, i32) {
         let mut maps = Vec::new();
         let mut ties = 0;
@@ -145,7 +148,7 @@ impl Roles {
         let new: Vec<(u8, u8)> = (0..10_u8)
             .filter(|&color| !has_role(color) && is_new(color))
             .enumerate()
-            .map(|(index, color)| ((base + index).min(HIGHEST_ROLE) as u8, color))
+            .map(|(index, color)| ((base + index).min(MAX_ROLE) as u8, color))
             .collect();
         for input in inputs {
             let mut map = [u8::MAX; 10];
@@ -177,14 +180,14 @@ impl Roles {
                     map[usize::from(color)] = role;
                 }
             }
-            // What is in no grid of the pair needs no role.
+            // Colours that do not occur in the pair need no role.
             maps.push(map);
         }
-        let count = (base + new.len()).min(HIGHEST_ROLE + 1) as u8;
+        let count = (base + new.len()).min(MAX_ROLE + 1) as u8;
         (Self { maps, new, count }, ties)
     }
 
-    /// How much the pairs agree about which roles an output has.
+    /// Measures how consistently the pairs keep or drop each role in their outputs.
     fn consistency(&self, inputs: &[Image], outputs: &[Image]) -> i32 {
         let mut score = 0;
         for role in 0..self.count {
@@ -207,13 +210,13 @@ impl Roles {
         score
     }
 
-    /// An image of a pair in roles.
+    /// Maps the colours of an image of a pair to roles.
     fn apply(&self, pair: usize, image: &Image) -> Image {
         image.map(|cell| self.maps[pair][usize::from(cell)])
     }
 
-    /// An image of the test back in colours. A role that the test's input does not have gets the colour it has in the first pair that
-    /// has it.
+    /// Maps the roles of an image of the test back to colours. A role that does not occur in the
+    /// test input gets its colour in the first pair.
     fn undo(&self, inputs: &[Image], image: &Image) -> Image {
         let last = self.maps.len() - 1;
         let color_of = |role: u8| {
@@ -237,8 +240,9 @@ impl Roles {
     }
 }
 
-/// The colours that may be ground, the best first; `None` is the most frequent colour of each input.
-fn grounds(inputs: &[Image], outputs: &[Image]) -> Vec<Option<u8>> {
+/// Returns the colours that may be the ground, best first; `None` stands for the most frequent
+/// colour of each input.
+fn ground_candidates(inputs: &[Image], outputs: &[Image]) -> Vec<Option<u8>> {
     let everywhere = |color: &u8| inputs.iter().all(|input| input.cells.contains(color));
     let share = |color: u8| -> usize {
         let part = |image: &Image| image.histogram()[usize::from(color)] * 1000 / image.cells.len();
@@ -256,7 +260,7 @@ fn grounds(inputs: &[Image], outputs: &[Image]) -> Vec<Option<u8>> {
     if per_pair.iter().any(|&color| color != per_pair[0]) {
         grounds.push(None);
     }
-    // What is replaced everywhere can be the ground that a picture is repaired on.
+    // A colour that no output contains can be the ground that a repair fills.
     let vanishing = common
         .iter()
         .copied()
@@ -286,8 +290,8 @@ fn most_frequent(image: &Image) -> u8 {
         .unwrap_or(0) as u8
 }
 
-/// Colours that have an identity.
-fn fixed(inputs: &[Image], outputs: &[Image], ground: Option<u8>) -> Vec<u8> {
+/// Returns the colours that have the same role in all pairs.
+fn fixed_colors(inputs: &[Image], outputs: &[Image], ground: Option<u8>) -> Vec<u8> {
     let in_outputs = |color: u8| {
         outputs
             .iter()
@@ -307,24 +311,24 @@ fn fixed(inputs: &[Image], outputs: &[Image], ground: Option<u8>) -> Vec<u8> {
     (0..10).filter(fixed).collect()
 }
 
-impl Order {
-    /// What colours are sorted by, then what breaks ties.
+impl ColorOrder {
+    /// Returns the sort key of a colour: the criterion, then two tie-breakers.
     fn key(self, image: &Image, color: u8) -> [i32; 3] {
         let alone = image.map(|cell| u8::from(cell == color));
         let (left, top, right, bottom) = alone.bounds().unwrap_or((0, 0, 0, 0));
         let count = alone.count() as i32;
         let area = ((right - left) * (bottom - top)) as i32;
         let first = match self {
-            Self::Most => -count,
-            Self::Least => count,
-            Self::Widest => -area,
-            Self::Narrowest => area,
+            Self::MostCells => -count,
+            Self::FewestCells => count,
+            Self::LargestBox => -area,
+            Self::SmallestBox => area,
             Self::Leftmost => left as i32,
             Self::Rightmost => -(right as i32),
             Self::Topmost => top as i32,
             Self::Lowest => -(bottom as i32),
-            Self::MostParts => -(regions(&alone, Join::Color8).count as i32),
-            Self::FewestParts => regions(&alone, Join::Color8).count as i32,
+            Self::MostParts => -(regions(&alone, Connectivity::Color8).count as i32),
+            Self::FewestParts => regions(&alone, Connectivity::Color8).count as i32,
         };
         [first, -count, -area]
     }
@@ -336,7 +340,7 @@ mod tests {
     use crate::image::image;
 
     #[test]
-    fn the_same_part_gets_the_same_number() {
+    fn corresponding_colors_get_the_same_role() {
         let inputs = [
             image(&["11.2", "1..5"]),
             image(&["33.4", "3..5"]),

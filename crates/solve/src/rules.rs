@@ -1,18 +1,19 @@
-//! The method `rule`: rules about whole grids, each checked against all pairs; a rule that fails in one pair is no rule.
+//! The method `rule`: rules about whole grids. A rule must hold for all training pairs.
 //!
-//! Here colours are the task's own: no rule cares which they are.
+//! This module uses the colours of the task, not roles; no rule depends on particular colours.
 
 use crate::image::Image;
 use crate::op::repair::{by_period, by_symmetry};
 use crate::op::shape::kron;
 
-/// What a rule makes of the test's input, and how it is called.
+/// The output of a rule for the test input.
 pub(crate) struct RuleAnswer {
     pub(crate) image: Image,
     pub(crate) name: String,
 }
 
-/// All rules that hold for every pair. `inputs` has the test's input last.
+/// Returns the answers of all rules that hold for every pair. The last of `inputs` is the test
+/// input.
 pub(crate) fn rules(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
     let mut found: Vec<RuleAnswer> = Vec::new();
     found.extend(recolor(inputs, outputs));
@@ -22,8 +23,8 @@ pub(crate) fn rules(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
     found
 }
 
-/// Applies a rule to all pairs, and to the test if it holds.
-fn check(
+/// Applies a rule to the test input if it holds for all pairs.
+fn check_rule(
     inputs: &[Image],
     outputs: &[Image],
     name: &str,
@@ -42,7 +43,7 @@ fn check(
     })
 }
 
-/// Every colour becomes one other, the same in all pairs.
+/// Replaces every colour by another one, the same in all pairs.
 fn recolor(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     let mut map = [None; 10];
     for (input, output) in inputs.iter().zip(outputs) {
@@ -55,7 +56,7 @@ fn recolor(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
             }
         }
     }
-    // Pairs of colours that only change places tell what an unseen partner becomes.
+    // If colour a becomes b and b was never seen, b becomes a: the colours are swapped.
     for color in 0..10 {
         if map[color].is_none() {
             map[color] = (0..10)
@@ -72,7 +73,7 @@ fn recolor(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     })
 }
 
-/// The output is made of copies of the input, each turned or mirrored in its own way, or empty.
+/// Builds the output from copies of the input, each with its own symmetry, or blank.
 fn tiles(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     let (input, output) = (inputs.first()?, outputs.first()?);
     let (across, down) = (output.w / input.w, output.h / input.h);
@@ -90,7 +91,7 @@ fn tiles(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
                 let part = output.part(column * input.w, row * input.h, input.w, input.h);
                 if *way == 8 {
                     return part.cells.iter().all(|cell| *cell == part.cells[0])
-                        && part.cells[0] == blank(input);
+                        && part.cells[0] == most_frequent_color(input);
                 }
                 let turned = input.symmetry(*way);
                 turned.w == part.w && turned.cells == part.cells
@@ -98,8 +99,8 @@ fn tiles(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
         };
         ways.push((0..9).find(fits)?);
     }
-    check(inputs, outputs, "tiles, each in its own way", |input| {
-        let empty = blank(input);
+    check_rule(inputs, outputs, "tiles, each in its own way", |input| {
+        let empty = most_frequent_color(input);
         let turned: Vec<Image> = (0..8).map(|way| input.symmetry(way)).collect();
         if ways
             .iter()
@@ -116,8 +117,7 @@ fn tiles(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     })
 }
 
-/// The most frequent colour.
-fn blank(image: &Image) -> u8 {
+fn most_frequent_color(image: &Image) -> u8 {
     let counts = image.histogram();
     (0..10_usize)
         .rev()
@@ -125,7 +125,8 @@ fn blank(image: &Image) -> u8 {
         .unwrap_or(0) as u8
 }
 
-/// For each cell of the input a copy of it, where the cell has a certain colour or is most or least frequent.
+/// Places a copy of the input for each of its cells that has (or does not have) a certain colour,
+/// or the most or least frequent colour.
 fn copies(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
     if !inputs
         .iter()
@@ -143,7 +144,8 @@ fn copies(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
             others.min() == Some(&own),
         )
     };
-    // Wanted by colour, by being most frequent, by being least frequent; copied as it is or with its cells exchanged.
+    // 0 selects the most frequent colour, 1 the least frequent, 2 to 11 cells of a colour, and 12
+    // to 21 cells of all other colours.
     for choice in 0..22 {
         for ground in 0..10_u8 {
             let wanted = |input: &Image, cell: u8| match choice {
@@ -161,20 +163,23 @@ fn copies(inputs: &[Image], outputs: &[Image]) -> Option<RuleAnswer> {
                     }
                 })
             };
-            if let Some(answer) = check(inputs, outputs, "a copy for each cell of a kind", rule) {
+            if let Some(answer) =
+                check_rule(inputs, outputs, "a copy for each cell of a kind", rule)
+            {
                 return Some(answer);
             }
         }
     }
-    check(inputs, outputs, "a copy for each cell", |input| {
+    check_rule(inputs, outputs, "a copy for each cell", |input| {
         kron(input, false)
     })
 }
 
-/// Makes an image of an input, or nothing.
-type Maker<'a> = &'a dyn Fn(&Image) -> Option<Image>;
+/// A function that completes an image.
+type ImageFn<'a> = &'a dyn Fn(&Image) -> Option<Image>;
 
-/// A colour hides parts of a regular picture: the whole picture, or what is hidden.
+/// Restores parts of a regular image that are covered by one colour. The output is the whole image
+/// or only the covered part.
 fn repairs(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
     let mut found = Vec::new();
     for hidden in 0..10 {
@@ -198,18 +203,18 @@ fn repairs(inputs: &[Image], outputs: &[Image]) -> Vec<RuleAnswer> {
             .iter()
             .zip(outputs)
             .all(|(input, output)| input.size() == output.size());
-        let makers: [(&str, Maker<'_>); 3] = [
+        let methods: [(&str, ImageFn<'_>); 3] = [
             ("complete the symmetry", &symmetry),
             ("complete the period", &period),
             ("complete symmetry and period", &both),
         ];
-        for (name, maker) in makers {
+        for (name, method) in methods {
             if same {
-                found.extend(check(inputs, outputs, name, maker));
+                found.extend(check_rule(inputs, outputs, name, method));
             } else {
                 let name = format!("what is hidden: {name}");
-                found.extend(check(inputs, outputs, &name, |input| {
-                    crop(input, maker(input)?)
+                found.extend(check_rule(inputs, outputs, &name, |input| {
+                    crop(input, method(input)?)
                 }));
             }
         }
@@ -223,7 +228,7 @@ mod tests {
     use crate::image::image;
 
     #[test]
-    fn colors_change_places() {
+    fn colors_are_swapped() {
         let answers = rules(
             &[image(&["12", "21"]), image(&["22", "12"])],
             &[image(&["31", "13"])],
@@ -232,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_are_turned() {
+    fn tiles_are_mirrored() {
         let answers = rules(
             &[image(&["12", "34"]), image(&["56", "78"])],
             &[image(&["1221", "3443"])],
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_follow_a_color() {
+    fn copies_are_placed_by_color() {
         let inputs = [image(&["12", "22"]), image(&["21", "11"])];
         let outputs = [image(&["..12", "..22", "1212", "2222"])];
         assert!(
@@ -252,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_parts_are_found() {
+    fn hidden_part_is_restored() {
         let inputs = [
             image(&["1212", "2921", "1912", "2121"]),
             image(&["3434", "4343", "3499", "4343"]),

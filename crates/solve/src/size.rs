@@ -1,29 +1,30 @@
-//! The size of the output, predicted before it is made.
+//! Predicts the size of the test output.
 //!
-//! The sizes of all images that short programs reach, and a few counts, are compared with the sizes of the training outputs: the simplest
-//! linear rule that fits all of them, each side on its own, gives the size for the test.
+//! The sizes of all images that short programs produce, and a few counts, are compared with the
+//! sizes of the training outputs. For width and height separately, the simplest linear rule that
+//! fits all pairs predicts the size for the test.
 
 use crate::graph::Graph;
 use crate::image::{Image, Value};
-use crate::op::region::{Join, regions};
+use crate::op::region::{Connectivity, regions};
 
-/// A number of each pair, the test last, with how complicated it is to get.
-struct Measure {
+/// One number per pair, the test last, with the cost of obtaining it.
+struct Measurement {
     values: Vec<i32>,
     cost: i32,
 }
 
-/// The most likely sizes of the test's output, at most `most`.
+/// Returns the `limit` most likely sizes of the test output, the most likely first.
 pub(crate) fn predict(
     graph: &Graph,
     inputs: &[Image],
     outputs: &[Image],
-    most: usize,
+    limit: usize,
 ) -> Vec<(usize, usize)> {
     let (mut across, mut down) = (counts(inputs), counts(inputs));
-    for measures in [&mut across, &mut down] {
-        // A constant is a measure like any other.
-        measures.push(Measure {
+    for measurements in [&mut across, &mut down] {
+        // All values are 0, so the rule `a * value + b` predicts a constant size.
+        measurements.push(Measurement {
             values: vec![0; inputs.len()],
             cost: 3,
         });
@@ -43,38 +44,38 @@ pub(crate) fn predict(
                 }
             }
         }
-        add(
+        add_measurement(
             &mut across,
-            Measure {
+            Measurement {
                 values: widths.clone(),
                 cost,
             },
         );
-        add(
+        add_measurement(
             &mut down,
-            Measure {
+            Measurement {
                 values: heights.clone(),
                 cost,
             },
         );
-        add(
+        add_measurement(
             &mut across,
-            Measure {
+            Measurement {
                 values: heights,
                 cost: cost + 2,
             },
         );
-        add(
+        add_measurement(
             &mut down,
-            Measure {
+            Measurement {
                 values: widths,
                 cost: cost + 2,
             },
         );
     }
-    let fit = |measures: &[Measure], side: &dyn Fn(&Image) -> usize| {
+    let fit = |measurements: &[Measurement], side: &dyn Fn(&Image) -> usize| {
         let wanted: Vec<i32> = outputs.iter().map(|output| side(output) as i32).collect();
-        best(measures, &wanted, most)
+        best_values(measurements, &wanted, limit)
     };
     let (widths, heights) = (fit(&across, &|image| image.w), fit(&down, &|image| image.h));
     let mut sizes: Vec<(i32, usize, usize)> = widths
@@ -82,38 +83,39 @@ pub(crate) fn predict(
         .flat_map(|&(one, w)| heights.iter().map(move |&(other, h)| (one + other, w, h)))
         .collect();
     sizes.sort_by_key(|(cost, _, _)| *cost);
-    sizes.truncate(most);
+    sizes.truncate(limit);
     sizes.into_iter().map(|(_, w, h)| (w, h)).collect()
 }
 
-fn add(measures: &mut Vec<Measure>, new: Measure) {
-    match measures.iter().position(|old| old.values == new.values) {
-        Some(old) => measures[old].cost = measures[old].cost.min(new.cost),
-        None if measures.len() < 600 => measures.push(new),
+fn add_measurement(measurements: &mut Vec<Measurement>, new: Measurement) {
+    match measurements.iter().position(|old| old.values == new.values) {
+        Some(old) => measurements[old].cost = measurements[old].cost.min(new.cost),
+        None if measurements.len() < 600 => measurements.push(new),
         None => {}
     }
 }
 
-/// The values for the test of the simplest rules `a * measure + b` that fit all, or most, of what is wanted.
-fn best(measures: &[Measure], wanted: &[i32], most: usize) -> Vec<(i32, usize)> {
+/// Returns up to `limit` values for the test with their costs. They come from rules
+/// `a * measurement + b`; rules that fit more pairs, then simpler ones, come first.
+fn best_values(measurements: &[Measurement], wanted: &[i32], limit: usize) -> Vec<(i32, usize)> {
     let mut found: Vec<(usize, i32, i32)> = Vec::new();
-    for measure in measures {
-        let constant = measure.values.iter().all(|value| *value == 0);
+    for measurement in measurements {
+        let constant = measurement.values.iter().all(|value| *value == 0);
         for a in if constant { 0..1 } else { 1..6 } {
-            let first = wanted[0] - a * measure.values[0];
+            let first = wanted[0] - a * measurement.values[0];
             let offsets = if constant { first..first + 1 } else { -3..4 };
             for b in offsets {
-                let value = a * measure.values[wanted.len()] + b;
+                let value = a * measurement.values[wanted.len()] + b;
                 let fits = wanted
                     .iter()
-                    .zip(&measure.values)
+                    .zip(&measurement.values)
                     .filter(|(wanted, value)| **wanted == a * **value + b)
                     .count();
                 if fits == 0 || !(1..=30).contains(&value) {
                     continue;
                 }
                 let cost =
-                    measure.cost + 2 * (a - 1).max(0) + if constant { 0 } else { 3 * b.abs() };
+                    measurement.cost + 2 * (a - 1).max(0) + if constant { 0 } else { 3 * b.abs() };
                 found.push((fits, cost, value));
             }
         }
@@ -122,31 +124,32 @@ fn best(measures: &[Measure], wanted: &[i32], most: usize) -> Vec<(i32, usize)> 
     let mut values: Vec<(i32, usize)> = Vec::new();
     for (fits, cost, value) in found {
         let cost = cost + 100 * (wanted.len() - fits) as i32;
-        if values.len() < most && values.iter().all(|(_, other)| *other != value as usize) {
+        if values.len() < limit && values.iter().all(|(_, other)| *other != value as usize) {
             values.push((cost, value as usize));
         }
     }
     values
 }
 
-/// A number of an image.
-type Number<'a> = &'a dyn Fn(&Image) -> usize;
+/// A function that computes a number from an image.
+type ImageStat<'a> = &'a dyn Fn(&Image) -> usize;
 
-/// Numbers of an input that sizes are made of, beside sizes: colours, objects, cells; and their products with the sides.
-fn counts(inputs: &[Image]) -> Vec<Measure> {
-    let numbers: [(Number<'_>, i32); 6] = [
+/// Measures the inputs in other ways than by size: counts of colours, objects and cells, and their
+/// products with the sides.
+fn counts(inputs: &[Image]) -> Vec<Measurement> {
+    let numbers: [(ImageStat<'_>, i32); 6] = [
         (&|image| image.colors(), 4),
-        (&|image| regions(image, Join::Any8).count, 5),
-        (&|image| regions(image, Join::Color4).count, 5),
+        (&|image| regions(image, Connectivity::Any8).count, 5),
+        (&|image| regions(image, Connectivity::Color4).count, 5),
         (&|image| image.count(), 6),
         (&|image| image.w * image.h - image.count(), 7),
         (&|image| image.w.max(image.h), 5),
     ];
-    let mut measures = Vec::new();
+    let mut measurements = Vec::new();
     for (number, cost) in numbers {
         let values: Vec<i32> = inputs.iter().map(|image| number(image) as i32).collect();
         for (side, more) in [
-            (&(|image: &Image| image.w) as Number<'_>, 3),
+            (&(|image: &Image| image.w) as ImageStat<'_>, 3),
             (&|image: &Image| image.h, 3),
         ] {
             let products = inputs
@@ -154,12 +157,12 @@ fn counts(inputs: &[Image]) -> Vec<Measure> {
                 .zip(&values)
                 .map(|(image, value)| side(image) as i32 * value)
                 .collect();
-            measures.push(Measure {
+            measurements.push(Measurement {
                 values: products,
                 cost: cost + more,
             });
         }
-        measures.push(Measure { values, cost });
+        measurements.push(Measurement { values, cost });
     }
     for (values, cost) in [
         (
@@ -177,9 +180,9 @@ fn counts(inputs: &[Image]) -> Vec<Measure> {
             5,
         ),
     ] {
-        measures.push(Measure { values, cost });
+        measurements.push(Measurement { values, cost });
     }
-    measures
+    measurements
 }
 
 #[cfg(test)]
@@ -188,27 +191,27 @@ mod tests {
     use crate::graph::Language;
     use crate::image::image;
     use crate::meter::Meter;
-    use crate::op::{Frame, Op};
+    use crate::op::{Op, PairContext};
 
     #[test]
-    fn sizes_follow_rules() {
+    fn output_size_is_predicted() {
         let inputs = [
             image(&["1..", "..."]),
             image(&["22....", "......"]),
             image(&["333.", "...."]),
         ];
-        let frames = inputs.clone().map(|input| Frame {
+        let contexts = inputs.clone().map(|input| PairContext {
             input: input.size(),
             target: (1, 1),
-            most_cells: 100,
+            max_cells: 100,
         });
         let predicted = |outputs: &[Image]| {
             let mut language = Language::new();
             language.add(true, &[Op::Crop]);
-            let mut graph = Graph::new(language, &frames, 10_000);
+            let mut graph = Graph::new(language, &contexts, 10_000);
             graph.add_root("input", 0, inputs.to_vec());
             let never = || false;
-            graph.grow(1, &mut Meter::new(100_000, &never));
+            graph.expand(1, &mut Meter::new(100_000, &never));
             predict(&graph, &inputs, outputs, 1)[0]
         };
         let sized = |w, h| Image::filled(w, h, 1);

@@ -1,76 +1,79 @@
-//! Stacking: an output is painted in layers, each by one piece, each only where nothing was painted before.
+//! Stacking: an output is painted in layers. Each layer is one piece and paints only cells that no
+//! earlier layer painted.
 //!
-//! A layer may be used if everything it would paint is right in all considered training outputs. Each cell of all outputs is one bit, so
-//! a check is a few operations on words. Greedy: the layer that decides most cells comes first.
+//! A layer is admissible if all cells it would paint are right in all considered training outputs.
+//! The search is greedy: the layer that decides the most cells comes first. Each cell of the
+//! outputs is one bit, so a check takes a few operations on words.
 
 use crate::graph::Graph;
 use crate::image::Image;
 use crate::meter::Meter;
 
-/// The most layers of a stack.
-const MOST_LAYERS: usize = 10;
+/// The maximum number of layers of a stack.
+const MAX_LAYERS: usize = 10;
 
-/// More pieces are not looked at; the simplest come first.
-const MOST_PIECES: usize = 100_000;
+/// The maximum number of pieces; the simplest come first, and the others are ignored.
+const MAX_PIECES: usize = 100_000;
 
-/// Which cells of its image a layer paints, and in which colour.
+/// The cells of its image that a layer paints, and their colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// What is not ground, as it is.
+pub(crate) enum PaintMode {
+    /// All cells that are not ground, in their colours.
     Shape,
-    /// The ground.
+    /// All ground cells, as ground.
     Ground,
-    /// Everything as it is.
+    /// All cells, in their colours.
     Whole,
-    /// What is not ground, in a colour.
+    /// All cells that are not ground, in this colour.
     ShapeAs(u8),
-    /// The ground, in a colour.
+    /// All ground cells, in this colour.
     GroundAs(u8),
 }
 
-/// One layer: a piece and its use.
+/// One layer: a piece and the cells of it that are painted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layer {
     pub(crate) node: u32,
-    pub(crate) used: Use,
-    /// Cells of the training outputs that it decided.
+    pub(crate) mode: PaintMode,
+    /// The number of cells of the training outputs that the layer decided.
     pub(crate) decided: usize,
 }
 
-/// Layers from the first, which has the last word, and what they achieve.
+/// Layers and how well they fit. The first layer takes precedence over the later ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack {
     pub(crate) layers: Vec<Layer>,
-    /// How many training pairs it reproduces.
+    /// The number of training pairs that the stack reproduces.
     pub(crate) fits: usize,
-    /// How complicated it is.
+    /// The complexity of the programs; smaller is better.
     pub(crate) cost: f64,
 }
 
-/// A piece as bits over the cells of all training outputs.
-struct Bits {
+/// A piece as bit sets over the cells of all training outputs.
+struct PieceBits {
     node: u32,
     depth: u8,
-    /// Where the first words of `shape` and of `right` are.
+    /// The index in `store` of the first word of the cells that are not ground, and of the cells
+    /// that equal the output.
     shape: usize,
     right: usize,
 }
 
-/// Everything that stacking looks at.
+/// The bit sets of all pieces and outputs.
 pub(crate) struct Stacker<'a> {
     graph: &'a Graph,
     words: usize,
     store: Vec<u64>,
-    pieces: Vec<Bits>,
-    /// For each colour the cells that have it.
+    pieces: Vec<PieceBits>,
+    /// For each colour that occurs in at least half of the outputs, the output cells that have it.
     colored: Vec<(u8, Vec<u64>)>,
-    /// For each pair its cells.
+    /// For each pair the output cells that belong to it.
     spans: Vec<Vec<u64>>,
     outputs: &'a [Image],
 }
 
 impl<'a> Stacker<'a> {
-    /// Prepares the pieces of a graph whose first pairs have these outputs.
+    /// Prepares the pieces of a graph; `outputs` belong to its first pairs.
     pub(crate) fn new(graph: &'a Graph, outputs: &'a [Image], meter: &mut Meter<'_>) -> Self {
         let cells: usize = outputs.iter().map(|output| output.cells.len()).sum();
         let words = cells.div_ceil(64);
@@ -113,10 +116,10 @@ impl<'a> Stacker<'a> {
             spans,
             outputs,
         };
-        for &node in graph.pieces().iter().take(MOST_PIECES) {
+        for &node in graph.pieces().iter().take(MAX_PIECES) {
             stacker.add(node);
             meter.charge(words * 8);
-            if meter.is_over() {
+            if meter.is_exhausted() {
                 break;
             }
         }
@@ -135,7 +138,7 @@ impl<'a> Stacker<'a> {
                 at += 1;
             }
         }
-        self.pieces.push(Bits {
+        self.pieces.push(PieceBits {
             node,
             depth: self.graph.depth(node),
             shape,
@@ -143,8 +146,9 @@ impl<'a> Stacker<'a> {
         });
     }
 
-    /// Builds stacks that are right in all `considered` pairs as far as they go: for each limit on the depth of pieces one that decides
-    /// most cells of all pairs, and one for each pair that decides most of that.
+    /// Builds stacks without a wrong cell in the `considered` pairs. For each limit on the depth of
+    /// the pieces, one stack maximises the decided cells of all pairs, and one stack per pair
+    /// maximises those of the pair.
     pub(crate) fn stacks(
         &self,
         considered: &[bool],
@@ -170,7 +174,7 @@ impl<'a> Stacker<'a> {
                     .map(Some),
             );
             for focus in foci {
-                if meter.is_over() {
+                if meter.is_exhausted() {
                     return found;
                 }
                 let stack = self.greedy(&open, focus, depth, meter);
@@ -194,7 +198,7 @@ impl<'a> Stacker<'a> {
         let mut open = considered.to_vec();
         let mut layers = Vec::new();
         let whole = considered;
-        while layers.len() < MOST_LAYERS && open.iter().any(|word| *word != 0) {
+        while layers.len() < MAX_LAYERS && open.iter().any(|word| *word != 0) {
             let focus = focus.map_or(whole, |pair| self.spans[pair].as_slice());
             let mut best: Option<(usize, usize, Layer, usize)> = None;
             for (index, piece) in self
@@ -209,24 +213,24 @@ impl<'a> Stacker<'a> {
             let Some((_, _, layer, index)) = best else {
                 break;
             };
-            self.paint(&self.pieces[index], layer.used, &mut open);
+            self.paint(&self.pieces[index], layer.mode, &mut open);
             layers.push(layer);
         }
-        self.judge(layers)
+        self.evaluate(layers)
     }
 
-    /// Looks for a use of a piece that decides more than the best so far.
+    /// Replaces `best` if the piece, in some paint mode, decides more cells.
     fn best_use(
         &self,
         index: usize,
-        piece: &Bits,
+        piece: &PieceBits,
         open: &[u64],
         focus: &[u64],
         best: &mut Option<(usize, usize, Layer, usize)>,
     ) {
         let shape = &self.store[piece.shape..piece.shape + self.words];
         let right = &self.store[piece.right..piece.right + self.words];
-        // Words where a use paints something wrong end it at once.
+        // A mode that paints a wrong cell is rejected at once.
         let mut gains = [Some((0, 0)); 3];
         for word in 0..self.words {
             let (open, shape, right) = (open[word], shape[word], right[word]);
@@ -248,7 +252,7 @@ impl<'a> Stacker<'a> {
                 break;
             }
         }
-        let mut offer = |used: Use, gain: Option<(usize, usize)>| {
+        let mut offer = |mode: PaintMode, gain: Option<(usize, usize)>| {
             if let Some((focused, all)) = gain
                 && focused > 0
                 && best
@@ -260,24 +264,24 @@ impl<'a> Stacker<'a> {
                     all,
                     Layer {
                         node: piece.node,
-                        used,
+                        mode,
                         decided: all,
                     },
                     index,
                 ));
             }
         };
-        offer(Use::Whole, gains[2]);
-        offer(Use::Shape, gains[0]);
-        offer(Use::Ground, gains[1]);
+        offer(PaintMode::Whole, gains[2]);
+        offer(PaintMode::Shape, gains[0]);
+        offer(PaintMode::Ground, gains[1]);
         for (color, cells) in &self.colored {
             offer(
-                Use::ShapeAs(*color),
+                PaintMode::ShapeAs(*color),
                 self.gain(open, focus, cells, shape, false),
             );
             if *color != 0 {
                 offer(
-                    Use::GroundAs(*color),
+                    PaintMode::GroundAs(*color),
                     self.gain(open, focus, cells, shape, true),
                 );
             }
@@ -305,23 +309,23 @@ impl<'a> Stacker<'a> {
         Some(gain)
     }
 
-    fn paint(&self, piece: &Bits, used: Use, open: &mut [u64]) {
+    fn paint(&self, piece: &PieceBits, mode: PaintMode, open: &mut [u64]) {
         let shape = &self.store[piece.shape..piece.shape + self.words];
         for (open, shape) in open.iter_mut().zip(shape) {
-            *open &= match used {
-                Use::Shape | Use::ShapeAs(_) => !shape,
-                Use::Ground | Use::GroundAs(_) => *shape,
-                Use::Whole => 0,
+            *open &= match mode {
+                PaintMode::Shape | PaintMode::ShapeAs(_) => !shape,
+                PaintMode::Ground | PaintMode::GroundAs(_) => *shape,
+                PaintMode::Whole => 0,
             };
         }
     }
 
-    fn judge(&self, layers: Vec<Layer>) -> Stack {
+    fn evaluate(&self, layers: Vec<Layer>) -> Stack {
         let fits = (0..self.outputs.len())
             .filter(|&pair| render(self.graph, &layers, pair, layers.len()) == self.outputs[pair])
             .count();
         let weigh = |layer: &Layer| {
-            let recolored = matches!(layer.used, Use::ShapeAs(_) | Use::GroundAs(_));
+            let recolored = matches!(layer.mode, PaintMode::ShapeAs(_) | PaintMode::GroundAs(_));
             f64::from(self.graph.depth(layer.node)) + if recolored { 0.5 } else { 0.0 }
         };
         let weights: Vec<f64> = layers.iter().map(weigh).collect();
@@ -332,7 +336,7 @@ impl<'a> Stacker<'a> {
     }
 }
 
-/// What the first `count` layers paint for a pair; the rest is ground.
+/// Paints the first `count` layers for a pair; the remaining cells are ground.
 pub(crate) fn render(graph: &Graph, layers: &[Layer], pair: usize, count: usize) -> Image {
     let (w, h) = layers
         .first()
@@ -342,12 +346,12 @@ pub(crate) fn render(graph: &Graph, layers: &[Layer], pair: usize, count: usize)
     for layer in &layers[..count.min(layers.len())] {
         let image = graph.image(layer.node, pair);
         for ((cell, open), &value) in canvas.cells.iter_mut().zip(&mut open).zip(&image.cells) {
-            let color = match layer.used {
-                Use::Shape if value != 0 => value,
-                Use::Ground if value == 0 => 0,
-                Use::Whole => value,
-                Use::ShapeAs(color) if value != 0 => color,
-                Use::GroundAs(color) if value == 0 => color,
+            let color = match layer.mode {
+                PaintMode::Shape if value != 0 => value,
+                PaintMode::Ground if value == 0 => 0,
+                PaintMode::Whole => value,
+                PaintMode::ShapeAs(color) if value != 0 => color,
+                PaintMode::GroundAs(color) if value == 0 => color,
                 _ => continue,
             };
             if std::mem::take(open) {
@@ -363,11 +367,11 @@ mod tests {
     use super::*;
     use crate::graph::Language;
     use crate::image::image;
-    use crate::op::{Frame, Op};
+    use crate::op::{Op, PairContext};
 
     #[test]
     fn layers_are_found() {
-        // The output is the input over its mirror image, which is painted in 3.
+        // The output is the input painted over its mirror image in colour 3.
         let inputs = [
             image(&["1.2.", "...."]),
             image(&["....", ".2.."]),
@@ -377,19 +381,19 @@ mod tests {
             image(&["1323", "...."]).map(|cell| cell),
             image(&["....", ".23."]),
         ];
-        let frames = [Frame {
+        let contexts = [PairContext {
             input: (4, 2),
             target: (4, 2),
-            most_cells: 100,
+            max_cells: 100,
         }; 3];
         let outputs = [outputs[0].clone(), outputs[1].clone()];
         let mut language = Language::new();
         language.add(true, &[Op::Symmetry(1)]);
-        let mut graph = Graph::new(language, &frames, 10_000);
+        let mut graph = Graph::new(language, &contexts, 10_000);
         graph.add_root("input", 0, inputs.to_vec());
         let never = || false;
         let mut meter = Meter::new(1_000_000, &never);
-        graph.grow(1, &mut meter);
+        graph.expand(1, &mut meter);
         let stacker = Stacker::new(&graph, &outputs, &mut meter);
         let stacks = stacker.stacks(&[true, true], 1, &mut meter);
         let full: Vec<&Stack> = stacks.iter().filter(|stack| stack.fits == 2).collect();

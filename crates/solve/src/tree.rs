@@ -1,22 +1,24 @@
-//! Decision trees over small whole numbers.
+//! Decision trees over small integers.
 //!
-//! Greedy by entropy, with tests for equality and for order. Of tests that are equally good the first feature wins, so features stand in
-//! the order of their simplicity.
+//! Trees grow greedily by entropy. A split compares a feature with a value, for equality or order.
+//! Among equally good splits the first feature wins, so callers order features from simple to
+//! complex.
 
-/// Samples: for each feature the values of all samples, and for each sample its class (below [`CLASSES`]).
+/// Training data: for each feature the values of all samples, and for each sample its class, which
+/// is below [`CLASSES`].
 pub(crate) struct Samples {
     pub(crate) features: Vec<Vec<i8>>,
     pub(crate) classes: Vec<u8>,
 }
 
-/// There are fewer classes than this.
+/// The number of classes: 16 colours and [`UNCHANGED`].
 pub(crate) const CLASSES: usize = 17;
 
-/// The class of what stays as it is; the others are colours.
+/// The class of samples that keep their colour; the other classes are colours.
 pub(crate) const UNCHANGED: u8 = 16;
 
-/// How deep a tree grows.
-const DEEPEST: usize = 14;
+/// The maximum depth of a tree.
+const MAX_DEPTH: usize = 14;
 
 #[derive(Debug)]
 enum Node {
@@ -35,21 +37,21 @@ enum Node {
     },
 }
 
-/// A tree.
+/// A learnt decision tree.
 #[derive(Debug)]
 pub(crate) struct Tree {
     root: Node,
 }
 
 impl Tree {
-    /// Learns from the samples with these numbers, by the features that are allowed.
+    /// Learns from the samples with the indices `chosen`, using only the `allowed` features.
     pub(crate) fn learn(samples: &Samples, chosen: &[u32], allowed: &[usize]) -> Self {
         Self {
-            root: grow(samples, chosen, allowed, DEEPEST),
+            root: grow(samples, chosen, allowed, MAX_DEPTH),
         }
     }
 
-    /// The class of a sample, whose features are asked for.
+    /// Returns the class of the sample whose features `feature` returns.
     pub(crate) fn classify(&self, feature: impl Fn(usize) -> i8) -> u8 {
         let mut node = &self.root;
         loop {
@@ -83,21 +85,23 @@ impl Tree {
         }
     }
 
-    /// The number of tests.
-    pub(crate) fn tests(&self) -> usize {
-        count(&self.root)
+    /// Returns the number of inner nodes.
+    pub(crate) fn splits(&self) -> usize {
+        count_splits(&self.root)
     }
 }
 
-fn count(node: &Node) -> usize {
+fn count_splits(node: &Node) -> usize {
     match node {
         Node::Leaf(_) => 0,
-        Node::Equal { yes, no, .. } | Node::AtMost { yes, no, .. } => 1 + count(yes) + count(no),
+        Node::Equal { yes, no, .. } | Node::AtMost { yes, no, .. } => {
+            1 + count_splits(yes) + count_splits(no)
+        }
     }
 }
 
-/// The best test so far: the entropy that remains, the feature, the value, and whether it asks for equality.
-type Test = (f64, usize, i8, bool);
+/// A split: the remaining entropy, the feature, the value, and whether it tests for equality.
+type Split = (f64, usize, i8, bool);
 
 fn grow(samples: &Samples, chosen: &[u32], allowed: &[usize], depth: usize) -> Node {
     let mut total = [0_u32; CLASSES];
@@ -111,7 +115,7 @@ fn grow(samples: &Samples, chosen: &[u32], allowed: &[usize], depth: usize) -> N
     if depth == 0 || total[usize::from(majority)] as usize == chosen.len() {
         return Node::Leaf(majority);
     }
-    let Some((_, feature, value, equal)) = best_test(samples, chosen, allowed, &total) else {
+    let Some((_, feature, value, equal)) = best_split(samples, chosen, allowed, &total) else {
         return Node::Leaf(majority);
     };
     let holds = |sample: &u32| {
@@ -142,13 +146,13 @@ fn grow(samples: &Samples, chosen: &[u32], allowed: &[usize], depth: usize) -> N
     }
 }
 
-fn best_test(
+fn best_split(
     samples: &Samples,
     chosen: &[u32],
     allowed: &[usize],
     total: &[u32; CLASSES],
-) -> Option<Test> {
-    // Counts of classes that are not there are never looked at.
+) -> Option<Split> {
+    // Only classes that occur are counted.
     let present: Vec<usize> = (0..CLASSES).filter(|&class| total[class] > 0).collect();
     let mut place = [0_usize; CLASSES];
     present
@@ -170,7 +174,7 @@ fn best_test(
             }
         })
         .collect();
-    let mut best: Option<Test> = None;
+    let mut best: Option<Split> = None;
     let mut counts = vec![0_u32; 256 * width];
     let mut sums = [0_u32; 256];
     let mut seen: Vec<u8> = Vec::with_capacity(256);
@@ -193,7 +197,7 @@ fn best_test(
             for (index, &value) in seen.iter().enumerate() {
                 let row = &counts[usize::from(value) * width..(usize::from(value) + 1) * width];
                 let mut offer = |part: &[u32], size: u32, equal: bool| {
-                    // What remains of the entropy, as size times bits; less is better.
+                    // The remaining entropy in bits, weighted by size; less is better.
                     let rest = chosen.len() as u32 - size;
                     let mut remaining = logs[size as usize] + logs[rest as usize];
                     for (&part, &all) in part.iter().zip(&total) {
@@ -229,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_learn_what_features_tell() {
+    fn tree_learns_classes_from_features() {
         // The class is whether the first feature is 2 or the second at most 1.
         let pairs: Vec<(i8, i8)> = (0..5)
             .flat_map(|one| (-2..4).map(move |other| (one, other)))
@@ -244,13 +248,13 @@ mod tests {
         };
         let all: Vec<u32> = (0..pairs.len() as u32).collect();
         let tree = Tree::learn(&samples, &all, &[0, 1]);
-        assert_eq!(tree.tests(), 2);
+        assert_eq!(tree.splits(), 2);
         for &(one, other) in &pairs {
             assert_eq!(
                 tree.classify(|feature| if feature == 0 { one } else { other }),
                 class((one, other))
             );
         }
-        assert_eq!(Tree::learn(&samples, &all, &[]).tests(), 0);
+        assert_eq!(Tree::learn(&samples, &all, &[]).splits(), 0);
     }
 }

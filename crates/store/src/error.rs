@@ -1,66 +1,70 @@
-//! Why something could not be stored or read.
+//! The error type of both stores.
 
 use rusqlite::ErrorCode;
 
-/// Why something could not be stored or read.
+/// An error of a [`Store`](crate::Store) or [`KeyStore`](crate::KeyStore).
+///
+/// There are three kinds: the database failed (`Full` to `Corrupt`), the log or the idempotency key
+/// has changed in the meantime (`Conflict`, `KeyUsed`), or a rule rejects the request (the others).
+/// After every error except [`CommitUnknown`](Self::CommitUnknown), nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// No room is left.
+    /// The disk or the database file has no space left.
     #[error("the database is full: {0}")]
     Full(String),
-    /// Nothing may be written.
+    /// The database does not accept writes.
     #[error("the database is read-only: {0}")]
     ReadOnly(String),
     /// The database cannot be reached, or failed in another way.
     #[error("the database failed: {0}")]
     Unavailable(String),
-    /// The connection was lost while a transaction was being committed, and nobody knows whether it was.
-    #[error("the database was lost in a commit: {0}")]
-    Unknown(String),
-    /// The database was made by a newer version of this software.
+    /// The connection was lost during a commit. The transaction may or may not have taken effect.
+    #[error("the connection was lost during a commit, which may or may not have succeeded: {0}")]
+    CommitUnknown(String),
+    /// The database was created by a newer version of this software.
     #[error(
-        "the database has schema version {found}, and this binary knows versions up to {known}: use a newer binary"
+        "the database has schema version {found}, but this binary supports versions up to {known}: use a newer binary"
     )]
     NewerSchema {
-        /// What the database says.
         found: i64,
-        /// What this binary knows.
+        /// The newest version that this binary supports.
         known: i64,
     },
-    /// The database is there, but not of the kind that is needed.
+    /// The address or the configuration of the database is unusable.
     #[error("the database cannot be used: {0}")]
     Unsuitable(String),
-    /// The file is a database of something else.
-    #[error("the file is a database, but not one of Rhae: choose another file")]
+    /// The file is an SQLite database of another application.
+    #[error("the file is a database of another application: choose another file")]
     Foreign,
-    /// A stored value has a form that was never written.
-    #[error("the database holds {0}, which was never written in this form")]
+    /// A stored value has a form that this software never writes.
+    #[error("the database is corrupt: it contains an invalid value ({0})")]
     Corrupt(String),
-    /// Another entry was appended meanwhile.
-    #[error("the play has gone on elsewhere: entry {0} is not the next of its log")]
+    /// The index is not the next of the log, usually because another request appended first.
+    #[error("the play has advanced in the meantime: entry {0} is not the next entry of its log")]
     Conflict(u32),
-    /// The card is closed, or there is none.
+    /// The card is closed or does not exist.
     #[error("the scorecard is not open")]
     CardNotOpen,
-    /// The card has a play of the environment and may have only one.
-    #[error("the environment has been played on this scorecard, and may be played once")]
+    /// The card already has a play of the environment, and only one is allowed.
+    #[error("the environment was already played on this scorecard and may be played only once")]
     PlayedBefore,
-    /// The owner has opened a card and may open only one.
-    #[error("a scorecard has been opened before, and only one may be opened")]
+    /// The owner has already opened a card, and only one is allowed.
+    #[error("a scorecard was already opened, and only one is allowed")]
     OpenedBefore,
-    /// A request with this idempotency key was carried out before.
-    #[error("the idempotency key has been used before")]
+    /// A request with this idempotency key was already executed.
+    #[error("the idempotency key was already used")]
     KeyUsed,
-    /// The owner has as many open cards as may be.
-    #[error("{0} scorecards are open, and no more may be")]
+    /// The owner has reached the limit of open cards.
+    #[error("{0} scorecards are open, which is the limit: close one first")]
     TooManyCards(u32),
-    /// The card has as many plays as may be.
-    #[error("the scorecard has {0} plays, and no more may be opened")]
+    /// The card has reached the limit of plays.
+    #[error("the scorecard has {0} plays, which is the limit: open another scorecard")]
     TooManyPlays(u32),
 }
 
 impl StoreError {
-    /// Whether the same call may succeed later, because the fault lies with the database and not with the call.
+    /// Returns whether the client may send the same request again. This is the case if the database
+    /// failed without writing, or if the log or the key has changed in the meantime.
     pub const fn is_retryable(&self) -> bool {
         matches!(
             self,
@@ -76,7 +80,7 @@ impl StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         if let rusqlite::Error::InvalidColumnType(_, column, _) = &error {
-            return Self::Corrupt(format!("a value in the column `{column}`"));
+            return Self::Corrupt(format!("column `{column}`"));
         }
         let kind = match error.sqlite_error_code() {
             Some(ErrorCode::ReadOnly) => Self::ReadOnly,
@@ -93,7 +97,7 @@ impl From<sqlx::Error> for StoreError {
             .as_database_error()
             .and_then(|error| error.code())
             .unwrap_or_default();
-        // Appendix A of PostgreSQL's manual: no room on the disk; a transaction, or a whole server, that is read-only.
+        // PostgreSQL error codes: 53100 is `disk_full`, 25006 is `read_only_sql_transaction`.
         let kind = match &*code {
             "53100" => Self::Full,
             "25006" => Self::ReadOnly,

@@ -1,15 +1,30 @@
-//! API keys as they are stored: a public id, the hash of the whole key, and what the key may do.
+//! Stored API keys: a public id, the hash of the key, and its permissions.
 //!
-//! **Invariant:** a key itself is never stored; who reads the database cannot use what is found there.
+//! **Invariant:** the key itself is never stored. A reader of the database cannot authenticate with
+//! what it contains.
 //!
-//! What this module deliberately does not know: how a key is made, and what its text looks like.
+//! This module does not know how a key is generated or what its text looks like.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Pending;
 
-/// The public part of a key, by which it is found and spoken of.
+/// The public part of an API key, which identifies it in lists and log messages. Its text form is
+/// 16 lower-case hexadecimal digits.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_store::KeyId;
+///
+/// let id: KeyId = "00000000000000ff".parse()?;
+/// assert_eq!(id, KeyId(255));
+/// assert_eq!(id.to_string(), "00000000000000ff");
+/// // Each id has exactly one text form.
+/// assert!("00000000000000FF".parse::<KeyId>().is_err());
+/// # Ok::<(), rhae_store::KeyIdError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub u64);
 
@@ -19,16 +34,17 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// The text is not the id of a key.
+/// The error returned when a text is not a valid [`KeyId`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not the id of a key: expected 16 digits from 0 to 9 and a to f")]
+#[error("`{0}` is not a key id: expected 16 hexadecimal digits (0-9, a-f)")]
 pub struct KeyIdError(String);
 
 impl FromStr for KeyId {
     type Err = KeyIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // The number's own parser would take a sign and upper case, and one id would have several texts.
+        // `from_str_radix` also accepts a sign and upper case, which would give one id several
+        // texts.
         let plain = text.len() == 16
             && text
                 .bytes()
@@ -42,22 +58,21 @@ impl FromStr for KeyId {
     }
 }
 
-/// Who may see an environment.
+/// The visibility of an environment: which keys may see and play it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GameSet {
-    /// Everybody who may use the server.
+    /// Visible to every key.
     Public,
-    /// Keys that were made for it.
+    /// Visible to keys with this set in their scopes.
     SemiPrivate,
-    /// Keys that were made for it; nobody outside the evaluation.
+    /// Visible to keys with this set in their scopes, which only the evaluation itself should have.
     Private,
 }
 
 impl GameSet {
-    /// All sets.
     pub const ALL: [Self; 3] = [Self::Public, Self::SemiPrivate, Self::Private];
 
-    /// The name in files and flags.
+    /// Returns the name used in the database and in flags.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -66,28 +81,25 @@ impl GameSet {
         }
     }
 
-    /// The set with this name.
+    /// Parses a [name](Self::name).
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.name() == name)
     }
 }
 
-/// A choice of sets.
+/// A set of [`GameSet`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GameSets(u8);
 
 impl GameSets {
-    /// Every set.
     pub const ALL: Self = Self(0b111);
-    /// Only what everybody may see.
     pub const PUBLIC: Self = Self(1);
 
-    /// Whether a set is chosen.
     pub const fn contains(self, set: GameSet) -> bool {
         self.0 & (1 << set as u8) != 0
     }
 
-    /// The chosen sets.
+    /// Iterates over the contained sets in the order of [`GameSet::ALL`].
     pub fn iter(self) -> impl Iterator<Item = GameSet> {
         GameSet::ALL
             .into_iter()
@@ -101,63 +113,97 @@ impl FromIterator<GameSet> for GameSets {
     }
 }
 
-/// What a key may do.
+/// The permissions of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scopes {
-    /// The environments that it may see.
+    /// The environments that the key may see.
     pub sets: GameSets,
-    /// Whether it may download sources of environments.
+    /// Whether the key may download the sources of environments.
     pub sources: bool,
-    /// Whether it may see every set and read everybody's scorecards.
+    /// Whether the key may see every set and read all scorecards.
     pub admin: bool,
-    /// Whether it is a visitor's, who has it in a browser and is held to stricter limits.
+    /// Whether the key belongs to a visitor. A visitor's key lives in a browser and has stricter
+    /// limits.
     pub visitor: bool,
 }
 
-/// What makes a key an invitation: with it one gets keys, and nothing else.
+/// Marks a key as an invitation, which can only be exchanged for new keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invitation {
-    /// How many keys it still gives.
+    /// The number of keys that can still be created with it.
     pub left: u32,
-    /// Until when, in milliseconds since 1970.
+    /// The expiry time, in milliseconds since 1970.
     pub until_ms: u64,
 }
 
-/// A stored key.
+/// A stored API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its public part.
     pub id: KeyId,
-    /// SHA-256 of the whole key.
+    /// SHA-256 of the complete key.
     pub hash: [u8; 32],
-    /// Whose it is, in the operator's words.
+    /// A description chosen by the operator, such as the holder's name.
     pub name: String,
-    /// What it may do.
     pub scopes: Scopes,
-    /// When it was made, in milliseconds since 1970.
+    /// The time of creation, in milliseconds since 1970.
     pub created_ms: u64,
-    /// When it was revoked, if it was.
+    /// The time of revocation, or `None` if the key is valid.
     pub revoked_ms: Option<u64>,
-    /// Present if it is an invitation.
+    /// `Some` if the key is an invitation.
     pub invitation: Option<Invitation>,
 }
 
-/// Where keys are kept.
+/// A database of API keys.
+///
+/// Changes are visible to all processes that share the database as soon as the call returns.
+///
+/// # Errors
+///
+/// Every method can fail with one of the database errors of [`StoreError`](crate::StoreError).
+///
+/// # Examples
+///
+/// ```
+/// use rhae_store::{GameSets, Key, KeyId, KeyStore, Scopes, SqliteOptions, SqliteStore};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let folder = tempfile::tempdir()?;
+/// let store =
+///     SqliteStore::open(&folder.path().join("rhae.db"), SqliteOptions::default()).await?;
+///
+/// let key = Key {
+///     id: KeyId(1),
+///     hash: [0; 32], // SHA-256 of the complete key
+///     name: "robotics lab".to_owned(),
+///     scopes: Scopes { sets: GameSets::PUBLIC, sources: false, admin: false, visitor: false },
+///     created_ms: 1_000,
+///     revoked_ms: None,
+///     invitation: None,
+/// };
+/// store.create_key(key).await?;
+/// assert!(store.revoke_key(KeyId(1), 2_000).await?);
+/// assert!(!store.revoke_key(KeyId(1), 3_000).await?, "it is revoked already");
+/// let stored = store.key(KeyId(1)).await?.expect("a revoked key stays in the database");
+/// assert_eq!(stored.revoked_ms, Some(2_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait KeyStore: Send + Sync {
-    /// Stores a new key.
+    /// Stores a new key. Fails if the id is taken.
     fn create_key(&self, key: Key) -> Pending<'_, ()>;
 
-    /// Stores a new key for which an invitation is used up by one, if that still gives any at this time; otherwise nothing happens and it
-    /// is `false`.
+    /// Stores a new key in exchange for one use of the invitation `id`. Returns `false`, without
+    /// any change, if the invitation is unknown, revoked, expired at `at_ms` or used up.
     fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool>;
 
-    /// The key with this id, revoked or not.
+    /// Returns the key with this id, revoked or not.
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>>;
 
-    /// All keys, oldest first.
+    /// Returns all keys, the oldest first.
     fn keys(&self) -> Pending<'_, Vec<Key>>;
 
-    /// Revokes a key for good; `false` if there is no such key or it was revoked before.
+    /// Revokes a key permanently. Returns `false` if the key does not exist or was revoked already.
     fn revoke_key(&self, id: KeyId, at_ms: u64) -> Pending<'_, bool>;
 }
 
@@ -166,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_has_one_text() {
+    fn key_id_has_exactly_one_text_form() {
         for id in [0, 7, u64::MAX] {
             assert_eq!(KeyId(id).to_string().parse(), Ok(KeyId(id)));
         }
@@ -183,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_what_was_chosen() {
+    fn game_sets_contain_the_collected_sets() {
         let some = GameSets::from_iter([GameSet::Private, GameSet::Public]);
         assert_eq!(
             some.iter().collect::<Vec<_>>(),

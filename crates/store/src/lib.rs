@@ -1,31 +1,121 @@
-//! What must survive: cards, plays and their action logs, and the keys of those who may use them.
+//! Durable storage for scorecards, plays with their action logs, and API keys.
 //!
-//! [`Store`] and [`KeyStore`] are all that a server asks of a database; [`SqliteStore`] is the implementation for one server with a file,
-//! [`PostgresStore`] the one for several servers that share a database.
-//! Frames are not stored: an entry of a log carries the hash of those it gave, and a replay gives them again.
+//! A server talks to its database through two traits: [`Store`] holds cards, plays and logs,
+//! [`KeyStore`] holds API keys. Two implementations pass the same tests:
 //!
-//! **Invariants:** what a call has answered with success is on disk. A log has no gaps and no entry twice: an entry is
-//! accepted only directly after the last. A closed card accepts nothing. Times and ids are passed in.
+//! | type | use |
+//! | --- | --- |
+//! | [`SqliteStore`] | one server with one database file |
+//! | [`PostgresStore`] | several servers that share one database |
 //!
-//! What this crate deliberately does not know: games, scores, HTTP.
+//! A [`Card`] (scorecard) belongs to an [`Owner`] and groups plays. A [`Play`] is one play of an
+//! environment: its log of [entries](rhae_protocol::Entry) starts with the opening RESET and grows
+//! by one entry per action. Frames are not stored. Each entry carries the hash of the frames that
+//! the action produced, and a replay of the log reproduces them. [`RunCounts`] holds the action
+//! counts that a scorecard shows; the store updates them together with the log.
+//!
+//! # Invariants
+//!
+//! - A call that returned `Ok` is on disk: it survives a crash of the process and of the machine.
+//! - A log has no gaps and no duplicates. An entry is accepted only directly after the last entry.
+//! - A closed card accepts no plays and no entries.
+//! - An [`IdempotencyKey`] is written in the same transaction as the change that it protects.
+//! - The counts of a play change in the same transaction as its log.
+//! - Callers pass in ids and times; this crate generates no ids and reads no clock.
+//!   [`PostgresStore`] replaces the times by the database's own, because the clocks of several
+//!   servers may differ.
+//!
+//! This crate knows nothing about game rules, scores or HTTP.
+//!
+//! # Examples
+//!
+//! Open a card, start a play on it, and append an action:
+//!
+//! ```
+//! use rhae_engine::{Action, PlayState};
+//! use rhae_protocol::{Details, Entry, ResetRule};
+//! use rhae_store::{CardId, NewCard, NewPlay, Owner, PlayId, SqliteOptions, SqliteStore, Store};
+//! use uuid::Uuid;
+//!
+//! fn entry(action: Action) -> Entry {
+//!     Entry {
+//!         action,
+//!         hash: 0, // the hash of the frames that the action produced
+//!         frames: None,
+//!         state: PlayState::NotFinished,
+//!         levels_completed: 0,
+//!         full_reset: action == Action::Reset,
+//!         counted: action != Action::Reset,
+//!         changed: Some(true),
+//!         details: Details::default(),
+//!     }
+//! }
+//!
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let folder = tempfile::tempdir()?;
+//! let store =
+//!     SqliteStore::open(&folder.path().join("rhae.db"), SqliteOptions::default()).await?;
+//!
+//! let card_id = CardId(Uuid::from_u128(1));
+//! store
+//!     .open_card(NewCard {
+//!         id: card_id,
+//!         owner: Owner([7; 32]),
+//!         tags: vec!["example".to_owned()],
+//!         source_url: None,
+//!         opaque: None,
+//!         competition: false,
+//!         games: Vec::new(),
+//!         only_one: false,
+//!         max_open: None,
+//!         lasting: false,
+//!         opened_ms: 1_000,
+//!     })
+//!     .await?;
+//! let card = store.card(card_id).await?.expect("the card was just opened");
+//!
+//! let play = store
+//!     .open_play(NewPlay {
+//!         id: PlayId(Uuid::from_u128(2)),
+//!         card: card.key,
+//!         game_id: "ab12-v1".parse()?,
+//!         seed: 0,
+//!         rule: ResetRule::Official,
+//!         win_levels: 3,
+//!         only_one: false,
+//!         max_plays: None,
+//!         opening: entry(Action::Reset),
+//!         at_ms: 2_000,
+//!     })
+//!     .await?;
+//!
+//! // Entry 0 is the opening RESET, so the first action has index 1.
+//! store.append(play, card.key, 1, entry(Action::Action1), 3_000).await?;
+//! assert_eq!(store.log(play).await?.len(), 2);
+//! assert_eq!(store.runs(play).await?[0].actions(), 1);
+//! store.close().await;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
+mod idempotency;
 mod keys;
 mod model;
-mod once;
+mod play_cache;
 mod postgres;
-mod remembered;
 mod sqlite;
 mod store;
 mod summary;
 
 pub use error::StoreError;
+pub use idempotency::{CompletedRequest, IdempotencyKey, RequestOutcome};
 pub use keys::{GameSet, GameSets, Invitation, Key, KeyId, KeyIdError, KeyStore, Scopes};
 pub use model::{
-    Card, CardId, CardKey, Logged, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey,
-    Snapshot, Stale, Summed, Timed,
+    Card, CardId, CardKey, LogEntry, NewCard, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey,
+    PlayLog, PlayRuns, Snapshot, StaleCutoffs,
 };
-pub use once::{Kept, Once, Outcome};
 pub use postgres::{PostgresAddress, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Pending, Store};

@@ -1,10 +1,10 @@
-//! What is stored: cards, plays and the entries of their logs.
+//! The stored records: cards, plays and the entries of their logs.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rhae_engine::{GameId, PlayState};
-use rhae_protocol::{Entry, PlayOutcome, ResetRule};
+use rhae_protocol::{Entry, ResetRule, RunOutcome};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -31,196 +31,184 @@ macro_rules! id {
 }
 
 id! {
-    /// A card's public id.
+    /// The public id of a card, as the REST API shows it.
     CardId
 }
 id! {
-    /// A play's public id: the `guid` of the REST API.
+    /// The public id of a play: the `guid` of the REST API.
     PlayId
 }
 
-/// A card's place in the database.
+/// The primary key of a card. It is valid only within one database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CardKey(pub i64);
 
-/// A play's place in the database.
+/// The primary key of a play. It is valid only within one database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlayKey(pub i64);
 
-/// Who opened a card: the hash of an API key, never the key.
+/// Identifies who opened a card: the hash of an API key, never the key itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Owner(pub [u8; 32]);
 
-/// A card to be opened.
+/// The parameters of a card to be opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewCard {
-    /// Its id.
     pub id: CardId,
-    /// Who opens it.
     pub owner: Owner,
-    /// What the author filed it under.
+    /// Labels that the client chose for its own use.
     pub tags: Vec<String>,
-    /// Where the agent's source is found.
+    /// The address of the agent's source code.
     pub source_url: Option<String>,
-    /// Anything the author added.
+    /// Arbitrary JSON that the client attached. The store returns it unchanged.
     pub opaque: Option<Value>,
     /// Whether the rules of competitions apply.
     pub competition: bool,
-    /// Environments that count on the card even if they were not played, as in competitions.
+    /// Environments that count on the card even if they are not played, as in competitions.
     pub games: Vec<GameId>,
-    /// Whether it is refused if the owner has ever opened another.
+    /// Rejects the card if the owner has ever opened another one, open or closed.
     pub only_one: bool,
-    /// It is refused if the owner has so many open cards.
-    pub most_open: Option<u32>,
-    /// Whether the clock never closes it, as a visitor's, who may come back tomorrow.
+    /// Rejects the card if the owner already has this many open cards. `None` means no limit.
+    pub max_open: Option<u32>,
+    /// Exempts the card from [`Store::close_stale`](crate::Store::close_stale). Cards of visitors
+    /// in a browser are exempt, because they may return after days.
     pub lasting: bool,
-    /// When it is opened, in milliseconds since 1970.
+    /// The time of opening, in milliseconds since 1970.
     pub opened_ms: u64,
 }
 
 /// A stored card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    /// Its place in the database.
     pub key: CardKey,
-    /// Its id.
     pub id: CardId,
-    /// Who opened it.
     pub owner: Owner,
-    /// What the author filed it under.
+    /// Labels that the client chose for its own use.
     pub tags: Vec<String>,
-    /// Where the agent's source is found.
+    /// The address of the agent's source code.
     pub source_url: Option<String>,
-    /// Anything the author added.
+    /// Arbitrary JSON that the client attached.
     pub opaque: Option<Value>,
     /// Whether the rules of competitions apply.
     pub competition: bool,
-    /// Environments that count on the card even if they were not played, as in competitions.
+    /// Environments that count on the card even if they are not played, as in competitions.
     pub games: Vec<GameId>,
-    /// When it was opened.
     pub opened_ms: u64,
-    /// When it was last used, to the second.
+    /// The time of the last use, to the second.
     pub used_ms: u64,
-    /// When it was closed, if it was.
+    /// The time of closing, or `None` while the card is open.
     pub closed_ms: Option<u64>,
 }
 
-/// Which open cards are closed by the clock.
+/// Selects the open cards that [`Store::close_stale`](crate::Store::close_stale) closes: those that
+/// meet either condition. All times are milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stale {
-    /// Those that were last used before this time.
+pub struct StaleCutoffs {
+    /// Closes cards that were last used before this time.
     pub used_before_ms: u64,
-    /// Those that were opened before this time.
+    /// Closes cards that were opened before this time.
     pub opened_before_ms: u64,
-    /// The time at which they are closed.
+    /// The current time, which becomes the closing time of the cards.
     pub now_ms: u64,
 }
 
-/// A play to be opened, with the entry of its opening RESET.
+/// The parameters of a play to be opened, with the entry of its opening RESET.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPlay {
-    /// Its id.
     pub id: PlayId,
-    /// The card that it counts on.
+    /// The card that the play counts on.
     pub card: CardKey,
     /// The environment with its version.
     pub game_id: GameId,
-    /// The environment's seed.
+    /// The seed that the environment was created with.
     pub seed: u64,
-    /// What RESET may do.
+    /// What RESET may do in this play.
     pub rule: ResetRule,
-    /// How many levels there are.
+    /// The number of levels to complete for a win.
     pub win_levels: u8,
-    /// Whether it is refused if the card has a play of the environment, in whatever version.
+    /// Rejects the play if the card has a play of the same environment in any version.
     pub only_one: bool,
-    /// It is refused if the card has so many plays.
-    pub most_plays: Option<u32>,
-    /// The opening RESET.
+    /// Rejects the play if the card already has this many plays. `None` means no limit.
+    pub max_plays: Option<u32>,
+    /// The opening RESET, which becomes entry 0 of the log.
     pub opening: Entry,
-    /// When it is opened, in milliseconds since 1970.
+    /// The time of opening, in milliseconds since 1970.
     pub at_ms: u64,
 }
 
 /// A stored play without its log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Play {
-    /// Its place in the database.
     pub key: PlayKey,
-    /// Its id.
     pub id: PlayId,
-    /// The card that it counts on.
+    /// The card that the play counts on.
     pub card: CardKey,
-    /// Who opened the card.
+    /// The owner of the card.
     pub owner: Owner,
     /// The environment with its version.
     pub game_id: GameId,
-    /// The environment's seed.
+    /// The seed that the environment was created with.
     pub seed: u64,
-    /// What RESET may do.
+    /// What RESET may do in this play.
     pub rule: ResetRule,
-    /// How many levels there are.
+    /// The number of levels to complete for a win.
     pub win_levels: u8,
 }
 
-/// A play with the entries of its log.
+/// A play with all entries of its log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Logged {
-    /// The play.
+pub struct PlayLog {
     pub play: Play,
-    /// Its entries from the opening RESET on.
+    /// The entries, starting with the opening RESET.
     pub entries: Vec<Entry>,
 }
 
-/// An entry of a log with its place and time.
+/// An entry of a log with its index and time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timed {
-    /// Which entry of the log it is, from 0.
+pub struct LogEntry {
+    /// The position in the log; 0 is the opening RESET.
     pub index: u32,
-    /// The entry.
     pub entry: Entry,
-    /// When it was appended, in milliseconds since 1970.
+    /// The time of the append, in milliseconds since 1970.
     pub at_ms: u64,
 }
 
-/// A play with its counts.
+/// A play with the counts of its runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summed {
-    /// The play.
+pub struct PlayRuns {
     pub play: Play,
-    /// Its runs.
-    pub runs: Vec<PlayOutcome>,
+    /// One outcome per run. A full reset starts a new run.
+    pub runs: Vec<RunOutcome>,
 }
 
-/// A play and where it stands.
+/// A play with a summary of its current state, as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayFacts {
-    /// The play.
     pub play: Play,
-    /// The card that it counts on.
+    /// The public id of the card that the play counts on.
     pub card: CardId,
-    /// Whether the card is of a competition.
+    /// Whether the rules of competitions apply to the card.
     pub competition: bool,
-    /// When the card was closed, if it was.
+    /// The time at which the card was closed, or `None` while it is open.
     pub closed_ms: Option<u64>,
-    /// When the play was opened.
+    /// The time at which the play was opened.
     pub opened_ms: u64,
-    /// When its last entry was appended.
+    /// The time of the last entry.
     pub last_ms: u64,
-    /// How many entries its log has.
+    /// The length of the log.
     pub entries: u32,
-    /// Where it stands.
+    /// The state after the last entry.
     pub state: PlayState,
-    /// Levels completed.
     pub levels_completed: u8,
-    /// Actions over all runs.
+    /// The number of counted actions over all runs.
     pub actions: u64,
 }
 
-/// A play in between, as bytes that only those who made them understand.
+/// The state of a play after some of its entries, as bytes that only the code that wrote them can
+/// read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// How many entries of the log led to it.
+    /// The number of log entries that led to this state.
     pub entries: u32,
-    /// The bytes.
     pub bytes: Vec<u8>,
 }

@@ -1,12 +1,15 @@
-//! PostgreSQL: several servers share one database, and each request may land on any of them.
+//! PostgreSQL: several servers share one database, and each request may reach any of them.
 //!
-//! Entries go through one writer per server, which puts all that wait into one transaction; everything else is a transaction of its own on
-//! a pooled connection. What decides is in the database: a play's row has the length of its log, and an entry is accepted only if it says so.
+//! Each server has one writer, which appends all pending entries in one transaction. Every other
+//! operation runs in a separate transaction on a pooled connection. The database decides which
+//! append wins: the row of a play holds the length of its log, and an entry is accepted only if its
+//! index equals that length.
 //!
-//! **Invariant:** no two transactions wait for each other. Rows are locked in one order: cards by key, plays by key, idempotency keys
-//! by name. Notes of use are never waited for.
+//! **Invariant:** transactions never deadlock. Rows are locked in one order: cards by key, plays by
+//! key, idempotency keys by name. Updates of a card's time of last use skip locked rows.
 //!
-//! **Invariant:** times are the database's, so that the clocks of servers need not agree; the times that callers pass are not used.
+//! **Invariant:** times come from the database, so the clocks of the servers need not agree. The
+//! times that callers pass are ignored.
 
 mod cards;
 mod counts;
@@ -31,23 +34,30 @@ use tokio::task::JoinHandle;
 
 use crate::postgres::writer::{Append, Job};
 use crate::{
-    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts,
-    PlayId, PlayKey, RunCounts, Snapshot, Stale, Store, StoreError, Summed, Timed,
+    Card, CardId, CardKey, CompletedRequest, IdempotencyKey, LogEntry, NewCard, NewPlay, Owner,
+    Pending, Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot,
+    StaleCutoffs, Store, StoreError,
 };
 
 pub use session::PostgresAddress;
 
-/// Connections of a server besides the writer's. One of them listens.
+/// Connections per server in addition to the writer's. One of them receives notifications.
 const CONNECTIONS: u32 = 9;
-/// How long a call waits for a connection.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Announcements that wait for a slow listener.
-const ANNOUNCEMENTS: usize = 4096;
+/// How long a call waits for a free connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The number of notifications buffered for a slow subscriber, who misses older ones.
+const NOTIFICATIONS: usize = 4096;
 
-/// A database that several servers share.
+/// A [`Store`] and [`KeyStore`](crate::KeyStore) in a PostgreSQL database that several servers may
+/// share.
+///
+/// All tables are in the schema `rhae`. [`Store::subscribe`] reports the changes of all servers
+/// through `LISTEN` and `NOTIFY`.
+///
+/// Call [`close`](Self::close) before the process exits to wait for pending writes.
 pub struct PostgresStore {
     pool: PgPool,
-    orders: Sender<Job>,
+    jobs: Sender<Job>,
     writer: JoinHandle<()>,
     listener: JoinHandle<()>,
     commits: Arc<AtomicU64>,
@@ -55,31 +65,37 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects and brings the schema up to date.
+    /// Connects to the database and migrates its schema.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] if the database cannot be reached;
+    /// [`StoreError::NewerSchema`] if a newer version of this software migrated it;
+    /// [`StoreError::Unsuitable`] if its encoding is not UTF-8.
     pub async fn open(address: &PostgresAddress) -> Result<Self, StoreError> {
         let mut connection = address.connect().await?;
         schema::prepare(&mut connection).await?;
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
-            .acquire_timeout(PATIENCE)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .after_connect(|connection, _| Box::pin(session::prepare(connection)))
             .connect_lazy_with(address.options());
         let commits = Arc::new(AtomicU64::new(0));
-        let (orders, queue) = writer::queue();
+        let (jobs, queue) = writer::queue();
         let writer = tokio::spawn(writer::run(
             address.clone(),
             connection,
             queue,
             Arc::clone(&commits),
         ));
-        let (advanced, _) = broadcast::channel(ANNOUNCEMENTS);
+        let (advanced, _) = broadcast::channel(NOTIFICATIONS);
         let listener = tokio::spawn(listener::run(
-            listener::begin(&pool).await?,
+            listener::connect(&pool).await?,
             advanced.clone(),
         ));
         Ok(Self {
             pool,
-            orders,
+            jobs,
             writer,
             listener,
             commits,
@@ -87,10 +103,10 @@ impl PostgresStore {
         })
     }
 
-    /// Finishes what is queued and closes all connections.
+    /// Waits for pending writes and closes all connections.
     pub async fn close(self) {
-        drop(self.orders);
-        // A writer that panicked has answered nobody with success since.
+        drop(self.jobs);
+        // If the writer panicked, no write has succeeded since, so there is nothing to report.
         let _ = self.writer.await;
         self.listener.abort();
         let _ = self.listener.await;
@@ -99,8 +115,12 @@ impl PostgresStore {
 }
 
 impl Store for PostgresStore {
-    fn open_card_once(&self, card: NewCard, once: Option<Once>) -> Pending<'_, ()> {
-        Box::pin(async move { cards::open(&self.pool, &card, once.as_ref()).await })
+    fn open_card_idempotent(
+        &self,
+        card: NewCard,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Pending<'_, ()> {
+        Box::pin(async move { cards::open(&self.pool, &card, idempotency_key.as_ref()).await })
     }
 
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>> {
@@ -115,42 +135,46 @@ impl Store for PostgresStore {
         Box::pin(cards::close(&self.pool, card))
     }
 
-    fn close_stale(&self, stale: Stale) -> Pending<'_, Vec<CardId>> {
-        Box::pin(cards::close_stale(&self.pool, stale))
+    fn close_stale(&self, cutoffs: StaleCutoffs) -> Pending<'_, Vec<CardId>> {
+        Box::pin(cards::close_stale(&self.pool, cutoffs))
     }
 
-    fn resume(&self, _at_ms: u64) -> Pending<'_, ()> {
-        Box::pin(cards::resume(&self.pool))
+    fn restart_idle_timers(&self, _at_ms: u64) -> Pending<'_, ()> {
+        Box::pin(cards::restart_idle_timers(&self.pool))
     }
 
-    fn open_play_once(&self, play: NewPlay, once: Option<Once>) -> Pending<'_, PlayKey> {
-        Box::pin(plays::open(&self.pool, play, once))
+    fn open_play_idempotent(
+        &self,
+        play: NewPlay,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Pending<'_, PlayKey> {
+        Box::pin(plays::open(&self.pool, play, idempotency_key))
     }
 
     fn play(&self, id: PlayId) -> Pending<'_, Option<Play>> {
         Box::pin(plays::find(&self.pool, id))
     }
 
-    fn append_once(
+    fn append_idempotent(
         &self,
         play: PlayKey,
         card: CardKey,
         index: u32,
         entry: Entry,
         _at_ms: u64,
-        once: Option<Once>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Pending<'_, ()> {
         Box::pin(async move {
-            let gone = || StoreError::Unavailable("the writer has ended".to_owned());
-            let (job, answer) = Job::new(Append {
+            let stopped = || StoreError::Unavailable("the writer has stopped".to_owned());
+            let (job, reply) = Job::new(Append {
                 play,
                 card,
                 index,
                 entry,
-                once,
+                idempotency_key,
             });
-            self.orders.send(job).await.map_err(|_| gone())?;
-            answer.await.map_err(|_| gone())?
+            self.jobs.send(job).await.map_err(|_| stopped())?;
+            reply.await.map_err(|_| stopped())?
         })
     }
 
@@ -158,35 +182,39 @@ impl Store for PostgresStore {
         Box::pin(plays::log(&self.pool, play))
     }
 
-    fn card_log(&self, card: CardKey) -> Pending<'_, Vec<Logged>> {
+    fn card_log(&self, card: CardKey) -> Pending<'_, Vec<PlayLog>> {
         Box::pin(plays::card_log(&self.pool, card))
     }
 
-    fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>> {
-        Box::pin(requests::recall(&self.pool, owner, key))
+    fn completed_request<'a>(
+        &'a self,
+        owner: Owner,
+        key: &'a str,
+    ) -> Pending<'a, Option<CompletedRequest>> {
+        Box::pin(requests::completed_request(&self.pool, owner, key))
     }
 
-    fn forget(&self, age_ms: u64, _now_ms: u64) -> Pending<'_, u64> {
-        Box::pin(requests::forget(&self.pool, age_ms))
+    fn delete_idempotency_keys(&self, age_ms: u64, _now_ms: u64) -> Pending<'_, u64> {
+        Box::pin(requests::delete_old(&self.pool, age_ms))
     }
 
     fn head(&self, play: PlayKey) -> Pending<'_, u32> {
         Box::pin(plays::head(&self.pool, play))
     }
 
-    fn advanced(&self) -> broadcast::Receiver<PlayId> {
+    fn subscribe(&self) -> broadcast::Receiver<PlayId> {
         self.advanced.subscribe()
     }
 
-    fn log_from(&self, play: PlayKey, from: u32, most: u32) -> Pending<'_, Vec<Timed>> {
-        Box::pin(plays::log_from(&self.pool, play, from, most))
+    fn log_from(&self, play: PlayKey, from: u32, limit: u32) -> Pending<'_, Vec<LogEntry>> {
+        Box::pin(plays::log_from(&self.pool, play, from, limit))
     }
 
     fn runs(&self, play: PlayKey) -> Pending<'_, Vec<RunCounts>> {
         Box::pin(plays::runs(&self.pool, play))
     }
 
-    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<Summed>> {
+    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<PlayRuns>> {
         Box::pin(plays::card_runs(&self.pool, card))
     }
 
@@ -194,39 +222,39 @@ impl Store for PostgresStore {
         Box::pin(plays::facts(&self.pool, id))
     }
 
-    fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>> {
-        Box::pin(plays::of_owner(&self.pool, owner, most))
+    fn owner_plays(&self, owner: Owner, limit: u32) -> Pending<'_, Vec<PlayFacts>> {
+        Box::pin(plays::of_owner(&self.pool, owner, limit))
     }
 
-    fn plays_under_way(
+    fn active_plays(
         &self,
         owner: Option<Owner>,
         age_ms: u64,
         _now_ms: u64,
-        most: u32,
+        limit: u32,
     ) -> Pending<'_, Vec<PlayFacts>> {
-        Box::pin(plays::under_way(&self.pool, owner, age_ms, most))
+        Box::pin(plays::active(&self.pool, owner, age_ms, limit))
     }
 
     fn cards_before(
         &self,
         owner: Option<Owner>,
         before: Option<CardKey>,
-        most: u32,
+        limit: u32,
     ) -> Pending<'_, Vec<Card>> {
-        Box::pin(cards::before(&self.pool, owner, before, most))
+        Box::pin(cards::before(&self.pool, owner, before, limit))
     }
 
-    fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>> {
-        Box::pin(plays::after(&self.pool, play, most))
+    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<Play>> {
+        Box::pin(plays::after(&self.pool, play, limit))
     }
 
     fn play_count(&self) -> Pending<'_, u64> {
         Box::pin(plays::count(&self.pool))
     }
 
-    fn keep_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()> {
-        Box::pin(async move { plays::keep_snapshot(&self.pool, play, &snapshot).await })
+    fn save_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()> {
+        Box::pin(async move { plays::save_snapshot(&self.pool, play, &snapshot).await })
     }
 
     fn snapshots(&self, play: PlayKey) -> Pending<'_, Vec<Snapshot>> {

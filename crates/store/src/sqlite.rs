@@ -1,6 +1,7 @@
 //! SQLite: one file, one writer, several readers.
 //!
-//! WAL with `synchronous=FULL`: a commit is on disk before it is answered, and readers never wait for the writer.
+//! The database is in WAL mode with `synchronous=FULL`: a commit is on disk before the caller gets
+//! its result, and readers never wait for the writer.
 
 mod counts;
 mod keys;
@@ -25,45 +26,54 @@ use tokio::sync::mpsc::Sender;
 use tokio::task::spawn_blocking;
 
 use crate::sqlite::readers::{Readers, first, number};
-use crate::sqlite::writer::{Append, Done, Job, Order};
+use crate::sqlite::writer::{Append, Command, Job, Output};
 use crate::{
-    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Pending, Play, PlayFacts,
-    PlayId, PlayKey, RunCounts, Snapshot, Stale, Store, StoreError, Summed, Timed,
+    Card, CardId, CardKey, CompletedRequest, IdempotencyKey, LogEntry, NewCard, NewPlay, Owner,
+    Pending, Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot,
+    StaleCutoffs, Store, StoreError,
 };
 
-/// How long one process waits for another that holds the file.
+/// How long a process waits for another process that has locked the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Prepared statements of a connection: more than there are different ones.
-const STATEMENTS: usize = 64;
-/// Announcements that wait for a slow listener, who then misses some.
-const ANNOUNCEMENTS: usize = 4096;
+/// The capacity of a connection's statement cache: more than there are distinct statements.
+const STATEMENT_CACHE: usize = 64;
+/// The number of notifications buffered for a slow subscriber, who misses older ones.
+const NOTIFICATIONS: usize = 4096;
 
-/// The index of the next entry of a play's log.
+/// Selects the index of the next entry of a play's log.
 const HEAD: &str = "SELECT coalesce(max(entry) + 1, 0) FROM log WHERE play = ?1";
 
-/// How to open a file.
+/// Options for [`SqliteStore::open`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SqliteOptions {
-    /// Whether nothing is to be written; the file must exist.
+    /// Rejects all writes. The file must exist and have the current schema.
     pub read_only: bool,
-    /// The most pages of 4,096 bytes that the file may grow to; unbounded if absent.
+    /// The maximum size of the file in pages of 4,096 bytes. `None` means no limit.
     pub max_pages: Option<u32>,
 }
 
-/// A database in a file.
+/// A [`Store`] and [`KeyStore`](crate::KeyStore) in one SQLite file.
+///
+/// One thread executes all writes. It takes every pending write, executes them in one transaction,
+/// commits, and then completes the callers' futures, so throughput grows with the number of
+/// concurrent callers. Reads use a few connections of their own and run in parallel.
+///
+/// Several processes may open the same file, for example a server and a command-line tool.
+/// [`Store::subscribe`] reports only the changes of this process.
+///
+/// Call [`close`](Self::close) before the process exits to wait for pending writes.
 pub struct SqliteStore {
     readers: Readers,
-    orders: Sender<Job>,
+    jobs: Sender<Job>,
     writer: JoinHandle<()>,
     commits: Arc<AtomicU64>,
     advanced: broadcast::Sender<PlayId>,
 }
 
-/// What a connection may do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Read,
-    /// The file is made if it is missing.
+    /// Creates the file if it does not exist.
     Write,
 }
 
@@ -72,17 +82,18 @@ fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
         Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
         Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
     };
-    // A connection is used by one thread at a time, so that it needs no lock of its own.
+    // Only one thread uses a connection at a time, so SQLite's own mutex is not needed.
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Otherwise SQLite plans a prepared statement anew whenever values are bound that it might use for a better plan.
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    // The query planner stability guarantee. Without it SQLite prepares a cached statement again
+    // whenever the bound values might allow a better plan.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")?;
     Ok(connection)
 }
 
-/// The connection that writes, with the schema up to date.
+/// Opens the writer's connection and migrates the schema.
 fn connect_writer(path: &Path, options: SqliteOptions) -> Result<Connection, StoreError> {
     let mut connection = connect(
         path,
@@ -103,50 +114,58 @@ fn connect_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Sto
 }
 
 impl SqliteStore {
-    /// Opens a file, makes it if it is missing, and brings its schema up to date.
+    /// Opens a database file, creates it if it does not exist, and migrates its schema.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NewerSchema`] if a newer version of this software wrote the file;
+    /// [`StoreError::Foreign`] if it is a database of another application;
+    /// [`StoreError::ReadOnly`] if the file needs a migration but `read_only` is set;
+    /// [`StoreError::Unavailable`] if the file cannot be opened or is not a database. A rejected
+    /// file is left unchanged.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let failed = |reason: &str| StoreError::Unavailable(reason.to_owned());
-        let readers = Readers::of(path);
+        let readers = Readers::new(path);
         let path = path.to_owned();
         let opening = spawn_blocking(move || connect_writer(&path, options));
         let connection = opening
             .await
-            .map_err(|_| failed("opening it was broken off"))??;
+            .map_err(|_| failed("opening the file was cancelled"))??;
         let commits = Arc::new(AtomicU64::new(0));
-        let (orders, queue) = writer::queue();
-        let advanced = broadcast::Sender::new(ANNOUNCEMENTS);
+        let (jobs, queue) = writer::queue();
+        let advanced = broadcast::Sender::new(NOTIFICATIONS);
         let (counted, announced) = (Arc::clone(&commits), advanced.clone());
         let thread = std::thread::Builder::new().name("store-writer".to_owned());
         let writer = thread.spawn(move || writer::run(connection, queue, &counted, &announced));
         let writer = writer
-            .map_err(|error| failed(&format!("there is no thread for its writer: {error}")))?;
+            .map_err(|error| failed(&format!("could not start the writer thread: {error}")))?;
         Ok(Self {
             readers,
-            orders,
+            jobs,
             writer,
             commits,
             advanced,
         })
     }
 
-    /// Finishes what is queued and closes the file.
+    /// Waits for pending writes and closes the file.
     pub async fn close(self) {
-        drop(self.orders);
-        // A writer that panicked has answered nobody with success since.
+        drop(self.jobs);
+        // If the writer panicked, no write has succeeded since, so there is nothing to report.
         let _ = spawn_blocking(move || self.writer.join()).await;
         self.readers.close().await;
     }
 
-    /// Gives an order to the writer and waits for its commit.
-    async fn write(&self, order: Order) -> Result<Done, StoreError> {
-        let gone = || StoreError::Unavailable("the writer has ended".to_owned());
-        let (job, answer) = Job::new(order);
-        self.orders.send(job).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+    /// Sends a command to the writer and waits for its commit.
+    async fn write(&self, command: Command) -> Result<Output, StoreError> {
+        let stopped = || StoreError::Unavailable("the writer thread has stopped".to_owned());
+        let (job, reply) = Job::new(command);
+        self.jobs.send(job).await.map_err(|_| stopped())?;
+        reply.await.map_err(|_| stopped())?
     }
 
-    fn order(&self, order: Order) -> Pending<'_, ()> {
-        Box::pin(async move { self.write(order).await.map(|_| ()) })
+    fn execute(&self, command: Command) -> Pending<'_, ()> {
+        Box::pin(async move { self.write(command).await.map(|_| ()) })
     }
 
     fn read<T, F>(&self, work: F) -> Pending<'_, T>
@@ -159,14 +178,18 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn open_card_once(&self, card: NewCard, once: Option<Once>) -> Pending<'_, ()> {
-        self.order(Order::OpenCard(card, once))
+    fn open_card_idempotent(
+        &self,
+        card: NewCard,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Pending<'_, ()> {
+        self.execute(Command::OpenCard(card, idempotency_key))
     }
 
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>> {
-        self.read(move |file| {
+        self.read(move |connection| {
             first(
-                file,
+                connection,
                 "SELECT * FROM cards WHERE id = ?1",
                 [id.0.as_bytes()],
                 rows::card,
@@ -175,31 +198,40 @@ impl Store for SqliteStore {
     }
 
     fn touch_card(&self, card: CardKey, at_ms: u64) -> Pending<'_, ()> {
-        self.order(Order::TouchCard { card, at_ms })
+        self.execute(Command::TouchCard { card, at_ms })
     }
 
     fn close_card(&self, card: CardKey, at_ms: u64) -> Pending<'_, ()> {
-        self.order(Order::CloseCard { card, at_ms })
+        self.execute(Command::CloseCard { card, at_ms })
     }
 
-    fn close_stale(&self, stale: Stale) -> Pending<'_, Vec<CardId>> {
+    fn close_stale(&self, cutoffs: StaleCutoffs) -> Pending<'_, Vec<CardId>> {
         Box::pin(async move {
-            match self.write(Order::CloseStale(stale)).await? {
-                Done::Cards(ids) => Ok(ids),
-                Done::Nothing | Done::Play(_) | Done::Count(_) | Done::Key(_) => Ok(Vec::new()),
+            match self.write(Command::CloseStale(cutoffs)).await? {
+                Output::Cards(ids) => Ok(ids),
+                Output::Nothing | Output::Play(_) | Output::Count(_) | Output::Key(_) => {
+                    Ok(Vec::new())
+                }
             }
         })
     }
 
-    fn resume(&self, at_ms: u64) -> Pending<'_, ()> {
-        self.order(Order::Resume { at_ms })
+    fn restart_idle_timers(&self, at_ms: u64) -> Pending<'_, ()> {
+        self.execute(Command::RestartIdleTimers { at_ms })
     }
 
-    fn open_play_once(&self, play: NewPlay, once: Option<Once>) -> Pending<'_, PlayKey> {
+    fn open_play_idempotent(
+        &self,
+        play: NewPlay,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Pending<'_, PlayKey> {
         Box::pin(async move {
-            match self.write(Order::OpenPlay(Box::new(play), once)).await? {
-                Done::Play(key) => Ok(key),
-                Done::Nothing | Done::Cards(_) | Done::Count(_) | Done::Key(_) => {
+            match self
+                .write(Command::OpenPlay(Box::new(play), idempotency_key))
+                .await?
+            {
+                Output::Play(key) => Ok(key),
+                Output::Nothing | Output::Cards(_) | Output::Count(_) | Output::Key(_) => {
                     Err(StoreError::Corrupt("a play without a key".to_owned()))
                 }
             }
@@ -207,9 +239,9 @@ impl Store for SqliteStore {
     }
 
     fn play(&self, id: PlayId) -> Pending<'_, Option<Play>> {
-        self.read(move |file| {
+        self.read(move |connection| {
             first(
-                file,
+                connection,
                 &format!("{} WHERE plays.id = ?1", plays::PLAYS),
                 [id.0.as_bytes()],
                 rows::play,
@@ -217,120 +249,135 @@ impl Store for SqliteStore {
         })
     }
 
-    fn append_once(
+    fn append_idempotent(
         &self,
         play: PlayKey,
         card: CardKey,
         index: u32,
         entry: Entry,
         at_ms: u64,
-        once: Option<Once>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Pending<'_, ()> {
-        self.order(Order::Append(Append {
+        self.execute(Command::Append(Append {
             play,
             card,
             index,
             entry,
             at_ms,
-            once,
+            idempotency_key,
         }))
     }
 
-    fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>> {
+    fn completed_request<'a>(
+        &'a self,
+        owner: Owner,
+        key: &'a str,
+    ) -> Pending<'a, Option<CompletedRequest>> {
         let statement = "SELECT digest, requests.card, entry, plays.id AS play FROM requests LEFT JOIN plays ON plays.key = play
              WHERE owner = ?1 AND requests.key = ?2";
         let key = key.to_owned();
-        self.read(move |file| first(file, statement, (owner.0, key), rows::kept))
+        self.read(move |connection| {
+            first(
+                connection,
+                statement,
+                (owner.0, key),
+                rows::completed_request,
+            )
+        })
     }
 
-    fn forget(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64> {
+    fn delete_idempotency_keys(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64> {
         Box::pin(async move {
             match self
-                .write(Order::Forget {
+                .write(Command::DeleteIdempotencyKeys {
                     before_ms: now_ms.saturating_sub(age_ms),
                 })
                 .await?
             {
-                Done::Count(count) => Ok(count),
-                Done::Nothing | Done::Play(_) | Done::Cards(_) | Done::Key(_) => Ok(0),
+                Output::Count(count) => Ok(count),
+                Output::Nothing | Output::Play(_) | Output::Cards(_) | Output::Key(_) => Ok(0),
             }
         })
     }
 
     fn head(&self, play: PlayKey) -> Pending<'_, u32> {
-        self.read(move |file| {
-            u32::try_from(number(file, HEAD, [play.0])?).map_err(|_| rows::corrupt("entry"))
+        self.read(move |connection| {
+            u32::try_from(number(connection, HEAD, [play.0])?).map_err(|_| rows::corrupt("entry"))
         })
     }
 
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>> {
-        self.read(move |file| plays::log(file, play))
+        self.read(move |connection| plays::log(connection, play))
     }
 
-    fn card_log(&self, card: CardKey) -> Pending<'_, Vec<Logged>> {
-        self.read(move |file| plays::card_log(file, card))
+    fn card_log(&self, card: CardKey) -> Pending<'_, Vec<PlayLog>> {
+        self.read(move |connection| plays::card_log(connection, card))
     }
 
-    fn log_from(&self, play: PlayKey, from: u32, most: u32) -> Pending<'_, Vec<Timed>> {
-        self.read(move |file| plays::log_from(file, play, from, most))
+    fn log_from(&self, play: PlayKey, from: u32, limit: u32) -> Pending<'_, Vec<LogEntry>> {
+        self.read(move |connection| plays::log_from(connection, play, from, limit))
     }
 
     fn runs(&self, play: PlayKey) -> Pending<'_, Vec<RunCounts>> {
-        self.read(move |file| plays::runs(file, play))
+        self.read(move |connection| plays::runs(connection, play))
     }
 
-    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<Summed>> {
-        self.read(move |file| plays::card_runs(file, card))
+    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<PlayRuns>> {
+        self.read(move |connection| plays::card_runs(connection, card))
     }
 
     fn play_facts(&self, id: PlayId) -> Pending<'_, Option<PlayFacts>> {
-        self.read(move |file| plays::facts(file, id))
+        self.read(move |connection| plays::facts(connection, id))
     }
 
-    fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>> {
-        self.read(move |file| plays::of_owner(file, owner, most))
+    fn owner_plays(&self, owner: Owner, limit: u32) -> Pending<'_, Vec<PlayFacts>> {
+        self.read(move |connection| plays::of_owner(connection, owner, limit))
     }
 
-    fn plays_under_way(
+    fn active_plays(
         &self,
         owner: Option<Owner>,
         age_ms: u64,
         now_ms: u64,
-        most: u32,
+        limit: u32,
     ) -> Pending<'_, Vec<PlayFacts>> {
-        self.read(move |file| plays::under_way(file, owner, now_ms.saturating_sub(age_ms), most))
+        self.read(move |connection| {
+            plays::active(connection, owner, now_ms.saturating_sub(age_ms), limit)
+        })
     }
 
     fn cards_before(
         &self,
         owner: Option<Owner>,
         before: Option<CardKey>,
-        most: u32,
+        limit: u32,
     ) -> Pending<'_, Vec<Card>> {
-        self.read(move |file| plays::cards_before(file, owner, before, most))
+        self.read(move |connection| plays::cards_before(connection, owner, before, limit))
     }
 
-    fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>> {
-        self.read(move |file| plays::after(file, play, most))
+    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<Play>> {
+        self.read(move |connection| plays::after(connection, play, limit))
     }
 
     fn play_count(&self) -> Pending<'_, u64> {
-        self.read(|file| number(file, "SELECT count(*) FROM plays", []).map(i64::cast_unsigned))
+        self.read(|connection| {
+            number(connection, "SELECT count(*) FROM plays", []).map(i64::cast_unsigned)
+        })
     }
 
-    fn keep_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()> {
-        self.order(Order::KeepSnapshot { play, snapshot })
+    fn save_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()> {
+        self.execute(Command::SaveSnapshot { play, snapshot })
     }
 
     fn snapshots(&self, play: PlayKey) -> Pending<'_, Vec<Snapshot>> {
-        self.read(move |file| plays::snapshots(file, play))
+        self.read(move |connection| plays::snapshots(connection, play))
     }
 
     fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()> {
-        self.order(Order::DropSnapshots { play })
+        self.execute(Command::DropSnapshots { play })
     }
 
-    fn advanced(&self) -> broadcast::Receiver<PlayId> {
+    fn subscribe(&self) -> broadcast::Receiver<PlayId> {
         self.advanced.subscribe()
     }
 

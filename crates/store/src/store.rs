@@ -1,4 +1,4 @@
-//! All that a server asks of a database.
+//! The storage interface of a server.
 
 use std::pin::Pin;
 
@@ -6,52 +6,178 @@ use rhae_protocol::Entry;
 use tokio::sync::broadcast;
 
 use crate::{
-    Card, CardId, CardKey, Kept, Logged, NewCard, NewPlay, Once, Owner, Play, PlayFacts, PlayId,
-    PlayKey, RunCounts, Snapshot, Stale, StoreError, Summed, Timed,
+    Card, CardId, CardKey, CompletedRequest, IdempotencyKey, LogEntry, NewCard, NewPlay, Owner,
+    Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts, Snapshot, StaleCutoffs,
+    StoreError,
 };
 
-/// An answer under way.
+/// The boxed future that every asynchronous method of [`Store`] and
+/// [`KeyStore`](crate::KeyStore) returns.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// A database. What it has answered with success survives the end of the process and of the machine.
+/// A database of scorecards, plays and their action logs.
 ///
-/// A call whose future is dropped may have taken effect or not.
+/// The trait is object-safe: a server holds an `Arc<dyn Store>` and does not know which database is
+/// behind it.
+///
+/// # Invariants
+///
+/// Every implementation guarantees:
+///
+/// - **Durability.** A write that returned `Ok` survives a crash of the process and of the machine.
+///   The writer commits all pending writes in one transaction, then completes their futures.
+/// - **Append only after the last entry.** [`append`](Self::append) names the index of the new
+///   entry and succeeds only if it equals the current length of the log. Of two servers that append
+///   the same index, one gets [`StoreError::Conflict`].
+/// - **A closed card stays closed.** It accepts no use, play or entry.
+/// - **Idempotency.** The `_idempotent` methods write the [`IdempotencyKey`] in the same
+///   transaction as the change. A key is therefore stored if and only if its request took effect. A
+///   rejected request leaves no trace, not even its key.
+/// - **Consistent counts.** Stored counts ([`runs`](Self::runs)) equal those of the log.
+/// - **One lock order.** Implementations with row locks lock cards by key, then plays by key, then
+///   idempotency keys by name, so that transactions cannot deadlock.
+///
+/// # Cancellation
+///
+/// A write whose future is dropped before it completes may or may not take effect. To find out,
+/// read [`head`](Self::head), or repeat the write under the same idempotency key.
+///
+/// # Times
+///
+/// All times are milliseconds since 1970. Callers pass in the current time;
+/// [`PostgresStore`](crate::PostgresStore) ignores it and uses the clock of the database.
+///
+/// # Errors
+///
+/// Every method can fail with one of the database errors: [`StoreError::Unavailable`],
+/// [`StoreError::Full`], [`StoreError::ReadOnly`], [`StoreError::Corrupt`] and, for writes,
+/// [`StoreError::CommitUnknown`]. The methods below document the errors that they add.
+/// [`StoreError::is_retryable`] says which errors are worth a retry.
+///
+/// # Examples
+///
+/// A retried request takes effect once:
+///
+/// ```
+/// use rhae_store::{
+///     CardId, IdempotencyKey, NewCard, Owner, RequestOutcome, SqliteOptions, SqliteStore, Store,
+///     StoreError,
+/// };
+/// use uuid::Uuid;
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let folder = tempfile::tempdir()?;
+/// let store =
+///     SqliteStore::open(&folder.path().join("rhae.db"), SqliteOptions::default()).await?;
+///
+/// let owner = Owner([7; 32]);
+/// let new_card = |id| NewCard {
+///     id: CardId(Uuid::from_u128(id)),
+///     owner,
+///     tags: Vec::new(),
+///     source_url: None,
+///     opaque: None,
+///     competition: false,
+///     games: Vec::new(),
+///     only_one: false,
+///     max_open: None,
+///     lasting: false,
+///     opened_ms: 1_000,
+/// };
+/// let key = IdempotencyKey { owner, key: "open-1".to_owned(), digest: [1; 32] };
+///
+/// store.open_card_idempotent(new_card(1), Some(key.clone())).await?;
+/// let retried = store.open_card_idempotent(new_card(2), Some(key)).await;
+/// assert_eq!(retried, Err(StoreError::KeyUsed));
+///
+/// // The second card was not opened. The record of the first request names the card it opened.
+/// assert!(store.card(CardId(Uuid::from_u128(2))).await?.is_none());
+/// let completed = store.completed_request(owner, "open-1").await?.expect("it was executed");
+/// assert_eq!(completed.outcome, RequestOutcome::Card(CardId(Uuid::from_u128(1))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Store: Send + Sync {
     /// Opens a card.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::OpenedBefore`] if [`NewCard::only_one`] is set and the owner has opened a card
+    /// before; [`StoreError::TooManyCards`] if the owner has [`NewCard::max_open`] open cards.
     fn open_card(&self, card: NewCard) -> Pending<'_, ()> {
-        self.open_card_once(card, None)
+        self.open_card_idempotent(card, None)
     }
 
-    /// As [`Store::open_card`], unless a request with the same key was carried out before.
-    fn open_card_once(&self, card: NewCard, once: Option<Once>) -> Pending<'_, ()>;
+    /// Opens a card unless a request with the same idempotency key was executed before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::open_card`], and [`StoreError::KeyUsed`] if the key is taken.
+    fn open_card_idempotent(
+        &self,
+        card: NewCard,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Pending<'_, ()>;
 
-    /// The card with this id.
+    /// Returns the card with this id, open or closed.
     fn card(&self, id: CardId) -> Pending<'_, Option<Card>>;
 
-    /// Notes that an open card is in use.
+    /// Records that an open card is in use, which restarts its idle timer. The time of use is
+    /// stored to the second.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::CardNotOpen`] if the card is closed or does not exist.
     fn touch_card(&self, card: CardKey, at_ms: u64) -> Pending<'_, ()>;
 
-    /// Closes an open card for good.
+    /// Closes an open card permanently.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::CardNotOpen`] if the card is closed already or does not exist.
     fn close_card(&self, card: CardKey, at_ms: u64) -> Pending<'_, ()>;
 
-    /// Closes the open cards that the clock says are to be closed, and gives their ids.
-    fn close_stale(&self, stale: Stale) -> Pending<'_, Vec<CardId>>;
+    /// Closes the open cards that are idle or too old and returns their ids. Cards with
+    /// [`NewCard::lasting`] are left open.
+    fn close_stale(&self, cutoffs: StaleCutoffs) -> Pending<'_, Vec<CardId>>;
 
-    /// Lets every open card begin its idle time anew, because nobody could use it while the server was down.
-    fn resume(&self, at_ms: u64) -> Pending<'_, ()>;
+    /// Restarts the idle timers of all open cards. A server calls this when it starts, because no
+    /// client could use a card while the server was down.
+    fn restart_idle_timers(&self, at_ms: u64) -> Pending<'_, ()>;
 
-    /// Opens a play on an open card.
+    /// Opens a play on an open card, with its opening RESET as entry 0 of its log.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::CardNotOpen`] if the card is closed or does not exist;
+    /// [`StoreError::PlayedBefore`] if [`NewPlay::only_one`] is set and the card has a play of the
+    /// same environment; [`StoreError::TooManyPlays`] if the card has [`NewPlay::max_plays`] plays.
     fn open_play(&self, play: NewPlay) -> Pending<'_, PlayKey> {
-        self.open_play_once(play, None)
+        self.open_play_idempotent(play, None)
     }
 
-    /// As [`Store::open_play`], unless a request with the same key was carried out before.
-    fn open_play_once(&self, play: NewPlay, once: Option<Once>) -> Pending<'_, PlayKey>;
+    /// Opens a play unless a request with the same idempotency key was executed before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::open_play`], and [`StoreError::KeyUsed`] if the key is taken.
+    fn open_play_idempotent(
+        &self,
+        play: NewPlay,
+        idempotency_key: Option<IdempotencyKey>,
+    ) -> Pending<'_, PlayKey>;
 
-    /// The play with this id.
+    /// Returns the play with this id, without its log.
     fn play(&self, id: PlayId) -> Pending<'_, Option<Play>>;
 
-    /// Appends the entry with this index, which must be the next, to a play's log. Its card must be open.
+    /// Appends an entry to a play's log. `index` must be the current length of the log, and `card`,
+    /// the card of the play, must be open.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::CardNotOpen`] if the card is closed; [`StoreError::Conflict`] if `index` is
+    /// not the next index of the log, for example because another server appended first.
     fn append(
         &self,
         play: PlayKey,
@@ -60,87 +186,108 @@ pub trait Store: Send + Sync {
         entry: Entry,
         at_ms: u64,
     ) -> Pending<'_, ()> {
-        self.append_once(play, card, index, entry, at_ms, None)
+        self.append_idempotent(play, card, index, entry, at_ms, None)
     }
 
-    /// As [`Store::append`], unless a request with the same key was carried out before.
-    fn append_once(
+    /// Appends an entry unless a request with the same idempotency key was executed before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::append`], and [`StoreError::KeyUsed`] if the key is taken.
+    fn append_idempotent(
         &self,
         play: PlayKey,
         card: CardKey,
         index: u32,
         entry: Entry,
         at_ms: u64,
-        once: Option<Once>,
+        idempotency_key: Option<IdempotencyKey>,
     ) -> Pending<'_, ()>;
 
-    /// What is kept of the owner's request with this key.
-    fn recall<'a>(&'a self, owner: Owner, key: &'a str) -> Pending<'a, Option<Kept>>;
+    /// Returns the record of the owner's request with this idempotency key, or `None` if no such
+    /// request was executed or its key has been deleted.
+    fn completed_request<'a>(
+        &'a self,
+        owner: Owner,
+        key: &'a str,
+    ) -> Pending<'a, Option<CompletedRequest>>;
 
-    /// Forgets the keys of requests that were carried out longer ago than this, and says how many.
-    fn forget(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64>;
+    /// Deletes the idempotency keys of requests that were executed more than `age_ms` ago and
+    /// returns their number.
+    fn delete_idempotency_keys(&self, age_ms: u64, now_ms: u64) -> Pending<'_, u64>;
 
-    /// How many entries a play has: the index of the next. Other servers may have appended some.
+    /// Returns the length of a play's log, which is the index of its next entry. Other servers may
+    /// append at any time.
     fn head(&self, play: PlayKey) -> Pending<'_, u32>;
 
-    /// All entries of a play.
+    /// Returns all entries of a play.
     fn log(&self, play: PlayKey) -> Pending<'_, Vec<Entry>>;
 
-    /// All plays of a card in the order of their opening, with their entries but without what players added to them.
-    fn card_log(&self, card: CardKey) -> Pending<'_, Vec<Logged>>;
+    /// Returns all plays of a card in the order in which they were opened, with their entries but
+    /// without the `reasoning` that clients attached to them.
+    fn card_log(&self, card: CardKey) -> Pending<'_, Vec<PlayLog>>;
 
-    /// At most so many entries of a play from this one on.
-    fn log_from(&self, play: PlayKey, from: u32, most: u32) -> Pending<'_, Vec<Timed>>;
+    /// Returns at most `limit` entries of a play, starting with entry `from`.
+    fn log_from(&self, play: PlayKey, from: u32, limit: u32) -> Pending<'_, Vec<LogEntry>>;
 
-    /// The counts of a play that stand beside its log; none if it was never counted.
+    /// Returns the stored counts of a play, one element per run. The list is empty if the database
+    /// predates stored counts and the play has had no entry since.
     fn runs(&self, play: PlayKey) -> Pending<'_, Vec<RunCounts>>;
 
-    /// All plays of a card in the order of their opening, with their counts.
-    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<Summed>>;
+    /// Returns all plays of a card in the order in which they were opened, with their counts.
+    fn card_runs(&self, card: CardKey) -> Pending<'_, Vec<PlayRuns>>;
 
-    /// The play with this id, and where it stands.
+    /// Returns the play with this id and its current state.
     fn play_facts(&self, id: PlayId) -> Pending<'_, Option<PlayFacts>>;
 
-    /// An owner's plays, those that were opened last first, at most so many.
-    fn owner_plays(&self, owner: Owner, most: u32) -> Pending<'_, Vec<PlayFacts>>;
+    /// Returns at most `limit` plays of an owner, the most recently opened first.
+    fn owner_plays(&self, owner: Owner, limit: u32) -> Pending<'_, Vec<PlayFacts>>;
 
-    /// Plays on open cards, of one owner or of all, to which something was appended not longer ago than this; the last first.
-    fn plays_under_way(
+    /// Returns at most `limit` plays on open cards, of one owner or of all, whose last entry is at
+    /// most `age_ms` old. The play with the most recent entry comes first.
+    fn active_plays(
         &self,
         owner: Option<Owner>,
         age_ms: u64,
         now_ms: u64,
-        most: u32,
+        limit: u32,
     ) -> Pending<'_, Vec<PlayFacts>>;
 
-    /// The cards of one owner or of all, those that were opened last first, from those before a card on.
+    /// Returns at most `limit` cards, of one owner or of all, the most recently opened first. To
+    /// get the next page, pass the key of the last card as `before`.
     fn cards_before(
         &self,
         owner: Option<Owner>,
         before: Option<CardKey>,
-        most: u32,
+        limit: u32,
     ) -> Pending<'_, Vec<Card>>;
 
-    /// At most so many plays after this one, in a fixed order.
-    fn plays_after(&self, play: Option<PlayKey>, most: u32) -> Pending<'_, Vec<Play>>;
+    /// Returns at most `limit` plays that follow `play`, in the order of their keys. `None` starts
+    /// with the first play.
+    fn plays_after(&self, play: Option<PlayKey>, limit: u32) -> Pending<'_, Vec<Play>>;
 
-    /// How many plays there are.
+    /// Returns the number of plays in the database.
     fn play_count(&self) -> Pending<'_, u64>;
 
-    /// Keeps a snapshot of a play, and the one before it. It saves time and proves nothing: whoever reads it must be ready to find that it
-    /// does not fit, or that there is none.
-    fn keep_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()>;
+    /// Saves a snapshot of a play. The store keeps it and the newest one before it.
+    ///
+    /// A snapshot only saves time: it is not part of the record. A reader must cope with a snapshot
+    /// that does not match the log, and with none.
+    fn save_snapshot(&self, play: PlayKey, snapshot: Snapshot) -> Pending<'_, ()>;
 
-    /// The snapshots of a play, the newest first.
+    /// Returns the snapshots of a play, the newest first.
     fn snapshots(&self, play: PlayKey) -> Pending<'_, Vec<Snapshot>>;
 
-    /// Drops the snapshots of a play.
+    /// Deletes all snapshots of a play.
     fn drop_snapshots(&self, play: PlayKey) -> Pending<'_, ()>;
 
-    /// Announces each play to whose log something was appended, after the commit, whichever server did it, and each play of a card that
-    /// was closed. It is a hint to look: under load, or while a database cannot be reached, some announcements are lost.
-    fn advanced(&self) -> broadcast::Receiver<PlayId>;
+    /// Subscribes to changes. The receiver gets the id of each play after an entry of it was
+    /// committed, by any server, and of each play of a card that was closed.
+    ///
+    /// A notification is a hint to read the play again. Under load, or while the database cannot be
+    /// reached, some notifications are lost.
+    fn subscribe(&self) -> broadcast::Receiver<PlayId>;
 
-    /// How many transactions of entries this server has committed.
+    /// Returns the number of transactions that this server's writer has committed.
     fn commits(&self) -> u64;
 }

@@ -1,41 +1,76 @@
-//! The counts of a play, run by run, as they stand beside its log.
+//! The action counts of a play, one record per run, which the store keeps together with the log.
 //!
-//! **Invariant:** they are those that counting the log gives; a database brings them up to date in the transaction that appends an entry.
-//! The rule itself is [`PlayOutcome::count`], which whoever plays counts by too.
+//! **Invariant:** the stored counts equal those that counting the log would give. The store updates
+//! them in the transaction that appends an entry. The counting rule itself is
+//! [`RunOutcome::count`], which live plays use too.
 
-use rhae_protocol::{Entry, LevelOutcome, PlayOutcome, Seen};
+use rhae_protocol::{Entry, LevelOutcome, RunOutcome, StepOutcome};
 
 use crate::StoreError;
 
-/// The last run of a play and its number.
+/// The counts of one run of a play.
+///
+/// A full reset starts a new run. [`count`](Self::count) updates the counts entry by entry;
+/// [`of_log`](Self::of_log) counts a complete log.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Action, PlayState};
+/// use rhae_protocol::{Details, Entry};
+/// use rhae_store::RunCounts;
+///
+/// let entry = |action, full_reset| Entry {
+///     action,
+///     hash: 0,
+///     frames: None,
+///     state: PlayState::NotFinished,
+///     levels_completed: 0,
+///     full_reset,
+///     counted: action != Action::Reset,
+///     changed: Some(true),
+///     details: Details::default(),
+/// };
+/// let log = [
+///     entry(Action::Reset, true), // opens the play and its first run
+///     entry(Action::Action1, false),
+///     entry(Action::Reset, true), // starts the second run
+///     entry(Action::Action2, false),
+///     entry(Action::Action2, false),
+/// ];
+/// let runs = RunCounts::of_log(&log);
+/// assert_eq!(runs.iter().map(RunCounts::actions).collect::<Vec<_>>(), [1, 2]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunCounts {
-    /// Which run of the play it is, from 0: a full reset begins another.
+    /// The number of the run, starting with 0.
     pub run: u32,
-    /// The levels completed, which is the level that the next action is charged to.
+    /// The number of completed levels, which is also the index of the level that the next action
+    /// counts towards.
     pub level: u8,
-    /// What was counted.
-    pub outcome: PlayOutcome,
+    pub outcome: RunOutcome,
 }
 
 impl RunCounts {
-    /// Counts the next entry of the log; `true` if it begins another run, which is then the one that this is about. The entry that
-    /// opens a play begins its first.
+    /// Counts the next entry of the log, whose index is `index`.
+    ///
+    /// If the entry is a full reset, `self` becomes the next run and the method returns `true`. The
+    /// opening RESET, entry 0, belongs to the first run and returns `false`.
     pub fn count(&mut self, index: u32, entry: &Entry) -> bool {
-        let begins = entry.full_reset && index > 0;
-        if begins {
+        let starts_run = entry.full_reset && index > 0;
+        if starts_run {
             *self = Self {
                 run: self.run + 1,
                 ..Self::default()
             };
         }
         self.outcome
-            .count(usize::from(self.level), Seen::from(entry));
+            .count(usize::from(self.level), StepOutcome::from(entry));
         self.level = entry.levels_completed;
-        begins
+        starts_run
     }
 
-    /// All runs of a log.
+    /// Counts a complete log and returns its runs. An empty log has one empty run.
     pub fn of_log<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Self> {
         let mut runs = vec![Self::default()];
         for (index, entry) in (0..).zip(entries) {
@@ -48,9 +83,10 @@ impl RunCounts {
         runs
     }
 
-    /// The runs as a card shows them: all but the last were ended by a reset.
-    pub fn outcomes(runs: Vec<Self>) -> Vec<PlayOutcome> {
-        let mut outcomes: Vec<PlayOutcome> = runs.into_iter().map(|run| run.outcome).collect();
+    /// Converts runs into the outcomes that a card shows. All runs but the last were ended by a
+    /// reset.
+    pub fn outcomes(runs: Vec<Self>) -> Vec<RunOutcome> {
+        let mut outcomes: Vec<RunOutcome> = runs.into_iter().map(|run| run.outcome).collect();
         if let Some((_, ended)) = outcomes.split_last_mut() {
             ended
                 .iter_mut()
@@ -59,7 +95,7 @@ impl RunCounts {
         outcomes
     }
 
-    /// Actions of the run.
+    /// Returns the number of counted actions over all levels of the run.
     pub fn actions(&self) -> u64 {
         self.outcome
             .levels
@@ -68,7 +104,8 @@ impl RunCounts {
             .sum()
     }
 
-    /// The counts of the levels as text: actions, those that changed something, and `+` if it was completed.
+    /// Formats the counts of the levels for the database: for each level its actions, a slash, the
+    /// actions that changed something, and `+` if the level was completed.
     pub(crate) fn levels_text(&self) -> String {
         let level = |level: &LevelOutcome| {
             format!(
@@ -81,7 +118,7 @@ impl RunCounts {
         self.outcome.levels.iter().map(level).collect()
     }
 
-    /// The counts of the levels from such a text.
+    /// Parses the format of [`Self::levels_text`].
     pub(crate) fn levels_from(text: &str) -> Result<Vec<LevelOutcome>, StoreError> {
         let level = |word: &str| {
             let (counts, completed) = word
@@ -94,9 +131,9 @@ impl RunCounts {
                 completed,
             })
         };
-        let wrong = || StoreError::Corrupt("a value in the column `levels`".to_owned());
+        let invalid = || StoreError::Corrupt("column `levels`".to_owned());
         text.split_whitespace()
-            .map(|word| level(word).ok_or_else(wrong))
+            .map(|word| level(word).ok_or_else(invalid))
             .collect()
     }
 }
@@ -106,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_come_back_from_their_text_and_nothing_else_is_read() {
+    fn levels_round_trip_and_malformed_text_is_rejected() {
         let level = |actions, effective, completed| LevelOutcome {
             actions,
             effective,
@@ -118,9 +155,9 @@ mod tests {
             level(u32::MAX, 1, false),
         ];
         let counts = RunCounts {
-            outcome: PlayOutcome {
+            outcome: RunOutcome {
                 levels: levels.clone(),
-                ..PlayOutcome::default()
+                ..RunOutcome::default()
             },
             ..RunCounts::default()
         };

@@ -1,7 +1,8 @@
-//! From the text of an answer to a grid, or to the reason why there is none.
+//! Finds the grid in the text of an answer, or the reason why it contains no grid.
 //!
-//! Invariant: time and memory are linear in the text, whatever it holds, and no text makes a parser panic. The other parsers are
-//! those of published harnesses, faults included, so that published scores can be computed again.
+//! Invariant: time and memory are linear in the length of the text, and no text makes a parser
+//! panic. [`Parser::Lenient`] is the parser of this project. The others reproduce the parsers of
+//! published harnesses, including their bugs, so that published scores can be recomputed.
 
 mod clean;
 mod rows;
@@ -12,35 +13,38 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::grid::{Cells, Fault, Grid};
+use crate::grid::{CellRule, Grid, GridError};
 
-/// The longest text that is looked at, in bytes.
-pub const LONGEST_ANSWER: usize = 64 << 20;
+/// The maximum length of an answer in bytes; a longer text is [`ParseError::TooLong`].
+pub const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// Which rules find the grid.
+/// The rules by which the grid is found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parser {
-    /// Ours: takes what a reader would take for the answer.
+    /// Finds the grid that a human reader would take for the answer: the last grid in the last
+    /// `\boxed{}`, else under a key such as `output`, else in the text, else the rows at its end.
     #[default]
     Lenient,
-    /// The official harness's: the first `\boxed{}`, then the last bracket.
+    /// Parser of the official harness: the first `\boxed{}`, else the list that the last bracket
+    /// closes.
     Official,
-    /// Nejumi's: the last bracket.
+    /// Parser of Nejumi: the list that the last bracket closes.
     Nejumi,
-    /// The harness plan's: the whole text, then the first code block, then from the first `[` to the last `]`.
+    /// Parser of the harness plan: the whole text, else the first code block, else the text from
+    /// the first `[` to the last `]`.
     Plan,
 }
 
-/// A name that is no parser's.
+/// The error for a name that no [`Parser`] has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a parser: expected `lenient`, `official`, `nejumi` or `plan`")]
 pub struct UnknownParser(String);
 
 impl Parser {
-    /// All of them.
+    /// All parsers.
     pub const ALL: [Self; 4] = [Self::Lenient, Self::Official, Self::Nejumi, Self::Plan];
 
-    /// The name in flags and files.
+    /// Returns the name in flags and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lenient => "lenient",
@@ -50,13 +54,13 @@ impl Parser {
         }
     }
 
-    /// Which values this parser's harness takes for cells.
-    pub const fn cells(self) -> Cells {
+    /// Returns which values the harness of this parser accepts as cells.
+    pub const fn cells(self) -> CellRule {
         match self {
-            Self::Lenient => Cells::Lenient,
-            Self::Official => Cells::Official,
-            Self::Nejumi => Cells::Truncating,
-            Self::Plan => Cells::Script,
+            Self::Lenient => CellRule::Lenient,
+            Self::Official => CellRule::Official,
+            Self::Nejumi => CellRule::Truncating,
+            Self::Plan => CellRule::JavaScript,
         }
     }
 }
@@ -72,115 +76,103 @@ impl FromStr for Parser {
     }
 }
 
-/// A grid that was found in a text.
+/// The grids that were found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The grid; for a whole task one for each test.
+    /// One grid for each test that the answer is for.
     pub grids: Vec<Grid>,
-    /// What made it the answer.
-    pub how: How,
-    /// Where it stands, in bytes of the text.
+    pub source: AnswerSource,
+    /// The byte range of the text that contains the grids.
     pub span: Range<usize>,
 }
 
-/// What made a part of the text the answer.
+/// The reason why a part of the text was taken for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// It stands in `\boxed{}`.
+pub enum AnswerSource {
+    /// It is inside `\boxed{}`.
     Boxed,
     /// It is the value of a key such as `output` or `answer`.
     Keyed,
     /// It is the last grid in the text.
-    Last,
-    /// It is a single row of numbers in brackets.
-    Row,
-    /// The text ends with lines that are rows.
-    Lines,
-    /// It begins where the last closing bracket was opened.
+    LastGrid,
+    /// It is a single row of numbers in brackets, boxed or after a label such as `answer:`.
+    SingleRow,
+    /// The last lines of the text are rows of numbers.
+    TrailingLines,
+    /// It is the list that the last bracket of the text closes.
     LastBracket,
     /// The whole text is JSON.
-    Whole,
+    WholeText,
     /// It is the first code block.
     CodeBlock,
-    /// It reaches from the first `[` to the last `]`.
+    /// It is the text from the first `[` to the last `]`.
     FirstToLast,
 }
 
-impl fmt::Display for How {
+impl fmt::Display for AnswerSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Boxed => "the last grid in the last \\boxed{}",
             Self::Keyed => "the last grid under a key such as `output`",
-            Self::Last => "the last grid in the text",
-            Self::Row => "a single row in brackets",
-            Self::Lines => "the rows at the end of the text",
+            Self::LastGrid => "the last grid in the text",
+            Self::SingleRow => "a single row in brackets",
+            Self::TrailingLines => "the rows at the end of the text",
             Self::LastBracket => "what the last bracket closes",
-            Self::Whole => "the whole text",
+            Self::WholeText => "the whole text",
             Self::CodeBlock => "the first code block",
             Self::FirstToLast => "from the first `[` to the last `]`",
         })
     }
 }
 
-impl How {
-    /// The name in files.
+impl AnswerSource {
+    /// Returns the name in files and JSON output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Boxed => "boxed",
             Self::Keyed => "keyed",
-            Self::Last => "last",
-            Self::Row => "row",
-            Self::Lines => "lines",
+            Self::LastGrid => "last",
+            Self::SingleRow => "row",
+            Self::TrailingLines => "lines",
             Self::LastBracket => "last-bracket",
-            Self::Whole => "whole",
+            Self::WholeText => "whole",
             Self::CodeBlock => "code-block",
             Self::FirstToLast => "first-to-last",
         }
     }
 }
 
-/// Why a text has no answer.
+/// The reason why no grid was found in a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unparsed {
-    /// Nothing but white space.
+pub enum ParseError {
+    /// The text contains only white space.
     #[error("the answer is empty")]
     Empty,
-    /// Longer than [`LONGEST_ANSWER`].
-    #[error("the answer has {bytes} bytes, and no more than {LONGEST_ANSWER} are looked at")]
-    TooLong {
-        /// How long.
-        bytes: usize,
-    },
-    /// No list, and no rows at the end.
-    #[error("there is no bracket in the answer, and no rows of numbers at its end")]
+    /// The text is longer than [`MAX_ANSWER_BYTES`].
+    #[error("the answer has {bytes} bytes: expected at most {MAX_ANSWER_BYTES}")]
+    TooLong { bytes: usize },
+    /// The text contains no list and does not end with rows of numbers.
+    #[error("the answer contains no list in brackets and does not end with rows of numbers")]
     NoBracket,
-    /// The text ends within a list or within the reasoning.
+    /// The text ends inside a list or inside the reasoning section.
     #[error("the answer is cut off: {0}")]
     Truncated(&'static str),
-    /// Something is left out with dots.
-    #[error("the grid is abridged with `...`")]
+    /// The grid is incomplete: dots stand for a part of it.
+    #[error("the grid is abbreviated with `...`")]
     Elided,
-    /// A harness's parser wanted JSON.
-    #[error("not JSON: {reason}")]
-    NotJson {
-        /// What is wrong.
-        reason: String,
-    },
-    /// A whole task's answer has another number of grids.
-    #[error("the task has {expected} tests, and the answer has {found} grids")]
-    Count {
-        /// Tests.
-        expected: usize,
-        /// Grids found.
-        found: usize,
-    },
-    /// There is a list, but it is not a grid.
+    /// The parser of a harness requires JSON, and the text is not JSON.
+    #[error("not valid JSON: {reason}")]
+    NotJson { reason: String },
+    /// The answer to a whole task has another number of grids than the task has tests.
+    #[error("expected {expected} grids, one for each test, found {found}")]
+    Count { expected: usize, found: usize },
+    /// The text contains a list, but the list is not a grid.
     #[error(transparent)]
-    Grid(#[from] Fault),
+    Grid(#[from] GridError),
 }
 
-impl Unparsed {
-    /// The name in tables.
+impl ParseError {
+    /// Returns the name of the error in tables and results, for example `truncated`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Empty => "empty",
@@ -190,23 +182,60 @@ impl Unparsed {
             Self::Elided => "elided",
             Self::NotJson { .. } => "not-json",
             Self::Count { .. } => "wrong-count",
-            Self::Grid(fault) => fault.kind(),
+            Self::Grid(error) => error.kind(),
         }
     }
 }
 
-/// The grid that a text answers one test with.
-pub fn parse(parser: Parser, text: &str) -> Result<Answer, Unparsed> {
-    parse_whole(parser, text, 1)
+/// Finds the grid in the answer to one test.
+///
+/// # Errors
+///
+/// Returns the reason if the text contains no grid.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{AnswerSource, ParseError, Parser, parse};
+///
+/// let text = "The rule mirrors the grid, so the output is [[1, 2], [3, 4]] (see example [0]).";
+/// let answer = parse(Parser::Lenient, text)?;
+/// assert_eq!(answer.grids[0].to_string(), "[[1,2],[3,4]]");
+/// assert_eq!(answer.source, AnswerSource::LastGrid);
+/// assert_eq!(&text[answer.span], "[[1, 2], [3, 4]]");
+///
+/// // The parser of Nejumi takes the last bracket, which closes `[0]`.
+/// assert_eq!(parse(Parser::Nejumi, text).unwrap_err().kind(), "not-a-grid");
+/// # Ok::<(), ParseError>(())
+/// ```
+pub fn parse(parser: Parser, text: &str) -> Result<Answer, ParseError> {
+    parse_whole_task(parser, text, 1)
 }
 
-/// The grids that a text answers a whole task with: one grid where there is one test, a list of grids where there are several.
-pub fn parse_whole(parser: Parser, text: &str, tests: usize) -> Result<Answer, Unparsed> {
-    if text.len() > LONGEST_ANSWER {
-        return Err(Unparsed::TooLong { bytes: text.len() });
+/// Finds the grids in the answer to all tests of a task: a single grid if `tests` is 1, otherwise a
+/// list of `tests` grids.
+///
+/// # Errors
+///
+/// Returns the reason if the text does not contain the expected number of grids.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{ParseError, Parser, parse_whole_task};
+///
+/// let text = "The outputs are [[[1, 2]], [[3]]].";
+/// assert_eq!(parse_whole_task(Parser::Lenient, text, 2)?.grids.len(), 2);
+/// let error = parse_whole_task(Parser::Lenient, text, 3).unwrap_err();
+/// assert_eq!(error, ParseError::Count { expected: 3, found: 2 });
+/// # Ok::<(), ParseError>(())
+/// ```
+pub fn parse_whole_task(parser: Parser, text: &str, tests: usize) -> Result<Answer, ParseError> {
+    if text.len() > MAX_ANSWER_BYTES {
+        return Err(ParseError::TooLong { bytes: text.len() });
     }
     if text.trim().is_empty() {
-        return Err(Unparsed::Empty);
+        return Err(ParseError::Empty);
     }
     match parser {
         Parser::Lenient => lenient(text, tests),
@@ -216,31 +245,31 @@ pub fn parse_whole(parser: Parser, text: &str, tests: usize) -> Result<Answer, U
     }
 }
 
-fn lenient(text: &str, tests: usize) -> Result<Answer, Unparsed> {
+fn lenient(text: &str, tests: usize) -> Result<Answer, ParseError> {
     let clean = clean::clean(text);
     let found = scan::scan(&clean.text, tests);
     if let Some(answer) = found.answer {
         return Ok(answer);
     }
-    // Rows within a list that has a fault are no answer.
+    // Rows inside a malformed list are not an answer.
     let floor = found.fault.as_ref().map_or(0, |(end, _)| *end);
     if tests == 1
         && let Some(rows) = rows::rows(&clean.text, floor)
     {
-        return rows.map_err(Unparsed::from);
+        return rows.map_err(ParseError::from);
     }
     if let Some(row) = found.row {
         return Ok(row);
     }
     Err(match found.fault {
         Some((_, fault)) => fault,
-        None if clean.unclosed => Unparsed::Truncated("the reasoning never ends"),
-        None if clean.text.contains(&b'[') => Fault::NotAGrid {
-            what: "no list in the answer is a grid".to_owned(),
+        None if clean.unclosed => ParseError::Truncated("the reasoning section is not closed"),
+        None if clean.text.contains(&b'[') => GridError::NotAGrid {
+            what: "the answer contains lists, but none is a grid".to_owned(),
         }
         .into(),
-        None if clean.text.iter().all(u8::is_ascii_whitespace) => Unparsed::Empty,
-        None => Unparsed::NoBracket,
+        None if clean.text.iter().all(u8::is_ascii_whitespace) => ParseError::Empty,
+        None => ParseError::NoBracket,
     })
 }
 

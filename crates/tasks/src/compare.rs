@@ -1,4 +1,4 @@
-//! Two submissions on the same tasks.
+//! Comparison of two scores on the same tests, task by task, with an exact significance test.
 
 use serde::Serialize;
 
@@ -7,47 +7,77 @@ use crate::interval::at_most;
 use crate::score::Score;
 use crate::task::TaskId;
 
-/// Two scores task by task.
+/// The result of [`compare()`].
+///
+/// A task counts as solved if all its tests are solved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Tasks that both solve.
+    /// Tasks that both submissions solve.
     pub both: usize,
-    /// Tasks that only the first solves.
+    /// Tasks that only the first submission solves.
     pub only_first: usize,
-    /// Tasks that only the second solves.
+    /// Tasks that only the second submission solves.
     pub only_second: usize,
-    /// Tasks that neither solves.
+    /// Tasks that neither submission solves.
     pub neither: usize,
-    /// How much more the second's mean task score is.
+    /// The mean task score of the second submission minus that of the first.
     pub difference: f64,
-    /// Whether the difference in tasks solved is more than chance.
+    /// The significance of the difference in solved tasks.
     pub mcnemar: McNemar,
-    /// The tasks whose scores differ.
+    /// The tasks whose scores differ, in the order of their ids.
     pub tasks: Vec<Difference>,
 }
 
-/// McNemar's test (Psychometrika 12, 1947) in its exact form: under equal strength, each task that one alone solves is as likely
-/// the first's as the second's.
+/// The exact form of McNemar's test (Psychometrika 12, 1947).
+///
+/// The null hypothesis is that both solvers are equally strong: a task that exactly one of them
+/// solves is then equally likely to be solved by either.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct McNemar {
-    /// Tasks that one alone solves.
+    /// The number of tasks that exactly one submission solves.
     pub discordant: usize,
-    /// The two-sided probability of a split at least as uneven.
+    /// The two-sided probability, under the null hypothesis, of a split at least as uneven.
     pub p: f64,
 }
 
 /// A task whose scores differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// The task.
     pub task: TaskId,
-    /// The first submission's score.
+    /// The task score of the first submission.
     pub first: f64,
-    /// The second submission's score.
+    /// The task score of the second submission.
     pub second: f64,
 }
 
 /// Compares two scores of the same tests.
+///
+/// # Errors
+///
+/// Returns [`TasksError::Revision`] if the scores belong to different revisions of the data, and
+/// [`TasksError::DifferentSelections`] if they cover different tests.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{Rules, SourceFile, Submission, compare, load, score};
+///
+/// let file = |text: &str| SourceFile { name: "demo.json".to_owned(), text: text.to_owned() };
+/// let pair = r#"{"input": [[1]], "output": [[2]]}"#;
+/// let data = format!(r#"{{"demo": {{"train": [{pair}], "test": [{pair}]}}}}"#);
+/// let set = load(&[file(&data)])?.sets.remove(0);
+/// let scored = |answer: &str| {
+///     let text = format!(r#"{{"demo": [{{"attempt_1": {answer}}}]}}"#);
+///     let submission = Submission::read(&[file(&text)])?;
+///     score(&set, &set.all_tests(), &submission, Rules::default())
+/// };
+///
+/// let comparison = compare(&scored("[[1]]")?, &scored("[[2]]")?)?;
+/// assert_eq!((comparison.only_first, comparison.only_second), (0, 1));
+/// assert_eq!(comparison.difference, 1.0);
+/// assert_eq!(comparison.mcnemar.p, 1.0); // one task is no evidence
+/// # Ok::<(), rhae_tasks::TasksError>(())
+/// ```
 pub fn compare(first: &Score, second: &Score) -> Result<Comparison, TasksError> {
     if first.revision != second.revision {
         return Err(TasksError::Revision {
@@ -63,9 +93,7 @@ pub fn compare(first: &Score, second: &Score) -> Result<Comparison, TasksError> 
             .zip(&second.results)
             .all(|(a, b)| a.task == b.task && a.tests.len() == b.tests.len());
     if !same {
-        return Err(TasksError::Sample(
-            "the two scores are of different selections of tests".to_owned(),
-        ));
+        return Err(TasksError::DifferentSelections);
     }
     let pairs = || first.results.iter().zip(&second.results);
     let count = |a: bool, b: bool| {
@@ -103,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_test_is_exact() {
+    fn mcnemar_p_values_are_exact() {
         assert_eq!(mcnemar(0, 0).p, 1.0);
         assert_eq!(mcnemar(3, 3).p, 1.0);
         // 2 · (1 + 10) / 2^10.

@@ -1,91 +1,79 @@
-//! Why data cannot be used. Answers have reasons of their own: a bad answer is a result, bad data is an error.
+//! The error type of the crate. It covers data, samples, prompts and submissions, not single
+//! answers: an answer that cannot be parsed is a result with its own type,
+//! [`ParseError`](crate::ParseError).
 
-/// Why data, a submission or a sample cannot be used.
+/// The reason why data, a prompt, a submission or a sample cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TasksError {
-    /// A file has a fault at a place.
+    /// A file has an error at a known place.
     #[error("`{file}`, {place}: {reason}")]
     File {
-        /// The file's name as it was given.
+        /// The file name that the caller passed in.
         file: String,
-        /// Where in it: line and column, or the way to the value.
+        /// Line and column, or the path of the JSON value.
         place: String,
-        /// What is wrong there.
         reason: String,
     },
-    /// A file is none of the formats that are known.
+    /// A file is valid JSON, but in none of the known formats.
     #[error(
-        "`{file}` holds no ARC tasks: expected a task with `train` and `test`, tasks by id, solutions by id, or several sets by name; found {found}"
+        "`{file}` contains no ARC tasks: expected a task with `train` and `test`, tasks by id, solutions by id, or several sets by name; found {found}"
     )]
-    Unknown {
-        /// The file's name as it was given.
+    UnknownFormat {
+        /// The file name that the caller passed in.
         file: String,
-        /// What it holds.
+        /// A description of the content.
         found: String,
     },
-    /// No file had a task.
-    #[error("there are no tasks in what was given")]
+    /// None of the files contains a task.
+    #[error("the files contain no tasks")]
     NoTasks,
-    /// A task is there twice with different content.
-    #[error("the task `{task}` is in `{file}` and, with other content, in `{other}`")]
-    Twice {
-        /// The task's id.
+    /// A set contains the same task id twice with different content.
+    #[error("the task `{task}` is in `{file}` and in `{other}` with different content")]
+    ConflictingTask {
         task: String,
-        /// The second file.
+        /// The file that was read second.
         file: String,
-        /// The first file.
+        /// The file that was read first.
         other: String,
     },
-    /// A name is no task's id.
-    #[error("`{0}` is not a task's id: expected 1 to 64 letters, digits, `-`, `_` or `.`")]
-    Id(String),
-    /// A task is asked for that the set does not have.
+    /// A string is not a valid task id.
+    #[error("`{0}` is not a task id: expected 1 to 64 letters, digits, `-`, `_` or `.`")]
+    InvalidTaskId(String),
+    /// The data set does not contain the requested task.
     #[error("there is no task `{task}` in `{set}`")]
-    NoTask {
-        /// The id asked for.
-        task: String,
-        /// The set's name.
-        set: String,
-    },
-    /// Nothing to compare an answer with.
+    NoSuchTask { task: String, set: String },
+    /// A test that is to be scored has no known solution.
     #[error(
-        "`{set}` has no solution for test {test} of the task `{task}`, so nothing can be scored; give the solutions as well"
+        "`{set}` has no solution for test {test} of the task `{task}`, so the submission cannot be scored; load the solutions as well"
     )]
     NoSolution {
-        /// The set's name.
         set: String,
-        /// The task's id.
         task: String,
-        /// The test, from 1.
+        /// The number of the test, from 1.
         test: usize,
     },
-    /// A sample cannot be drawn as asked.
+    /// The data do not allow the requested sample.
     #[error("cannot draw the sample: {0}")]
     Sample(String),
-    /// A prompt cannot be used.
-    #[error("the prompt `{name}` cannot be used: {reason}")]
-    Prompt {
-        /// Its name.
-        name: String,
-        /// Why not.
-        reason: String,
-    },
-    /// A text is not a submission.
+    /// Two scores cover different tests.
+    #[error("cannot compare the scores: they cover different selections of tests")]
+    DifferentSelections,
+    /// A prompt template is invalid, or there is no built-in prompt of this name.
+    #[error("invalid prompt `{name}`: {reason}")]
+    Prompt { name: String, reason: String },
+    /// A file is not a submission.
     #[error("`{file}` is not a submission: {reason}")]
     Submission {
-        /// The file's name as it was given.
+        /// The file name that the caller passed in.
         file: String,
-        /// Why not.
         reason: String,
     },
-    /// Two things belong to different data.
+    /// A sample or a score was made for another revision of the data.
     #[error("the {what} is of revision {found}, but the data are of revision {expected}")]
     Revision {
-        /// What does not fit.
+        /// The sample, reference or score that does not match.
         what: &'static str,
-        /// Its revision.
         found: String,
-        /// The data's.
         expected: String,
     },
 }

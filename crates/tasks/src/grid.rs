@@ -1,69 +1,82 @@
-//! A grid: 1 to 30 rows of 1 to 30 cells, each 0 to 9.
+//! Grids: 1 to 30 rows of 1 to 30 cells, each cell a colour from 0 to 9.
 //!
-//! Invariant: every `Grid` is rectangular and within these bounds; what is not is a [`Fault`] that says where and why.
+//! Invariant: every [`Grid`] is rectangular and within these bounds. The constructors return a
+//! [`GridError`] for everything else.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
-/// The most rows, and the most cells in a row, that a grid may have.
-pub const LARGEST_SIDE: usize = 30;
+/// The maximum number of rows and of columns of a grid.
+pub const MAX_GRID_SIDE: usize = 30;
 
-/// A rectangle of cells.
+/// A rectangle of cells with colours from 0 to 9.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{CellRule, Grid, GridError};
+/// use serde_json::json;
+///
+/// let grid = Grid::new(&[vec![1, 2, 3], vec![4, 5, 6]])?;
+/// assert_eq!((grid.width(), grid.height()), (3, 2));
+/// assert_eq!(grid.to_string(), "[[1,2,3],[4,5,6]]");
+///
+/// let error = Grid::from_json(&json!([[1, 2], [3]]), CellRule::Exact).unwrap_err();
+/// assert_eq!(error, GridError::Ragged { row: 2, expected: 2, found: 1 });
+/// # Ok::<(), GridError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grid {
     width: usize,
     cells: Vec<u8>,
 }
 
-/// Why something is not a grid.
+/// The reason why a value is not a grid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// No rows, or rows without cells.
+pub enum GridError {
+    /// There are no rows, or the first row has no cells.
     #[error("the grid has no cells")]
     Empty,
-    /// Rows of different lengths.
+    /// The rows have different lengths.
     #[error("row {row} has {found} cells, but the first has {expected}")]
     Ragged {
-        /// The row, from 1.
+        /// The number of the row, from 1.
         row: usize,
-        /// Cells in the first row.
+        /// The length of the first row.
         expected: usize,
-        /// Cells in this row.
+        /// The length of this row.
         found: usize,
     },
-    /// More rows or columns than a grid may have.
-    #[error("the grid is larger than {LARGEST_SIDE} by {LARGEST_SIDE}")]
+    /// There are more than [`MAX_GRID_SIDE`] rows or columns.
+    #[error("the grid is larger than {MAX_GRID_SIDE} by {MAX_GRID_SIDE}")]
     TooLarge,
-    /// A whole number that is not a colour.
+    /// A cell is an integer, but not a colour.
     #[error("`{value}` is not a colour: expected 0 to 9")]
     OutOfRange {
-        /// What was found, shortened.
+        /// The cell as text, shortened.
         value: String,
     },
-    /// Something else than a whole number.
+    /// A cell is not an integer.
     #[error("`{value}` is not a whole number")]
     NonInteger {
-        /// What was found, shortened.
+        /// The cell as text, shortened.
         value: String,
     },
-    /// A list of grids where one grid is expected.
-    #[error("a list of {grids} grids is not a grid")]
-    ThreeDimensional {
-        /// How many.
-        grids: usize,
-    },
-    /// Something else altogether.
+    /// A list of grids was found where one grid is expected.
+    #[error("expected one grid, found a list of {grids} grids")]
+    ThreeDimensional { grids: usize },
+    /// The value has another structure than a list of rows.
     #[error("{what}")]
     NotAGrid {
-        /// What was found.
+        /// The complete message.
         what: String,
     },
 }
 
-impl Fault {
-    /// The name in tables.
+impl GridError {
+    /// Returns the name of the error in tables and results, for example `ragged`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Empty => "empty-grid",
@@ -77,33 +90,42 @@ impl Fault {
     }
 }
 
-/// Which JSON values are taken for the number of a cell.
+/// The rule that decides which JSON values are accepted as cells.
+///
+/// The published harnesses differ here. To reproduce their scores, answers are read with the rule
+/// of the respective harness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cells {
-    /// Integers only: for data.
+pub enum CellRule {
+    /// Accepts only integers. Data sets are read with this rule.
     Exact,
-    /// Also `1.0` and `"1"`.
+    /// Accepts integers, `1.0` and `"1"`.
     Lenient,
-    /// As the official harness's validation does it: also `true`.
+    /// Accepts integers, `1.0`, `"1"` and `true`, like the validation of the official harness.
     Official,
-    /// As a conversion to an array of small integers does it: fractions are cut off, `"1"` and `true` are taken.
+    /// Accepts what a conversion to an array of small integers accepts: fractions are truncated,
+    /// `"1"` and `true` are converted.
     Truncating,
-    /// Strict equality of JavaScript: `1.0` is 1, and nothing else is.
-    Script,
+    /// Accepts integers and `1.0`, like strict equality in JavaScript.
+    JavaScript,
 }
 
 impl Grid {
-    /// A grid of these rows.
-    pub fn new(rows: &[Vec<u8>]) -> Result<Self, Fault> {
+    /// Creates a grid from rows.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the rows are empty, too many, of different lengths, or contain a number
+    /// above 9.
+    pub fn new(rows: &[Vec<u8>]) -> Result<Self, GridError> {
         let width = rows.first().map_or(0, Vec::len);
         if width == 0 {
-            return Err(Fault::Empty);
+            return Err(GridError::Empty);
         }
-        if rows.len() > LARGEST_SIDE || width > LARGEST_SIDE {
-            return Err(Fault::TooLarge);
+        if rows.len() > MAX_GRID_SIDE || width > MAX_GRID_SIDE {
+            return Err(GridError::TooLarge);
         }
         if let Some((row, cells)) = rows.iter().enumerate().find(|(_, row)| row.len() != width) {
-            return Err(Fault::Ragged {
+            return Err(GridError::Ragged {
                 row: row + 1,
                 expected: width,
                 found: cells.len(),
@@ -111,78 +133,81 @@ impl Grid {
         }
         let cells: Vec<u8> = rows.concat();
         match cells.iter().find(|&&cell| cell > 9) {
-            Some(cell) => Err(Fault::OutOfRange {
+            Some(cell) => Err(GridError::OutOfRange {
                 value: cell.to_string(),
             }),
             None => Ok(Self { width, cells }),
         }
     }
 
-    /// A grid from a list of lists of numbers.
-    pub fn from_json(value: &Value, cells: Cells) -> Result<Self, Fault> {
+    /// Creates a grid from a JSON list of lists of numbers.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `value` is not a list of lists, if `cells` rejects a cell, or if the
+    /// rows do not form a grid.
+    pub fn from_json(value: &Value, cells: CellRule) -> Result<Self, GridError> {
         let Value::Array(lines) = value else {
-            return Err(Fault::NotAGrid {
+            return Err(GridError::NotAGrid {
                 what: format!("expected a list of rows, found {}", kind(value)),
             });
         };
-        // What is too large is refused before its cells are looked at.
-        if lines.len() > LARGEST_SIDE
+        // Reject oversized input before reading its cells.
+        if lines.len() > MAX_GRID_SIDE
             || lines.iter().any(|line| {
                 line.as_array()
-                    .is_some_and(|line| line.len() > LARGEST_SIDE)
+                    .is_some_and(|line| line.len() > MAX_GRID_SIDE)
             })
         {
-            return Err(Fault::TooLarge);
+            return Err(GridError::TooLarge);
         }
         let is_grid = |line: &Value| {
             line.as_array()
                 .is_some_and(|line| !line.is_empty() && line.iter().all(Value::is_array))
         };
         if !lines.is_empty() && lines.iter().all(is_grid) {
-            return Err(Fault::ThreeDimensional { grids: lines.len() });
+            return Err(GridError::ThreeDimensional { grids: lines.len() });
         }
         let mut rows = Vec::with_capacity(lines.len());
         for line in lines {
             let Value::Array(line) = line else {
-                return Err(Fault::NotAGrid {
+                return Err(GridError::NotAGrid {
                     what: format!("expected a row of numbers, found {}", kind(line)),
                 });
             };
             rows.push(
                 line.iter()
                     .map(|cell| cells.read(cell))
-                    .collect::<Result<Vec<u8>, Fault>>()?,
+                    .collect::<Result<Vec<u8>, GridError>>()?,
             );
         }
         Self::new(&rows)
     }
 
-    /// How many columns it has.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// How many rows it has.
     pub fn height(&self) -> usize {
         self.cells.len() / self.width
     }
 
-    /// Its rows from the top.
+    /// Returns the rows from top to bottom.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.cells.chunks_exact(self.width)
     }
 
-    /// All cells, row by row.
+    /// Returns all cells in row-major order.
     pub fn cells(&self) -> &[u8] {
         &self.cells
     }
 
-    /// As JSON.
+    /// Converts the grid to a JSON list of rows.
     pub fn to_json(&self) -> Value {
         self.rows().map(|row| Value::from(row.to_vec())).collect()
     }
 
-    /// Whether both have the same number of rows and columns.
+    /// Returns whether both grids have the same number of rows and columns.
     pub fn same_size(&self, other: &Self) -> bool {
         self.width == other.width && self.cells.len() == other.cells.len()
     }
@@ -207,9 +232,9 @@ impl Serialize for Grid {
     }
 }
 
-impl Cells {
-    fn read(self, value: &Value) -> Result<u8, Fault> {
-        let other = || Fault::NonInteger {
+impl CellRule {
+    fn read(self, value: &Value) -> Result<u8, GridError> {
+        let other = || GridError::NonInteger {
             value: short(&value.to_string()),
         };
         match value {
@@ -227,45 +252,45 @@ impl Cells {
         }
     }
 
-    fn number(self, number: &Number) -> Result<u8, Fault> {
+    fn number(self, number: &Number) -> Result<u8, GridError> {
         if let Some(integer) = number.as_i64() {
             return color(integer);
         }
         let float = number.as_f64().unwrap_or(f64::NAN);
         let whole = float.fract() == 0.0;
         match self {
-            _ if number.is_u64() => Err(Fault::OutOfRange {
+            _ if number.is_u64() => Err(GridError::OutOfRange {
                 value: number.to_string(),
             }),
-            Self::Exact => Err(Fault::NonInteger {
+            Self::Exact => Err(GridError::NonInteger {
                 value: short(&number.to_string()),
             }),
             Self::Truncating if (0.0..=9.0).contains(&float) => Ok(float as u8),
-            _ if !whole => Err(Fault::NonInteger {
+            _ if !whole => Err(GridError::NonInteger {
                 value: short(&number.to_string()),
             }),
             _ if (0.0..=9.0).contains(&float) => Ok(float as u8),
-            _ => Err(Fault::OutOfRange {
+            _ => Err(GridError::OutOfRange {
                 value: short(&number.to_string()),
             }),
         }
     }
 }
 
-fn color(number: i64) -> Result<u8, Fault> {
+fn color(number: i64) -> Result<u8, GridError> {
     match u8::try_from(number) {
         Ok(color @ 0..=9) => Ok(color),
-        _ => Err(Fault::OutOfRange {
+        _ => Err(GridError::OutOfRange {
             value: number.to_string(),
         }),
     }
 }
 
-/// What a JSON value is, in words.
+/// Returns a description of the type of a JSON value for messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
@@ -273,7 +298,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The beginning of a text, for messages.
+/// Shortens a text to 24 characters for messages.
 pub(crate) fn short(text: &str) -> String {
     let mut letters = text.chars();
     let begin: String = letters.by_ref().take(24).collect();
@@ -290,24 +315,24 @@ mod tests {
 
     use super::*;
 
-    fn exact(value: &Value) -> Result<Grid, Fault> {
-        Grid::from_json(value, Cells::Exact)
+    fn exact(value: &Value) -> Result<Grid, GridError> {
+        Grid::from_json(value, CellRule::Exact)
     }
 
     #[test]
-    fn bounds_hold() {
+    fn grids_outside_the_bounds_are_rejected() {
         assert_eq!(
             exact(&json!([[1, 2], [3, 4]])).unwrap().to_string(),
             "[[1,2],[3,4]]"
         );
         assert_eq!(exact(&json!(vec![vec![0; 30]; 30])).unwrap().height(), 30);
-        assert_eq!(exact(&json!(vec![vec![0; 31]])), Err(Fault::TooLarge));
-        assert_eq!(exact(&json!(vec![vec![0]; 31])), Err(Fault::TooLarge));
-        assert_eq!(exact(&json!([])), Err(Fault::Empty));
-        assert_eq!(exact(&json!([[]])), Err(Fault::Empty));
+        assert_eq!(exact(&json!(vec![vec![0; 31]])), Err(GridError::TooLarge));
+        assert_eq!(exact(&json!(vec![vec![0]; 31])), Err(GridError::TooLarge));
+        assert_eq!(exact(&json!([])), Err(GridError::Empty));
+        assert_eq!(exact(&json!([[]])), Err(GridError::Empty));
         assert_eq!(
             exact(&json!([[1, 2], [3]])),
-            Err(Fault::Ragged {
+            Err(GridError::Ragged {
                 row: 2,
                 expected: 2,
                 found: 1
@@ -315,15 +340,15 @@ mod tests {
         );
         assert_eq!(
             exact(&json!([[[1]], [[2]]])),
-            Err(Fault::ThreeDimensional { grids: 2 })
+            Err(GridError::ThreeDimensional { grids: 2 })
         );
         assert_eq!(
             exact(&json!([[10]])),
-            Err(Fault::OutOfRange { value: "10".into() })
+            Err(GridError::OutOfRange { value: "10".into() })
         );
         assert_eq!(
             exact(&json!([[-1]])),
-            Err(Fault::OutOfRange { value: "-1".into() })
+            Err(GridError::OutOfRange { value: "-1".into() })
         );
         assert_eq!(
             exact(&json!([[18_446_744_073_709_551_615_u64]]))
@@ -331,19 +356,25 @@ mod tests {
                 .kind(),
             "out-of-range"
         );
-        assert!(matches!(exact(&json!([1, 2])), Err(Fault::NotAGrid { .. })));
+        assert!(matches!(
+            exact(&json!([1, 2])),
+            Err(GridError::NotAGrid { .. })
+        ));
     }
 
     #[test]
-    fn each_rule_takes_its_own_cells() {
+    fn each_cell_rule_accepts_its_values() {
         let takes = |rule| {
             [json!(1.0), json!("1"), json!(true), json!(1.5), json!(null)]
                 .map(|cell| Grid::from_json(&json!([[cell]]), rule).is_ok())
         };
-        assert_eq!(takes(Cells::Exact), [false; 5]);
-        assert_eq!(takes(Cells::Lenient), [true, true, false, false, false]);
-        assert_eq!(takes(Cells::Official), [true, true, true, false, false]);
-        assert_eq!(takes(Cells::Truncating), [true, true, true, true, false]);
-        assert_eq!(takes(Cells::Script), [true, false, false, false, false]);
+        assert_eq!(takes(CellRule::Exact), [false; 5]);
+        assert_eq!(takes(CellRule::Lenient), [true, true, false, false, false]);
+        assert_eq!(takes(CellRule::Official), [true, true, true, false, false]);
+        assert_eq!(takes(CellRule::Truncating), [true, true, true, true, false]);
+        assert_eq!(
+            takes(CellRule::JavaScript),
+            [true, false, false, false, false]
+        );
     }
 }

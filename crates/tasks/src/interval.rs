@@ -1,10 +1,12 @@
 //! 95 % intervals for shares, each of the kind that its quantity asks for.
 //!
-//! All of them speak of the population that the tasks are drawn from, not of another run on the same tasks.
+//! All intervals describe the population that the tasks are drawn from, not repeated runs on the
+//! same tasks.
 //!
 //! * A count of tasks is binomial: Clopper and Pearson's exact interval (Biometrika 26, 1934).
 //! * A mean of task scores lies between 0 and 1 and has a variance of at most m(1 − m) (Bhatia and Davis, 2000), so Wilson's interval (JASA 22,
-//!   1927) with the number of tasks is wide enough, also where all tasks or none are solved and an estimate of the variance would be 0.
+//!   1927) with the number of tasks is wide enough, also where all tasks or none are solved and an
+//! estimate of the variance would be 0.
 //! * Tests of one task are not independent. Wilson's interval is taken with Kish's effective number (Survey Sampling, 1965) under full
 //!   dependence within a task, n = (Σ tests)² / Σ tests².
 

@@ -1,6 +1,7 @@
-//! Reading JSON objects without losing keys that occur twice.
+//! Reads JSON objects without dropping duplicate keys.
 //!
-//! A map would keep one of two equal keys and say nothing, and a duplicated task or answer is just what must be noticed.
+//! A map silently keeps one of two entries with the same key. Callers must detect duplicate tasks
+//! and answers, so the entries of the top-level object are kept as a list.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::TasksError;
 
-/// A JSON object's entries in the file's order, equal keys included.
+/// The entries of a JSON object in file order, including those with duplicate keys.
 pub(crate) struct Entries(pub(crate) Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -34,14 +35,14 @@ impl<'de> Deserialize<'de> for Entries {
     }
 }
 
-/// The top of a file: an object with its entries, or anything else.
-pub(crate) enum Top {
+/// A parsed file: the entries of its top-level object, or any other value.
+pub(crate) enum Document {
     Object(Vec<(String, Value)>),
     Other(Value),
 }
 
-/// Reads a file's text.
-pub(crate) fn read(file: &str, text: &str) -> Result<Top, TasksError> {
+/// Parses the text of a file; a byte order mark at its start is ignored.
+pub(crate) fn read(file: &str, text: &str) -> Result<Document, TasksError> {
     let text = text.trim_start_matches('\u{feff}');
     let fault = |error: &serde_json::Error| {
         let reason = error.to_string();
@@ -62,11 +63,11 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Top, TasksError> {
     };
     if text.trim_start().starts_with('{') {
         serde_json::from_str::<Entries>(text)
-            .map(|entries| Top::Object(entries.0))
+            .map(|entries| Document::Object(entries.0))
             .map_err(|error| fault(&error))
     } else {
         serde_json::from_str(text)
-            .map(Top::Other)
+            .map(Document::Other)
             .map_err(|error| fault(&error))
     }
 }

@@ -1,7 +1,8 @@
-//! Loading data sets: what a file is follows from its content, never from its name.
+//! Loads data sets. The content of a file determines its format, never its name.
 //!
-//! Names only say what belongs together: the id of a task that has a file of its own is the file's stem, its set is the folder,
-//! and `x_solutions.json` solves `x_challenges.json`.
+//! Names only determine ids and sets. In a file with a single task, the stem is the id of the task
+//! and the folder is the set. In a file with several tasks, the stem is the set, and
+//! `x_solutions.json` contains the solutions of `x_challenges.json`.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,61 +10,103 @@ use std::collections::btree_map::Entry;
 use serde_json::Value;
 
 use crate::error::TasksError;
-use crate::grid::{Cells, Grid, kind};
-use crate::json::{Top, read};
+use crate::grid::{CellRule, Grid, kind};
+use crate::json::{Document, read};
 use crate::sample::MANIFEST_FORMAT;
 use crate::set::TaskSet;
 use crate::task::{Pair, Task, TaskId, Test};
 
-/// The format of the file that says where data came from; it stands beside them and holds no tasks.
-pub const FETCHED_FORMAT: &str = "rhae-fetched";
+/// The `format` of the file that records the origin of downloaded data. It is stored next to the
+/// data and contains no tasks, so [`load()`] skips it.
+pub const FETCH_RECORD_FORMAT: &str = "rhae-fetched";
 
-/// A file: its name, with `/` between folders, and its text.
+/// A file that the caller has read.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// The name, for errors, ids and the names of sets.
+    /// The path with `/` as separator. It determines ids and set names, and appears in errors.
     pub name: String,
-    /// What is in it.
     pub text: String,
 }
 
-/// What was loaded.
+/// The result of [`load()`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// The sets, by name.
+    /// At least one set, ordered by name.
     pub sets: Vec<TaskSet>,
-    /// What was left out, and why.
+    /// One message for each file or solution that was left out.
     pub notes: Vec<String>,
 }
 
-/// What one file holds.
+/// The content of one file.
 enum Content {
     Task(Task),
-    /// Sets by the name they have within the file; `None` where the file is one set.
+    /// Sets with the names they have within the file; `None` if the file is a single set.
     Sets(Vec<(Option<String>, Tasks)>),
     Solutions(Vec<(TaskId, Vec<Grid>)>),
-    /// JSON that belongs beside tasks but holds none.
-    Aside(&'static str),
+    /// A known format without tasks, with its description.
+    Skipped(&'static str),
 }
 
-/// Tasks in a file's order.
+/// Tasks in file order.
 type Tasks = Vec<(TaskId, Task)>;
 
-/// A task with the file it came from.
-type Sourced = BTreeMap<TaskId, (Task, String)>;
+/// Tasks by id, each with the name of its file.
+type TasksWithFile = BTreeMap<TaskId, (Task, String)>;
 
-/// Loads files of any mixture of formats.
+/// Loads the data sets of any number of files.
+///
+/// The files may have different formats:
+///
+/// | format | content |
+/// | --- | --- |
+/// | task | an object with `train` and `test` |
+/// | set | tasks by id; for Kaggle, the challenges |
+/// | combined sets | sets by name |
+/// | solutions | lists of output grids by task id |
+///
+/// Solutions are added to the set of the same name, or to the only set if there is one solutions
+/// file and one set. Submissions, sample manifests and download records are skipped with a note.
+///
+/// # Errors
+///
+/// Returns an error if a file is not valid JSON, has none of these formats, contains an invalid
+/// task, or contradicts another file, and [`TasksError::NoTasks`] if no file contains a task.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{SourceFile, load};
+///
+/// let files = [
+///     SourceFile {
+///         name: "data/demo_challenges.json".to_owned(),
+///         text: r#"{"aa": {"train": [{"input": [[1]], "output": [[2]]}],
+///                          "test": [{"input": [[3]]}]}}"#
+///             .to_owned(),
+///     },
+///     SourceFile {
+///         name: "data/demo_solutions.json".to_owned(),
+///         text: r#"{"aa": [[[4]]]}"#.to_owned(),
+///     },
+/// ];
+/// let loaded = load(&files)?;
+/// let set = &loaded.sets[0];
+/// let task = set.task(&"aa".parse()?)?;
+/// assert_eq!(set.name, "demo");
+/// assert_eq!(task.test[0].output.as_ref().unwrap().to_string(), "[[4]]");
+/// # Ok::<(), rhae_tasks::TasksError>(())
+/// ```
 pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
-    let mut sets: BTreeMap<String, Sourced> = BTreeMap::new();
+    let mut sets: BTreeMap<String, TasksWithFile> = BTreeMap::new();
     let (mut solutions, mut notes) = (Vec::new(), Vec::new());
     for file in files {
         match content(file)? {
             Content::Task(task) => {
                 let id = stem(&file.name).parse().map_err(|error: TasksError| {
-                    TasksError::at(&file.name, "its name", error.to_string())
+                    TasksError::at(&file.name, "file name", error.to_string())
                 })?;
                 add(
-                    sets.entry(folder(&file.name)).or_default(),
+                    sets.entry(folder_set_name(&file.name)).or_default(),
                     id,
                     task,
                     &file.name,
@@ -71,9 +114,9 @@ pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
             }
             Content::Sets(found) => {
                 for (inner, tasks) in found {
-                    let outer = set_name(&file.name);
+                    let outer = file_set_name(&file.name);
                     let name = inner.map_or(outer.clone(), |inner| {
-                        format!("{outer}-{}", plain_name(&inner))
+                        format!("{outer}-{}", kebab_case(&inner))
                     });
                     let set = sets.entry(name).or_default();
                     for (id, task) in tasks {
@@ -82,18 +125,18 @@ pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
                 }
             }
             Content::Solutions(found) => solutions.push((file, found)),
-            Content::Aside(what) => {
+            Content::Skipped(what) => {
                 notes.push(format!("`{}` is {what} and was left out", file.name))
             }
         }
     }
     for (file, found) in &solutions {
-        solve(&mut sets, file, found, solutions.len(), &mut notes)?;
+        add_solutions(&mut sets, file, found, solutions.len(), &mut notes)?;
     }
     if sets.is_empty() {
         return Err(TasksError::NoTasks);
     }
-    let plain = |(name, tasks): (String, Sourced)| TaskSet {
+    let task_set = |(name, tasks): (String, TasksWithFile)| TaskSet {
         name,
         tasks: tasks
             .into_iter()
@@ -101,12 +144,12 @@ pub fn load(files: &[SourceFile]) -> Result<Loaded, TasksError> {
             .collect(),
     };
     Ok(Loaded {
-        sets: sets.into_iter().map(plain).collect(),
+        sets: sets.into_iter().map(task_set).collect(),
         notes,
     })
 }
 
-fn add(set: &mut Sourced, id: TaskId, task: Task, file: &str) -> Result<(), TasksError> {
+fn add(set: &mut TasksWithFile, id: TaskId, task: Task, file: &str) -> Result<(), TasksError> {
     match set.entry(id) {
         Entry::Vacant(place) => {
             place.insert((task, file.to_owned()));
@@ -115,7 +158,7 @@ fn add(set: &mut Sourced, id: TaskId, task: Task, file: &str) -> Result<(), Task
         Entry::Occupied(place) if place.get().0 == task => Ok(()),
         Entry::Occupied(place) => {
             let (task, other) = (place.key().to_string(), place.get().1.clone());
-            Err(TasksError::Twice {
+            Err(TasksError::ConflictingTask {
                 task,
                 file: file.to_owned(),
                 other,
@@ -124,15 +167,16 @@ fn add(set: &mut Sourced, id: TaskId, task: Task, file: &str) -> Result<(), Task
     }
 }
 
-/// Puts solutions into the set of the same name, or into the only set where names say nothing.
-fn solve(
-    sets: &mut BTreeMap<String, Sourced>,
+/// Adds solutions to the set of the same name, or to the only set if there is one set and one
+/// solutions file.
+fn add_solutions(
+    sets: &mut BTreeMap<String, TasksWithFile>,
     file: &SourceFile,
     solutions: &[(TaskId, Vec<Grid>)],
     files: usize,
     notes: &mut Vec<String>,
 ) -> Result<(), TasksError> {
-    let name = set_name(&file.name);
+    let name = file_set_name(&file.name);
     let only = if sets.len() == 1 && files == 1 {
         sets.keys().next().cloned()
     } else {
@@ -141,14 +185,14 @@ fn solve(
     let Some(set) = only.or(Some(name)).and_then(|name| sets.get_mut(&name)) else {
         return Err(TasksError::at(
             &file.name,
-            "its name",
-            "these are solutions, but their challenges are not among the files",
+            "file name",
+            "the file contains solutions, but the files contain no challenges for them",
         ));
     };
     for (id, grids) in solutions {
         let Some((task, other)) = set.get_mut(id) else {
             notes.push(format!(
-                "`{}` solves the task `{id}`, which is not among the challenges",
+                "`{}` contains a solution of the task `{id}`, which is not in the challenges",
                 file.name
             ));
             continue;
@@ -164,7 +208,7 @@ fn solve(
         for (index, (test, grid)) in task.test.iter_mut().zip(grids).enumerate() {
             match &test.output {
                 Some(known) if known != grid => {
-                    let reason = format!("another solution than the one in `{other}`");
+                    let reason = format!("the solution differs from the one in `{other}`");
                     return Err(TasksError::at(&file.name, format!("{id}[{index}]"), reason));
                 }
                 _ => test.output = Some(grid.clone()),
@@ -175,13 +219,13 @@ fn solve(
 }
 
 fn content(file: &SourceFile) -> Result<Content, TasksError> {
-    let unknown = |found: &str| TasksError::Unknown {
+    let unknown = |found: &str| TasksError::UnknownFormat {
         file: file.name.clone(),
         found: found.to_owned(),
     };
     let entries = match read(&file.name, &file.text)? {
-        Top::Object(entries) => entries,
-        Top::Other(value) => return Err(unknown(kind(&value))),
+        Document::Object(entries) => entries,
+        Document::Other(value) => return Err(unknown(kind(&value))),
     };
     let field = |wanted: &str| {
         entries
@@ -190,10 +234,10 @@ fn content(file: &SourceFile) -> Result<Content, TasksError> {
             .map(|(_, value)| value)
     };
     if field("format").and_then(Value::as_str) == Some(MANIFEST_FORMAT) {
-        return Ok(Content::Aside("the manifest of a sample"));
+        return Ok(Content::Skipped("the manifest of a sample"));
     }
-    if field("format").and_then(Value::as_str) == Some(FETCHED_FORMAT) {
-        return Ok(Content::Aside("the record of where data came from"));
+    if field("format").and_then(Value::as_str) == Some(FETCH_RECORD_FORMAT) {
+        return Ok(Content::Skipped("the record of where data came from"));
     }
     if let (Some(train @ Value::Array(_)), Some(test)) = (field("train"), field("test")) {
         return Ok(Content::Task(task(&file.name, "", train, test)?));
@@ -219,7 +263,7 @@ fn content(file: &SourceFile) -> Result<Content, TasksError> {
             )?,
         )]))
     } else if is_set(first) {
-        // Other keys of a combined file are remarks about it.
+        // Other keys of a combined file are metadata.
         let sets = entries
             .iter()
             .filter(|(_, value)| is_set(value))
@@ -232,7 +276,7 @@ fn content(file: &SourceFile) -> Result<Content, TasksError> {
             });
         Ok(Content::Sets(sets.collect::<Result<_, TasksError>>()?))
     } else if is_answers(first) {
-        Ok(Content::Aside("a submission"))
+        Ok(Content::Skipped("a submission"))
     } else if first.is_array() {
         let grids = |id: &str, value: &Value| {
             let Value::Array(list) = value else {
@@ -297,7 +341,7 @@ fn task_id(file: &str, place: &str, id: &str) -> Result<TaskId, TasksError> {
     })
 }
 
-/// A task from its two lists; keys beside `input` and `output` are remarks.
+/// Reads a task from its two lists; keys other than `input` and `output` are ignored.
 fn task(file: &str, place: &str, train: &Value, test: &Value) -> Result<Task, TasksError> {
     let list = |name: &str, value: &Value| match value {
         Value::Array(list) if !list.is_empty() => Ok(list.clone()),
@@ -342,7 +386,7 @@ fn task(file: &str, place: &str, train: &Value, test: &Value) -> Result<Task, Ta
 }
 
 fn grid(file: &str, place: &str, value: &Value) -> Result<Grid, TasksError> {
-    Grid::from_json(value, Cells::Exact)
+    Grid::from_json(value, CellRule::Exact)
         .map_err(|fault| TasksError::at(file, place, fault.to_string()))
 }
 
@@ -351,18 +395,19 @@ fn stem(name: &str) -> &str {
     last.strip_suffix(".json").unwrap_or(last)
 }
 
-/// The set of a task that has its own file: the folder's name.
-fn folder(name: &str) -> String {
-    let above = name
+/// Returns the set name of a file with a single task: the name of its folder.
+fn folder_set_name(name: &str) -> String {
+    let parent = name
         .rsplit('/')
         .nth(1)
-        .filter(|above| !above.is_empty() && *above != "." && *above != "..");
-    plain_name(above.unwrap_or("tasks"))
+        .filter(|parent| !parent.is_empty() && *parent != "." && *parent != "..");
+    kebab_case(parent.unwrap_or("tasks"))
 }
 
-/// The set of a file with many tasks: its stem without the word that says which half of a pair it is.
-fn set_name(name: &str) -> String {
-    let name = plain_name(stem(name));
+/// Returns the set name of a file with several tasks: its stem without `_challenges` or
+/// `_solutions`.
+fn file_set_name(name: &str) -> String {
+    let name = kebab_case(stem(name));
     for half in ["-challenges", "-solutions"] {
         if let Some(name) = name.strip_suffix(half) {
             return name.to_owned();
@@ -371,8 +416,8 @@ fn set_name(name: &str) -> String {
     name
 }
 
-/// Words joined by `-`, in lower case.
-pub(crate) fn plain_name(name: &str) -> String {
+/// Converts a name to lower case and joins its words by `-`.
+pub(crate) fn kebab_case(name: &str) -> String {
     name.to_lowercase().replace(['_', ' '], "-")
 }
 

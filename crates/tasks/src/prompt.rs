@@ -1,21 +1,10 @@
-//! Prompts: how a task is put to a language model.
+//! Prompts: templates that turn a task into messages for a language model.
 //!
-//! A prompt is a template, a built-in one or anybody's file, and its SHA-256 names it in results. **How to ask:** for a prompt that
-//! [is for a whole task](Prompt::is_whole_task), send [`Prompt::whole`] once an attempt and read the answer with
-//! [`parse_whole`](crate::parse_whole); for any other, send [`Prompt::test`] once an attempt for each test and read it with
-//! [`parse`](crate::parse()). What they give is the one user message; [`Prompt::system`] is the system message, where a template has one.
+//! A template is built in or comes from a file; results identify it by its SHA-256 hash. The
+//! documentation of [`Prompt`] describes the sections of a template.
 //!
-//! A template has sections, each begun by a line `=== NAME`; a file without such a line is all `prompt`. The last line end of a section is
-//! not a part of it.
-//!
-//! | section | content |
-//! | --- | --- |
-//! | `=== grid: FORM` | how grids are written: `json` (`[[1, 2], [3, 4]]`, the default), `json-rows` (one row a line), `digits` (rows of digits) |
-//! | `=== example` | one training pair, with `{index}` (from 0), `{number}` (from 1), `{input}`, `{output}` |
-//! | `=== system` | the system message; absent if there is none |
-//! | `=== prompt` | the user message, with `{examples}`, `{test}`, or for whole tasks `{task}` or `{tests}`; `{test_count}`, `{answer_form}` |
-//!
-//! **Invariant:** what is put in is never searched for places again, and solutions of tests are never put in.
+//! Invariant: inserted text is never searched for placeholders, and the solutions of tests are
+//! never inserted.
 
 use std::fmt::Write as _;
 
@@ -26,7 +15,7 @@ use crate::error::TasksError;
 use crate::grid::{Grid, short};
 use crate::task::Task;
 
-/// The names of the built-in prompts with a line about each.
+/// The names and descriptions of the built-in prompts.
 pub const PROMPTS: [(&str, &str); 4] = [
     (
         "official",
@@ -34,7 +23,7 @@ pub const PROMPTS: [(&str, &str); 4] = [
     ),
     (
         "text-grid",
-        "rows of digits separated by blanks, one test at a time",
+        "rows of digits separated by spaces, one test at a time",
     ),
     (
         "nejumi-ja",
@@ -43,23 +32,64 @@ pub const PROMPTS: [(&str, &str); 4] = [
     ("whole-task", "the task as JSON, all tests in one answer"),
 ];
 
-/// The longest template.
-const LONGEST_TEMPLATE: usize = 1024 * 1024;
+const MAX_TEMPLATE_BYTES: usize = 1024 * 1024;
 
-/// A template, ready to be filled in.
+/// A parsed prompt template.
+///
+/// A prompt asks either for the output of one test or for all outputs of a task, see
+/// [`is_whole_task`](Self::is_whole_task). The user message comes from [`test`](Self::test) or
+/// [`whole_task`](Self::whole_task); the answer is read with [`parse()`](crate::parse()) or
+/// [`parse_whole_task`](crate::parse_whole_task).
+///
+/// # Templates
+///
+/// A template consists of sections. A line `=== NAME` starts a section; a file without such a line
+/// is one `prompt` section. The last line feed of a section is not part of it.
+///
+/// | section | content |
+/// | --- | --- |
+/// | `=== grid: FORMAT` | how grids are written: `json` (`[[1, 2], [3, 4]]`, the default), `json-rows` (one row per line), `digits` (rows of digits) |
+/// | `=== example` | one training pair, with `{index}` (from 0), `{number}` (from 1), `{input}`, `{output}` |
+/// | `=== system` | the system message; optional |
+/// | `=== prompt` | the user message, with `{examples}`, `{test}`, or for whole tasks `{task}` or `{tests}`; `{test_count}`, `{answer_form}` |
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{Grid, Pair, Prompt, Task, Test};
+///
+/// let grid = |cells: &[u8]| Grid::new(&[cells.to_vec()]).unwrap();
+/// let task = Task {
+///     train: vec![Pair { input: grid(&[1, 2]), output: grid(&[2, 1]) }],
+///     test: vec![Test { input: grid(&[3, 4]), output: Some(grid(&[4, 3])) }],
+/// };
+///
+/// let template = "=== grid: digits
+/// === example
+/// {input} becomes {output}
+///
+/// === prompt
+/// {examples}What does {test} become?";
+/// let prompt = Prompt::parse("short", template)?;
+/// assert_eq!(
+///     prompt.test(&task, 0).unwrap(),
+///     "1 2 becomes 2 1\nWhat does 3 4 become?"
+/// );
+/// # Ok::<(), rhae_tasks::TasksError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     name: String,
     hash: String,
-    form: GridForm,
+    format: GridFormat,
     example: Vec<Piece>,
     system: Option<String>,
     prompt: Vec<Piece>,
 }
 
-/// How grids are written.
+/// The notation of grids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GridForm {
+enum GridFormat {
     Json,
     JsonRows,
     Digits,
@@ -69,12 +99,12 @@ enum GridForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Place(Place),
+    Placeholder(Placeholder),
 }
 
-/// What a place is filled with.
+/// The value that replaces a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Placeholder {
     Index,
     Number,
     Input,
@@ -87,23 +117,27 @@ enum Place {
     AnswerForm,
 }
 
-const IN_EXAMPLES: [(&str, Place); 4] = [
-    ("index", Place::Index),
-    ("number", Place::Number),
-    ("input", Place::Input),
-    ("output", Place::Output),
+const EXAMPLE_PLACEHOLDERS: [(&str, Placeholder); 4] = [
+    ("index", Placeholder::Index),
+    ("number", Placeholder::Number),
+    ("input", Placeholder::Input),
+    ("output", Placeholder::Output),
 ];
-const IN_PROMPTS: [(&str, Place); 6] = [
-    ("examples", Place::Examples),
-    ("test", Place::Test),
-    ("tests", Place::Tests),
-    ("task", Place::Task),
-    ("test_count", Place::TestCount),
-    ("answer_form", Place::AnswerForm),
+const PROMPT_PLACEHOLDERS: [(&str, Placeholder); 6] = [
+    ("examples", Placeholder::Examples),
+    ("test", Placeholder::Test),
+    ("tests", Placeholder::Tests),
+    ("task", Placeholder::Task),
+    ("test_count", Placeholder::TestCount),
+    ("answer_form", Placeholder::AnswerForm),
 ];
 
 impl Prompt {
-    /// The built-in prompt with this name.
+    /// Returns the built-in prompt with this name; see [`PROMPTS`].
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TasksError::Prompt`] if there is no such prompt.
     pub fn built_in(name: &str) -> Result<Self, TasksError> {
         let text = match name {
             "official" => include_str!("prompt/official.txt"),
@@ -121,47 +155,55 @@ impl Prompt {
         Self::parse(name, text)
     }
 
-    /// The prompt of a template.
+    /// Parses a template.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TasksError::Prompt`] if the template is too long, has an unknown or duplicate
+    /// section or an unknown placeholder, or shows no training pairs or no test.
     pub fn parse(name: &str, text: &str) -> Result<Self, TasksError> {
-        let wrong = |reason: String| TasksError::Prompt {
+        let invalid = |reason: String| TasksError::Prompt {
             name: short(name),
             reason,
         };
-        if text.len() > LONGEST_TEMPLATE {
-            return Err(wrong(format!("it has more than {LONGEST_TEMPLATE} bytes")));
+        if text.len() > MAX_TEMPLATE_BYTES {
+            return Err(invalid(format!(
+                "the template has more than {MAX_TEMPLATE_BYTES} bytes"
+            )));
         }
-        let sections = sections(text).map_err(wrong)?;
+        let sections = sections(text).map_err(invalid)?;
         let section = |wanted: &str| sections.iter().find(|(name, _, _)| *name == wanted);
-        let form = match section("grid").map(|(_, value, _)| *value) {
-            None | Some("json") => GridForm::Json,
-            Some("json-rows") => GridForm::JsonRows,
-            Some("digits") => GridForm::Digits,
+        let format = match section("grid").map(|(_, value, _)| *value) {
+            None | Some("json") => GridFormat::Json,
+            Some("json-rows") => GridFormat::JsonRows,
+            Some("digits") => GridFormat::Digits,
             Some(other) => {
-                return Err(wrong(format!(
-                    "`{}` is no form of grids: expected `json`, `json-rows` or `digits`",
+                return Err(invalid(format!(
+                    "`{}` is not a grid format: expected `json`, `json-rows` or `digits`",
                     short(other)
                 )));
             }
         };
-        let (_, _, body) =
-            section("prompt").ok_or_else(|| wrong("it has no section `=== prompt`".to_owned()))?;
-        let prompt = pieces(body, &IN_PROMPTS).map_err(wrong)?;
+        let (_, _, body) = section("prompt")
+            .ok_or_else(|| invalid("the section `=== prompt` is missing".to_owned()))?;
+        let prompt = pieces(body, &PROMPT_PLACEHOLDERS).map_err(invalid)?;
         let example = section("example")
             .map_or("Input:\n{input}\nOutput:\n{output}\n\n", |(_, _, body)| {
                 body
             });
-        let example = pieces(example, &IN_EXAMPLES).map_err(wrong)?;
-        let has = |place: Place| prompt.contains(&Piece::Place(place));
-        let whole = has(Place::Task) || has(Place::Tests);
-        if whole == has(Place::Test) {
-            return Err(wrong(
-                "it must contain `{test}`, or for whole tasks `{task}` or `{tests}`, and not both"
+        let example = pieces(example, &EXAMPLE_PLACEHOLDERS).map_err(invalid)?;
+        let has = |placeholder: Placeholder| prompt.contains(&Piece::Placeholder(placeholder));
+        let whole = has(Placeholder::Task) || has(Placeholder::Tests);
+        if whole == has(Placeholder::Test) {
+            return Err(invalid(
+                "the prompt must contain either `{test}` or, for whole tasks, `{task}` or `{tests}`, not both"
                     .to_owned(),
             ));
         }
-        if !has(Place::Examples) && !has(Place::Task) {
-            return Err(wrong(
-                "it shows no training pairs: it must contain `{examples}` or `{task}`".to_owned(),
+        if !has(Placeholder::Examples) && !has(Placeholder::Task) {
+            return Err(invalid(
+                "the prompt shows no training pairs: it must contain `{examples}` or `{task}`"
+                    .to_owned(),
             ));
         }
         let system = section("system").map(|(_, _, body)| (*body).to_owned());
@@ -172,53 +214,54 @@ impl Prompt {
         Ok(Self {
             name: name.to_owned(),
             hash,
-            form,
+            format,
             example,
             system,
             prompt,
         })
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// SHA-256 of the template, in hexadecimal digits.
+    /// Returns the SHA-256 hash of the template as 64 hexadecimal digits.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// Whether one answer is for all tests of a task.
+    /// Returns whether the model answers all tests of a task at once.
     pub fn is_whole_task(&self) -> bool {
-        !self.prompt.contains(&Piece::Place(Place::Test))
+        !self.prompt.contains(&Piece::Placeholder(Placeholder::Test))
     }
 
-    /// The system message.
+    /// Returns the system message, if the template has one.
     pub fn system(&self) -> Option<&str> {
         self.system.as_deref()
     }
 
-    /// The user message about one test, counted from 0; `None` if the task has no such test.
+    /// Returns the user message for one test, counted from 0; `None` if the task has no such test.
     pub fn test(&self, task: &Task, test: usize) -> Option<String> {
         let input = &task.test.get(test)?.input;
         Some(self.fill(task, Some(input)))
     }
 
-    /// The user message about all tests.
-    pub fn whole(&self, task: &Task) -> String {
+    /// Returns the user message for all tests of a task.
+    pub fn whole_task(&self, task: &Task) -> String {
         self.fill(task, None)
     }
 
     fn fill(&self, task: &Task, test: Option<&Grid>) -> String {
-        let grid = |grid: &Grid| self.form.write(grid);
+        let grid = |grid: &Grid| self.format.write(grid);
         let mut text = String::new();
         for piece in &self.prompt {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
-                Piece::Place(Place::Examples) => text.push_str(&self.examples(task)),
-                Piece::Place(Place::Test) => text.push_str(&test.map(grid).unwrap_or_default()),
-                Piece::Place(Place::Tests) => {
+                Piece::Placeholder(Placeholder::Examples) => text.push_str(&self.examples(task)),
+                Piece::Placeholder(Placeholder::Test) => {
+                    text.push_str(&test.map(grid).unwrap_or_default())
+                }
+                Piece::Placeholder(Placeholder::Tests) => {
                     text.push_str(
                         &task
                             .test
@@ -228,10 +271,21 @@ impl Prompt {
                             .join("\n\n"),
                     );
                 }
-                Piece::Place(Place::Task) => text.push_str(&without_solutions(task).to_string()),
-                Piece::Place(Place::TestCount) => text.push_str(&task.test.len().to_string()),
-                Piece::Place(Place::AnswerForm) => text.push_str(&answer_form(task.test.len())),
-                Piece::Place(Place::Index | Place::Number | Place::Input | Place::Output) => {}
+                Piece::Placeholder(Placeholder::Task) => {
+                    text.push_str(&without_solutions(task).to_string())
+                }
+                Piece::Placeholder(Placeholder::TestCount) => {
+                    text.push_str(&task.test.len().to_string())
+                }
+                Piece::Placeholder(Placeholder::AnswerForm) => {
+                    text.push_str(&answer_form(task.test.len()))
+                }
+                Piece::Placeholder(
+                    Placeholder::Index
+                    | Placeholder::Number
+                    | Placeholder::Input
+                    | Placeholder::Output,
+                ) => {}
             }
         }
         text
@@ -243,11 +297,17 @@ impl Prompt {
             for piece in &self.example {
                 match piece {
                     Piece::Text(piece) => text.push_str(piece),
-                    Piece::Place(Place::Index) => text.push_str(&index.to_string()),
-                    Piece::Place(Place::Number) => text.push_str(&(index + 1).to_string()),
-                    Piece::Place(Place::Input) => text.push_str(&self.form.write(&pair.input)),
-                    Piece::Place(Place::Output) => text.push_str(&self.form.write(&pair.output)),
-                    Piece::Place(_) => {}
+                    Piece::Placeholder(Placeholder::Index) => text.push_str(&index.to_string()),
+                    Piece::Placeholder(Placeholder::Number) => {
+                        text.push_str(&(index + 1).to_string())
+                    }
+                    Piece::Placeholder(Placeholder::Input) => {
+                        text.push_str(&self.format.write(&pair.input))
+                    }
+                    Piece::Placeholder(Placeholder::Output) => {
+                        text.push_str(&self.format.write(&pair.output))
+                    }
+                    Piece::Placeholder(_) => {}
                 }
             }
         }
@@ -255,7 +315,7 @@ impl Prompt {
     }
 }
 
-impl GridForm {
+impl GridFormat {
     fn write(self, grid: &Grid) -> String {
         let row = |row: &[u8], between: &str| {
             row.iter()
@@ -276,7 +336,7 @@ impl GridForm {
     }
 }
 
-/// The task without what is asked for.
+/// Converts the task to JSON without the solutions of its tests.
 fn without_solutions(task: &Task) -> Value {
     let pairs = task
         .train
@@ -285,7 +345,8 @@ fn without_solutions(task: &Task) -> Value {
     json!({"train": pairs.collect::<Value>(), "test": task.test.iter().map(|test| json!({"input": test.input.to_json()})).collect::<Value>()})
 }
 
-/// How an answer about all tests is to look: one grid for one test, a list of grids for several.
+/// Describes the expected answer to a whole task: one grid for one test, a list of grids for
+/// several.
 fn answer_form(tests: usize) -> String {
     if tests == 1 {
         return "Give the output as a JSON list of rows, such as [[1,2],[3,4]].".to_owned();
@@ -298,7 +359,7 @@ fn answer_form(tests: usize) -> String {
     text + "[[[1,2],[3,4]],[[5,6],[7,8]]]."
 }
 
-/// The sections of a template: name, what stands behind it, and body.
+/// Splits a template into sections: name, value after the colon, and body.
 fn sections(text: &str) -> Result<Vec<(&str, &str, &str)>, String> {
     let mut marks: Vec<(usize, usize)> = Vec::new();
     let mut start = 0;
@@ -322,12 +383,12 @@ fn sections(text: &str) -> Result<Vec<(&str, &str, &str)>, String> {
             .map_or((head, ""), |(name, value)| (name.trim(), value.trim()));
         if !["grid", "example", "system", "prompt"].contains(&name) {
             return Err(format!(
-                "there is no section `{}`: expected `grid`, `example`, `system` or `prompt`",
+                "unknown section `{}`: expected `grid`, `example`, `system` or `prompt`",
                 short(name)
             ));
         }
         if sections.iter().any(|(known, _, _)| *known == name) {
-            return Err(format!("the section `{name}` is there twice"));
+            return Err(format!("the section `{name}` occurs twice"));
         }
         let until = marks.get(index + 1).map_or(text.len(), |(next, _)| *next);
         sections.push((name, value, body(&text[end..until])));
@@ -335,13 +396,14 @@ fn sections(text: &str) -> Result<Vec<(&str, &str, &str)>, String> {
     Ok(sections)
 }
 
-/// A section's text without its last line end, which every editor puts there.
+/// Strips the last line feed of a section, which most editors add.
 fn body(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// A text as pieces. A word in braces must be a place; other braces are text.
-fn pieces(text: &str, places: &[(&str, Place)]) -> Result<Vec<Piece>, String> {
+/// Splits a text into pieces. A lower-case word in braces must be a placeholder; other braces are
+/// literal text.
+fn pieces(text: &str, placeholders: &[(&str, Placeholder)]) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut plain = String::new();
@@ -358,25 +420,28 @@ fn pieces(text: &str, places: &[(&str, Place)]) -> Result<Vec<Piece>, String> {
             rest = after;
             continue;
         };
-        let place = places
+        let placeholder = placeholders
             .iter()
             .find(|(name, _)| *name == word)
-            .map(|(_, place)| *place);
+            .map(|(_, placeholder)| *placeholder);
         let known = || {
-            places
+            placeholders
                 .iter()
                 .map(|(name, _)| format!("{{{name}}}"))
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        let place = place.ok_or_else(|| {
+        let placeholder = placeholder.ok_or_else(|| {
             format!(
-                "there is no place `{{{}}}` here: expected {}",
+                "unknown placeholder `{{{}}}` in this section: expected {}",
                 short(word),
                 known()
             )
         })?;
-        pieces.extend([Piece::Text(std::mem::take(&mut plain)), Piece::Place(place)]);
+        pieces.extend([
+            Piece::Text(std::mem::take(&mut plain)),
+            Piece::Placeholder(placeholder),
+        ]);
         rest = behind;
     }
     plain.push_str(rest);

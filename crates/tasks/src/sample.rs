@@ -1,34 +1,36 @@
-//! Samples of tests, with a manifest that says exactly which.
+//! Samples of tests, each described by a manifest.
 //!
-//! The rule is Nejumi's: tasks of limited size, as many that a reference run solved, in proportion, as it solved of all. Its draw
-//! depends on a library's shuffle, so ours is another and has a name: candidates are ordered by the SHA-256 of seed, purpose, task
-//! and test ([`ORDER`]), which needs no state and does not depend on the order of files.
+//! The rule is that of Nejumi: only tasks of limited size, with the same proportion of solved tasks
+//! as a reference run. The original draw depends on the shuffle of a library. This module instead
+//! orders the candidates by the SHA-256 hash of seed, purpose, task and test (named [`ORDER`]),
+//! which needs no state and does not depend on the order of files.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::TasksError;
-use crate::score::{Outcome, Score};
+use crate::score::{Score, TestOutcome};
 use crate::set::{Selection, TaskSet};
 use crate::task::TaskId;
 
-/// What stands in a manifest's `format`.
+/// The value of the field `format` of a manifest.
 pub const MANIFEST_FORMAT: &str = "rhae-arc-sample";
 
 const VERSION: u32 = 1;
 
-/// The name of the order that candidates are drawn in.
+/// The name of the order in which candidates are drawn.
 const ORDER: &str = "sha256-v1";
 
-/// How a sample is drawn.
+/// The parameters of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NejumiRule {
-    /// How many tasks, each with one test.
+    /// The number of tasks, each with one test.
     pub samples: usize,
-    /// The seed of the order.
+    /// The seed of the order in which candidates are drawn.
     pub seed: u64,
-    /// The most cells that a task's training pairs may have, inputs and outputs together.
-    pub most_cells: usize,
+    /// The maximum number of cells in the training inputs and outputs of a task.
+    #[serde(rename = "most_cells")]
+    pub max_cells: usize,
 }
 
 impl Default for NejumiRule {
@@ -36,55 +38,84 @@ impl Default for NejumiRule {
         Self {
             samples: 50,
             seed: 42,
-            most_cells: 2000,
+            max_cells: 2000,
         }
     }
 }
 
-/// A sample, as its file holds it.
+/// The description of a sample, as it is stored in a file.
+///
+/// It records the tests, the revision of the data they come from, and how they were drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`MANIFEST_FORMAT`].
+    /// Always [`MANIFEST_FORMAT`].
     pub format: String,
-    /// The format's version.
+    /// The version of the format.
     pub version: u32,
-    /// The data set it was drawn from.
+    /// The name of the data set.
     pub set: String,
-    /// That set's revision.
+    /// The revision of the data set.
     pub revision: String,
-    /// The order that candidates were drawn in.
+    /// The name of the order in which candidates were drawn.
     pub order: String,
-    /// How it was drawn.
     pub rule: NejumiRule,
-    /// Tasks that are small enough.
+    /// The number of tasks that do not exceed the size limit.
     pub candidates: usize,
-    /// The reference run; without one, the sample is spread evenly over the tasks' sizes.
+    /// The reference run. Without one, the sample is spread evenly over the sizes of the tasks.
     pub reference: Option<Reference>,
-    /// The tests.
-    pub chosen: Vec<Chosen>,
+    /// The sampled tests, ordered by task.
+    pub chosen: Vec<SampledTest>,
 }
 
-/// The run that a sample's proportions come from.
+/// The run that determines the proportion of solved tasks in a sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Its name.
     pub name: String,
-    /// Its mean score on the candidates.
+    /// The mean task score of the run on the candidates.
     pub score: f64,
 }
 
-/// A test of a sample.
+/// A test in a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Chosen {
-    /// The task.
+pub struct SampledTest {
     pub task: TaskId,
-    /// Its test, from 0.
+    /// The index of the test, from 0.
     pub test: usize,
-    /// Whether the reference run solved it.
+    /// Whether the reference run solved the task at least in part; `None` without a reference.
     pub reference_correct: Option<bool>,
 }
 
-/// Draws a sample, in proportion to a reference run if there is one.
+/// Draws a sample of one test from each of `rule.samples` tasks.
+///
+/// `reference` is the name and the score of a run. With a reference, the proportion of solved tasks
+/// in the sample equals the mean task score of the reference. Without one, the sample is spread
+/// evenly over the sizes of the tasks. The same arguments always give the same sample.
+///
+/// # Errors
+///
+/// Returns [`TasksError::Sample`] if there are too few suitable tasks, and
+/// [`TasksError::Revision`] if the reference was scored on another revision of the data.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{NejumiRule, SourceFile, load, sample};
+///
+/// let pair = r#"{"input": [[1]], "output": [[2]]}"#;
+/// let task = format!(r#"{{"train": [{pair}], "test": [{pair}, {pair}]}}"#);
+/// let file = SourceFile {
+///     name: "demo.json".to_owned(),
+///     text: format!(r#"{{"aa": {task}, "bb": {task}, "cc": {task}}}"#),
+/// };
+/// let set = load(&[file])?.sets.remove(0);
+///
+/// let rule = NejumiRule { samples: 2, ..NejumiRule::default() };
+/// let manifest = sample(&set, rule, None)?;
+/// assert_eq!((manifest.candidates, manifest.chosen.len()), (3, 2));
+/// let selection = manifest.selection(&set)?;
+/// assert_eq!(set.select(&selection)?.counts().1, 2); // one test of each task
+/// # Ok::<(), rhae_tasks::TasksError>(())
+/// ```
 pub fn sample(
     set: &TaskSet,
     rule: NejumiRule,
@@ -93,7 +124,7 @@ pub fn sample(
     let small: Vec<&TaskId> = set
         .tasks
         .iter()
-        .filter(|(_, task)| task.training_cells() <= rule.most_cells)
+        .filter(|(_, task)| task.training_cells() <= rule.max_cells)
         .map(|(id, _)| id)
         .collect();
     let (mut chosen, reference) = match reference {
@@ -130,13 +161,14 @@ pub fn sample(
     })
 }
 
-/// Of each task one test: a solved one where the reference solved any. As many of the solved tasks as its mean score says.
+/// Draws solved and unsolved tasks in the proportion of the reference's mean score, and one test of
+/// each: a solved one if the reference solved any test of the task.
 fn in_proportion(
     small: &[&TaskId],
     rule: NejumiRule,
     score: &Score,
-) -> Result<(Vec<Chosen>, f64), TasksError> {
-    let answered = |outcome: &Outcome| !matches!(outcome, Outcome::MissingTask);
+) -> Result<(Vec<SampledTest>, f64), TasksError> {
+    let answered = |outcome: &TestOutcome| !matches!(outcome, TestOutcome::MissingTask);
     let rows: Vec<_> = score
         .results
         .iter()
@@ -164,14 +196,14 @@ fn in_proportion(
             tests(correct).min_by_key(|test| key(rule.seed, "test", &result.task, *test))
         {
             let pool = if correct { &mut right } else { &mut wrong };
-            pool.push(Chosen {
+            pool.push(SampledTest {
                 task: result.task.clone(),
                 test,
                 reference_correct: Some(correct),
             });
         }
     }
-    // Halves go to the even number, as in the rule's original.
+    // Ties round to even, as in the original implementation of the rule.
     let solved = (rule.samples as f64 * total).round_ties_even() as usize;
     let mut chosen = Vec::new();
     for (pool, count, what) in [
@@ -180,7 +212,7 @@ fn in_proportion(
     ] {
         if pool.len() < count {
             let reason = format!(
-                "{count} tasks are needed that the reference {what}, and there are {}",
+                "the sample needs {count} tasks that the reference {what}, but there are only {}",
                 pool.len()
             );
             return Err(TasksError::Sample(reason));
@@ -191,11 +223,16 @@ fn in_proportion(
     Ok((chosen, total))
 }
 
-/// Tasks ordered by size and cut into as many parts of equal length as there are samples: one of each.
-fn by_size(set: &TaskSet, small: &[&TaskId], rule: NejumiRule) -> Result<Vec<Chosen>, TasksError> {
+/// Divides the tasks, ordered by size, into as many parts of equal length as there are samples and
+/// draws one task from each part.
+fn by_size(
+    set: &TaskSet,
+    small: &[&TaskId],
+    rule: NejumiRule,
+) -> Result<Vec<SampledTest>, TasksError> {
     if small.len() < rule.samples {
         return Err(TasksError::Sample(format!(
-            "{} tasks are wanted, and {} are small enough",
+            "the sample needs {} tasks, but only {} are small enough",
             rule.samples,
             small.len()
         )));
@@ -211,7 +248,7 @@ fn by_size(set: &TaskSet, small: &[&TaskId], rule: NejumiRule) -> Result<Vec<Cho
             .min_by_key(|id| key(rule.seed, "task", id, 0))?;
         let test = (0..set.tasks[*task].test.len())
             .min_by_key(|test| key(rule.seed, "test", task, *test))?;
-        Some(Chosen {
+        Some(SampledTest {
             task: (*task).clone(),
             test,
             reference_correct: None,
@@ -225,7 +262,11 @@ fn key(seed: u64, purpose: &str, task: &TaskId, test: usize) -> [u8; 32] {
 }
 
 impl Manifest {
-    /// Reads a manifest.
+    /// Parses a manifest; `file` is its name for error messages.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TasksError::File`] if the text is not a manifest of a supported version.
     pub fn parse(file: &str, text: &str) -> Result<Self, TasksError> {
         let manifest: Self = serde_json::from_str(text).map_err(|error| {
             TasksError::at(
@@ -249,7 +290,12 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The tests, if they are of this set.
+    /// Returns the tests of the sample as a selection from `set`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TasksError::Revision`] if the sample was drawn from another revision of the data,
+    /// and [`TasksError::NoSuchTask`] if it names a task or test that does not exist.
     pub fn selection(&self, set: &TaskSet) -> Result<Selection, TasksError> {
         if self.revision != set.revision() {
             return Err(TasksError::Revision {

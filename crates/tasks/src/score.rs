@@ -1,9 +1,10 @@
-//! Scores: how many tests, and tasks, a submission solves.
+//! Scores: how many tests and tasks a submission solves.
 //!
-//! Invariant: every denominator comes from the data set. A task that is missing, damaged or doubled counts once, and an answer counts
-//! for one test only. What was ignored is a [`Warning`].
+//! Invariant: every denominator comes from the data set. A task that is missing from the
+//! submission, damaged or duplicated counts once, and an answer counts for one test only. Ignored
+//! parts of a submission appear as a [`Warning`].
 
-mod judge;
+mod scorer;
 
 use std::collections::BTreeMap;
 
@@ -16,18 +17,19 @@ use crate::set::{Selection, TaskSet};
 use crate::submission::Submission;
 use crate::task::TaskId;
 
-pub(crate) use judge::aligned;
+pub(crate) use scorer::align;
 
-/// What counts.
+/// The scoring rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// How many attempts at a test count.
+    /// The number of attempts at a test that count.
     pub attempts: usize,
-    /// How answers that are texts are read, and which values are cells.
+    /// Parses text answers, and determines which JSON values are accepted as cells.
     pub parser: Parser,
 }
 
 impl Default for Rules {
+    /// Two attempts, as in the ARC Prize, and the lenient parser.
     fn default() -> Self {
         Self {
             attempts: 2,
@@ -36,135 +38,133 @@ impl Default for Rules {
     }
 }
 
-/// A submission's score.
+/// The score of a submission.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// The data set's name.
+    /// The name of the data set.
     pub set: String,
-    /// The data set's revision, before any selection.
+    /// The revision of the complete data set, before any selection.
     pub revision: String,
-    /// How answers were read.
+    /// The name of the parser.
     pub parser: &'static str,
-    /// How many attempts counted.
+    /// The number of attempts that count.
     pub attempts: usize,
-    /// Tasks that count.
+    /// The number of selected tasks.
     pub tasks: usize,
-    /// Tests that count.
+    /// The number of selected tests.
     pub test_inputs: usize,
-    /// The headline: the mean over tasks of the share of tests solved.
+    /// The main score: the mean over tasks of the share of solved tests.
     pub mean_task_score: Measure,
-    /// Tasks with all tests solved.
+    /// The share of tasks with all tests solved.
     pub tasks_solved: Measure,
-    /// Tests solved.
+    /// The share of solved tests.
     pub test_inputs_solved: Measure,
     /// The mean over tasks of the share of tests that the first attempt solved.
     pub pass_at_1: Measure,
-    /// Why tests were not solved, most frequent first.
+    /// The reasons why tests were not solved, most frequent first.
     pub failures: Vec<FailureShare>,
-    /// What a reader of the score must know.
+    /// Irregularities of the submission that affect the score.
     pub warnings: Vec<Warning>,
-    /// Task by task.
+    /// The scores of the tasks, ordered by id.
     pub results: Vec<TaskScore>,
 }
 
-/// A share with its interval.
+/// A share with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measure {
     /// The share, from 0 to 1.
     pub value: f64,
-    /// The count behind it, where it is one.
+    /// The numerator, if the share is a ratio of counts; `None` for a mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
-    /// Of how many.
+    /// The denominator: the number of tasks or tests.
     pub of: usize,
-    /// Its 95 % interval.
+    /// The 95 % confidence interval.
     pub interval: Interval,
 }
 
-/// How many tests failed for a reason.
+/// The number of tests that failed for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FailureShare {
-    /// The reason.
+    /// The [name](TestOutcome::name) of the outcome.
     pub reason: &'static str,
-    /// Tests.
+    /// The number of tests.
     pub count: usize,
-    /// Their share of all tests.
+    /// The share of all tests.
     pub share: f64,
 }
 
-/// Something that a reader of the score must know.
+/// An irregularity of a submission, such as a missing task or a duplicate answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// What kind of thing.
+    /// A stable name, for example `missing-task`.
     pub kind: &'static str,
-    /// Which task, if it is about one.
+    /// The task, if the warning concerns a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// What it is.
     pub message: String,
 }
 
-/// A task's score.
+/// The score of a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskScore {
-    /// The task.
     pub task: TaskId,
-    /// The share of its tests that were solved.
+    /// The share of the selected tests that were solved.
     pub score: f64,
-    /// The share of its tests that the first attempt solved.
+    /// The share of the selected tests that the first attempt solved.
     pub first_attempt: f64,
-    /// Whether all tests were solved.
+    /// Whether all selected tests were solved.
     pub solved: bool,
-    /// Test by test.
+    /// The outcomes of the selected tests.
     pub tests: Vec<TestScore>,
 }
 
-/// What became of a test.
+/// The outcome of one test of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestScore {
-    /// The test, from 0.
+    /// The index of the test, from 0.
     pub test: usize,
-    /// What became of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: TestOutcome,
 }
 
-/// What became of a test; of several failed attempts the one that came nearest tells why.
+/// The outcome of a test.
+///
+/// If all attempts fail, the outcome is that of the attempt closest to the solution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
-pub enum Outcome {
+pub enum TestOutcome {
     /// An attempt equals the solution.
     Solved {
-        /// The first that does, from 1.
+        /// The number of the first such attempt, from 1.
         attempt: usize,
     },
-    /// Of the right size, with wrong cells.
+    /// The grid has the right size, but wrong cells.
     WrongCells {
-        /// How many.
+        /// The number of wrong cells.
         cells: usize,
     },
-    /// Of another size.
+    /// The grid has another size than the solution.
     WrongSize,
-    /// An answer without a grid.
+    /// The answer contains no grid.
     Unreadable {
-        /// The kind of fault.
+        /// The kind of the error, for example `ragged`.
         reason: &'static str,
     },
-    /// No attempt.
+    /// There is no attempt.
     NoAnswer,
-    /// The submission does not have the task.
+    /// The submission does not contain the task.
     MissingTask,
-    /// The task's entry cannot be read.
+    /// The entry of the task cannot be read.
     Damaged,
 }
 
-impl Outcome {
-    /// Whether the test was solved.
+impl TestOutcome {
     pub const fn is_solved(&self) -> bool {
         matches!(self, Self::Solved { .. })
     }
 
-    /// The name in tables.
+    /// Returns the name in tables; for [`Unreadable`](Self::Unreadable), the kind of the error.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Solved { .. } => "solved",
@@ -177,7 +177,7 @@ impl Outcome {
         }
     }
 
-    /// Whether there was no usable answer at all, which Nejumi's hard mode stops at.
+    /// Returns whether there is no grid at all. Nejumi's hard mode stops at the first such test.
     pub const fn is_failure(&self) -> bool {
         matches!(
             self,
@@ -187,13 +187,47 @@ impl Outcome {
 }
 
 /// Scores a submission on the selected tests of a set.
+///
+/// A test is solved if one of the first `rules.attempts` attempts equals its solution in every
+/// cell. Tests without a usable answer count as not solved.
+///
+/// # Errors
+///
+/// Returns [`TasksError::NoSolution`] if a selected test has no known solution,
+/// [`TasksError::NoSuchTask`] if a selected task does not exist, and [`TasksError::NoTasks`] if the
+/// selection is empty.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{Rules, SourceFile, Submission, TestOutcome, load, score};
+///
+/// let file = |name: &str, text: &str| SourceFile { name: name.to_owned(), text: text.to_owned() };
+/// let data = r#"{
+///     "aa": {"train": [{"input": [[1]], "output": [[2]]}],
+///            "test": [{"input": [[3]], "output": [[4]]}, {"input": [[5]], "output": [[6]]}]},
+///     "bb": {"train": [{"input": [[1]], "output": [[2]]}],
+///            "test": [{"input": [[3]], "output": [[4, 4]]}]}
+/// }"#;
+/// let set = load(&[file("demo.json", data)])?.sets.remove(0);
+/// let answers = r#"{"aa": [{"attempt_1": [[4]]}, {"attempt_1": [[7]], "attempt_2": [[8]]}]}"#;
+/// let submission = Submission::read(&[file("submission.json", answers)])?;
+///
+/// let score = score(&set, &set.all_tests(), &submission, Rules::default())?;
+/// // Half of `aa` is solved, and the missing task `bb` counts as 0.
+/// assert_eq!(score.mean_task_score.value, 0.25);
+/// assert_eq!(score.test_inputs_solved.count, Some(1));
+/// assert_eq!(score.results[0].tests[1].outcome, TestOutcome::WrongCells { cells: 1 });
+/// assert_eq!(score.warnings[0].kind, "missing-task");
+/// # Ok::<(), rhae_tasks::TasksError>(())
+/// ```
 pub fn score(
     set: &TaskSet,
     selection: &Selection,
     submission: &Submission,
     rules: Rules,
 ) -> Result<Score, TasksError> {
-    let (results, warnings) = judge::judge(set, selection, submission, rules)?;
+    let (results, warnings) = scorer::score_tasks(set, selection, submission, rules)?;
     if results.is_empty() {
         return Err(TasksError::NoTasks);
     }

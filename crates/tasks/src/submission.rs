@@ -1,7 +1,7 @@
-//! Submissions: who answered what, as files hold it.
+//! Submissions: the answers of a solver, as they are stored in files.
 //!
-//! Reading judges nothing: what is doubled, missing or damaged is kept as it is found, and scoring says what it means. Only a
-//! file that is no submission at all is an error.
+//! Reading does not validate: duplicate, missing and damaged entries are kept, and scoring handles
+//! them. Only a file that is not a submission at all is an error.
 
 mod write;
 
@@ -11,92 +11,116 @@ use serde_json::Value;
 
 use crate::error::TasksError;
 use crate::grid::kind;
-use crate::json::{Top, read};
+use crate::json::{Document, read};
 use crate::load::SourceFile;
 use crate::task::TaskId;
 
-/// An attempt beyond this number is a mistake in the file.
-const HIGHEST_ATTEMPT: usize = 1000;
+/// Attempts with a higher number are ignored; the limit bounds the memory for a malformed file.
+const MAX_ATTEMPT_NUMBER: usize = 1000;
 
 /// The answers of one solver.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_tasks::{Answers, AttemptAnswer, SourceFile, Submission, SubmissionForm, TaskId};
+///
+/// let file = SourceFile {
+///     name: "submission.json".to_owned(),
+///     text: r#"{"aa": [{"attempt_1": [[1]], "attempt_2": null}]}"#.to_owned(),
+/// };
+/// let submission = Submission::read(&[file])?;
+/// assert_eq!(submission.form, SubmissionForm::Kaggle);
+/// let id: TaskId = "aa".parse()?;
+/// let Answers::Tests(tests) = &submission.tasks[&id] else { panic!() };
+/// assert_eq!(tests[0].attempts[0], AttemptAnswer::Json(serde_json::json!([[1]])));
+/// assert_eq!(tests[0].attempts[1], AttemptAnswer::Empty);
+/// # Ok::<(), rhae_tasks::TasksError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
-    /// Which form it was read from.
     pub form: SubmissionForm,
-    /// The answers to each task.
     pub tasks: BTreeMap<TaskId, Answers>,
-    /// Tasks that the file has twice; the last entry counts, as it does for every JSON reader that keeps one.
-    pub doubled: Vec<TaskId>,
-    /// What was left out, and why.
+    /// Tasks with more than one entry. The last entry counts, as in most JSON readers.
+    pub duplicates: Vec<TaskId>,
+    /// One message for each file or entry that was left out.
     pub notes: Vec<String>,
 }
 
-/// How a submission is stored.
+/// The file format of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubmissionForm {
-    /// One file with all tasks: Kaggle's `submission.json`, or a text for each whole task.
+    /// One file with all tasks: Kaggle's `submission.json`, or one text per task.
     Kaggle,
-    /// The official harness's folder with a file for each task.
+    /// The folder of the official harness with one file per task.
     Official,
 }
 
 /// The answers to one task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answers {
-    /// Answers test by test, in the file's order.
+    /// Separate answers to the tests, in file order.
     Tests(Vec<TestAnswers>),
     /// One text for all tests, as in the harness plan.
-    Whole(String),
-    /// A file or an entry that cannot be read, with the reason.
+    WholeTask(String),
+    /// An entry or a file that cannot be read, with the reason.
     Damaged(String),
 }
 
 /// The answers to one test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestAnswers {
-    /// The attempts in order of their numbers.
-    pub attempts: Vec<Reply>,
-    /// Which test the file says this is, from 0.
+    /// The attempts in the order of their numbers.
+    pub attempts: Vec<AttemptAnswer>,
+    /// The index of the test, from 0, if the file states it.
     pub pair_index: Option<usize>,
 }
 
-/// One attempt.
+/// The answer of one attempt at a test.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Reply {
-    /// Nothing, or one of the placeholders for nothing (`null`, `[]`, `[[]]`).
+pub enum AttemptAnswer {
+    /// No answer, or a placeholder for it (`null`, `[]`, `[[]]`, an empty text).
     #[default]
-    Nothing,
+    Empty,
     /// A value that should be a grid.
     Json(Value),
-    /// A text that a grid is to be found in.
+    /// A text that should contain a grid.
     Text(String),
-    /// Known to be without a grid, with the kind of fault: a request that failed, a whole task's answer of another number of grids.
+    /// An attempt that is known to have no grid, with the kind of the error. Examples are a failed
+    /// request and an answer to a whole task with the wrong number of grids.
     Failed(&'static str),
 }
 
 impl Submission {
-    /// Reads one file with all tasks, or the files of a folder.
+    /// Reads one file with all tasks, or the files of a folder with one file per task.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the only file is not a submission or not valid JSON, or if no file
+    /// contains answers.
     pub fn read(files: &[SourceFile]) -> Result<Self, TasksError> {
         let mut folder = Self {
             form: SubmissionForm::Official,
             tasks: BTreeMap::new(),
-            doubled: Vec::new(),
+            duplicates: Vec::new(),
             notes: Vec::new(),
         };
         for file in files {
             let stem = file.name.rsplit('/').next().unwrap_or(&file.name);
             let stem = stem.strip_suffix(".json").unwrap_or(stem);
             match read(&file.name, &file.text) {
-                Ok(Top::Object(entries)) if files.len() == 1 => {
+                Ok(Document::Object(entries)) if files.len() == 1 => {
                     return one_file(&file.name, entries);
                 }
-                Ok(Top::Object(_)) => folder.notes.push(format!(
+                Ok(Document::Object(_)) => folder.notes.push(format!(
                     "`{}` is not a list of answers and was left out",
                     file.name
                 )),
-                Ok(Top::Other(value)) => folder.add(TaskId::from_problem(stem)?, answers(&value)),
+                Ok(Document::Other(value)) => {
+                    folder.add(TaskId::from_problem_id(stem)?, answers(&value))
+                }
                 Err(error) if files.len() == 1 => return Err(error),
-                Err(error) => match TaskId::from_problem(stem) {
+                Err(error) => match TaskId::from_problem_id(stem) {
                     Ok(id) => folder.add(id, Answers::Damaged(error.to_string())),
                     Err(_) => folder.notes.push(error.to_string()),
                 },
@@ -108,7 +132,7 @@ impl Submission {
                 .map_or_else(String::new, |file| file.name.clone());
             return Err(TasksError::Submission {
                 file,
-                reason: "there are no answers in it".to_owned(),
+                reason: "it contains no answers".to_owned(),
             });
         }
         Ok(folder)
@@ -116,21 +140,21 @@ impl Submission {
 
     fn add(&mut self, id: TaskId, answers: Answers) {
         if self.tasks.insert(id.clone(), answers).is_some() {
-            self.doubled.push(id);
+            self.duplicates.push(id);
         }
     }
 }
 
 fn one_file(name: &str, entries: Vec<(String, Value)>) -> Result<Submission, TasksError> {
-    let not = |reason: String| TasksError::Submission {
+    let invalid = |reason: String| TasksError::Submission {
         file: name.to_owned(),
         reason,
     };
-    let like_answers = |value: &Value| value.is_array() || value.is_string() || value.is_null();
+    let is_answers = |value: &Value| value.is_array() || value.is_string() || value.is_null();
     match entries.first() {
-        None => return Err(not("the object is empty".to_owned())),
-        Some((key, value)) if !like_answers(value) => {
-            return Err(not(format!(
+        None => return Err(invalid("the object is empty".to_owned())),
+        Some((key, value)) if !is_answers(value) => {
+            return Err(invalid(format!(
                 "expected lists of answers by task, found {} under `{}`",
                 kind(value),
                 crate::grid::short(key)
@@ -141,11 +165,11 @@ fn one_file(name: &str, entries: Vec<(String, Value)>) -> Result<Submission, Tas
     let mut submission = Submission {
         form: SubmissionForm::Kaggle,
         tasks: BTreeMap::new(),
-        doubled: Vec::new(),
+        duplicates: Vec::new(),
         notes: Vec::new(),
     };
     for (key, value) in entries {
-        match TaskId::from_problem(&key) {
+        match TaskId::from_problem_id(&key) {
             Ok(id) => submission.add(id, answers(&value)),
             Err(error) => submission
                 .notes
@@ -157,18 +181,19 @@ fn one_file(name: &str, entries: Vec<(String, Value)>) -> Result<Submission, Tas
 
 fn answers(value: &Value) -> Answers {
     match value {
-        Value::String(text) => Answers::Whole(text.clone()),
+        Value::String(text) => Answers::WholeTask(text.clone()),
         Value::Null => Answers::Tests(Vec::new()),
         Value::Array(tests) => Answers::Tests(tests.iter().map(test_answers).collect()),
         other => Answers::Damaged(format!("expected a list of answers, found {}", kind(other))),
     }
 }
 
-/// One test's attempts, either as values or, as the official harness writes them, as objects with an `answer`.
+/// Reads the attempts at one test: plain values or, from the official harness, objects with an
+/// `answer`.
 fn test_answers(value: &Value) -> TestAnswers {
     let Value::Object(fields) = value else {
         return TestAnswers {
-            attempts: vec![reply(value)],
+            attempts: vec![attempt_answer(value)],
             pair_index: None,
         };
     };
@@ -177,14 +202,14 @@ fn test_answers(value: &Value) -> TestAnswers {
         let number = key
             .strip_prefix("attempt_")
             .and_then(|number| number.parse::<usize>().ok());
-        let Some(number @ 1..=HIGHEST_ATTEMPT) = number else {
+        let Some(number @ 1..=MAX_ATTEMPT_NUMBER) = number else {
             continue;
         };
         if test.attempts.len() < number {
-            test.attempts.resize(number, Reply::Nothing);
+            test.attempts.resize(number, AttemptAnswer::Empty);
         }
         let wrapped = value.as_object().and_then(|attempt| attempt.get("answer"));
-        test.attempts[number - 1] = reply(wrapped.unwrap_or(value));
+        test.attempts[number - 1] = attempt_answer(wrapped.unwrap_or(value));
         let index = value
             .pointer("/metadata/pair_index")
             .and_then(Value::as_u64);
@@ -195,19 +220,19 @@ fn test_answers(value: &Value) -> TestAnswers {
     test
 }
 
-fn reply(value: &Value) -> Reply {
+fn attempt_answer(value: &Value) -> AttemptAnswer {
     match value {
-        Value::Null => Reply::Nothing,
+        Value::Null => AttemptAnswer::Empty,
         Value::Array(rows)
             if rows
                 .iter()
                 .all(|row| row.as_array().is_some_and(Vec::is_empty)) =>
         {
-            Reply::Nothing
+            AttemptAnswer::Empty
         }
-        Value::String(text) if text.trim().is_empty() => Reply::Nothing,
-        Value::String(text) => Reply::Text(text.clone()),
-        other => Reply::Json(other.clone()),
+        Value::String(text) if text.trim().is_empty() => AttemptAnswer::Empty,
+        Value::String(text) => AttemptAnswer::Text(text.clone()),
+        other => AttemptAnswer::Json(other.clone()),
     }
 }
 
@@ -230,18 +255,18 @@ mod tests {
     }
 
     #[test]
-    fn attempts_are_in_the_order_of_their_numbers() {
+    fn attempts_are_ordered_by_number() {
         let text = r#"{"aa":[{"attempt_10":[[3]],"attempt_2":[[2]],"attempt_1":[[1]],"note":5}]}"#;
         let submission = Submission::read(&[file("s.json", text)]).unwrap();
         let attempts = &tests(&submission, "aa")[0].attempts;
         assert_eq!(attempts.len(), 10);
-        assert_eq!(attempts[1], Reply::Json(serde_json::json!([[2]])));
-        assert_eq!(attempts[5], Reply::Nothing);
-        assert_eq!(attempts[9], Reply::Json(serde_json::json!([[3]])));
+        assert_eq!(attempts[1], AttemptAnswer::Json(serde_json::json!([[2]])));
+        assert_eq!(attempts[5], AttemptAnswer::Empty);
+        assert_eq!(attempts[9], AttemptAnswer::Json(serde_json::json!([[3]])));
     }
 
     #[test]
-    fn a_folder_keeps_damaged_files_and_leaves_others_out() {
+    fn folder_keeps_damaged_files_and_leaves_out_unrelated_ones() {
         let good =
             r#"[{"attempt_1":{"answer":[[1]],"metadata":{"pair_index":0}},"attempt_2":null}]"#;
         let files = [
@@ -259,18 +284,18 @@ mod tests {
     }
 
     #[test]
-    fn doubled_tasks_are_noticed_and_other_files_refused() {
-        let doubled =
+    fn duplicate_tasks_are_recorded_and_unrelated_files_rejected() {
+        let duplicate =
             Submission::read(&[file("s.json", r#"{"aa":[],"aa":[{"attempt_1":[[1]]}]}"#)]).unwrap();
-        assert_eq!(doubled.doubled.len(), 1);
-        assert_eq!(tests(&doubled, "aa").len(), 1);
+        assert_eq!(duplicate.duplicates.len(), 1);
+        assert_eq!(tests(&duplicate, "aa").len(), 1);
         for text in ["{}", r#"{"aa":{"train":[]}}"#, "[{", "{"] {
             assert!(Submission::read(&[file("s.json", text)]).is_err(), "{text}");
         }
         let whole = Submission::read(&[file("s.json", r#"{"arc-aa":"[[1]]"}"#)]).unwrap();
         assert_eq!(
             whole.tasks[&"aa".parse::<TaskId>().unwrap()],
-            Answers::Whole("[[1]]".to_owned())
+            Answers::WholeTask("[[1]]".to_owned())
         );
     }
 }

@@ -1,4 +1,4 @@
-//! A task: pairs that show a rule, and inputs to apply it to.
+//! Tasks: training pairs that show a rule, and test inputs to apply it to.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,10 @@ use serde_json::{Map, Value, json};
 use crate::error::TasksError;
 use crate::grid::Grid;
 
-/// A task's name, in the public sets eight hexadecimal digits.
+/// The id of a task; in the public sets, eight hexadecimal digits.
+///
+/// An id has 1 to 64 ASCII letters, digits, `-`, `_` or `.` and does not start with `.`. It is
+/// therefore safe to use as a file name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct TaskId(String);
@@ -23,18 +26,21 @@ impl TryFrom<String> for TaskId {
 }
 
 impl TaskId {
-    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A name in the notation of the harness plan, `arc-<task>`, or as it stands.
-    pub fn from_problem(text: &str) -> Result<Self, TasksError> {
+    /// Parses a problem id of the harness plan, `arc-<task>`, or a plain task id.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TasksError::InvalidTaskId`] if the part after `arc-` is not a valid id.
+    pub fn from_problem_id(text: &str) -> Result<Self, TasksError> {
         text.strip_prefix("arc-").unwrap_or(text).parse()
     }
 
-    /// The notation of the harness plan.
-    pub fn problem(&self) -> String {
+    /// Returns the problem id of the harness plan, `arc-<task>`.
+    pub fn problem_id(&self) -> String {
         format!("arc-{}", self.0)
     }
 }
@@ -42,14 +48,15 @@ impl TaskId {
 impl FromStr for TaskId {
     type Err = TasksError;
 
-    /// Ids become names of files, so nothing in them may lead elsewhere.
+    /// Parses an id. Ids become file names, so path separators and leading dots are rejected.
     fn from_str(text: &str) -> Result<Self, TasksError> {
-        let fine =
+        let is_allowed =
             |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-        if (1..=64).contains(&text.len()) && text.chars().all(fine) && !text.starts_with('.') {
+        if (1..=64).contains(&text.len()) && text.chars().all(is_allowed) && !text.starts_with('.')
+        {
             Ok(Self(text.to_owned()))
         } else {
-            Err(TasksError::Id(crate::grid::short(text)))
+            Err(TasksError::InvalidTaskId(crate::grid::short(text)))
         }
     }
 }
@@ -72,35 +79,33 @@ impl Serialize for TaskId {
     }
 }
 
-/// A training pair.
+/// A training pair: an input and the output that the rule of the task produces from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// What is given.
     pub input: Grid,
-    /// What the rule makes of it.
     pub output: Grid,
 }
 
-/// A test.
+/// A test input with its solution, if the solution is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Test {
-    /// What is given.
     pub input: Grid,
-    /// What the rule makes of it, where it is known.
+    /// The solution; `None` if only the challenges were loaded.
     pub output: Option<Grid>,
 }
 
-/// Pairs and tests. Invariant of loaded tasks: at least one of each.
+/// A task: training pairs and tests, both in file order.
+///
+/// A task from [`load()`](crate::load()) has at least one pair and one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// The training pairs, in the file's order.
     pub train: Vec<Pair>,
-    /// The tests, in the file's order.
     pub test: Vec<Test>,
 }
 
 impl Task {
-    /// Cells of the training pairs, inputs and outputs together: the size that Nejumi's sampling limits.
+    /// Returns the number of cells in all training inputs and outputs, the size that
+    /// [`NejumiRule::max_cells`](crate::NejumiRule::max_cells) limits.
     pub fn training_cells(&self) -> usize {
         self.train
             .iter()
@@ -108,7 +113,7 @@ impl Task {
             .sum()
     }
 
-    /// As a task file holds it.
+    /// Converts the task to the JSON of a task file; unknown solutions are left out.
     pub fn to_json(&self) -> Value {
         let pairs = self
             .train
@@ -131,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_cannot_lead_out_of_a_folder() {
+    fn ids_that_are_unsafe_file_names_are_rejected() {
         for bad in [
             "",
             "..",
@@ -145,11 +150,11 @@ mod tests {
             assert!(bad.parse::<TaskId>().is_err(), "{bad}");
         }
         assert_eq!(
-            TaskId::from_problem("arc-0934a4d8").unwrap(),
-            TaskId::from_problem("0934a4d8").unwrap()
+            TaskId::from_problem_id("arc-0934a4d8").unwrap(),
+            TaskId::from_problem_id("0934a4d8").unwrap()
         );
         assert_eq!(
-            "0934a4d8".parse::<TaskId>().unwrap().problem(),
+            "0934a4d8".parse::<TaskId>().unwrap().problem_id(),
             "arc-0934a4d8"
         );
     }

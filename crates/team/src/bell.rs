@@ -1,41 +1,41 @@
-//! Waiting for what another thread does: first awake, because it often comes at once and waking up takes longer than most work,
-//! then asleep.
+//! A condition variable that spins before it sleeps, because events often follow at once and waking
+//! up takes longer than most work.
 
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
-/// How often a thread looks out before it sleeps: some tens of microseconds.
-const PATIENCE: usize = 1 << 10;
+/// The number of spins before a thread sleeps: some tens of microseconds.
+const SPIN_LIMIT: usize = 1 << 10;
 
-/// Wakes those who wait for something.
+/// Wakes threads that wait for a condition.
 #[derive(Debug, Default)]
 pub struct Bell {
-    /// How many sleep, or are about to; it changes only with the lock held.
+    /// The number of threads that sleep or are about to. It changes only while the lock is held.
     asleep: AtomicUsize,
     lock: Mutex<()>,
     rung: Condvar,
-    /// How often a thread looks out before it sleeps.
-    patience: usize,
+    /// The number of spins before a thread sleeps.
+    spin_limit: usize,
 }
 
 impl Bell {
-    /// A bell between this many threads, all of which work.
+    /// Creates a bell for `threads` threads that are all busy.
     pub fn for_threads(threads: usize) -> Self {
-        /// Asked once, because the answer is read from files.
+        /// Queried once, because the operating system reads it from files.
         static CORES: LazyLock<usize> =
             LazyLock::new(|| available_parallelism().map_or(0, usize::from));
-        // With fewer processors, whoever looks out keeps others from working.
-        let patience = if *CORES >= threads { PATIENCE } else { 0 };
+        // With fewer cores than threads, spinning would keep other threads from working.
+        let spin_limit = if *CORES >= threads { SPIN_LIMIT } else { 0 };
         Self {
-            patience,
+            spin_limit,
             ..Self::default()
         }
     }
 
-    /// Wakes whoever sleeps, after something happened that may be waited for.
+    /// Wakes all sleeping threads. Call it after a condition may have become true.
     pub fn ring(&self) {
-        // Either this sees that somebody is about to sleep, or they see what happened.
+        // Either this thread sees that another is about to sleep, or that one sees the new state.
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Relaxed) > 0 {
             drop(self.lock.lock());
@@ -43,13 +43,14 @@ impl Bell {
         }
     }
 
-    /// Waits until something has happened, after which the bell rings.
+    /// Blocks until `happened` returns true. The thread that changes the condition must call
+    /// [`ring`](Self::ring).
     pub fn await_that(&self, happened: impl Fn() -> bool) {
         let looks_out = || {
             std::hint::spin_loop();
             happened()
         };
-        if happened() || (0..self.patience).any(|_| looks_out()) {
+        if happened() || (0..self.spin_limit).any(|_| looks_out()) {
             return;
         }
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_sleeps_through_a_bell() {
-        // With patience nearly nobody ever sleeps, without everybody does.
-        for patience in [0, 1, PATIENCE] {
+    fn no_wakeup_is_lost() {
+        // Without spinning every wait sleeps; with the default limit hardly any does.
+        for spin_limit in [0, 1, SPIN_LIMIT] {
             let bell = Bell {
-                patience,
+                spin_limit,
                 ..Bell::default()
             };
             let ball = AtomicUsize::new(0);

@@ -1,8 +1,9 @@
-//! Threads that help the one that has work to do.
+//! A small thread pool whose workers help the calling thread.
 //!
-//! The caller's thread works too and never waits for others to wake up: whoever is free takes the next item, so a helper that
-//! comes late finds less to do. A helper without work looks out for some before it sleeps, because work often comes again at
-//! once, and waking up takes longer than most of it. What is not known here: in which order items are done.
+//! The calling thread works too and never waits for workers to wake up: each thread takes the next
+//! free item, so a late worker finds less to do. An idle worker spins for a moment before it
+//! sleeps, because new work often follows at once and waking up takes longer than most work. The
+//! order in which items are processed is not defined.
 
 mod bell;
 
@@ -17,23 +18,24 @@ use std::thread::{Builder, JoinHandle};
 
 pub use bell::Bell;
 
-/// Threads that wait for work.
+/// A pool of worker threads.
 #[derive(Default)]
 pub struct Team {
     desk: Arc<Desk>,
     helpers: Vec<JoinHandle<()>>,
-    /// Held by whom the helpers work for.
+    /// Held by the caller for which the workers work.
     turn: Mutex<()>,
 }
 
-/// Where work is handed out.
+/// The state that the caller shares with the workers.
 #[derive(Default)]
 struct Desk {
     state: Mutex<State>,
-    /// How often work was put there, and how many helpers are at it. Both grow only with the state locked.
+    /// The number of calls so far, and the number of busy workers. Both grow only while the state
+    /// is locked.
     calls: AtomicUsize,
     busy: AtomicUsize,
-    /// Rings when there is work, and when a helper is done with it.
+    /// Signals that there is work, and that a worker has finished.
     call: Bell,
     done: Bell,
 }
@@ -45,11 +47,11 @@ struct State {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// What every helper does once.
+/// The function that every worker runs once per call.
 type Work = &'static (dyn Fn() + Sync);
 
 impl Team {
-    /// This many threads, the caller's included.
+    /// Creates a pool of `threads` threads, the calling thread included.
     pub fn new(threads: usize) -> io::Result<Self> {
         let (call, done) = (Bell::for_threads(threads), Bell::for_threads(threads));
         let desk = Arc::new(Desk {
@@ -70,12 +72,12 @@ impl Team {
         Ok(team)
     }
 
-    /// How many threads work, the caller's included.
+    /// Returns the number of threads, the calling thread included.
     pub const fn threads(&self) -> usize {
         1 + self.helpers.len()
     }
 
-    /// Does some work on each item. A panic of the work, wherever it happens, is passed on to the caller.
+    /// Runs `work` on each item. A panic of `work` on any thread is passed on to the caller.
     pub fn share<I>(&self, items: I, work: impl Fn(I::Item) + Sync)
     where
         I: ExactSizeIterator + Send,
@@ -84,7 +86,7 @@ impl Team {
         self.work(others, items, work, || {});
     }
 
-    /// As [`share`](Self::share), but the caller's thread has something else to do first.
+    /// Like [`share`](Self::share), but the calling thread runs `first` before it takes items.
     pub fn share_after<I>(&self, first: impl FnOnce(), items: I, work: impl Fn(I::Item) + Sync)
     where
         I: ExactSizeIterator + Send,
@@ -106,7 +108,7 @@ impl Team {
                 work(item);
             }
         };
-        // Who finds the helpers at work for another does all alone.
+        // If the pool is busy, the calling thread does the work itself.
         let turn = if self.helpers.is_empty() || others == 0 {
             None
         } else {
@@ -123,7 +125,8 @@ impl Team {
         }
     }
 
-    /// The right to call the helpers, unless another has it. Those who panicked with it have left nothing behind.
+    /// Acquires the right to call the workers, unless another caller holds it. A poisoned lock is
+    /// usable, because it protects no data.
     fn take_turn(&self) -> Option<MutexGuard<'_, ()>> {
         match self.turn.try_lock() {
             Ok(turn) => Some(turn),
@@ -133,18 +136,19 @@ impl Team {
     }
 }
 
-/// Teams that nobody works with at the moment. Threads take longer to start than small work takes, so they wait here for more.
+/// Pools that are not in use. Starting threads takes longer than a small piece of work, so pools
+/// are kept for reuse.
 static IDLE: Mutex<Vec<Team>> = Mutex::new(Vec::new());
-/// The most teams that wait.
-const MOST_IDLE: usize = 4;
+/// The maximum number of idle pools.
+const MAX_IDLE: usize = 4;
 
-/// A team that others get when it is dropped.
+/// A pool that returns to the idle pools when dropped.
 #[derive(Debug)]
 pub struct Hired(Option<Team>);
 
 impl Team {
-    /// A team of this many threads, the caller's included, with which nobody else works: one that waits, or a new one. Where threads cannot
-    /// be started the caller works alone.
+    /// Returns an idle or new pool of `threads` threads, the calling thread included, for exclusive
+    /// use. If threads cannot be started, the calling thread works alone.
     pub fn hire(threads: usize) -> Hired {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = idle
@@ -162,7 +166,7 @@ impl Deref for Hired {
     type Target = Team;
 
     fn deref(&self) -> &Team {
-        self.0.as_ref().expect("it is there until it is dropped")
+        self.0.as_ref().expect("present until dropped")
     }
 }
 
@@ -170,8 +174,8 @@ impl Drop for Hired {
     fn drop(&mut self) {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         idle.extend(self.0.take().filter(|team| team.threads() > 1));
-        // Those who waited longest go, and are waited for after others can hire again.
-        let surplus = if idle.len() > MOST_IDLE {
+        // The pool that was idle longest is dropped after the lock is released.
+        let surplus = if idle.len() > MAX_IDLE {
             Some(idle.remove(0))
         } else {
             None
@@ -189,7 +193,7 @@ impl Drop for Team {
         drop(state);
         self.desk.call.ring();
         for helper in self.helpers.drain(..) {
-            // What a helper's work panics with was handed on, so there is nothing to learn here.
+            // A panic of the work has already been passed on.
             let _ = helper.join();
         }
     }
@@ -208,14 +212,14 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls the helpers to some work until what this gives is dropped.
+    /// Makes the workers run `work` until the returned guard is dropped.
     fn call<'a>(&'a self, work: &'a (dyn Fn() + Sync)) -> Called<'a> {
         #[expect(
             unsafe_code,
             reason = "small searches on two threads find 1.7 times the states that they do with threads which sleep at once: see docs/benchmarks.md"
         )]
-        // SAFETY: only the lifetime changes. When `Called` is dropped, which the borrow checker sees to before the work
-        // goes, the work is taken back and whoever is at it is waited for.
+        // SAFETY: only the lifetime changes. Dropping `Called`, which the borrow checker enforces
+        // before `work` ends, withdraws the work and waits for the workers that still run it.
         let work = unsafe { std::mem::transmute::<&'a (dyn Fn() + Sync), Work>(work) };
         let mut state = self.lock();
         state.work = Some(work);
@@ -226,7 +230,7 @@ impl Desk {
         Called(self)
     }
 
-    /// What a helper does all its life.
+    /// The main loop of a worker.
     fn help(&self) {
         let mut seen = 0;
         loop {
@@ -249,7 +253,7 @@ impl Desk {
     }
 }
 
-/// Work that helpers have been called to.
+/// A guard for work that the workers run.
 struct Called<'a>(&'a Desk);
 
 impl Drop for Called<'_> {
@@ -270,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_item_is_done_once_and_the_caller_does_its_own_work() {
+    fn every_item_is_processed_once_and_first_runs_once() {
         for threads in [0, 1, 2, 5] {
             let team = Team::new(threads).unwrap();
             assert_eq!(team.threads(), threads.max(1));
@@ -289,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_team_is_called_again_and_again_by_several() {
+    fn team_can_be_shared_by_several_callers() {
         let team = Team::new(3).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..2 {
@@ -300,7 +304,7 @@ mod tests {
                             _ = done.fetch_add(item, Ordering::Relaxed)
                         });
                         assert_eq!(done.into_inner(), (0..round % 7).sum());
-                        // Now and then everybody has fallen asleep.
+                        // Pauses long enough for all workers to fall asleep.
                         if round % 1_000 == 0 {
                             std::thread::sleep(std::time::Duration::from_millis(2));
                         }
@@ -311,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn helpers_go_when_the_team_does() {
+    fn dropping_a_team_stops_its_workers() {
         for round in 0..500 {
             let team = Team::new(3).unwrap();
             team.share(0..round % 3, |_| {});
@@ -320,14 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_hires_has_a_team_for_themselves() {
+    fn hired_teams_are_exclusive_and_reused() {
         let ids = |team: &Team| {
             team.helpers
                 .iter()
                 .map(|helper| helper.thread().id())
                 .collect::<Vec<_>>()
         };
-        // Teams of a size that no other test asks for.
+        // No other test uses pools of this size.
         let (one, other) = (Team::hire(4), Team::hire(4));
         assert_eq!(
             (one.threads(), other.threads(), Team::hire(0).threads()),
@@ -338,16 +342,16 @@ mod tests {
         drop((one, other));
         assert!(
             known.contains(&ids(&Team::hire(4))),
-            "a team that waits is hired again"
+            "an idle team is reused"
         );
-        // More teams than wait for others at a time.
-        let many: Vec<Hired> = (0..2 * MOST_IDLE).map(|_| Team::hire(4)).collect();
+        // More pools than may be idle.
+        let many: Vec<Hired> = (0..2 * MAX_IDLE).map(|_| Team::hire(4)).collect();
         drop(many);
-        assert!(IDLE.lock().unwrap().len() <= MOST_IDLE);
+        assert!(IDLE.lock().unwrap().len() <= MAX_IDLE);
     }
 
     #[test]
-    fn who_is_in_the_middle_of_work_may_share_more_of_it() {
+    fn nested_share_runs_on_the_calling_thread() {
         let (team, done) = (Team::new(2).unwrap(), AtomicUsize::new(0));
         team.share(0..10, |_| {
             team.share(0..10, |_| _ = done.fetch_add(1, Ordering::Relaxed))
@@ -356,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_caller_and_the_team_works_on() {
+    fn panic_reaches_the_caller_and_the_team_stays_usable() {
         let team = Team::new(3).unwrap();
         let broken = AssertUnwindSafe(|| team.share(0..100, |item| assert_ne!(item, 50)));
         assert!(catch_unwind(broken).is_err());
@@ -364,7 +368,7 @@ mod tests {
             team.share_after(|| panic!("before the others are done"), 0..100, |_| {})
         });
         assert!(catch_unwind(broken).is_err());
-        // Each of these waits for the others, so three threads work.
+        // Each item waits for the others, so three threads must be working.
         let all = Barrier::new(3);
         team.share(0..3, |_| _ = all.wait());
     }

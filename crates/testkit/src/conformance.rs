@@ -1,14 +1,19 @@
-//! The laws that every native game keeps.
+//! The conformance suite: the rules that every native game must satisfy.
 
 use rhae_engine::{
     Action, ActionKind, CELLS, Environment, Episode, Frame, FrameBuffer, Game, LevelIndex, Levels,
-    MAX_FRAMES, Native, NoFrames, Observation, PACKED_BITS, PlayState, Rng, StateOf, key_of,
+    MAX_FRAMES, NativeEnvironment, NoFrames, Observation, PACKED_BITS, PlayState, Rng, StateOf,
+    key_of,
 };
 
-/// How many random actions each law is tried on, at each level.
+/// The number of random actions for each rule on each level.
 const STEPS: usize = 400;
 
-/// Checks a game against every law; panics with the law that is broken.
+/// Checks a game against every rule, on every level and with several seeds if the game is seeded.
+///
+/// # Panics
+///
+/// Panics with a description of the first rule that the game violates.
 pub fn conforms<G: Game>() {
     let facts = &G::FACTS;
     let id = facts.game_id();
@@ -19,7 +24,7 @@ pub fn conforms<G: Game>() {
     );
     assert!(
         !facts.actions.is_empty() && !facts.actions.contains(ActionKind::Reset),
-        "{id}: RESET is always there and never listed"
+        "{id}: `actions` must not be empty and must not list RESET"
     );
     for seed in if facts.seeded {
         vec![0, 1, 2, 3]
@@ -30,24 +35,24 @@ pub fn conforms<G: Game>() {
         for index in 0..levels.count() {
             let level = LevelIndex(index);
             let at = format!("{id} level {level} seed {seed}");
-            twins_agree::<G>(&levels, level, &at);
-            searching_sees_the_same::<G>(&levels, level, &at);
-            a_restored_play_goes_on_as_the_saved_one::<G>(&levels, level, &at);
-            packed_states_come_back::<G>(&levels, level, &at);
-            reset_restores::<G>(&levels, level, &at);
-            actions_that_are_not_offered_do_nothing::<G>(&levels, level, &at);
+            check_determinism::<G>(&levels, level, &at);
+            check_drawing_is_pure::<G>(&levels, level, &at);
+            check_snapshots::<G>(&levels, level, &at);
+            check_packing::<G>(&levels, level, &at);
+            check_reset::<G>(&levels, level, &at);
+            check_unoffered_actions::<G>(&levels, level, &at);
             if facts.actions.contains(ActionKind::Action7) {
-                undo_restores_every_board::<G>(&levels, level, &at);
+                check_undo::<G>(&levels, level, &at);
             }
             if facts.actions.contains(ActionKind::Action6) {
-                listed_clicks_are_all_that_matter::<G>(&levels, level, &at);
+                check_listed_clicks::<G>(&levels, level, &at);
             }
         }
     }
-    solutions_win::<G>();
+    check_solutions::<G>();
 }
 
-/// A random offered action.
+/// Returns a random offered action, or RESET if the episode is over.
 fn any_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
     if episode.status() != PlayState::NotFinished {
         return Action::Reset;
@@ -58,7 +63,7 @@ fn any_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
         .expect("a game offers at least one action")
     {
         ActionKind::Action6 => {
-            // Half of the clicks go where they may matter, so that random play gets anywhere at all.
+            // Half of the clicks hit a listed cell, so that random play makes progress.
             let cells: Vec<_> =
                 G::clicks(episode.levels().get(episode.level()), episode.state()).collect();
             match rng.choose(&cells) {
@@ -73,8 +78,9 @@ fn any_action<G: Game>(episode: &Episode<G>, rng: &mut Rng) -> Action {
     }
 }
 
-/// Two plays of the same actions, one of which is a clone made half-way, see valid and equal frames.
-fn twins_agree<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+/// Checks that two episodes with the same actions produce equal and valid frames. Halfway, one is
+/// replaced by a clone of the other.
+fn check_determinism<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(1, 0);
     let (mut one, mut two) = (
         Episode::at(levels.clone(), level),
@@ -96,15 +102,18 @@ fn twins_agree<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
             one.act(action, &mut seen_by_one),
             two.act(action, &mut seen_by_two),
         );
-        assert_eq!(first, second, "{at}: twins disagree after {action}");
+        assert_eq!(
+            first, second,
+            "{at}: equal episodes return different steps after {action}"
+        );
         assert!(
             seen_by_one.frames() == seen_by_two.frames(),
-            "{at}: twins see different frames after {action}"
+            "{at}: equal episodes produce different frames after {action}"
         );
         assert_eq!(
             one.key(),
             two.key(),
-            "{at}: twins have different keys after {action}"
+            "{at}: equal episodes have different keys after {action}"
         );
         let count = seen_by_one.frames().len();
         assert!(
@@ -119,7 +128,7 @@ fn twins_agree<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
         one.draw(&mut settled);
         assert!(
             seen_by_one.frames().last() == Some(&settled),
-            "{at}: the last frame is not the settled one, or `draw` leaves cells out"
+            "{at}: the last frame is not the settled frame, or `draw` does not set every cell"
         );
         assert_eq!(
             one.status() == PlayState::Win,
@@ -129,8 +138,8 @@ fn twins_agree<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     }
 }
 
-/// A step that draws nothing leads to the same state as one that draws.
-fn searching_sees_the_same<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+/// Checks that a step without frames leads to the same state as a step with frames.
+fn check_drawing_is_pure<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(2, 0);
     let (mut drawn, mut blind) = (
         Episode::at(levels.clone(), level),
@@ -149,22 +158,19 @@ fn searching_sees_the_same<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &
     }
 }
 
-/// At random moments of random play a snapshot put into a new play gives the same answers ever after, RESET and undo included.
-fn a_restored_play_goes_on_as_the_saved_one<G: Game>(
-    levels: &Levels<G>,
-    level: LevelIndex,
-    at: &str,
-) {
-    /// What an answer says, its pictures as a hash.
-    fn answer(seen: &Observation) -> impl PartialEq + std::fmt::Debug + use<> {
-        let said = (
+/// Checks that an environment restored from a snapshot behaves like the original from then on,
+/// including RESET and undo.
+fn check_snapshots<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+    /// Returns the comparable content of an observation, with its frames as a hash.
+    fn content(seen: &Observation) -> impl PartialEq + std::fmt::Debug + use<> {
+        let status = (
             seen.action,
             seen.state,
             seen.levels_completed,
             seen.available,
         );
         (
-            said,
+            status,
             seen.full_reset,
             seen.counted,
             seen.changed,
@@ -172,27 +178,28 @@ fn a_restored_play_goes_on_as_the_saved_one<G: Game>(
         )
     }
     let mut rng = Rng::new(7, u64::from(level.0));
-    let mut saved = Native::from_episode(Episode::at(levels.clone(), level));
-    let mut restored: Option<Native<G>> = None;
+    let mut saved = NativeEnvironment::from_episode(Episode::at(levels.clone(), level));
+    let mut restored: Option<NativeEnvironment<G>> = None;
     for step in 0..STEPS {
-        // A few of the plays are restored late, when undo has forgotten boards; others in the middle of what a restored one does.
+        // Some snapshots are taken late, when undo has dropped boards, and some while a restored
+        // environment is already being compared.
         if step % 97 == 0 || rng.below(40) == 0 {
             let bytes = saved
                 .snapshot()
-                .expect("a native play can be saved")
-                .expect("a native play has snapshots");
-            let mut other = Native::<G>::new(levels.seed());
+                .expect("native environments never fail")
+                .expect("native environments support snapshots");
+            let mut other = NativeEnvironment::<G>::new(levels.seed());
             let settled = other
                 .restore(&bytes)
                 .unwrap_or_else(|error| panic!("{at}: {error}"))
                 .settled();
             assert!(
                 settled == saved.observation().settled(),
-                "{at}: a restored play shows another picture"
+                "{at}: a restored environment shows a different frame"
             );
             assert!(
                 other.snapshot() == Ok(Some(bytes)),
-                "{at}: a restored play is saved as something else"
+                "{at}: a restored environment has a different snapshot"
             );
             restored = Some(other);
         }
@@ -203,21 +210,24 @@ fn a_restored_play_goes_on_as_the_saved_one<G: Game>(
             }
             _ => any_action(saved.episode(), &mut rng),
         };
-        let expected = answer(saved.act(action).expect("native games never fail"));
+        let expected = content(saved.act(action).expect("native environments never fail"));
         if let Some(other) = &mut restored {
-            let found = answer(other.act(action).expect("native games never fail"));
-            assert_eq!(found, expected, "{at}: a restored play answers otherwise");
+            let found = content(other.act(action).expect("native environments never fail"));
+            assert_eq!(
+                found, expected,
+                "{at}: a restored environment returns a different observation"
+            );
             assert_eq!(
                 other.episode().key(),
                 saved.episode().key(),
-                "{at}: a restored play is elsewhere after {action}"
+                "{at}: a restored environment has a different state after {action}"
             );
         }
     }
 }
 
-/// RESET gives back the level's first state exactly.
-fn reset_restores<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+/// Checks that RESET restores the first state of the level exactly.
+fn check_reset<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(3, 0);
     let fresh = Episode::at(levels.clone(), level);
     let mut episode = fresh.clone();
@@ -230,7 +240,7 @@ fn reset_restores<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
             let step = again.act(Action::Reset, &mut NoFrames);
             assert!(
                 step.counted && !step.full_reset,
-                "{at}: a RESET after an action is a level reset"
+                "{at}: a RESET after an action must count and must reset only the level"
             );
             assert!(
                 again.state() == fresh.state() && again.key() == fresh.key(),
@@ -240,12 +250,8 @@ fn reset_restores<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     }
 }
 
-/// An action that is not offered is counted and changes nothing.
-fn actions_that_are_not_offered_do_nothing<G: Game>(
-    levels: &Levels<G>,
-    level: LevelIndex,
-    at: &str,
-) {
+/// Checks that an action that is not offered is counted and changes nothing.
+fn check_unoffered_actions<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(4, 0);
     let mut episode = Episode::at(levels.clone(), level);
     for _ in 0..STEPS {
@@ -266,14 +272,15 @@ fn actions_that_are_not_offered_do_nothing<G: Game>(
             );
             assert!(
                 step.counted && !step.changed && *episode.state() == before,
-                "{at}: {kind} is not offered but acts"
+                "{at}: {kind} is not offered but has an effect"
             );
         }
     }
 }
 
-/// A level packs all its states or none; those that are packed come back, and different ones are packed differently.
-fn packed_states_come_back<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+/// Checks that a level packs all its states or none, and that unpacking restores the state, so that
+/// different states are packed differently.
+fn check_packing<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let rules = levels.get(level);
     if G::pack(rules, &G::start(rules)).is_none() {
         return;
@@ -288,19 +295,20 @@ fn packed_states_come_back<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &
         let back = packed.and_then(|packed| G::unpack(rules, packed));
         assert!(
             packed.is_some_and(|packed| packed >> PACKED_BITS == 0),
-            "{at}: a state does not pack, but the first one does"
+            "{at}: the first state can be packed, but a later one cannot"
         );
         assert!(
             back.as_ref() == Some(episode.state()),
-            "{at}: a packed state does not come back"
+            "{at}: unpacking a packed state returns a different state"
         );
         let action = any_action(&episode, &mut rng);
         episode.act(action, &mut NoFrames);
     }
 }
 
-/// Undo walks back through every board to the first, also past what is kept at hand.
-fn undo_restores_every_board<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+/// Checks that undo restores every board back to the first, including boards that the undo buffer
+/// has dropped.
+fn check_undo<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(5, 0);
     for length in [3, 30, STEPS] {
         let mut episode = Episode::at(levels.clone(), level);
@@ -325,27 +333,28 @@ fn undo_restores_every_board<G: Game>(levels: &Levels<G>, level: LevelIndex, at:
             episode.act(Action::Action7, &mut NoFrames);
             assert!(
                 boards.last() == Some(&episode.state().board),
-                "{at}: undo does not restore the board before"
+                "{at}: undo does not restore the previous board"
             );
         }
     }
 }
 
-/// Every click does what one of the listed clicks does, or nothing to the board.
-fn listed_clicks_are_all_that_matter<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
+/// Checks that every click has the effect of a listed click, or the one effect that all other
+/// clicks share.
+fn check_listed_clicks<G: Game>(levels: &Levels<G>, level: LevelIndex, at: &str) {
     let mut rng = Rng::new(6, 0);
     let mut episode = Episode::at(levels.clone(), level);
     for step in 0..60 {
         if episode.status() == PlayState::NotFinished && episode.level() == level && step % 12 == 0
         {
-            every_click_is_listed::<G>(levels.get(level), episode.state(), at);
+            check_all_clicks::<G>(levels.get(level), episode.state(), at);
         }
         let action = any_action(&episode, &mut rng);
         episode.act(action, &mut NoFrames);
     }
 }
 
-fn every_click_is_listed<G: Game>(level: &G::Level, state: &StateOf<G>, at: &str) {
+fn check_all_clicks<G: Game>(level: &G::Level, state: &StateOf<G>, at: &str) {
     let after = |x: u8, y: u8| {
         let mut after = state.clone();
         let outcome = G::step(level, &mut after, Action::Action6 { x, y }, &mut NoFrames);
@@ -354,7 +363,7 @@ fn every_click_is_listed<G: Game>(level: &G::Level, state: &StateOf<G>, at: &str
     let listed = G::clicks(level, state).map(|(x, y)| {
         assert!(
             Action::click(x, y).is_some(),
-            "{at}: `clicks` lists {x},{y}, which is not on the frame"
+            "{at}: `clicks` lists {x},{y}, which is outside the frame"
         );
         after(x, y)
     });
@@ -365,14 +374,15 @@ fn every_click_is_listed<G: Game>(level: &G::Level, state: &StateOf<G>, at: &str
         if !listed.contains(&result) {
             assert!(
                 *idle.get_or_insert(result) == result,
-                "{at}: the click at {x},{y} does something that `clicks` does not list"
+                "{at}: the click at {x},{y} has an effect that no click listed by `clicks` has"
             );
         }
     }
 }
 
-/// The stored solutions win, one level after the other, and are as long as the facts say.
-fn solutions_win<G: Game>() {
+/// Checks that the stored solutions win all levels in order, and that their lengths match the
+/// baselines.
+fn check_solutions<G: Game>() {
     let facts = &G::FACTS;
     let mut episode = Episode::<G>::new(0);
     for (index, baseline) in facts.baselines.iter().enumerate() {
@@ -387,7 +397,7 @@ fn solutions_win<G: Game>() {
             assert_eq!(
                 solution.len(),
                 length as usize,
-                "{} level {level}: the solution's length is not the one behind the baseline",
+                "{} level {level}: the length of the solution differs from the one of the baseline",
                 facts.id
             );
         }

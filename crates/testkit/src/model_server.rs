@@ -1,12 +1,13 @@
-//! A local server that speaks like the providers of language models, and misbehaves on demand.
+//! A local server with the APIs of the model providers, which injects faults on demand.
 //!
-//! It knows OpenAI's chat completions and responses, Anthropic's messages and Google's Gemini, streamed and not. It is written
-//! from the providers' documentation and shares no code with the crate that it tests. It keeps a book of every request with the tokens
-//! it billed, so that a caller's book can be compared with it.
+//! It implements OpenAI's Chat Completions and Responses, Anthropic's Messages and Google's Gemini,
+//! with and without streaming. It is written from the providers' documentation and shares no code
+//! with the crate that it tests. It logs every request with the billed tokens, so that the client's
+//! records can be compared with the log.
 
 mod connection;
 mod faults;
-mod forms;
+mod wire_format;
 
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,48 +16,44 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 pub use faults::{Fault, Faults};
-pub use forms::Form;
+pub use wire_format::WireFormat;
 
-/// Says what the model answers.
-pub type Answer = Box<dyn Fn(&Asked) -> String + Send + Sync>;
+/// The function that produces the model's answers.
+pub type Answer = Box<dyn Fn(&ModelRequest) -> String + Send + Sync>;
 
-/// A request as the server understood it.
+/// A parsed request.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// Which request it is, from 0.
+pub struct ModelRequest {
+    /// The number of the request, from 0.
     pub number: usize,
-    /// What stands above the conversation.
+    /// The system prompt.
     pub system: String,
-    /// Who said what, the oldest first; `true` for the model.
+    /// The conversation, oldest turn first; `true` marks turns of the model.
     pub turns: Vec<(bool, String)>,
-    /// How many pictures there are.
+    /// The number of images in the request.
     pub images: usize,
-    /// The whole body.
     pub body: Value,
 }
 
-/// A request in the server's book.
+/// An entry of the server's log.
 #[derive(Clone, Debug)]
-pub struct Served {
-    /// The caller's id of it (`X-Client-Request-Id`).
+pub struct ServedRequest {
+    /// The `X-Client-Request-Id` header.
     pub id: Option<String>,
-    /// The provider's form.
-    pub form: Form,
-    /// The headers as they came, one a line, names in lower case.
+    pub format: WireFormat,
+    /// The request headers, one per line, with names in lower case.
     pub head: String,
-    /// The body.
     pub body: Value,
-    /// Whether a stream was asked for.
+    /// Whether the request asked for a stream.
     pub streamed: bool,
-    /// What was done wrong.
     pub fault: Fault,
-    /// Tokens of the request that are billed.
+    /// The billed input tokens.
     pub input_tokens: u64,
-    /// Tokens of the answer that are billed.
+    /// The billed output tokens.
     pub output_tokens: u64,
 }
 
-/// A running server. It ends when it is dropped.
+/// A running server. Dropping it stops the server and closes its connections.
 pub struct ModelServer {
     url: String,
     shared: Arc<Shared>,
@@ -65,20 +62,20 @@ pub struct ModelServer {
 struct Shared {
     answer: Answer,
     faults: Faults,
-    book: Mutex<Vec<Served>>,
+    log: Mutex<Vec<ServedRequest>>,
     open: AtomicUsize,
-    most_open: AtomicUsize,
+    max_open: AtomicUsize,
     stopped: AtomicBool,
     connections: Mutex<Vec<TcpStream>>,
 }
 
 impl ModelServer {
-    /// Starts a server on a free port of this machine.
+    /// Starts a server on a free local port.
     pub fn start(
         faults: Faults,
-        answer: impl Fn(&Asked) -> String + Send + Sync + 'static,
+        answer: impl Fn(&ModelRequest) -> String + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine is free");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a local port is free");
         let url = format!(
             "http://{}",
             listener.local_addr().expect("a listener has an address")
@@ -86,9 +83,9 @@ impl ModelServer {
         let shared = Arc::new(Shared {
             answer: Box::new(answer),
             faults,
-            book: Mutex::default(),
+            log: Mutex::default(),
             open: AtomicUsize::new(0),
-            most_open: AtomicUsize::new(0),
+            max_open: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             connections: Mutex::default(),
         });
@@ -108,19 +105,20 @@ impl ModelServer {
         Self { url, shared }
     }
 
-    /// The address, without a path. A `base_url` for OpenAI's forms is this with `/v1` after it.
+    /// Returns the address without a path. The `base_url` for the OpenAI formats is this address
+    /// followed by `/v1`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Every request so far, in the order in which they came.
-    pub fn served(&self) -> Vec<Served> {
-        lock(&self.shared.book).clone()
+    /// Returns all requests so far, in the order of their arrival.
+    pub fn served(&self) -> Vec<ServedRequest> {
+        lock(&self.shared.log).clone()
     }
 
-    /// How many requests were being answered at the same time, at most.
-    pub fn most_at_once(&self) -> usize {
-        self.shared.most_open.load(Ordering::Acquire)
+    /// Returns the largest number of requests that were in progress at the same time.
+    pub fn max_concurrent_requests(&self) -> usize {
+        self.shared.max_open.load(Ordering::Acquire)
     }
 }
 
@@ -130,7 +128,7 @@ impl Drop for ModelServer {
         for connection in lock(&self.shared.connections).drain(..) {
             let _ = connection.shutdown(Shutdown::Both);
         }
-        // Wakes the thread that accepts connections.
+        // Wake the thread that accepts connections.
         let _ = TcpStream::connect(self.url.trim_start_matches("http://"));
     }
 }

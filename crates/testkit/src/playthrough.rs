@@ -1,11 +1,11 @@
-//! The golden playthrough of a game: its stored solutions, action by action, in a form that people can read.
+//! The golden playthrough of a game: its stored solutions, as readable text, action by action.
 
 use std::fmt::Write;
 
 use rhae_engine::{Episode, Frame, FrameBuffer, Game, LevelIndex, Levels, SIZE};
 
-/// Plays the stored solution of every level under seed 0 and tells what was seen: the picture at the start and at the end of
-/// each level, and for every action its frames and their hash.
+/// Plays the stored solution of every level with seed 0 and returns a transcript: the frame at the
+/// start of each level, and the number and the hash of the frames of every action.
 pub fn playthrough<G: Game>() -> String {
     let facts = &G::FACTS;
     let levels = Levels::<G>::new(0);
@@ -17,9 +17,9 @@ pub fn playthrough<G: Game>() -> String {
     for index in 0..levels.count() {
         let level = LevelIndex(index);
         let mut episode = Episode::at(levels.clone(), level);
-        let mut picture = Frame::filled(0);
-        episode.draw(&mut picture);
-        let _ = write!(text, "\nlevel {level}\n{}", readable(&picture));
+        let mut frame = Frame::filled(0);
+        episode.draw(&mut frame);
+        let _ = write!(text, "\nlevel {level}\n{}", readable(&frame));
         for action in facts.solution(level) {
             frames.clear();
             let step = episode.act(action, &mut frames);
@@ -43,10 +43,11 @@ pub fn playthrough<G: Game>() -> String {
     text
 }
 
-/// A picture at half its size, each two by two cells shown by their last colour; the most common one is a dot.
-fn readable(picture: &Frame) -> String {
+/// Formats a frame at half its size. Each 2 × 2 block shows the colour of its last cell, and the
+/// most common colour is a dot.
+fn readable(frame: &Frame) -> String {
     let mut counts = [0; 16];
-    picture
+    frame
         .cells()
         .iter()
         .for_each(|&cell| counts[usize::from(cell & 15)] += 1);
@@ -55,7 +56,7 @@ fn readable(picture: &Frame) -> String {
         .unwrap_or(0_u8);
     let mut text = String::new();
     for y in (1..SIZE).step_by(2) {
-        let row = (1..SIZE).step_by(2).map(|x| picture.get(x, y));
+        let row = (1..SIZE).step_by(2).map(|x| frame.get(x, y));
         text.extend(row.map(|cell| {
             if cell == ground {
                 '.'

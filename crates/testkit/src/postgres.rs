@@ -1,5 +1,5 @@
-//! A real PostgreSQL for one test: private, in a temporary folder, reached through a socket in it, with its durability settings as
-//! they come. It is gone when the test is.
+//! A private PostgreSQL server for one test. It uses a temporary folder, a Unix socket in it and
+//! the default durability settings, and is removed when the test ends.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -12,37 +12,42 @@ use tempfile::TempDir;
 
 const USER: &str = "rhae";
 const PASSWORD: &str = "Secret-7391";
-/// Where distributions put the server's programs, which are not on the path.
+/// The folders in which distributions install the server programs outside `PATH`.
 const FOLDERS: [&str; 2] = ["/usr/lib/postgresql", "/usr/local/lib/postgresql"];
-/// Who runs the server when the test runs as root, which PostgreSQL refuses to do.
+/// The accounts to run the server as if the test runs as root, which PostgreSQL refuses.
 const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
-/// Between two looks at whether it is ready.
-const PAUSE: Duration = Duration::from_millis(20);
+/// The interval at which the server is checked for readiness.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A running database server.
+/// A running database server. Dropping it stops the server.
 pub struct Postgres {
     server: Child,
     folder: TempDir,
 }
 
 impl Postgres {
-    /// Starts a server with an empty database; `None` if PostgreSQL is not installed and that was allowed.
+    /// Starts a server with an empty database. Returns `None` if PostgreSQL is not installed and
+    /// `RHAE_SKIP_MISSING=1` is set.
+    ///
+    /// # Panics
+    ///
+    /// Panics if PostgreSQL is not installed or does not start.
     pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(
                 std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-                "this test needs PostgreSQL, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
+                "this test needs PostgreSQL, which `cargo xtask test` installs; set RHAE_SKIP_MISSING=1 to skip the test"
             );
             eprintln!("left out: PostgreSQL is not installed, and RHAE_SKIP_MISSING=1 is set");
             return None;
         };
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let account = account();
         if let Some((_, id)) = &account {
-            chown(folder.path(), Some(*id), None).expect("root may give a folder away");
+            chown(folder.path(), Some(*id), None).expect("root may change the owner of a folder");
         }
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755))
-            .expect("a folder of ours can be opened to others");
+            .expect("the permissions of an own folder can be changed");
         let secret = folder.path().join("secret");
         fs::write(&secret, PASSWORD).expect("a file can be written in a temporary folder");
         let [data, path] = ["data", ""].map(|name| folder.path().join(name).display().to_string());
@@ -78,11 +83,11 @@ impl Postgres {
             "--no-sync",
             "--pwfile",
         ]);
-        let made = initdb.arg(&secret).output().expect("initdb can be run");
+        let created = initdb.arg(&secret).output().expect("initdb can be run");
         assert!(
-            made.status.success(),
+            created.status.success(),
             "{}",
-            String::from_utf8_lossy(&made.stderr)
+            String::from_utf8_lossy(&created.stderr)
         );
         let mut postgres = command("postgres");
         postgres.args([
@@ -106,18 +111,18 @@ impl Postgres {
                 server.try_wait().is_ok_and(|ended| ended.is_none()),
                 "PostgreSQL did not start"
             );
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Some(Self { server, folder })
     }
 
-    /// The address of its database, with the password.
+    /// Returns the URL of the database, including the password.
     pub fn url(&self) -> String {
         let host = self.folder.path().display().to_string().replace('/', "%2F");
         format!("postgres://{USER}:{PASSWORD}@{host}/postgres")
     }
 
-    /// The password in the address, which nobody else may show.
+    /// Returns the password in the URL, so that tests can check that it is never printed.
     pub const fn password(&self) -> &'static str {
         PASSWORD
     }
@@ -125,13 +130,14 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // At once, but so that it removes its shared memory. It may have ended already.
+        // SIGQUIT stops the server at once but lets it remove its shared memory. It may have exited
+        // already.
         let _ = kill_process(Pid::from_child(&self.server), Signal::QUIT);
         let _ = self.server.wait();
     }
 }
 
-/// The folder with the newest version's programs.
+/// Returns the folder with the programs of the newest installed version.
 fn programs() -> Option<PathBuf> {
     let versions = FOLDERS
         .iter()
@@ -155,7 +161,8 @@ fn programs() -> Option<PathBuf> {
         .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
-/// The account to run the server as, with its number, if we are root.
+/// Returns the account to run the server as, with its user id, or `None` if the test does not run
+/// as root.
 fn account() -> Option<(&'static str, u32)> {
     let number = |name: &str| {
         let output = Command::new("id").args(["-u", name]).output().ok()?;

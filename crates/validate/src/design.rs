@@ -1,4 +1,5 @@
-//! What the levels ask for, in numbers: actions needed, actions in vain, what never moves, levels that look alike.
+//! Statistics about the design: unused actions, actions without effect, static frames, and similar
+//! levels.
 
 use rhae_engine::{ActionKind, CELLS, Frame, Rng};
 
@@ -6,12 +7,12 @@ use crate::structure::first_frames;
 use crate::walk::Walk;
 use crate::{Finding, Options, Rule, Subject, Verdict};
 
-/// Random actions on each level.
-const SAMPLE: u32 = 400;
-/// Shares above which a number is worth a look.
-const TOO_IDLE: f64 = 0.99;
-const TOO_STILL: f64 = 0.99;
-const TOO_ALIKE: f64 = 0.995;
+/// The number of random actions on each level.
+const SAMPLE_ACTIONS: u32 = 400;
+/// The shares above which a statistic becomes a warning.
+const MAX_IDLE_SHARE: f64 = 0.99;
+const MAX_STILL_SHARE: f64 = 0.99;
+const MAX_EQUAL_SHARE: f64 = 0.995;
 
 pub(crate) fn check(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
     let mut findings = vec![
@@ -19,9 +20,9 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
         alike(&first_frames(subject, options)),
     ];
     let (mut idle, mut taken) = (0_u32, 0_u32);
-    let mut moving = vec![false; CELLS];
+    let mut changed = vec![false; CELLS];
     for level in 0..subject.levels() {
-        let Some(sampled) = sample(subject, options, level, &mut moving) else {
+        let Some(sampled) = sample(subject, options, level, &mut changed) else {
             continue;
         };
         idle += sampled.0;
@@ -29,33 +30,33 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
     }
     if taken == 0 {
         findings.extend(
-            [Rule::Idle, Rule::Still].map(|rule| Finding::open(rule, "no level could be played")),
+            [Rule::Idle, Rule::Still].map(|rule| Finding::open(rule, "no level could be entered")),
         );
         return findings;
     }
     let share = f64::from(idle) / f64::from(taken);
-    let text = format!("{:.0} % of random actions change nothing", 100.0 * share);
-    findings.push(judged(
+    let text = format!("{:.0} % of random actions have no effect", 100.0 * share);
+    findings.push(judge(
         Rule::Idle,
-        share > TOO_IDLE,
+        share > MAX_IDLE_SHARE,
         &text,
-        "; a player learns too little from trying",
+        "; a player learns too little from exploring",
     ));
-    let still = moving.iter().filter(|&&moves| !moves).count() as f64 / CELLS as f64;
+    let still = changed.iter().filter(|&&changes| !changes).count() as f64 / CELLS as f64;
     let text = format!(
-        "{} % of the frame was not seen to change within a level",
+        "{} % of the frame was never observed to change within a level",
         (100.0 * still).floor()
     );
-    findings.push(judged(
+    findings.push(judge(
         Rule::Still,
-        still > TOO_STILL,
+        still > MAX_STILL_SHARE,
         &text,
-        "; most of what is shown tells nothing",
+        "; most of the frame carries no information",
     ));
     findings
 }
 
-fn judged(rule: Rule, too_much: bool, text: &str, advice: &str) -> Finding {
+fn judge(rule: Rule, too_much: bool, text: &str, advice: &str) -> Finding {
     let (verdict, advice) = if too_much {
         (Verdict::Warn, advice)
     } else {
@@ -64,17 +65,21 @@ fn judged(rule: Rule, too_much: bool, text: &str, advice: &str) -> Finding {
     Finding::new(rule, verdict, format!("{text}{advice}"))
 }
 
-/// Plays the solution and then at random; counts actions that change nothing, and marks cells that change.
+/// Plays the solution and then random actions. Counts the actions without effect and marks the
+/// cells that change. Returns the number of random actions without effect, and of all random
+/// actions.
 fn sample(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
-    moving: &mut [bool],
+    changed: &mut [bool],
 ) -> Option<(u32, u32)> {
     let mut rng = Rng::new(options.seed, 5_000 + u64::from(level));
     let mut mark = |before: &Frame, after: &Frame| {
-        for ((before, after), moves) in before.cells().iter().zip(after.cells()).zip(&mut *moving) {
-            *moves |= before != after;
+        for ((before, after), changes) in
+            before.cells().iter().zip(after.cells()).zip(&mut *changed)
+        {
+            *changes |= before != after;
         }
     };
     let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
@@ -86,14 +91,14 @@ fn sample(
     }
     let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
     let (mut idle, mut taken) = (0, 0);
-    let most = if subject.is_hosted() {
-        SAMPLE / 4
+    let actions = if subject.is_hosted() {
+        SAMPLE_ACTIONS / 4
     } else {
-        SAMPLE
+        SAMPLE_ACTIONS
     };
-    for _ in 0..most {
+    for _ in 0..actions {
         let before = walk.seen().settled().clone();
-        let action = walk.random(&mut rng);
+        let action = walk.random_action(&mut rng);
         let seen = walk.act(action).ok()?;
         taken += 1;
         idle += u32::from(!seen.changed);
@@ -106,7 +111,7 @@ fn sample(
     Some((idle, taken))
 }
 
-/// In how many levels' solutions each action is used. Undo is for players, not for solutions.
+/// Counts the solutions that use each action. Undo is left out, because no solution needs it.
 fn actions_used(subject: &dyn Subject) -> Finding {
     let rule = Rule::ActionsUsed;
     let solutions: Vec<_> = (0..subject.levels())
@@ -136,7 +141,7 @@ fn actions_used(subject: &dyn Subject) -> Finding {
         .map(|(kind, count)| format!("{kind} {count}"))
         .collect();
     let text = format!(
-        "levels that use each action, of {}: {}",
+        "number of levels that use each action, out of {}: {}",
         solutions.len(),
         counts.join(", ")
     );
@@ -147,14 +152,17 @@ fn actions_used(subject: &dyn Subject) -> Finding {
         .collect();
     match idle.is_empty() || solutions.len() < usize::from(subject.levels()) {
         true => Finding::pass(rule, text),
-        false => Finding::warn(rule, format!("no level needs {}; {text}", idle.join(", "))),
+        false => Finding::warn(
+            rule,
+            format!("no solution uses {}; {text}", idle.join(", ")),
+        ),
     }
 }
 
-/// The two levels whose first frames differ least.
+/// Finds the two levels whose first frames differ least.
 fn alike(frames: &[(u8, Frame)]) -> Finding {
     let rule = Rule::Alike;
-    let mut most: Option<(f64, u8, u8)> = None;
+    let mut closest: Option<(f64, u8, u8)> = None;
     for (index, (one, a)) in frames.iter().enumerate() {
         for (other, b) in &frames[..index] {
             let share = a
@@ -164,24 +172,24 @@ fn alike(frames: &[(u8, Frame)]) -> Finding {
                 .filter(|(a, b)| a == b)
                 .count() as f64
                 / CELLS as f64;
-            if most.is_none_or(|(known, ..)| share > known) {
-                most = Some((share, *other, *one));
+            if closest.is_none_or(|(known, ..)| share > known) {
+                closest = Some((share, *other, *one));
             }
         }
     }
-    let Some((share, one, other)) = most else {
-        return Finding::open(rule, "fewer than two levels can be seen");
+    let Some((share, one, other)) = closest else {
+        return Finding::open(rule, "fewer than two levels can be entered");
     };
     let text = format!(
-        "levels {} and {} are most alike: {:.0} % of their first frames are equal",
+        "levels {} and {} are the most similar: {:.0} % of the cells in their first frames are equal",
         one + 1,
         other + 1,
         100.0 * share
     );
-    judged(
+    judge(
         rule,
-        share >= TOO_ALIKE,
+        share >= MAX_EQUAL_SHARE,
         &text,
-        "; a level should ask for something of its own",
+        "; every level should require something new",
     )
 }

@@ -1,24 +1,25 @@
-//! What a check found, and how findings become the report of a rule.
+//! Findings, and how the findings about a rule become its report.
 
 use rhae_engine::Action;
 
 use crate::Rule;
 
-/// How a rule turned out, from harmless to bad.
+/// The result of a rule, ordered from harmless to severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Nothing can be said: it does not apply, or could not be decided. The sentence says which.
+    /// Undecided: the rule does not apply, or could not be checked. The text of the finding says
+    /// which.
     Open,
     /// The rule holds.
     Pass,
-    /// Worth a look.
+    /// The rule may be violated, or is violated in a way that is allowed.
     Warn,
-    /// The rule is broken.
+    /// The rule is violated.
     Fail,
 }
 
 impl Verdict {
-    /// The name in files and tables.
+    /// Returns the name that is used in files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -29,27 +30,24 @@ impl Verdict {
     }
 }
 
-/// A play that shows what was found: its actions from the opening of the environment on, the opening RESET left out.
+/// A play that demonstrates a finding. Its actions start at the opening of the environment; the
+/// opening RESET is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// What it shows.
-    pub shows: String,
-    /// The actions.
+    /// A short description of what the play shows.
+    pub caption: String,
     pub actions: Vec<Action>,
 }
 
-/// What one check found about one rule.
+/// The result of one check of one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule.
     pub rule: Rule,
-    /// The level, from 0, where it is about one.
+    /// The level, counted from 0, or `None` if the finding concerns the whole environment.
     pub level: Option<u8>,
-    /// How it turned out.
     pub verdict: Verdict,
-    /// A sentence for the author.
+    /// A sentence for the author of the environment.
     pub text: String,
-    /// Plays that show it.
     pub evidence: Vec<Evidence>,
 }
 
@@ -80,18 +78,22 @@ impl Finding {
         Self::new(rule, Verdict::Open, text)
     }
 
-    pub(crate) fn on(self, level: u8) -> Self {
+    pub(crate) fn on_level(self, level: u8) -> Self {
         Self {
             level: Some(level),
             ..self
         }
     }
 
-    /// With a play that shows it.
-    pub(crate) fn shown(mut self, shows: impl Into<String>, actions: Option<Vec<Action>>) -> Self {
+    /// Adds a play that demonstrates the finding, if its actions are known.
+    pub(crate) fn with_evidence(
+        mut self,
+        caption: impl Into<String>,
+        actions: Option<Vec<Action>>,
+    ) -> Self {
         if let Some(actions) = actions {
             self.evidence.push(Evidence {
-                shows: shows.into(),
+                caption: caption.into(),
                 actions,
             });
         }
@@ -99,20 +101,31 @@ impl Finding {
     }
 }
 
-/// A rule with all that was found about it.
+/// A rule with all findings about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleReport {
-    /// The rule.
     pub rule: Rule,
-    /// The worst verdict among its findings.
+    /// The most severe verdict among the findings.
     pub verdict: Verdict,
-    /// One sentence: that of the worst finding, with the number of levels where it is the same.
+    /// One sentence: the text of the most severe finding, and how many levels are affected.
     pub summary: String,
-    /// The findings, by level.
+    /// The findings, ordered by level.
     pub findings: Vec<Finding>,
 }
 
-/// The findings of all parts, rule by rule. A rule that no part spoke about is open.
+/// Combines the findings of all parts into one report for each rule, in the order of [`Rule::ALL`].
+/// A rule without findings is [`Verdict::Open`].
+///
+/// # Examples
+///
+/// ```
+/// use rhae_validate::{Rule, Verdict, reports};
+///
+/// let reports = reports(&[]);
+/// assert_eq!(reports.len(), Rule::ALL.len());
+/// assert!(reports.iter().all(|report| report.verdict == Verdict::Open));
+/// assert_eq!(reports[0].summary, "not checked");
+/// ```
 pub fn reports(findings: &[Finding]) -> Vec<RuleReport> {
     let levels = findings
         .iter()
@@ -156,24 +169,24 @@ fn summary(findings: &[Finding], verdict: Verdict, levels: usize) -> String {
         all_open.clone().count(),
         all_open.find(|finding| finding.level.is_none()),
     );
-    let aside = of_all.map_or_else(String::new, |finding| format!("; {}", finding.text));
+    let note = of_all.map_or_else(String::new, |finding| format!("; {}", finding.text));
     let place = first
         .level
         .map_or_else(String::new, |level| format!("level {}: ", level + 1));
     match (verdict, others) {
         (Verdict::Pass, 1..) if first.level.is_none() => {
-            format!("{} checks hold{aside}", others + 1)
+            format!("{} checks passed{note}", others + 1)
         }
-        (Verdict::Pass, 0) if first.level.is_none() => format!("{}{aside}", first.text),
+        (Verdict::Pass, 0) if first.level.is_none() => format!("{}{note}", first.text),
         (Verdict::Pass, 1..) if open > 0 => {
-            format!("holds on {} levels; on {open} it is open", others + 1)
+            format!("holds on {} levels; undecided on {open}", others + 1)
         }
         (Verdict::Pass, 1..) if others + 1 < levels => {
             format!("holds on {} of {levels} levels", others + 1)
         }
         (Verdict::Pass, 1..) => format!("holds on all {} levels", others + 1),
         (Verdict::Pass, 0) if open > 0 => format!(
-            "{place}{}; on {open} of {levels} levels it is open",
+            "{place}{}; undecided on {open} of {levels} levels",
             first.text
         ),
         (_, 0) => format!("{place}{}", first.text),
@@ -190,17 +203,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_finding_speaks_for_its_rule() {
+    fn most_severe_finding_determines_the_report() {
         let findings = [
-            Finding::pass(Rule::Reset, "fine").on(0),
-            Finding::fail(Rule::Reset, "broken").on(2),
-            Finding::warn(Rule::Reset, "odd").on(1),
+            Finding::pass(Rule::Reset, "fine").on_level(0),
+            Finding::fail(Rule::Reset, "failure").on_level(2),
+            Finding::warn(Rule::Reset, "odd").on_level(1),
             Finding::pass(Rule::Loads, "opens"),
-            Finding::pass(Rule::Frames, "fine").on(0),
-            Finding::pass(Rule::Frames, "fine").on(1),
-            Finding::pass(Rule::Frames, "fine").on(2),
-            Finding::pass(Rule::AfterEnd, "fine").on(1),
-            Finding::pass(Rule::AfterEnd, "fine").on(2),
+            Finding::pass(Rule::Frames, "fine").on_level(0),
+            Finding::pass(Rule::Frames, "fine").on_level(1),
+            Finding::pass(Rule::Frames, "fine").on_level(2),
+            Finding::pass(Rule::AfterEnd, "fine").on_level(1),
+            Finding::pass(Rule::AfterEnd, "fine").on_level(2),
             Finding::pass(Rule::Recordings, "a win replays"),
             Finding::open(Rule::Recordings, "no loss is known"),
         ];
@@ -211,7 +224,7 @@ mod tests {
                 report(Rule::Reset).verdict,
                 report(Rule::Reset).summary.as_str()
             ),
-            (Verdict::Fail, "level 3: broken")
+            (Verdict::Fail, "level 3: failure")
         );
         assert_eq!(report(Rule::Loads).summary, "opens");
         assert_eq!(report(Rule::Frames).summary, "holds on all 3 levels");

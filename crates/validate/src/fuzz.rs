@@ -1,4 +1,5 @@
-//! Regime 3: play as odd as it gets. Actions that are not offered, clicks at corners, RESET and undo in bursts, long plays.
+//! Regime 3, fuzzing: actions that are not offered, clicks at the corners, bursts of RESET and
+//! undo, and long plays.
 
 use std::hash::BuildHasherDefault;
 
@@ -6,35 +7,35 @@ use hashbrown::HashMap;
 use rhae_engine::{Action, ActionKind, Observation, PlayState, Rng, key_of};
 
 use crate::laws::KeyBits;
-use crate::levels::{entered, stopped};
+use crate::levels::{enter_level, environment_failed};
 use crate::structure::invalid_frames;
-use crate::walk::{Broken, Walk, is_over, random_of, some_action};
-use crate::{Finding, Options, Rule, Subject, Watch};
+use crate::walk::{PlayFailure, Walk, action_of_kind, is_cancelled, random_action_of};
+use crate::{Finding, Monitor, Options, Rule, Subject};
 
-/// States whose pictures are remembered.
-const MOST_STATES: usize = 200_000;
-/// Frames a second below which a run is slow.
-const SLOW: f64 = 1_000.0;
-const REPORT: u64 = 4_096;
-/// Where clicks begin, so that even a short check has been there.
+/// The maximum number of states whose frames are remembered.
+const MAX_TRACKED_STATES: usize = 200_000;
+/// The speed below which the environment is reported as slow.
+const MIN_FRAMES_PER_SECOND: f64 = 1_000.0;
+const REPORT_INTERVAL: u64 = 4_096;
+/// The first clicks, so that even a short check tries all corners.
 const CORNERS: [(u8, u8); 4] = [(0, 0), (63, 0), (0, 63), (63, 63)];
 
-/// A level's share of the regime.
+/// Fuzzes one level.
 pub(crate) fn check(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Vec<Finding> {
     let rules = [Rule::FuzzFrames, Rule::Drift, Rule::Speed];
-    let walk = match entered(subject, options, level, &rules) {
+    let walk = match enter_level(subject, options, level, &rules) {
         Ok(walk) => walk,
         Err(mut findings) => {
             if findings
                 .iter()
                 .all(|finding| finding.rule != Rule::Failures)
             {
-                findings.push(crate::levels::no_way(Rule::Failures, level));
+                findings.push(crate::levels::unreachable_level(Rule::Failures, level));
             }
             return findings;
         }
@@ -49,30 +50,33 @@ pub(crate) fn check(
         pictures: HashMap::default(),
     };
     let steps = options.steps / u64::from(subject.levels().max(1));
-    let begun = watch.seconds();
-    match fuzz.run(walk, steps, watch) {
-        Err(broken) => stopped(&rules, level, &broken),
+    let start = monitor.seconds();
+    match fuzz.run(walk, steps, monitor) {
+        Err(failure) => environment_failed(&rules, level, &failure),
         Ok(()) => {
             let mut findings = vec![
-                Finding::pass(Rule::Failures, format!("{steps} odd actions were answered"))
-                    .on(level),
+                Finding::pass(
+                    Rule::Failures,
+                    format!("{steps} fuzzed actions were answered"),
+                )
+                .on_level(level),
             ];
             findings.push(
                 fuzz.bad_frame
                     .take()
                     .unwrap_or_else(|| Finding::pass(Rule::FuzzFrames, "all frames are valid"))
-                    .on(level),
+                    .on_level(level),
             );
             let states = fuzz.pictures.len();
             let drift = fuzz.drift.take().unwrap_or_else(|| {
                 Finding::pass(
                     Rule::Drift,
-                    format!("{states} states look the same each time"),
+                    format!("{states} states have the same frame at every visit"),
                 )
             });
-            findings.push(drift.on(level));
-            let seconds = watch.seconds().zip(begun).map(|(now, begun)| now - begun);
-            findings.push(speed(fuzz.frames, seconds).on(level));
+            findings.push(drift.on_level(level));
+            let seconds = monitor.seconds().zip(start).map(|(now, start)| now - start);
+            findings.push(speed(fuzz.frames, seconds).on_level(level));
             findings
         }
     }
@@ -83,16 +87,16 @@ fn speed(frames: u64, seconds: Option<f64>) -> Finding {
         return Finding::open(Rule::Speed, "not measured");
     };
     let per_second = frames as f64 / seconds;
-    // Two digits: the rest is chance, and differs from run to run.
+    // Rounded to two significant digits: the others vary from run to run.
     let rounded = 10_f64.powf(per_second.max(1.0).log10().floor() - 1.0);
     let text = format!(
-        "about {:.0} frames a second",
+        "about {:.0} frames per second",
         (per_second / rounded).round() * rounded
     );
-    if per_second < SLOW {
+    if per_second < MIN_FRAMES_PER_SECOND {
         Finding::warn(
             Rule::Speed,
-            format!("{text}: below 1,000, a million steps take long"),
+            format!("{text}: below 1,000, so a million steps take long"),
         )
     } else {
         Finding::pass(Rule::Speed, text)
@@ -110,11 +114,16 @@ struct Fuzz<'a> {
 }
 
 impl Fuzz<'_> {
-    fn run(&mut self, mut walk: Walk, steps: u64, watch: &dyn Watch) -> Result<(), Broken> {
+    fn run(
+        &mut self,
+        mut walk: Walk,
+        steps: u64,
+        monitor: &dyn Monitor,
+    ) -> Result<(), PlayFailure> {
         let mut rng = Rng::new(self.options.seed, 3_000 + u64::from(self.level));
         let (mut length, mut burst) = (400, None);
         for step in 0..steps {
-            // Some plays are long, to see what only long ones show.
+            // Some plays are long, because some faults appear only in long plays.
             if walk.log.len() >= length {
                 length = if rng.below(8) == 0 {
                     6_000
@@ -131,24 +140,24 @@ impl Fuzz<'_> {
                 .get(step as usize)
                 .filter(|_| self.subject.info().actions.contains(ActionKind::Action6));
             let action = corner.map_or_else(
-                || self.odd_action(&walk, &mut burst, &mut rng),
+                || self.fuzz_action(&walk, &mut burst, &mut rng),
                 |&(x, y)| Action::Action6 { x, y },
             );
             walk.act(action)?;
             self.frames += walk.seen().frames.frames().len() as u64;
-            self.look(&walk, before, action);
-            if (step + 1) % REPORT == 0 {
-                watch.steps(REPORT);
+            self.inspect(&walk, before, action);
+            if (step + 1) % REPORT_INTERVAL == 0 {
+                monitor.add_steps(REPORT_INTERVAL);
             }
-            if is_over(watch, step) {
+            if is_cancelled(monitor, step) {
                 break;
             }
         }
-        watch.steps(steps % REPORT);
+        monitor.add_steps(steps % REPORT_INTERVAL);
         Ok(())
     }
 
-    fn odd_action(&self, walk: &Walk, burst: &mut Option<(Action, u32)>, rng: &mut Rng) -> Action {
+    fn fuzz_action(&self, walk: &Walk, burst: &mut Option<(Action, u32)>, rng: &mut Rng) -> Action {
         if let Some((action, left)) = burst {
             *left -= 1;
             let action = *action;
@@ -161,10 +170,10 @@ impl Fuzz<'_> {
         if seen.state != PlayState::NotFinished && rng.below(4) > 0 {
             return Action::Reset;
         }
-        let offered = random_of(seen.available, rng).unwrap_or(Action::Reset);
+        let offered = random_action_of(seen.available, rng).unwrap_or(Action::Reset);
         match rng.below(40) {
             0 => Action::Reset,
-            1..=3 => some_action(ActionKind::ALL[rng.below(8) as usize], rng),
+            1..=3 => action_of_kind(ActionKind::ALL[rng.below(8) as usize], rng),
             4 | 5 if seen.available.contains(ActionKind::Action6) => {
                 let rim = |rng: &mut Rng| [0, 1, 31, 32, 62, 63][rng.below(6) as usize];
                 Action::Action6 {
@@ -185,27 +194,28 @@ impl Fuzz<'_> {
         }
     }
 
-    fn look(&mut self, walk: &Walk, before: (PlayState, u8), action: Action) {
+    fn inspect(&mut self, walk: &Walk, before: (PlayState, u8), action: Action) {
         let seen = walk.seen();
         if self.bad_frame.is_none() {
-            let wrong = invalid_frames(seen, self.subject.is_hosted())
-                .or_else(|| impossible(seen, before, action));
-            self.bad_frame = wrong.map(|text| {
-                Finding::fail(Rule::FuzzFrames, text).shown("the last answer shows it", walk.line())
+            let problem = invalid_frames(seen, self.subject.is_hosted())
+                .or_else(|| inconsistency(seen, before, action));
+            self.bad_frame = problem.map(|text| {
+                Finding::fail(Rule::FuzzFrames, text)
+                    .with_evidence("the last observation is invalid", walk.line())
             });
         }
-        if self.drift.is_none() && self.pictures.len() < MOST_STATES {
+        if self.drift.is_none() && self.pictures.len() < MAX_TRACKED_STATES {
             let picture = key_of(seen.settled().cells()) as u64;
             let known = *self.pictures.entry(walk.key()).or_insert(picture);
             if known != picture {
-                let text = "the same state key was seen with another picture before: key and frame drift apart";
+                let text = "the same state key had another frame before: the frame does not follow from the key";
                 let finding = if self.subject.is_hosted() {
                     Finding::warn(Rule::Drift, text)
                 } else {
                     Finding::fail(Rule::Drift, text)
                 };
-                self.drift = Some(finding.shown(
-                    "the last picture differs from an earlier one of the same key",
+                self.drift = Some(finding.with_evidence(
+                    "the last frame differs from an earlier one with the same key",
                     walk.line(),
                 ));
             }
@@ -213,8 +223,8 @@ impl Fuzz<'_> {
     }
 }
 
-/// Counts that cannot be, in words.
-fn impossible(
+/// Describes counters that contradict each other or the previous observation.
+fn inconsistency(
     seen: &Observation,
     (state, completed): (PlayState, u8),
     action: Action,
@@ -230,7 +240,7 @@ fn impossible(
     }
     if (seen.state == PlayState::Win) != (now == seen.win_levels) {
         return Some(format!(
-            "{now} of {} levels are completed and the state is {}",
+            "{now} of {} levels are completed, but the state is {}",
             seen.win_levels,
             seen.state.name()
         ));

@@ -1,24 +1,25 @@
-//! The state graph of a level, as far as rules need it: luck, dead ends, the shortest win.
+//! The properties of a level's state graph that rules need: luck, dead ends, and the shortest win.
 
 use rhae_engine::{Action, Outcome, Rng};
 use rhae_explore::{
-    Chance, Components, Doubt, Explorable, Graph, Limits, Policy, Progress, Search, Stop,
-    actions_along, check, count_shortest, explore, first_win, knows_all_shortest, way_to,
-    win_within,
+    Chance, Components, Explorable, Graph, GraphWarning, Limits, Policy, Progress, SearchOptions,
+    StopReason, actions_along, check_graph, count_shortest_wins, explore, first_win,
+    has_all_shortest_wins, path_to, win_within,
 };
 
-/// How far a graph is searched.
+/// Limits of the search of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphLimits {
-    /// Different states.
+    /// The maximum number of states.
     pub nodes: usize,
-    /// Memory.
+    /// The memory limit in bytes.
     pub bytes: usize,
-    /// Random actions that compare the graph with the level.
+    /// The number of random actions that compare the graph with the level.
     pub checks: u32,
-    /// Boards that a search for the optimum may see where the graph is not complete.
-    pub places: usize,
-    /// States of a graph with clicks up to which all cells are clicked too, for the chance of a player who clicks blindly.
+    /// The maximum number of boards of a search for the optimum, used if the graph is incomplete.
+    pub boards: usize,
+    /// The number of states up to which a graph with clicks is searched a second time with all
+    /// cells, for the probability that blind clicks win.
     pub blind_nodes: usize,
 }
 
@@ -28,77 +29,87 @@ impl Default for GraphLimits {
             nodes: 1_000_000,
             bytes: 256 << 20,
             checks: 2_000,
-            places: 4_000_000,
+            boards: 4_000_000,
             blind_nodes: 3_000,
         }
     }
 }
 
-/// What was found of a level's states.
+/// The properties of a level's state graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LevelGraph {
-    /// Different states.
+    /// The number of different states.
     pub nodes: usize,
-    /// Actions that lead from state to state.
+    /// The number of transitions.
     pub edges: usize,
-    /// What stopped the search; `None` if the graph is complete.
-    pub stop: Option<Stop>,
-    /// What tells states apart.
+    /// The limit that stopped the search; `None` if the graph is complete.
+    pub stop: Option<StopReason>,
+    /// What identifies a state, as written to reports.
     pub identity: &'static str,
-    /// The most actions that a shortest way to a state takes.
+    /// The depth of the deepest state.
     pub depth: usize,
-    /// A shortest win.
+    /// A shortest win, if the graph contains a win.
     pub win: Option<Vec<Action>>,
-    /// How many lines are as short.
+    /// The number of wins that are as short as `win`, as far as the graph contains them.
     pub shortest_lines: u128,
-    /// Whether there are no more of them than that.
-    pub all_lines: bool,
-    /// States from which no win can be reached although they go on; of a graph that is not complete, those that are certain.
+    /// Whether `shortest_lines` counts all of them.
+    pub all_lines_counted: bool,
+    /// The number of non-terminal states from which no win can be reached. For an incomplete graph,
+    /// only certain ones count.
     pub dead_ends: usize,
-    /// Those of them from which no end at all can be reached.
-    pub locks: usize,
-    /// The shortest way into such a lock, or else into a dead end.
+    /// The number of dead ends from which no terminal state can be reached either.
+    pub soft_locks: usize,
+    /// A shortest path into a soft lock, or into a dead end if the graph has no soft lock.
     pub first_dead_end: Option<Vec<Action>>,
-    /// The chance of the uniform random player within a number of actions.
+    /// The probability that uniform random play wins within `within` actions.
     pub p_within: Chance,
-    /// The same of a player who clicks on any cell, where that is known; without clicks the two are one.
+    /// The same probability if clicks are uniform over all cells, where it is known. Without clicks
+    /// it equals `p_within`.
     pub p_blind: Option<Chance>,
-    /// Whether clicks are offered anywhere.
+    /// Whether any state offers clicks.
     pub has_clicks: bool,
-    /// That number.
+    /// The number of actions of `p_within` and `p_blind`.
     pub within: u32,
-    /// What a random check of the graph found wrong.
-    pub doubts: Vec<Doubt>,
-    /// Where edges lead, by depth: forwards, to the same depth, back, and nowhere. For comparing graphs.
+    /// The errors that a random check of the graph found.
+    pub warnings: Vec<GraphWarning>,
+    /// The number of edges that lead deeper, to the same depth, back, and to their own state. Used
+    /// to compare graphs.
     pub shape: [u64; 4],
 }
 
 impl LevelGraph {
-    /// Whether every state was looked into.
+    /// Returns whether every reachable state was expanded.
     pub fn is_complete(&self) -> bool {
         self.stop.is_none()
     }
 }
 
-/// Why there is no graph of a level.
+/// The reason why a level has no state graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoGraph {
-    /// It cannot be searched; that is no fault.
+pub enum GraphError {
+    /// The level cannot be searched, which is not a fault.
     Unsearchable(String),
-    /// The environment failed while it was searched.
+    /// The environment failed during the search.
     Failed(String),
 }
 
-/// Searches a level and takes from its graph what the rules need.
+/// Searches a level and computes the properties that the rules need.
+///
+/// `identity` names what identifies the states of `level`, `within` is the number of actions for
+/// the probabilities, and `rng` drives the random check of the graph.
+///
+/// # Errors
+///
+/// Fails if an action fails.
 pub fn level_graph<E: Explorable>(
     level: &E,
     identity: &'static str,
     within: u32,
     limits: &GraphLimits,
     rng: &mut Rng,
-    go_on: &mut dyn FnMut(Progress) -> bool,
+    should_continue: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<LevelGraph, E::Error> {
-    let search = Search {
+    let search = SearchOptions {
         limits: Limits {
             nodes: limits.nodes,
             bytes: limits.bytes,
@@ -107,34 +118,35 @@ pub fn level_graph<E: Explorable>(
         all_clicks: false,
         threads: 1,
     };
-    let graph = explore(level, &search, &mut *go_on)?;
-    let ends = Ends::of(&graph);
-    let dead = |node: u32| graph.outcome(node) == Outcome::Going && !ends.wins[node as usize];
-    let lock = |node: u32| dead(node) && !ends.ends[node as usize];
+    let graph = explore(level, &search, &mut *should_continue)?;
+    let reachable = Reachability::of(&graph);
+    let is_dead_end =
+        |node: u32| graph.outcome(node) == Outcome::Continue && !reachable.win[node as usize];
+    let is_soft_lock = |node: u32| is_dead_end(node) && !reachable.terminal[node as usize];
     let nodes = 0..graph.nodes() as u32;
     let first_dead_end = nodes
         .clone()
-        .find(|&node| lock(node))
-        .or_else(|| nodes.clone().find(|&node| dead(node)));
-    let line = |node: u32| actions_along(level, &graph, &way_to(&graph, node));
+        .find(|&node| is_soft_lock(node))
+        .or_else(|| nodes.clone().find(|&node| is_dead_end(node)));
+    let line = |node: u32| actions_along(level, &graph, &path_to(&graph, node));
     let win = first_win(&graph);
     let p_within = win_within(&graph, Policy::Valid, within, |_| true);
-    let p_blind = if graph.knows(Policy::Blind) {
+    let p_blind = if graph.supports(Policy::Blind) {
         Some(p_within)
     } else if graph.is_complete() && graph.nodes() <= limits.blind_nodes {
         let all = explore(
             level,
-            &Search {
+            &SearchOptions {
                 all_clicks: true,
                 ..search
             },
-            &mut *go_on,
+            &mut *should_continue,
         )?;
         Some(win_within(&all, Policy::Blind, within, |_| true))
     } else {
         None
     };
-    let doubts = check(level, &graph, limits.checks, rng, || true)?.doubts;
+    let warnings = check_graph(level, &graph, limits.checks, rng, || true)?.warnings;
     Ok(LevelGraph {
         nodes: graph.nodes(),
         edges: graph.edges(),
@@ -146,48 +158,49 @@ pub fn level_graph<E: Explorable>(
         },
         depth: graph.depth(),
         win: win.map(line).transpose()?,
-        shortest_lines: win.map_or(0, |win| count_shortest(&graph, win)),
-        all_lines: win.is_some_and(|win| knows_all_shortest(&graph, win)),
-        dead_ends: nodes.clone().filter(|&node| dead(node)).count(),
-        locks: nodes.filter(|&node| lock(node)).count(),
+        shortest_lines: win.map_or(0, |win| count_shortest_wins(&graph, win)),
+        all_lines_counted: win.is_some_and(|win| has_all_shortest_wins(&graph, win)),
+        dead_ends: nodes.clone().filter(|&node| is_dead_end(node)).count(),
+        soft_locks: nodes.filter(|&node| is_soft_lock(node)).count(),
         first_dead_end: first_dead_end.map(line).transpose()?,
         p_within,
         p_blind,
         has_clicks: graph.has_clicks(),
         within,
-        doubts,
+        warnings,
         shape: shape(&graph),
     })
 }
 
-/// What can be reached from each state. The frontier may lead anywhere.
-struct Ends {
-    wins: Vec<bool>,
-    ends: Vec<bool>,
+/// Whether a win, and whether any terminal state, can be reached from each state. The frontier
+/// counts as leading to both.
+struct Reachability {
+    win: Vec<bool>,
+    terminal: Vec<bool>,
 }
 
-impl Ends {
+impl Reachability {
     fn of(graph: &Graph) -> Self {
         let components = Components::of(graph);
         let mut found = Self {
-            wins: vec![false; graph.nodes()],
-            ends: vec![false; graph.nodes()],
+            win: vec![false; graph.nodes()],
+            terminal: vec![false; graph.nodes()],
         };
-        // Components come after all that they lead to.
+        // A component comes after all components that it leads to.
         for members in components.iter() {
-            let (mut wins, mut ends) = (false, false);
+            let (mut win, mut terminal) = (false, false);
             for &node in members {
                 let outcome = graph.outcome(node);
                 let unknown = graph.is_frontier(node);
-                wins |= unknown || outcome == Outcome::LevelWon;
-                ends |= unknown || outcome != Outcome::Going;
+                win |= unknown || outcome == Outcome::LevelWon;
+                terminal |= unknown || outcome != Outcome::Continue;
                 for &target in graph.targets(node) {
-                    wins |= found.wins[target as usize];
-                    ends |= found.ends[target as usize];
+                    win |= found.win[target as usize];
+                    terminal |= found.terminal[target as usize];
                 }
             }
             for &node in members {
-                (found.wins[node as usize], found.ends[node as usize]) = (wins, ends);
+                (found.win[node as usize], found.terminal[node as usize]) = (win, terminal);
             }
         }
         found

@@ -1,29 +1,30 @@
-//! What every environment promises: the same again, independent copies, keys that tell, RESET and undo that restore.
+//! The laws that every environment must obey: determinism, independent copies, sound keys, and
+//! exact RESET and undo.
 
+mod determinism;
 mod keys;
 mod restore;
-mod same;
 
 pub(crate) use keys::KeyBits;
 use rhae_engine::{Action, ActionKind, PlayState, Rng};
 
-use crate::levels::{entered, stopped};
-use crate::walk::{Broken, Walk, some_action};
+use crate::levels::{enter_level, environment_failed};
+use crate::walk::{PlayFailure, Walk, action_of_kind};
 use crate::{Finding, Options, Rule, Subject};
 
-/// Random steps for each law on each level.
+/// Returns the number of random steps for each law on each level.
 pub(crate) fn law_steps(subject: &dyn Subject, options: &Options) -> u32 {
-    let most = if subject.is_hosted() { 300 } else { 2_000 };
+    let max_steps = if subject.is_hosted() { 300 } else { 2_000 };
     u32::try_from(options.steps / 100)
-        .unwrap_or(most)
-        .clamp(60, most)
+        .unwrap_or(max_steps)
+        .clamp(60, max_steps)
 }
 
-/// All laws on one level.
+/// Checks all laws on one level.
 pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(same::same_twice(subject, options, level));
-    findings.extend(same::copies(subject, options, level));
+    findings.extend(determinism::same_twice(subject, options, level));
+    findings.extend(determinism::copies(subject, options, level));
     findings.extend(keys::keys(subject, options, level));
     findings.extend(restore::reset(subject, options, level));
     findings.extend(restore::undo(subject, options, level));
@@ -32,21 +33,22 @@ pub(crate) fn check(subject: &dyn Subject, options: &Options, level: u8) -> Vec<
     findings
 }
 
-type Law = fn(&dyn Subject, &Options, u8, Walk) -> Result<Finding, Broken>;
+type Law = fn(&dyn Subject, &Options, u8, Walk) -> Result<Finding, PlayFailure>;
 
-/// Runs a law that needs one play, and takes care of those that end early.
+/// Runs a law that needs one play, and handles levels that cannot be entered and plays that fail.
 fn law(subject: &dyn Subject, options: &Options, level: u8, rule: Rule, law: Law) -> Vec<Finding> {
-    let walk = match entered(subject, options, level, &[rule]) {
+    let walk = match enter_level(subject, options, level, &[rule]) {
         Ok(walk) => walk,
         Err(findings) => return findings,
     };
     match law(subject, options, level, walk) {
-        Ok(finding) => vec![finding.on(level)],
-        Err(broken) => stopped(&[rule], level, &broken),
+        Ok(finding) => vec![finding.on_level(level)],
+        Err(failure) => environment_failed(&[rule], level, &failure),
     }
 }
 
-/// The situation as far as it can be told: key, picture, state, offer.
+/// Returns everything that identifies the current state: key, frame, play state, completed levels,
+/// and offered actions.
 fn situation(walk: &Walk) -> impl PartialEq + use<> {
     let seen = walk.seen();
     (
@@ -63,12 +65,12 @@ fn not_offered(
     options: &Options,
     level: u8,
     mut walk: Walk,
-) -> Result<Finding, Broken> {
+) -> Result<Finding, PlayFailure> {
     let rule = Rule::NotOffered;
     let mut rng = Rng::new(options.seed, 100 + u64::from(level));
     let mut tried = 0;
     for _ in 0..law_steps(subject, options) / 4 {
-        let action = walk.random(&mut rng);
+        let action = walk.random_action(&mut rng);
         walk.act(action)?;
         if walk.seen().state != PlayState::NotFinished || walk.seen().levels_completed != level {
             walk = match Walk::enter(subject, options.env_seed, level)? {
@@ -83,27 +85,30 @@ fn not_offered(
             .filter(|&kind| kind != ActionKind::Reset && !offered.contains(kind))
         {
             let before = situation(&walk);
-            walk.act(some_action(kind, &mut rng))?;
+            walk.act(action_of_kind(kind, &mut rng))?;
             tried += 1;
             if situation(&walk) != before {
-                let text = format!("{kind} is not offered here, but it changes something");
+                let text = format!("{kind} is not offered but changes the state");
                 let finding = if subject.is_hosted() {
                     Finding::warn(rule, text)
                 } else {
                     Finding::fail(rule, text)
                 };
-                return Ok(finding.shown("the last action is not offered and acts", walk.line()));
+                return Ok(finding.with_evidence(
+                    "the last action is not offered but has an effect",
+                    walk.line(),
+                ));
             }
         }
         if walk.log.len() > 300 {
-            walk.again()?;
+            walk.restart_level()?;
         }
     }
     Ok(match tried {
-        0 => Finding::pass(rule, "every action is offered all the time"),
+        0 => Finding::pass(rule, "every action is always offered"),
         _ => Finding::pass(
             rule,
-            format!("{tried} actions that were not offered changed nothing"),
+            format!("{tried} actions that were not offered had no effect"),
         ),
     })
 }
@@ -113,26 +118,26 @@ fn after_end(
     options: &Options,
     level: u8,
     mut walk: Walk,
-) -> Result<Finding, Broken> {
+) -> Result<Finding, PlayFailure> {
     let rule = Rule::AfterEnd;
     let mut rng = Rng::new(options.seed, 200 + u64::from(level));
     let mut ends = 0;
-    let mut probe = |walk: &mut Walk| -> Result<Option<Finding>, Broken> {
+    let mut probe = |walk: &mut Walk| -> Result<Option<Finding>, PlayFailure> {
         for kind in ActionKind::ALL
             .into_iter()
             .filter(|&kind| kind != ActionKind::Reset)
         {
             let before = situation(walk);
-            let counted = walk.act(some_action(kind, &mut rng))?.counted;
+            let counted = walk.act(action_of_kind(kind, &mut rng))?.counted;
             if counted || situation(walk) != before {
                 let text = format!(
-                    "{kind} does something after {}: only RESET may",
+                    "{kind} has an effect after {}: only RESET may have one",
                     walk.seen().state.name()
                 );
-                return Ok(Some(
-                    Finding::fail(rule, text)
-                        .shown("the last action comes after the end", walk.line()),
-                ));
+                return Ok(Some(Finding::fail(rule, text).with_evidence(
+                    "the last action comes after the end of the play",
+                    walk.line(),
+                )));
             }
         }
         ends += 1;
@@ -156,7 +161,7 @@ fn after_end(
         return Ok(Finding::open(rule, "the level cannot be entered twice"));
     };
     for _ in 0..law_steps(subject, options) {
-        let action = walk.random(&mut chance);
+        let action = walk.random_action(&mut chance);
         let lost = walk.act(action)?.state == PlayState::GameOver;
         if lost && let Some(finding) = probe(&mut walk)? {
             return Ok(finding);
@@ -169,11 +174,11 @@ fn after_end(
         }
     }
     Ok(match ends {
-        0 => Finding::open(rule, "random play came to no end on this level"),
+        0 => Finding::open(rule, "random play never ended this level"),
         _ => Finding::pass(
             rule,
             format!(
-                "nothing happened after {ends} {}",
+                "no action had an effect after {ends} {}",
                 if ends == 1 { "end" } else { "ends" }
             ),
         ),

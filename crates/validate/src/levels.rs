@@ -1,10 +1,11 @@
-//! How checks come to a level, and what they say if there is no way.
+//! Entering levels, and the findings for levels that cannot be entered.
 
-use crate::walk::{Broken, Walk};
-use crate::{Finding, Options, Rule, Subject, UNKNOWN_BASELINE};
+use crate::walk::{PlayFailure, Walk};
+use crate::{DEFAULT_BASELINE, Finding, Options, Rule, Subject};
 
-/// A play at the beginning of a level, or the findings that say why there is none, one for each rule asked about.
-pub(crate) fn entered(
+/// Opens a play at the start of a level. If that is impossible, returns one finding for each of the
+/// given rules.
+pub(crate) fn enter_level(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
@@ -12,48 +13,55 @@ pub(crate) fn entered(
 ) -> Result<Walk, Vec<Finding>> {
     match Walk::enter(subject, options.env_seed, level) {
         Ok(Some(walk)) => Ok(walk),
-        Ok(None) => Err(rules.iter().map(|&rule| no_way(rule, level)).collect()),
-        Err(broken) => Err(stopped(rules, level, &broken)),
+        Ok(None) => Err(rules
+            .iter()
+            .map(|&rule| unreachable_level(rule, level))
+            .collect()),
+        Err(failure) => Err(environment_failed(rules, level, &failure)),
     }
 }
 
-pub(crate) fn no_way(rule: Rule, level: u8) -> Finding {
-    Finding::open(rule, "no win of the levels before is stored or was found, so this level cannot be come to: see `solutions`")
-        .on(level)
+pub(crate) fn unreachable_level(rule: Rule, level: u8) -> Finding {
+    Finding::open(
+        rule,
+        "unreachable: no win of an earlier level is stored or was found; see `solutions`",
+    )
+    .on_level(level)
 }
 
-/// A check ended early because the environment did: that is a failure of its own, and the rules stay open.
-pub(crate) fn stopped(rules: &[Rule], level: u8, broken: &Broken) -> Vec<Finding> {
-    let at = broken
+/// Returns the findings for a check that ended because the environment failed: the failure itself,
+/// and each of the given rules as open.
+pub(crate) fn environment_failed(rules: &[Rule], level: u8, failure: &PlayFailure) -> Vec<Finding> {
+    let at = failure
         .action
         .map_or_else(String::new, |action| format!("`{action}`: "));
     let failure = Finding::fail(
         Rule::Failures,
         format!(
             "{at}{}; an environment must answer every action",
-            broken.reason
+            failure.reason
         ),
     )
-    .on(level)
-    .shown(
-        "the last action is the one it did not survive",
-        broken.actions.clone(),
+    .on_level(level)
+    .with_evidence(
+        "the last action causes the failure",
+        failure.actions.clone(),
     );
     let open = rules.iter().map(|&rule| {
         Finding::open(
             rule,
-            "the environment failed before this could be decided; see `failures`",
+            "not decided, because the environment failed; see `failures`",
         )
-        .on(level)
+        .on_level(level)
     });
     open.chain([failure]).collect()
 }
 
-/// The baseline of a level, or a stand-in where none is known.
+/// Returns the baseline of a level, or [`DEFAULT_BASELINE`] if none is known.
 pub(crate) fn baseline(subject: &dyn Subject, level: u8) -> u32 {
     subject
         .info()
         .baselines
         .get(usize::from(level))
-        .map_or(UNKNOWN_BASELINE, |baseline| baseline.actions.max(1))
+        .map_or(DEFAULT_BASELINE, |baseline| baseline.actions.max(1))
 }

@@ -1,16 +1,57 @@
-//! Is an environment fit to measure anything? Named rules, each with a verdict, evidence and a sentence for its author.
+//! Validation of environments: named rules, each with a verdict, evidence, and advice for the
+//! author.
 //!
-//! The rules are those of the ARC-AGI-3 paper's qualification (section 3.5), made exact where a level's states can be searched.
-//! Anything that can be played can be checked: a [`Subject`] opens plays behind the [`Environment`](rhae_engine::Environment)
-//! interface, and [`NativeSubject`] adds what native games know of themselves.
+//! The rules follow the qualification procedure of the ARC-AGI-3 paper (section 3.5). Where the
+//! states of a level can be searched, a rule is decided exactly instead of by sampling.
 //!
-//! The work is cut into [`Part`]s that do not depend on each other, so that a caller may run them on several threads;
-//! [`reports`] puts their findings together. **Invariant:** what a part finds depends on the subject and the [`Options`] alone, but for
-//! speed and memory, which a caller measures through [`Watch`].
+//! # How a validation works
 //!
-//! **Boundary:** no files, no clock, no threads: evidence is a list of actions, and whoever calls makes recordings of it.
+//! A [`Subject`] is an environment that can be opened as often as necessary. [`NativeSubject`]
+//! wraps a native game, and [`EnvironmentSubject`] wraps any function that opens an
+//! [`Environment`](rhae_engine::Environment), such as a hosted game.
+//!
+//! [`parts`] splits the validation of a subject into independent [`Part`]s, which a caller may run
+//! on several threads. [`check`] runs one part and returns its [`Finding`]s. [`reports`] combines
+//! the findings of all parts into one [`RuleReport`] for each [`Rule`]. A [`Monitor`] receives
+//! progress, can cancel a part, and supplies measurements that this crate cannot make.
+//!
+//! # Invariants
+//!
+//! * The findings of a part depend only on the subject and the [`Options`]. Speed and memory are
+//!   exceptions: the caller measures them through the [`Monitor`].
+//! * The crate does no I/O, reads no clock and starts no threads. Evidence is a list of actions;
+//!   the caller turns it into recordings.
+//!
+//! # Examples
+//!
+//! Validates the structure of a shipped game:
+//!
+//! ```
+//! use rhae_engine::Game;
+//! use rhae_validate::{NativeSubject, Options, Part, Rule, Verdict, check, reports};
+//!
+//! struct Structure;
+//!
+//! impl rhae_games::Visitor for Structure {
+//!     type Output = Vec<rhae_validate::RuleReport>;
+//!
+//!     fn visit<G: Game>(self) -> Self::Output {
+//!         let subject = NativeSubject::<G>::new(0, Vec::new());
+//!         // `()` is a monitor that measures nothing and never cancels.
+//!         reports(&check(&subject, Part::Structure, &Options::default(), &()))
+//!     }
+//! }
+//!
+//! let reports = rhae_games::visit("kq19-v1", Structure).expect("the game is registered");
+//! let verdict = |rule: Rule| reports.iter().find(|report| report.rule == rule).map(|r| r.verdict);
+//! assert_eq!(verdict(Rule::Loads), Some(Verdict::Pass));
+//! assert_eq!(verdict(Rule::Solutions), Some(Verdict::Pass));
+//! // Rules that belong to other parts are open.
+//! assert_eq!(verdict(Rule::Memory), Some(Verdict::Open));
+//! ```
 
 mod design;
+mod environment_subject;
 mod finding;
 mod fuzz;
 mod graph;
@@ -18,9 +59,8 @@ mod laws;
 mod levels;
 mod luck;
 mod memory;
-mod native;
+mod native_subject;
 mod novelty;
-mod opened;
 mod part;
 mod rule;
 mod solvable;
@@ -29,29 +69,30 @@ mod subject;
 mod tokens;
 mod walk;
 
+pub use environment_subject::EnvironmentSubject;
 pub use finding::{Evidence, Finding, RuleReport, Verdict, reports};
-pub use graph::{GraphLimits, LevelGraph, NoGraph, level_graph};
-pub use native::NativeSubject;
-pub use novelty::{Alike, TOO_MUCH_IN_COMMON, Traits, graph_shape};
-pub use opened::OpenedSubject;
+pub use graph::{GraphError, GraphLimits, LevelGraph, level_graph};
+pub use native_subject::NativeSubject;
+pub use novelty::{SIMILARITY_LIMIT, Similarity, Traits, graph_shape};
 pub use part::{Part, Weight, check, parts};
 pub use rule::{Group, Rule};
-pub use subject::{LevelUndo, Stored, Subject};
+pub use subject::{StoredRecording, Subject, UndoCheck};
 pub use tokens::{Language, tokens};
-pub use walk::Watch;
+pub use walk::Monitor;
 
-/// How an environment is checked.
+/// Options of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Seed of everything that is drawn at random here.
+    /// The seed of all random play of the validation.
     pub seed: u64,
-    /// Seed of the environment.
+    /// The seed of the environment.
     pub env_seed: u64,
-    /// Steps of each regime of random play; the first is never longer than 50,000.
+    /// The number of steps of each regime of random play. The first regime is limited to 50,000
+    /// steps.
     pub steps: u64,
-    /// Whether a single win by luck fails, as the paper reads it.
+    /// Whether a single win by random play fails the rule, as in the paper.
     pub strict: bool,
-    /// How far state graphs are searched.
+    /// The limits of the state graphs.
     pub limits: GraphLimits,
 }
 
@@ -67,9 +108,10 @@ impl Default for Options {
     }
 }
 
-/// Attempts at a level are this many times its baseline long, and so is the time in which chance may win it.
-pub const ATTEMPT: u32 = 5;
-/// The baseline where none is known.
-pub const UNKNOWN_BASELINE: u32 = 40;
-/// A level is accepted if random play wins it no more often than this.
+/// The length of an attempt at a level, as a multiple of the baseline. The probability of a random
+/// win is computed for the same number of actions.
+pub const ATTEMPT_FACTOR: u32 = 5;
+/// The baseline, in actions, of a level without a known baseline.
+pub const DEFAULT_BASELINE: u32 = 40;
+/// The maximum probability with which random play may win a level.
 pub const LUCK_LIMIT: f64 = 1e-4;

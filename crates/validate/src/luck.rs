@@ -1,45 +1,47 @@
 //! Random play: the first two regimes of the paper's qualification.
 //!
-//! Every action is uniform over those offered (undo included), a click uniform over all cells. After a loss the next action is
-//! RESET, which counts, as it would for an agent under a budget.
+//! Every action is uniform over the offered kinds, undo included; a click is uniform over all
+//! cells. After a loss the next action is RESET, which counts as it would for an agent under a
+//! budget.
 
 use rhae_engine::{Action, Rng};
 use rhae_explore::{lower_bound_95, upper_bound_95};
 
-use crate::levels::{baseline, entered, stopped};
-use crate::walk::{Broken, Walk, is_over};
-use crate::{ATTEMPT, Finding, LUCK_LIMIT, Options, Rule, Subject, Verdict, Watch};
+use crate::levels::{baseline, enter_level, environment_failed};
+use crate::walk::{PlayFailure, Walk, is_cancelled};
+use crate::{ATTEMPT_FACTOR, Finding, LUCK_LIMIT, Monitor, Options, Rule, Subject, Verdict};
 
-/// The first regime is never longer.
-pub(crate) const MOST_FROM_START: u64 = 50_000;
-/// The stream of random numbers of the first regime.
-const FROM_START: u64 = 1_000;
-/// Lines that are longer are no way to a level: every check that begins there would play them.
-const LONGEST_WAY: usize = 2_000;
-/// Steps between two words to whoever watches.
-const REPORT: u64 = 4_096;
-/// With fewer attempts than these, that none has won tells nothing.
-const FEWEST_ATTEMPTS: u64 = 20;
+/// The maximum number of steps of the first regime.
+pub(crate) const MAX_STEPS_FROM_START: u64 = 50_000;
+/// The random stream of the first regime.
+const START_STREAM: u64 = 1_000;
+/// The maximum length of a win that is used to reach the next level, because every check of that
+/// level replays it.
+const MAX_PREFIX_LEN: usize = 2_000;
+/// The number of steps between two progress reports.
+const REPORT_INTERVAL: u64 = 4_096;
+/// The minimum number of attempts from which the absence of wins is meaningful.
+const MIN_ATTEMPTS: u64 = 20;
 
-/// Regime 1: one play from the start.
+/// Regime 1: one play from the start of the game.
 pub(crate) fn from_start(
     subject: &dyn Subject,
     options: &Options,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Vec<Finding> {
     let rule = Rule::Start;
-    let mut walk = match entered(subject, options, 0, &[rule]) {
+    let mut walk = match enter_level(subject, options, 0, &[rule]) {
         Ok(walk) => walk,
         Err(findings) => return findings,
     };
-    let mut rng = Rng::new(options.seed, FROM_START);
-    let steps = options.steps.min(MOST_FROM_START);
+    let mut rng = Rng::new(options.seed, START_STREAM);
+    let steps = options.steps.min(MAX_STEPS_FROM_START);
     let mut findings: Vec<Finding> = Vec::new();
     let mut completed = 0;
     for step in 0..steps {
-        let action = walk.random(&mut rng);
-        if let Err(broken) = walk.act(action) {
-            findings.extend(stopped(&[rule], completed, &broken));
+        let action = walk.random_action(&mut rng);
+        if let Err(failure) = walk.act(action) {
+            findings.extend(environment_failed(&[rule], completed, &failure));
             return findings;
         }
         let now = walk.seen().levels_completed;
@@ -54,28 +56,31 @@ pub(crate) fn from_start(
                 .any(|finding| finding.level == Some(completed));
             if !known {
                 let tutorial = if verdict == Verdict::Warn {
-                    "; a first level may be easy"
+                    "; an easy first level is allowed"
                 } else {
                     ""
                 };
-                let text = format!("random play won it after {} steps{tutorial}", step + 1);
-                let finding = Finding::new(rule, verdict, text).on(completed);
-                findings.push(finding.shown("random play, won by accident", walk.line()));
+                let text = format!(
+                    "random play won the level after {} steps{tutorial}",
+                    step + 1
+                );
+                let finding = Finding::new(rule, verdict, text).on_level(completed);
+                findings.push(finding.with_evidence("a win by random play", walk.line()));
             }
         }
         completed = now;
-        if (step + 1) % REPORT == 0 {
-            watch.steps(REPORT);
+        if (step + 1) % REPORT_INTERVAL == 0 {
+            monitor.add_steps(REPORT_INTERVAL);
         }
-        if is_over(watch, step) {
+        if is_cancelled(monitor, step) {
             break;
         }
     }
-    watch.steps(steps % REPORT);
+    monitor.add_steps(steps % REPORT_INTERVAL);
     if findings.is_empty() {
         findings.push(Finding::pass(
             rule,
-            format!("no level was beaten in {steps} random steps"),
+            format!("random play completed no level in {steps} steps"),
         ));
     }
     findings
@@ -86,38 +91,38 @@ pub(crate) fn on_level(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Vec<Finding> {
     let rule = Rule::Levels;
-    let walk = match entered(subject, options, level, &[rule]) {
+    let walk = match enter_level(subject, options, level, &[rule]) {
         Ok(walk) => walk,
         Err(findings) => return findings,
     };
-    match attempts(subject, options, level, walk, u64::MAX, watch) {
-        Ok(played) => vec![judged(options, level, &played)],
-        Err(broken) => stopped(&[rule], level, &broken),
+    match play_attempts(subject, options, level, walk, u64::MAX, monitor) {
+        Ok(result) => vec![judge(options, level, &result)],
+        Err(failure) => environment_failed(&[rule], level, &failure),
     }
 }
 
-/// The lines that win the first levels in the play of the first regime, one after the other.
+/// Returns the wins of the first levels in the play of regime 1, in order.
 pub(crate) fn wins_from_start(
     subject: &dyn Subject,
     options: &Options,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Vec<Vec<Action>> {
     let mut wins: Vec<Vec<Action>> = Vec::new();
     let Ok(Some(mut walk)) = Walk::enter(subject, options.env_seed, 0) else {
         return wins;
     };
-    let mut rng = Rng::new(options.seed, FROM_START);
+    let mut rng = Rng::new(options.seed, START_STREAM);
     let mut line = Vec::new();
-    for step in 0..options.steps.min(MOST_FROM_START) {
-        if is_over(watch, step) {
+    for step in 0..options.steps.min(MAX_STEPS_FROM_START) {
+        if is_cancelled(monitor, step) {
             break;
         }
-        let action = walk.random(&mut rng);
+        let action = walk.random_action(&mut rng);
         let Ok(seen) = walk.act(action) else { break };
-        // What was tried before a RESET of the level has no part in the win.
+        // Actions before a RESET of the level are not part of the win.
         if action == Action::Reset {
             line.clear();
         } else {
@@ -126,107 +131,107 @@ pub(crate) fn wins_from_start(
         match usize::from(seen.levels_completed) {
             completed if completed < wins.len() => break,
             completed if completed > wins.len() => wins.push(std::mem::take(&mut line)),
-            _ if line.len() > LONGEST_WAY => break,
+            _ if line.len() > MAX_PREFIX_LEN => break,
             _ => {}
         }
     }
     wins
 }
 
-/// A line that wins a level, if random play of that level finds one.
+/// Returns a win of a level if random play of that level finds one.
 pub(crate) fn first_win(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Option<Vec<Action>> {
     let before = subject.prefix(level)?.len();
     let walk = Walk::enter(subject, options.env_seed, level).ok()??;
-    let line = attempts(subject, options, level, walk, 1, watch)
+    let line = play_attempts(subject, options, level, walk, 1, monitor)
         .ok()?
         .first_win?;
-    // What was tried before a RESET of the level has no part in the win.
+    // Actions before a RESET of the level are not part of the win.
     line[before..]
         .rsplit(|&action| action == Action::Reset)
         .next()
         .map(<[Action]>::to_vec)
 }
 
-struct Played {
+struct Attempts {
     attempts: u64,
     wins: u64,
     length: u64,
     first_win: Option<Vec<Action>>,
 }
 
-/// Plays until the steps are used up, or so many attempts have won.
-fn attempts(
+/// Plays attempts until the steps are used up or `max_wins` attempts have won.
+fn play_attempts(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
     mut walk: Walk,
-    most_wins: u64,
-    watch: &dyn Watch,
-) -> Result<Played, Broken> {
+    max_wins: u64,
+    monitor: &dyn Monitor,
+) -> Result<Attempts, PlayFailure> {
     let mut rng = Rng::new(options.seed, 2_000 + u64::from(level));
-    let length = u64::from(ATTEMPT * baseline(subject, level));
-    let mut played = Played {
+    let length = u64::from(ATTEMPT_FACTOR * baseline(subject, level));
+    let mut result = Attempts {
         attempts: 0,
         wins: 0,
         length,
         first_win: None,
     };
     let (mut steps, mut reported) = (0, 0);
-    while steps < options.steps && played.wins < most_wins {
-        played.attempts += 1;
+    while steps < options.steps && result.wins < max_wins {
+        result.attempts += 1;
         for _ in 0..length {
-            let action = walk.random(&mut rng);
+            let action = walk.random_action(&mut rng);
             steps += 1;
-            if is_over(watch, steps) {
-                return Ok(played);
+            if is_cancelled(monitor, steps) {
+                return Ok(result);
             }
             if walk.act(action)?.levels_completed > level {
-                played.wins += 1;
-                played.first_win = played.first_win.or_else(|| walk.line());
+                result.wins += 1;
+                result.first_win = result.first_win.or_else(|| walk.line());
                 walk = match Walk::enter(subject, options.env_seed, level)? {
                     Some(walk) => walk,
-                    None => return Ok(played),
+                    None => return Ok(result),
                 };
                 break;
             }
         }
         if !walk.log.is_empty() {
-            // An attempt that ended in a RESET must not end in another, which would restart the game.
+            // A second RESET in a row would restart the game.
             if walk.log.last() != Some(&Action::Reset) {
                 walk.act(Action::Reset)?;
             }
             walk.log.clear();
         }
-        if steps - reported >= REPORT {
-            watch.steps(steps - reported);
+        if steps - reported >= REPORT_INTERVAL {
+            monitor.add_steps(steps - reported);
             reported = steps;
         }
     }
-    watch.steps(steps - reported);
-    Ok(played)
+    monitor.add_steps(steps - reported);
+    Ok(result)
 }
 
-fn judged(options: &Options, level: u8, played: &Played) -> Finding {
-    let Played {
+fn judge(options: &Options, level: u8, result: &Attempts) -> Finding {
+    let Attempts {
         attempts,
         wins,
         length,
         ..
-    } = *played;
+    } = *result;
     let (low, high) = (
         lower_bound_95(wins, attempts),
         upper_bound_95(wins, attempts),
     );
-    let counts = format!("{wins} of {attempts} attempts of {length} random actions win");
-    let finding = if wins == 0 && attempts < FEWEST_ATTEMPTS {
+    let counts = format!("{wins} of {attempts} attempts of {length} random actions won");
+    let finding = if wins == 0 && attempts < MIN_ATTEMPTS {
         Finding::open(
             Rule::Levels,
-            format!("{counts}, and so few tell nothing: allow more with --steps"),
+            format!("{counts}, which is too few to decide: raise --steps"),
         )
     } else if wins == 0 {
         Finding::pass(
@@ -240,16 +245,19 @@ fn judged(options: &Options, level: u8, played: &Played) -> Finding {
         Finding::fail(
             Rule::Levels,
             format!(
-                "{counts}: at least 1 in {:.0} with 95 % confidence, and 1 in 10,000 is allowed",
+                "{counts}: at least 1 in {:.0} with 95 % confidence, but the limit is 1 in 10,000",
                 1.0 / low
             ),
         )
     } else if options.strict {
-        Finding::fail(Rule::Levels, format!("{counts}, and --strict allows none"))
+        Finding::fail(Rule::Levels, format!("{counts}, but --strict allows none"))
     } else {
-        Finding::warn(Rule::Levels, format!("{counts}: few enough, but not none"))
+        Finding::warn(
+            Rule::Levels,
+            format!("{counts}: within the limit, but not zero"),
+        )
     };
     finding
-        .on(level)
-        .shown("random play, won by accident", played.first_win.clone())
+        .on_level(level)
+        .with_evidence("a win by random play", result.first_win.clone())
 }

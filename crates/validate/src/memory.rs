@@ -1,60 +1,65 @@
-//! Whether long play takes ever more memory. It needs the process for itself, so it is a part of its own that others wait for.
+//! The check for memory leaks during long play. It runs alone in the process, so it is a separate
+//! part.
 
 use rhae_engine::Rng;
 
-use crate::levels::{entered, stopped};
-use crate::walk::{Broken, Walk, is_over};
-use crate::{Finding, Options, Rule, Subject, Watch};
+use crate::levels::{enter_level, environment_failed};
+use crate::walk::{PlayFailure, Walk, is_cancelled};
+use crate::{Finding, Monitor, Options, Rule, Subject};
 
-/// Growth that is taken for chance.
-const SLACK: u64 = 3 << 20;
-/// Bytes a step that no environment needs to keep.
-const A_STEP: u64 = 24;
+/// The growth in bytes that is attributed to chance.
+const GROWTH_TOLERANCE: u64 = 3 << 20;
+/// The growth in bytes per step from which a leak is reported.
+const MAX_BYTES_PER_STEP: u64 = 24;
 
-/// Steps of this part.
+/// Returns the number of steps of this part.
 pub(crate) fn steps(subject: &dyn Subject, options: &Options) -> u64 {
-    let most = if subject.is_hosted() { 6_000 } else { 100_000 };
-    (options.steps / 5).clamp(600, most)
+    let max = if subject.is_hosted() { 6_000 } else { 100_000 };
+    (options.steps / 5).clamp(600, max)
 }
 
-pub(crate) fn check(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+pub(crate) fn check(
+    subject: &dyn Subject,
+    options: &Options,
+    monitor: &dyn Monitor,
+) -> Vec<Finding> {
     let rule = Rule::Memory;
-    // A level of the middle: the first may be too simple, the last too hard to come to.
+    // A level in the middle: the first may be too simple, and the last may be unreachable.
     let level = subject.levels() / 2;
     let level = if subject.prefix(level).is_some() {
         level
     } else {
         0
     };
-    let walk = match entered(subject, options, level, &[rule]) {
+    let walk = match enter_level(subject, options, level, &[rule]) {
         Ok(walk) => walk,
         Err(findings) => return findings,
     };
-    match grown(subject, options, level, walk, watch) {
+    match measure(subject, options, level, walk, monitor) {
         Ok(finding) => vec![finding],
-        Err(broken) => stopped(&[rule], level, &broken),
+        Err(failure) => environment_failed(&[rule], level, &failure),
     }
 }
 
-fn grown(
+fn measure(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
     mut walk: Walk,
-    watch: &dyn Watch,
-) -> Result<Finding, Broken> {
+    monitor: &dyn Monitor,
+) -> Result<Finding, PlayFailure> {
     let rule = Rule::Memory;
     let mut rng = Rng::new(options.seed, 4_000);
     let steps = steps(subject, options);
     let mut marks = Vec::new();
     for quarter in 0..4 {
-        // What is remembered here must not look like growth.
+        // The log is replaced, so that its own growth is not measured.
         walk.log = Vec::with_capacity(1 << 10);
         for step in 0..steps / 4 {
-            if is_over(watch, step) {
-                return Ok(Finding::open(rule, "not measured to the end"));
+            if is_cancelled(monitor, step) {
+                return Ok(Finding::open(rule, "not measured: the check was cancelled"));
             }
-            let action = walk.random(&mut rng);
+            let action = walk.random_action(&mut rng);
             walk.act(action)?;
             if walk.log.len() >= 1 << 10
                 || walk.seen().levels_completed != level
@@ -62,27 +67,34 @@ fn grown(
             {
                 match Walk::enter(subject, options.env_seed, level)? {
                     Some(fresh) => walk = fresh,
-                    None => return Ok(Finding::open(rule, "the level cannot be entered again")),
+                    None => {
+                        return Ok(Finding::open(
+                            rule,
+                            "the level cannot be entered a second time",
+                        ));
+                    }
                 }
             }
         }
-        watch.steps(steps / 4);
-        let Some(bytes) = walk.play.memory_bytes().or_else(|| watch.memory()) else {
+        monitor.add_steps(steps / 4);
+        let Some(bytes) = walk.play.memory_bytes().or_else(|| monitor.memory_bytes()) else {
             return Ok(Finding::open(rule, "not measured on this system"));
         };
         marks.push(bytes);
         let _ = quarter;
     }
-    // The first quarter warms up: caches, pools and levels that are made when first needed.
+    // The first quarter is a warm-up for caches, pools and lazily built levels.
     let growth = |from: usize, to: usize| marks[to].saturating_sub(marks[from]);
-    let a_step = growth(1, 3) / (steps / 2).max(1);
-    let grows = growth(1, 2) > SLACK / 2 && growth(2, 3) > SLACK / 2 && a_step >= A_STEP;
+    let bytes_per_step = growth(1, 3) / (steps / 2).max(1);
+    let grows = growth(1, 2) > GROWTH_TOLERANCE / 2
+        && growth(2, 3) > GROWTH_TOLERANCE / 2
+        && bytes_per_step >= MAX_BYTES_PER_STEP;
     Ok(if grows {
         let text = format!(
-            "memory grows by about {a_step} bytes a step, without end: something is kept that nobody needs"
+            "memory grows by about {bytes_per_step} bytes per step without bound: the environment leaks memory"
         );
-        Finding::fail(rule, text).shown("play that takes ever more memory", walk.line())
+        Finding::fail(rule, text).with_evidence("a play during which memory grows", walk.line())
     } else {
-        Finding::pass(rule, format!("memory stays as it is over {steps} steps"))
+        Finding::pass(rule, format!("memory does not grow over {steps} steps"))
     })
 }

@@ -1,8 +1,9 @@
-//! How alike two environments are: a stand-in for the paper's test of novelty, not the test itself.
+//! Similarity of two environments, as an approximation of the paper's test of novelty.
 //!
-//! The paper asks whether one program could solve two environments at half the length of two programs. Nobody can compute
-//! that. What can be computed: how much of the smaller rule source another one already says, by compressing them together; and how alike
-//! pictures and state graphs are. docs/novelty.md says what this can and cannot tell.
+//! The paper asks whether one program could solve two environments at half the length of two
+//! programs, which is not computable. This module computes proxies: how much of the smaller rule
+//! source is redundant given the other, measured by compressing both together, and how similar the
+//! frames and state graphs are. docs/novelty.md describes what these measures can and cannot tell.
 
 use std::collections::BTreeMap;
 
@@ -11,32 +12,45 @@ use rhae_engine::{Frame, SIZE};
 
 use crate::LevelGraph;
 
-/// Above this share of the smaller source, two environments are worth a look.
-pub const TOO_MUCH_IN_COMMON: f64 = 0.5;
+/// The share of common rule source above which two environments are too similar.
+pub const SIMILARITY_LIMIT: f64 = 0.5;
 
-/// What is compared of an environment.
+/// The properties of an environment that are compared.
 #[derive(Clone, Debug, Default)]
 pub struct Traits {
-    /// The rule source as [`tokens`](crate::tokens()); empty if there is none.
+    /// The rule source as [`tokens`](crate::tokens()); empty if it is not available.
     pub source: Vec<u8>,
     /// The first frame of each level.
     pub frames: Vec<Frame>,
-    /// The shapes of the levels' graphs, as far as they are known.
+    /// The shape of each level's graph, where it is known. See [`graph_shape`].
     pub graphs: Vec<[f64; 5]>,
 }
 
-/// How alike two environments are, each number from 0 (nothing in common) to 1 (the same).
+/// The similarity of two environments. Each value ranges from 0 (nothing in common) to 1
+/// (identical), and is `None` if one of the environments lacks the data.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_validate::{Language, Similarity, Traits, tokens};
+///
+/// let source = |text: &str| Traits { source: tokens(text, Language::Rust), ..Traits::default() };
+/// let rules = "fn step(state: &mut u8) -> bool { *state += 1; *state == 10 }".repeat(4);
+/// let similarity = Similarity::of(&source(&rules), &source(&rules.replace("state", "counter")));
+/// assert!(similarity.is_too_similar());
+/// assert_eq!(similarity.frames, None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Alike {
-    /// The share of the smaller rule source that the other already says.
+pub struct Similarity {
+    /// The share of the smaller rule source that is redundant given the other.
     pub source: Option<f64>,
-    /// How alike the small patterns of their first frames are; unknown if one of them has none.
+    /// The cosine similarity of the small patterns in the first frames.
     pub frames: Option<f64>,
-    /// How alike their graphs are: where actions lead, and how many states are dead ends.
+    /// The similarity of the state graphs: where edges lead, and the share of dead ends.
     pub graphs: Option<f64>,
 }
 
-impl Alike {
+impl Similarity {
     /// Compares two environments.
     pub fn of(one: &Traits, other: &Traits) -> Self {
         let both = |is_there: fn(&Traits) -> bool| is_there(one) && is_there(other);
@@ -49,14 +63,14 @@ impl Alike {
         }
     }
 
-    /// Whether they have more in common than they should.
-    pub fn is_too_much(&self) -> bool {
-        self.source
-            .is_some_and(|source| source > TOO_MUCH_IN_COMMON)
+    /// Returns whether the rule sources have more in common than [`SIMILARITY_LIMIT`].
+    pub fn is_too_similar(&self) -> bool {
+        self.source.is_some_and(|source| source > SIMILARITY_LIMIT)
     }
 }
 
-/// The shape of a level's graph: the shares of actions that lead deeper, to the same depth, back and nowhere, and of dead ends.
+/// Returns the shape of a level's graph: the shares of edges that lead deeper, to the same depth,
+/// back, and to their own state, and the share of dead ends among the states.
 pub fn graph_shape(graph: &LevelGraph) -> [f64; 5] {
     let edges = graph.shape.iter().sum::<u64>().max(1) as f64;
     let [deeper, level, back, nowhere] = graph.shape.map(|count| count as f64 / edges);
@@ -69,7 +83,7 @@ pub fn graph_shape(graph: &LevelGraph) -> [f64; 5] {
     ]
 }
 
-/// What compressing two sources together saves, as a share of the smaller one.
+/// Returns the size that compressing two sources together saves, as a share of the smaller one.
 fn shared(one: &[u8], other: &[u8]) -> f64 {
     const BEST: u8 = 10;
     let size = |bytes: &[u8]| compress_to_vec(bytes, BEST).len() as f64;
@@ -79,7 +93,8 @@ fn shared(one: &[u8], other: &[u8]) -> f64 {
     ((a + b - together) / a.min(b)).clamp(0.0, 1.0)
 }
 
-/// How often each pattern of four by four cells appears, its colours named in the order of their appearance. Plain ground is left out.
+/// Counts the patterns of four by four cells. Colours are numbered in the order of their
+/// appearance, and patterns of a single colour are left out.
 fn patterns(frames: &[Frame]) -> BTreeMap<u64, f64> {
     const BLOCK: usize = 4;
     let mut counts = BTreeMap::new();
@@ -107,7 +122,7 @@ fn patterns(frames: &[Frame]) -> BTreeMap<u64, f64> {
     counts
 }
 
-/// The cosine of two counts; there is none of nothing.
+/// Returns the cosine similarity of two histograms, or `None` if one of them is empty.
 fn cosine(one: &BTreeMap<u64, f64>, other: &BTreeMap<u64, f64>) -> Option<f64> {
     let length = |counts: &BTreeMap<u64, f64>| {
         counts
@@ -130,7 +145,8 @@ fn mean(shapes: &[[f64; 5]]) -> [f64; 5] {
     })
 }
 
-/// Half the sum of differences, at most 1: the four shares make up one whole, and dead ends another.
+/// Returns the mean of two distances in 0..=1: the total variation of the four edge shares, and the
+/// difference of the dead-end shares.
 fn distance(one: &[f64; 5], other: &[f64; 5]) -> f64 {
     let shares: f64 = (0..4)
         .map(|index| (one[index] - other[index]).abs())
@@ -143,14 +159,14 @@ fn distance(one: &[f64; 5], other: &[f64; 5]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Bytes that do not repeat.
+    /// Returns bytes that do not compress.
     fn noise(seed: u64, length: usize) -> Vec<u8> {
         let mut rng = rhae_engine::Rng::new(seed, 0);
         (0..length).map(|_| rng.below(60) as u8).collect()
     }
 
     #[test]
-    fn a_copy_has_all_in_common_and_strangers_nothing() {
+    fn identical_sources_share_everything_and_unrelated_ones_nothing() {
         let (one, other) = (noise(1, 4000), noise(2, 4000));
         assert!(shared(&one, &one) > 0.95, "{}", shared(&one, &one));
         assert!(shared(&one, &other) < 0.05, "{}", shared(&one, &other));
@@ -160,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_compared_without_their_colours() {
+    fn frames_are_compared_independently_of_colours() {
         let mut one = Frame::filled(0);
         one.rect(10, 10, 3, 9, 4);
         let mut other = Frame::filled(7);
@@ -169,13 +185,23 @@ mod tests {
             frames: vec![frame.clone()],
             ..Traits::default()
         };
-        assert!(Alike::of(&traits(&one), &traits(&other)).frames.unwrap() > 0.999);
+        assert!(
+            Similarity::of(&traits(&one), &traits(&other))
+                .frames
+                .unwrap()
+                > 0.999
+        );
         let mut third = Frame::filled(0);
         third.rect(21, 33, 1, 1, 4);
-        assert!(Alike::of(&traits(&one), &traits(&third)).frames.unwrap() < 0.5);
-        assert_eq!(Alike::of(&traits(&one), &traits(&third)).source, None);
+        assert!(
+            Similarity::of(&traits(&one), &traits(&third))
+                .frames
+                .unwrap()
+                < 0.5
+        );
+        assert_eq!(Similarity::of(&traits(&one), &traits(&third)).source, None);
         let plain = traits(&Frame::filled(3));
-        assert_eq!(Alike::of(&plain, &traits(&one)).frames, None);
-        assert_eq!(Alike::of(&plain, &plain).frames, None);
+        assert_eq!(Similarity::of(&plain, &traits(&one)).frames, None);
+        assert_eq!(Similarity::of(&plain, &plain).frames, None);
     }
 }

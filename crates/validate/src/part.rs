@@ -1,42 +1,43 @@
-//! The pieces of work that a check consists of.
+//! The parts of a validation.
 
 use crate::{
-    Finding, Options, Rule, Subject, Verdict, Watch, design, fuzz, laws, luck, memory, solvable,
+    Finding, Monitor, Options, Rule, Subject, Verdict, design, fuzz, laws, luck, memory, solvable,
     structure,
 };
 
-/// A piece of work on one environment. Pieces do not depend on each other.
+/// A part of a validation. Parts are independent of each other, so they can run in any order and in
+/// parallel, except those that are [exclusive](Part::is_exclusive). Levels are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Memory, which no other piece of work may run beside.
+    /// Memory growth. No other part may run at the same time.
     Memory,
-    /// Everything that takes no time.
+    /// All checks that take little time.
     Structure,
-    /// The laws on a level.
+    /// The laws, on one level.
     Laws(u8),
-    /// Random play from the start.
+    /// Random play from the start of the game.
     Start,
-    /// Random play of a level.
+    /// Random play of one level.
     Luck(u8),
-    /// Odd play of a level.
+    /// Fuzzing of one level.
     Fuzz(u8),
-    /// The state graph of a level.
+    /// The state graph of one level.
     Graph(u8),
-    /// Numbers about the design.
+    /// Statistics about the design.
     Design,
 }
 
-/// How much work a part is, in steps, for progress.
+/// The estimated work of a part in steps, for progress bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight(pub u64);
 
 impl Part {
-    /// Whether it needs the process for itself.
-    pub const fn is_alone(self) -> bool {
+    /// Returns whether no other part may run in the process at the same time.
+    pub const fn is_exclusive(self) -> bool {
         matches!(self, Self::Memory)
     }
 
-    /// The level it is about.
+    /// Returns the level that the part checks.
     const fn level(self) -> Option<u8> {
         match self {
             Self::Laws(level) | Self::Luck(level) | Self::Fuzz(level) | Self::Graph(level) => {
@@ -46,7 +47,8 @@ impl Part {
         }
     }
 
-    /// The rules that it speaks about; of failures, every part speaks that meets one.
+    /// Returns the rules about which the part reports. In addition, every part may report a failure
+    /// of the environment under [`Rule::Failures`].
     pub const fn rules(self) -> &'static [Rule] {
         match self {
             Self::Memory => &[Rule::Memory],
@@ -83,8 +85,9 @@ impl Part {
         }
     }
 
-    /// What a part says that did not come to its end: what it found broken is, or what it can show; all else is open.
-    pub fn cut_short(self, found: Vec<Finding>) -> Vec<Finding> {
+    /// Converts the findings of an interrupted part. Failures, and warnings with evidence, stay
+    /// valid. All rules of the part become open.
+    pub fn interrupted(self, found: Vec<Finding>) -> Vec<Finding> {
         let holds = |finding: &Finding| match finding.verdict {
             Verdict::Fail => true,
             Verdict::Warn => !finding.evidence.is_empty(),
@@ -97,7 +100,7 @@ impl Part {
         found.into_iter().filter(holds).chain(open).collect()
     }
 
-    /// What it is, for progress.
+    /// Returns a description of the part for progress messages.
     pub fn name(self) -> String {
         match self {
             Self::Memory => "memory".to_owned(),
@@ -105,14 +108,14 @@ impl Part {
             Self::Laws(level) => format!("laws, level {}", level + 1),
             Self::Start => "random play from the start".to_owned(),
             Self::Luck(level) => format!("random play, level {}", level + 1),
-            Self::Fuzz(level) => format!("odd play, level {}", level + 1),
-            Self::Graph(level) => format!("states, level {}", level + 1),
+            Self::Fuzz(level) => format!("fuzzing, level {}", level + 1),
+            Self::Graph(level) => format!("state graph, level {}", level + 1),
             Self::Design => "design".to_owned(),
         }
     }
 }
 
-/// The parts of a whole check. Those that others may not run beside come first, then the longest.
+/// Returns all parts of a validation. Exclusive parts come first, then the longest.
 pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     let levels = subject.levels();
     let mut parts = vec![
@@ -126,7 +129,7 @@ pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     add(&mut parts, Part::Luck, 1, options.steps);
     parts.push((
         Part::Start,
-        Weight(options.steps.min(luck::MOST_FROM_START)),
+        Weight(options.steps.min(luck::MAX_STEPS_FROM_START)),
     ));
     add(
         &mut parts,
@@ -139,35 +142,66 @@ pub fn parts(subject: &dyn Subject, options: &Options) -> Vec<(Part, Weight)> {
     parts
 }
 
-/// Does a piece of work, as far as whoever watches lets it.
+/// Runs a part and returns its findings. If the monitor cancels it, the findings are converted by
+/// [`Part::interrupted`].
+///
+/// A panic of the environment is caught and reported as a finding.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::Game;
+/// use rhae_validate::{NativeSubject, Options, Rule, RuleReport, Verdict, check, parts, reports};
+///
+/// struct Validate;
+///
+/// impl rhae_games::Visitor for Validate {
+///     type Output = Vec<RuleReport>;
+///
+///     fn visit<G: Game>(self) -> Vec<RuleReport> {
+///         let subject = NativeSubject::<G>::new(0, Vec::new());
+///         let mut options = Options { steps: 500, ..Options::default() };
+///         (options.limits.nodes, options.limits.boards) = (2_000, 2_000);
+///         let findings: Vec<_> = parts(&subject, &options)
+///             .into_iter()
+///             .flat_map(|(part, _)| check(&subject, part, &options, &()))
+///             .collect();
+///         reports(&findings)
+///     }
+/// }
+///
+/// let reports = rhae_games::visit("bx20-v1", Validate).expect("the game is registered");
+/// let failures = reports.iter().find(|report| report.rule == Rule::Failures);
+/// assert_eq!(failures.map(|report| report.verdict), Some(Verdict::Pass));
+/// ```
 pub fn check(
     subject: &dyn Subject,
     part: Part,
     options: &Options,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Vec<Finding> {
-    let found = checked(subject, part, options, watch);
-    if watch.goes_on() {
+    let found = run(subject, part, options, monitor);
+    if monitor.should_continue() {
         found
     } else {
-        part.cut_short(found)
+        part.interrupted(found)
     }
 }
 
-fn checked(
+fn run(
     subject: &dyn Subject,
     part: Part,
     options: &Options,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Vec<Finding> {
     match part {
-        Part::Memory => memory::check(subject, options, watch),
-        Part::Structure => structure::check(subject, options, watch),
+        Part::Memory => memory::check(subject, options, monitor),
+        Part::Structure => structure::check(subject, options, monitor),
         Part::Laws(level) => laws::check(subject, options, level),
-        Part::Start => luck::from_start(subject, options, watch),
-        Part::Luck(level) => luck::on_level(subject, options, level, watch),
-        Part::Fuzz(level) => fuzz::check(subject, options, level, watch),
-        Part::Graph(level) => solvable::check(subject, options, level, watch),
+        Part::Start => luck::from_start(subject, options, monitor),
+        Part::Luck(level) => luck::on_level(subject, options, level, monitor),
+        Part::Fuzz(level) => fuzz::check(subject, options, level, monitor),
+        Part::Graph(level) => solvable::check(subject, options, level, monitor),
         Part::Design => {
             let mut findings = design::check(subject, options);
             findings.extend(solvable::shortcuts(subject, options));

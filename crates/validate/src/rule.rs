@@ -1,24 +1,24 @@
-//! The rules by name. A rule keeps its name for good: reports and fixtures refer to it.
+//! The list of rules. The name of a rule never changes, because reports and fixtures refer to it.
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// It loads, and says what it is.
+    /// The environment loads, and its metadata is complete.
     Structure,
-    /// What every environment promises to those who play and search it.
+    /// The environment keeps the promises on which players and searches rely.
     Laws,
     /// Random play does not win.
     Luck,
-    /// Nothing breaks, however it is played.
+    /// No input breaks the environment.
     Robustness,
-    /// It can be won.
+    /// Every level can be won.
     Solvable,
-    /// What its levels ask for.
+    /// The levels are worth playing.
     Design,
 }
 
 impl Group {
-    /// The heading of its rules.
+    /// Returns the heading of the group in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Structure => "structure",
@@ -33,28 +33,28 @@ impl Group {
 
 macro_rules! rules {
     ($($group:ident $rule:ident $name:literal $asks:literal)*) => {
-        /// A rule that environments are checked against.
+        /// A rule against which environments are checked.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Rule {
             $(#[doc = $asks] $rule),*
         }
 
         impl Rule {
-            /// All rules in the order of reports.
+            /// All rules, in the order of reports.
             pub const ALL: &[Self] = &[$(Self::$rule),*];
 
-            /// What it is about.
+            /// Returns the group of the rule.
             pub const fn group(self) -> Group {
                 match self { $(Self::$rule => Group::$group),* }
             }
 
-            /// Its name in reports and flags.
+            /// Returns the name of the rule in reports and flags.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$rule => $name),* }
             }
 
-            /// What it asks for.
-            pub const fn asks(self) -> &'static str {
+            /// Returns one sentence that states what the rule requires.
+            pub const fn requirement(self) -> &'static str {
                 match self { $(Self::$rule => $asks),* }
             }
         }
@@ -63,37 +63,37 @@ macro_rules! rules {
 
 rules! {
     Structure Loads "loads" "The environment opens, and every level can be entered."
-    Structure Metadata "metadata" "Title, tags, actions and speed are there and make sense."
+    Structure Metadata "metadata" "The metadata has a title, tags, actions and a frame rate."
     Structure SixLevels "six-levels" "There are at least six levels."
-    Structure Frames "frames" "Every level draws 1 to 1,000 frames of the sixteen colours."
+    Structure Frames "frames" "Every observation has 1 to 1,000 frames in sixteen colours."
     Structure Actions "actions" "A level offers only actions that the environment lists."
-    Structure Baselines "baselines" "There is one baseline for each level, none below the optimum."
+    Structure Baselines "baselines" "Every level has a baseline that is not below the optimum."
     Structure Solutions "solutions" "The stored solutions win their levels."
-    Structure Recordings "recordings" "A win, a loss and stored recordings replay to the same result, here and in a fresh process."
-    Laws SameTwice "same-twice" "The same seed and actions give the same frames, whoever else plays."
-    Laws Copies "copies" "A copy of a play is independent of it and goes on as it would."
+    Structure Recordings "recordings" "A win, a loss and the stored recordings replay to the same result, also in a new process."
+    Laws SameTwice "same-twice" "The same seed and actions give the same observations, whatever other plays do."
+    Laws Copies "copies" "A fork of a play is independent of it and behaves the same."
     Laws Keys "keys" "Equal state keys have equal frames and equal successors."
-    Laws Reset "reset" "RESET restores the level exactly, and a full reset the game."
-    Laws Undo "undo" "Undo restores everything but what is declared as spent."
-    Laws NotOffered "not-offered" "An action that is not offered changes nothing."
-    Laws AfterEnd "after-end" "After the end only RESET does anything."
-    Laws Clicks "clicks" "Clicks that are not listed do nothing of their own."
-    Luck Start "luck-start" "Random play from the start beats no level by accident."
-    Luck Levels "luck-levels" "Random play of each level wins no more than 1 attempt in 10,000."
-    Luck Proved "luck-proved" "The proved chance of random play is no more than 1 in 10,000."
-    Robustness Failures "failures" "No input makes it panic or stop."
-    Robustness FuzzFrames "fuzz-frames" "No input makes it draw what is no frame, or count what cannot be."
-    Robustness Drift "drift" "The frame follows from the state key, in long and odd plays as well."
-    Robustness Memory "memory" "Long play does not take ever more memory."
-    Robustness Speed "speed" "It draws at least 1,000 frames a second."
-    Solvable Wins "wins" "Every level has a winning path."
-    Solvable Optimum "optimum" "The fewest actions that win are known."
-    Solvable DeadEnds "dead-ends" "Where winning has become impossible, play comes to an end or can be taken back."
-    Solvable Shortcuts "shortcuts" "No level is won by the solution of an earlier one."
-    Design ActionsUsed "actions-used" "Every action is needed somewhere."
-    Design Idle "idle" "Not nearly every action changes nothing."
-    Design Still "still" "The frame is not nearly all still."
-    Design Alike "alike" "No two levels look the same."
+    Laws Reset "reset" "RESET restores the start of the level exactly, and a full reset the start of the game."
+    Laws Undo "undo" "Undo restores everything except what is declared as spent."
+    Laws NotOffered "not-offered" "An action that is not offered has no effect."
+    Laws AfterEnd "after-end" "After the end only RESET has an effect."
+    Laws Clicks "clicks" "Unlisted clicks have no effect that listed clicks lack."
+    Luck Start "luck-start" "Random play from the start completes no level."
+    Luck Levels "luck-levels" "Random play of a level wins at most 1 attempt in 10,000."
+    Luck Proved "luck-proved" "The proved probability of a random win is at most 1 in 10,000."
+    Robustness Failures "failures" "No input makes the environment panic or fail."
+    Robustness FuzzFrames "fuzz-frames" "No input leads to invalid frames or inconsistent counters."
+    Robustness Drift "drift" "Equal state keys have equal frames, also in long and unusual plays."
+    Robustness Memory "memory" "Memory does not grow during long plays."
+    Robustness Speed "speed" "The environment produces at least 1,000 frames per second."
+    Solvable Wins "wins" "Every level can be won."
+    Solvable Optimum "optimum" "The length of the shortest win is known."
+    Solvable DeadEnds "dead-ends" "Once a level can no longer be won, it ends or offers undo."
+    Solvable Shortcuts "shortcuts" "No level is won by the solution of an earlier level."
+    Design ActionsUsed "actions-used" "Every action is used by some solution."
+    Design Idle "idle" "At least 1 % of random actions have an effect."
+    Design Still "still" "At least 1 % of the frame changes during play."
+    Design Alike "alike" "No two levels look alike."
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_groups_stay_together() {
+    fn names_are_unique_and_groups_are_contiguous() {
         for (index, rule) in Rule::ALL.iter().enumerate() {
             assert!(
                 Rule::ALL[..index]

@@ -1,11 +1,13 @@
-//! What a level's state graph says: that it can be won, how fast, by luck, and where one gets stuck.
+//! The rules that are decided by a level's state graph: solvability, optimum, luck, and dead ends.
 
 use rhae_engine::{ActionKind, BaselineSource};
-use rhae_explore::Doubt;
+use rhae_explore::GraphWarning;
 
-use crate::levels::{baseline, no_way};
-use crate::walk::{Walk, caught};
-use crate::{ATTEMPT, Finding, LUCK_LIMIT, LevelGraph, NoGraph, Options, Rule, Subject, Watch};
+use crate::levels::{baseline, unreachable_level};
+use crate::walk::{Walk, catch_panic};
+use crate::{
+    ATTEMPT_FACTOR, Finding, GraphError, LUCK_LIMIT, LevelGraph, Monitor, Options, Rule, Subject,
+};
 
 pub(crate) const RULES: [Rule; 6] = [
     Rule::Proved,
@@ -16,40 +18,47 @@ pub(crate) const RULES: [Rule; 6] = [
     Rule::Clicks,
 ];
 
-/// All rules that a level's graph decides.
+/// Checks all rules that need the state graph of a level.
 pub(crate) fn check(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
-    watch: &dyn Watch,
+    monitor: &dyn Monitor,
 ) -> Vec<Finding> {
-    let within = ATTEMPT * baseline(subject, level);
-    let mut told = 0;
-    let mut go_on = |progress: rhae_explore::Progress| {
-        watch.steps((progress.expanded as u64).saturating_sub(told));
-        told = told.max(progress.expanded as u64);
-        watch.goes_on()
+    let within = ATTEMPT_FACTOR * baseline(subject, level);
+    let mut reported = 0;
+    let mut should_continue = |progress: rhae_explore::Progress| {
+        monitor.add_steps((progress.expanded as u64).saturating_sub(reported));
+        reported = reported.max(progress.expanded as u64);
+        monitor.should_continue()
     };
-    let found =
-        caught(|| subject.graph(options.env_seed, level, within, &options.limits, &mut go_on));
-    let graph = match found.map_err(NoGraph::Failed).flatten() {
+    let found = catch_panic(|| {
+        subject.graph(
+            options.env_seed,
+            level,
+            within,
+            &options.limits,
+            &mut should_continue,
+        )
+    });
+    let graph = match found.map_err(GraphError::Failed).flatten() {
         Ok(graph) => graph,
         Err(_) if level > 0 && subject.prefix(level).is_none() => {
-            return RULES.map(|rule| no_way(rule, level)).to_vec();
+            return RULES.map(|rule| unreachable_level(rule, level)).to_vec();
         }
-        Err(NoGraph::Unsearchable(reason)) => return without_graph(subject, level, &reason),
-        Err(NoGraph::Failed(reason)) => {
+        Err(GraphError::Unsearchable(reason)) => return without_graph(subject, level, &reason),
+        Err(GraphError::Failed(reason)) => {
             let mut findings = without_graph(subject, level, &reason);
             let text = format!(
-                "a search of its states met this: {reason}; an environment must answer every action"
+                "the environment failed during the search of its states: {reason}; it must answer every action"
             );
-            findings.push(Finding::fail(Rule::Failures, text).on(level));
+            findings.push(Finding::fail(Rule::Failures, text).on_level(level));
             return findings;
         }
     };
     let optimum = optimum(subject, options, level, &graph);
     let mut findings = vec![
-        shown_doubt(proved(options, level, &graph), subject, level, &graph),
+        with_warning_evidence(proved(options, level, &graph), subject, level, &graph),
         wins(subject, level, &graph),
         known_optimum(subject, level, &graph, optimum),
         dead_ends(subject, level, &graph),
@@ -58,50 +67,58 @@ pub(crate) fn check(
     findings.extend(baseline_fits(subject, level, optimum));
     findings
         .into_iter()
-        .map(|finding| finding.on(level))
+        .map(|finding| finding.on_level(level))
         .collect()
 }
 
 fn without_graph(subject: &dyn Subject, level: u8, reason: &str) -> Vec<Finding> {
     let mut findings: Vec<Finding> = RULES
         .iter()
-        .map(|&rule| Finding::open(rule, format!("no state graph: {reason}")).on(level))
+        .map(|&rule| Finding::open(rule, format!("no state graph: {reason}")).on_level(level))
         .collect();
     if subject.solution(level).is_some() {
         findings.retain(|finding| finding.rule != Rule::Wins);
         findings.push(
-            Finding::pass(Rule::Wins, format!("{} wins", known_line(subject, level))).on(level),
+            Finding::pass(Rule::Wins, format!("{} wins", known_line(subject, level)))
+                .on_level(level),
         );
     }
     findings
 }
 
-/// Where a line comes from that no graph shows.
+/// Names the origin of a solution that is not part of the graph.
 fn known_line(subject: &dyn Subject, level: u8) -> &'static str {
     if subject.has_stored_solution(level) {
-        "a stored line"
+        "the stored solution"
     } else {
-        "a line that was found"
+        "the solution that was found"
     }
 }
 
-/// How sure it is what a graph says.
-fn proof(graph: &LevelGraph) -> &'static str {
-    match &graph.doubts[..] {
+/// Describes how certain the results of a graph are.
+fn certainty(graph: &LevelGraph) -> &'static str {
+    match &graph.warnings[..] {
         [] => "proved",
-        [Doubt::SameKey { .. }, ..] => "if states with one key were one: see `keys`",
-        [Doubt::UnlistedClick { .. }, ..] => {
-            "if clicks that are not listed did nothing: see `clicks`"
+        [GraphWarning::KeyCollision { .. }, ..] => {
+            "assuming that states with equal keys are equal: see `keys`"
+        }
+        [GraphWarning::UnlistedClick { .. }, ..] => {
+            "assuming that unlisted clicks have no effect: see `clicks`"
         }
     }
 }
 
-/// What a chance hangs on, as a play.
-fn shown_doubt(finding: Finding, subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
-    match graph.doubts.first() {
-        Some(Doubt::SameKey { actions }) => finding.shown(
-            "one key for two states: the last action leads elsewhere than from the other one",
-            line(subject, level, actions),
+/// Adds a play that demonstrates why a probability is not certain.
+fn with_warning_evidence(
+    finding: Finding,
+    subject: &dyn Subject,
+    level: u8,
+    graph: &LevelGraph,
+) -> Finding {
+    match graph.warnings.first() {
+        Some(GraphWarning::KeyCollision { actions }) => finding.with_evidence(
+            "two states share a key: the last action has another result than in the other state",
+            full_line(subject, level, actions),
         ),
         _ => finding,
     }
@@ -115,10 +132,14 @@ fn one_in(chance: f64) -> String {
     }
 }
 
-/// The paper's player chooses among valid actions. Where clicks are offered that is somebody who clicks only where it may matter, and
-/// who mostly wins more easily than one who clicks blindly; both are judged, and the sentence is about the one who wins more.
+/// Judges the probability of a random win.
+///
+/// The random player of the paper chooses among valid actions. If clicks are offered, that player
+/// clicks only cells that may have an effect, and usually wins more often than a player who clicks
+/// blindly. Both are judged, and the text is about the one who wins more often.
 fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
-    let (rule, within, states, proved) = (Rule::Proved, graph.within, graph.nodes, proof(graph));
+    let (rule, within, states, proved) =
+        (Rule::Proved, graph.within, graph.nodes, certainty(graph));
     let (valid, blind) = (graph.p_within, graph.p_blind.filter(|_| graph.has_clicks));
     let (at_least, at_most) = if graph.is_complete() {
         ("", "")
@@ -133,48 +154,51 @@ fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
         let who = if !graph.has_clicks {
             "random play"
         } else if low > valid.lower() {
-            "random play that clicks blindly"
+            "random play with blind clicks"
         } else {
-            "random play that clicks only where it may matter"
+            "random play that clicks only listed cells"
         };
         let text = format!(
-            "{who} wins {at_least}{} times within {within} actions ({proved})",
+            "{who} wins {at_least}{} attempts within {within} actions ({proved})",
             one_in(low)
         );
         let other = match blind {
             Some(_) if low > valid.lower() => format!(
-                "; with clicks only where it may matter {}",
+                "; with clicks on listed cells only: {}",
                 one_in(valid.upper())
             ),
-            Some(blind) => format!("; with blind clicks {}", one_in(blind.upper())),
+            Some(blind) => format!("; with blind clicks: {}", one_in(blind.upper())),
             None => String::new(),
         };
         return if level == 0 && !options.strict {
-            Finding::pass(rule, format!("{text}{other}; a first level may be easy"))
+            Finding::pass(
+                rule,
+                format!("{text}{other}; an easy first level is allowed"),
+            )
         } else {
             Finding::fail(
                 rule,
                 format!(
-                    "{text}{other}; 1 in 10,000 is allowed: make it longer, or punish mistakes"
+                    "{text}{other}; the limit is 1 in 10,000: make the level longer or penalise mistakes"
                 ),
             )
         };
     }
     if high <= LUCK_LIMIT && blind.is_none_or(|blind| blind.upper() <= LUCK_LIMIT) {
         let clicks = match blind {
-            Some(blind) => format!("; with blind clicks {}", one_in(blind.upper())),
+            Some(blind) => format!("; with blind clicks: {}", one_in(blind.upper())),
             None if graph.has_clicks => {
-                "; blind clicks are not proved, `luck-levels` has samples".to_owned()
+                "; for blind clicks see the samples of `luck-levels`".to_owned()
             }
             None => String::new(),
         };
         let chance = one_in(high);
         let text = format!(
-            "random valid actions win {at_most}{chance} within {within} actions ({states} states, {proved}){clicks}"
+            "random valid actions win within {within} actions: {at_most}{chance} ({states} states, {proved}){clicks}"
         );
         return Finding::pass(rule, text);
     }
-    let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
+    let stop = graph.stop.map_or("nothing", rhae_explore::StopReason::name);
     let known = match (low > 0.0, high < 0.999) {
         (true, true) => format!("between {} and {}", one_in(low), one_in(high)),
         (true, false) => format!("at least {}", one_in(low)),
@@ -184,7 +208,7 @@ fn proved(options: &Options, level: u8, graph: &LevelGraph) -> Finding {
     Finding::open(
         rule,
         format!(
-            "not decided: {known} (states seen: {states}, stopped by {stop}); `luck-levels` has samples"
+            "undecided: {known} (states searched: {states}, stopped by: {stop}); see the samples of `luck-levels`"
         ),
     )
 }
@@ -195,8 +219,8 @@ fn wins(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
         &graph.win,
         subject.solution(level).filter(|_| !graph.is_complete()),
     ) {
-        (Some(win), _) => Finding::pass(rule, format!("won in {} actions", win.len()))
-            .shown("a shortest win", line(subject, level, win)),
+        (Some(win), _) => Finding::pass(rule, format!("can be won in {} actions", win.len()))
+            .with_evidence("a shortest win", full_line(subject, level, win)),
         (None, Some(solution)) => Finding::pass(
             rule,
             format!(
@@ -215,14 +239,14 @@ fn wins(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
         (None, None) => Finding::warn(
             rule,
             format!(
-                "no win was found (states seen: {}), and none is stored",
+                "no win is stored, and none was found (states searched: {})",
                 graph.nodes
             ),
         ),
     }
 }
 
-/// The optimum, if it is proved.
+/// Returns the length of a shortest win, if it is proved.
 fn optimum(
     subject: &dyn Subject,
     options: &Options,
@@ -232,7 +256,7 @@ fn optimum(
     if let Some(win) = &graph.win {
         return Some(win.len());
     }
-    caught(|| subject.optimum(options.env_seed, level, options.limits.places))
+    catch_panic(|| subject.optimum(options.env_seed, level, options.limits.boards))
         .ok()?
         .map(|win| win.len())
 }
@@ -247,22 +271,27 @@ fn known_optimum(
     let stored = subject.solution(level).map(|solution| solution.len());
     match (optimum, stored) {
         (Some(optimum), Some(stored)) if stored > optimum && subject.has_stored_solution(level) => {
-            let text =
-                format!("the stored solution takes {stored} actions, and {optimum} are enough");
-            Finding::warn(rule, text).shown(
+            let text = format!("the stored solution takes {stored} actions, but {optimum} suffice");
+            Finding::warn(rule, text).with_evidence(
                 "a shortest win",
-                graph.win.as_ref().and_then(|win| line(subject, level, win)),
+                graph
+                    .win
+                    .as_ref()
+                    .and_then(|win| full_line(subject, level, win)),
             )
         }
         (Some(optimum), _) => {
-            let lines = match (graph.shortest_lines, graph.all_lines) {
+            let lines = match (graph.shortest_lines, graph.all_lines_counted) {
                 (0, _) => String::new(),
-                (1, true) => ", by one line only".to_owned(),
-                (count, true) => format!(", by {count} lines"),
-                (1, false) => ", by at least one line".to_owned(),
-                (count, false) => format!(", by at least {count} lines"),
+                (1, true) => ", with one shortest solution".to_owned(),
+                (count, true) => format!(", with {count} shortest solutions"),
+                (1, false) => ", with at least one shortest solution".to_owned(),
+                (count, false) => format!(", with at least {count} shortest solutions"),
             };
-            Finding::pass(rule, format!("{optimum} actions, {}{lines}", proof(graph)))
+            Finding::pass(
+                rule,
+                format!("{optimum} actions, {}{lines}", certainty(graph)),
+            )
         }
         (None, Some(stored)) => Finding::open(
             rule,
@@ -275,17 +304,14 @@ fn known_optimum(
 fn dead_ends(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     let rule = Rule::DeadEnds;
     let at_least = if graph.is_complete() { "" } else { "at least " };
-    let (dead, locks) = (graph.dead_ends, graph.locks);
-    let counted = format!(
-        "{at_least}{dead} of {} states can no longer be won",
-        graph.nodes
-    );
+    let (dead, soft_locks) = (graph.dead_ends, graph.soft_locks);
+    let counted = format!("{at_least}{dead} of {} states are dead ends", graph.nodes);
     if dead == 0 && !graph.is_complete() {
-        let stop = graph.stop.map_or("nothing", rhae_explore::Stop::name);
+        let stop = graph.stop.map_or("nothing", rhae_explore::StopReason::name);
         return Finding::open(
             rule,
             format!(
-                "none was seen; the search was stopped by {stop} (states seen: {})",
+                "no dead end was found; the search was stopped by: {stop} (states searched: {})",
                 graph.nodes
             ),
         );
@@ -293,23 +319,22 @@ fn dead_ends(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
     let shown = graph
         .first_dead_end
         .as_ref()
-        .and_then(|way| line(subject, level, way));
-    if locks == 0 {
+        .and_then(|way| full_line(subject, level, way));
+    if soft_locks == 0 {
         let text = if dead == 0 {
-            "none".to_owned()
+            "no dead ends".to_owned()
         } else {
-            format!("{counted}; each comes to an end")
+            format!("{counted}; each of them leads to the end of the level")
         };
-        return Finding::pass(rule, text).shown("the shortest way into one", shown);
+        return Finding::pass(rule, text).with_evidence("a shortest path into one", shown);
     }
     if subject.info().actions.contains(ActionKind::Action7) {
-        let text = format!("{counted}, {locks} of them never end; undo is offered");
-        return Finding::pass(rule, text).shown("the shortest way into one", shown);
+        let text = format!("{counted}, and {soft_locks} of them never end; undo is offered");
+        return Finding::pass(rule, text).with_evidence("a shortest path into one", shown);
     }
-    let text = format!(
-        "{counted}, and {locks} of them go on for ever: end the level there, or let the player take back"
-    );
-    Finding::warn(rule, text).shown("the shortest way into one", shown)
+    let text =
+        format!("{counted}, and {soft_locks} of them never end: end the level there or offer undo");
+    Finding::warn(rule, text).with_evidence("a shortest path into one", shown)
 }
 
 fn clicks(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
@@ -318,29 +343,29 @@ fn clicks(subject: &dyn Subject, level: u8, graph: &LevelGraph) -> Finding {
         return Finding::open(rule, "clicks are not offered");
     }
     match graph
-        .doubts
+        .warnings
         .iter()
-        .find(|doubt| matches!(doubt, Doubt::UnlistedClick { .. }))
+        .find(|warning| matches!(warning, GraphWarning::UnlistedClick { .. }))
     {
-        Some(Doubt::UnlistedClick { actions }) => {
+        Some(GraphWarning::UnlistedClick { actions }) => {
             let click = actions.last().map_or_else(String::new, ToString::to_string);
             let text = format!(
-                "a click that is not listed ({click}) does something of its own, which searches miss"
+                "an unlisted click ({click}) has an effect that no listed click has, so searches miss it"
             );
             let finding = if subject.is_hosted() {
-                let how = "return it from `_get_valid_actions`; if clicks beside everything cost something, one of them is enough";
+                let how = "return it from `_get_valid_actions`; if a click on the background costs something, list one such cell";
                 Finding::warn(rule, format!("{text}: {how}"))
             } else {
                 Finding::fail(rule, format!("{text}: list it"))
             };
-            finding.shown(
+            finding.with_evidence(
                 "the last action is that click",
-                line(subject, level, actions),
+                full_line(subject, level, actions),
             )
         }
         _ => Finding::pass(
             rule,
-            "sampled clicks that are not listed do nothing of their own",
+            "sampled unlisted clicks have no effect that listed clicks lack",
         ),
     }
 }
@@ -352,7 +377,7 @@ fn baseline_fits(subject: &dyn Subject, level: u8, optimum: Option<usize>) -> Op
         return Some(Finding::open(
             Rule::Baselines,
             format!(
-                "{actions} actions ({}); the optimum is not known",
+                "{actions} actions ({}); the optimum is unknown",
                 known.source.name()
             ),
         ));
@@ -360,13 +385,13 @@ fn baseline_fits(subject: &dyn Subject, level: u8, optimum: Option<usize>) -> Op
     Some(if actions < optimum {
         Finding::fail(
             Rule::Baselines,
-            format!("the baseline is {actions} actions, and no play wins in fewer than {optimum}"),
+            format!("the baseline is {actions} actions, but no play wins in fewer than {optimum}"),
         )
     } else if known.source == BaselineSource::Solver && actions != 2 * optimum {
         Finding::fail(
             Rule::Baselines,
             format!(
-                "the baseline is declared as twice the optimum, which is {optimum}, but it is {actions}"
+                "the baseline is declared as twice the optimum of {optimum} actions, but it is {actions}"
             ),
         )
     } else {
@@ -380,7 +405,7 @@ fn baseline_fits(subject: &dyn Subject, level: u8, optimum: Option<usize>) -> Op
     })
 }
 
-fn line(
+fn full_line(
     subject: &dyn Subject,
     level: u8,
     way: &[rhae_engine::Action],
@@ -390,7 +415,7 @@ fn line(
         .map(|prefix| prefix.iter().chain(way).copied().collect())
 }
 
-/// Levels that the solution of an earlier one wins as well.
+/// Reports levels that the solution of an earlier level wins too.
 pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding> {
     let rule = Rule::Shortcuts;
     let (mut findings, mut tried) = (Vec::new(), false);
@@ -413,13 +438,13 @@ pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding
             }
             if walk.seen().levels_completed == level + 1 {
                 let text = format!(
-                    "the solution of level {} wins it too: nothing new is asked for",
+                    "the solution of level {} wins it too, so the level requires nothing new",
                     earlier + 1
                 );
                 findings.push(
                     Finding::warn(rule, text)
-                        .on(level)
-                        .shown("the earlier solution on this level", walk.line()),
+                        .on_level(level)
+                        .with_evidence("the earlier solution on this level", walk.line()),
                 );
                 break;
             }
@@ -429,7 +454,7 @@ pub(crate) fn shortcuts(subject: &dyn Subject, options: &Options) -> Vec<Finding
         findings.push(if tried {
             Finding::pass(rule, "no earlier solution wins a later level")
         } else {
-            Finding::open(rule, "there is no later level that can be come to")
+            Finding::open(rule, "no later level can be entered")
         });
     }
     findings

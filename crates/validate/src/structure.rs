@@ -1,25 +1,29 @@
-//! Whether it is all there: levels that start, frames that are frames, solutions that win, plays that can be replayed.
+//! Structural checks: levels start, frames are valid, solutions win, and plays can be replayed.
 
 use rhae_engine::{
     Action, ActionKind, Environment, Frame, MAX_FRAMES, Observation, PlayState, Rng,
 };
 
-use crate::levels::{baseline, no_way, stopped};
-use crate::walk::{Broken, Walk, answer, caught, random_of};
-use crate::{ATTEMPT, Finding, Options, Rule, Subject, Verdict, Watch};
+use crate::levels::{baseline, environment_failed, unreachable_level};
+use crate::walk::{PlayFailure, Walk, catch_panic, observation_hash, random_action_of};
+use crate::{ATTEMPT_FACTOR, Finding, Monitor, Options, Rule, Subject, Verdict};
 
-/// Random plays in which a loss is looked for.
+/// The number of random plays per level in which a loss is searched for.
 const PLAYS_FOR_A_LOSS: u32 = 20;
 
-/// All rules about structure but those that a level's graph decides.
-pub(crate) fn check(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+/// Checks all structural rules except those that need a state graph.
+pub(crate) fn check(
+    subject: &dyn Subject,
+    options: &Options,
+    monitor: &dyn Monitor,
+) -> Vec<Finding> {
     let mut findings = vec![metadata(subject), six_levels(subject)];
     findings.extend(baselines(subject));
     for level in 0..subject.levels() {
         findings.extend(level_starts(subject, options, level));
     }
     findings.push(solutions(subject, options));
-    findings.extend(recordings(subject, options, watch));
+    findings.extend(recordings(subject, options, monitor));
     findings
 }
 
@@ -33,13 +37,16 @@ fn metadata(subject: &dyn Subject) -> Finding {
         missing.push("tags, such as `keyboard` or `click`");
     }
     if info.frames_per_second == 0 {
-        missing.push("a speed of animations above 0");
+        missing.push("a frame rate above 0");
     }
     if info.actions.iter().all(|kind| kind == ActionKind::Reset) {
-        missing.push("actions besides RESET");
+        missing.push("actions other than RESET");
     }
     if missing.is_empty() {
-        Finding::pass(Rule::Metadata, "title, tags, actions and speed are there")
+        Finding::pass(
+            Rule::Metadata,
+            "title, tags, actions and frame rate are present",
+        )
     } else {
         let verdict = if subject.is_hosted() {
             Verdict::Warn
@@ -60,7 +67,7 @@ fn six_levels(subject: &dyn Subject) -> Finding {
         levels => Finding::warn(
             Rule::SixLevels,
             format!(
-                "{levels} levels: later levels are where what was learned is put together; make at least six"
+                "{levels} levels; at least six are needed, because later levels combine what earlier ones teach"
             ),
         ),
     }
@@ -85,7 +92,7 @@ fn baselines(subject: &dyn Subject) -> Option<Finding> {
     Some(match known {
         0 => Finding::warn(
             Rule::Baselines,
-            "no baselines: plays get no score, and attempts at random are 200 actions long",
+            "no baselines: plays get no score, and random attempts are 200 actions long",
         ),
         _ => Finding::fail(
             Rule::Baselines,
@@ -94,13 +101,14 @@ fn baselines(subject: &dyn Subject) -> Option<Finding> {
     })
 }
 
-/// What is wrong with an answer as frames, in words.
+/// Describes the first invalid frame of an observation. Hosted games may return one frame more than
+/// native ones.
 pub(crate) fn invalid_frames(seen: &Observation, hosted: bool) -> Option<String> {
     let frames = seen.frames.frames();
-    let most = if hosted { MAX_FRAMES + 1 } else { MAX_FRAMES };
-    if !(1..=most).contains(&frames.len()) {
+    let max = if hosted { MAX_FRAMES + 1 } else { MAX_FRAMES };
+    if !(1..=max).contains(&frames.len()) {
         return Some(format!(
-            "{} frames in one answer: expected 1 to {MAX_FRAMES}",
+            "{} frames in one observation: expected 1 to {MAX_FRAMES}",
             frames.len()
         ));
     }
@@ -127,17 +135,17 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
         Ok(Some(walk)) => walk,
         Ok(None) => {
             return [Rule::Loads, Rule::Frames, Rule::Actions]
-                .map(|rule| no_way(rule, level))
+                .map(|rule| unreachable_level(rule, level))
                 .to_vec();
         }
-        Err(broken) => {
-            let mut findings = stopped(&[Rule::Frames, Rule::Actions], level, &broken);
+        Err(failure) => {
+            let mut findings = environment_failed(&[Rule::Frames, Rule::Actions], level, &failure);
             findings.push(
                 Finding::fail(
                     Rule::Loads,
-                    format!("the level does not start: {}", broken.reason),
+                    format!("the level does not start: {}", failure.reason),
                 )
-                .on(level),
+                .on_level(level),
             );
             return findings;
         }
@@ -154,7 +162,7 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             Rule::Loads,
             format!("the level starts as {state} with {completed} of {all} levels completed"),
         )
-        .shown("the beginning of the level", walk.line())
+        .with_evidence("the start of the level", walk.line())
     };
     let (mut bad_frame, mut bad_offer) = (None, None);
     let mut along = Ok(());
@@ -178,20 +186,21 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             bad_offer = foreign.map(|kind| (kind, walk.line()));
         }
     }
-    let mut findings = vec![starts.on(level)];
+    let mut findings = vec![starts.on_level(level)];
     match bad_frame {
-        None => findings.push(Finding::pass(Rule::Frames, "draws valid frames").on(level)),
+        None => findings.push(Finding::pass(Rule::Frames, "draws valid frames").on_level(level)),
         Some((problem, line)) => {
             findings.push(
                 Finding::fail(Rule::Frames, problem)
-                    .on(level)
-                    .shown("the last answer shows it", line),
+                    .on_level(level)
+                    .with_evidence("the last observation has an invalid frame", line),
             );
         }
     }
     match bad_offer {
-        None => findings.push(Finding::pass(Rule::Actions, "offers what it lists").on(level)),
-        // What a hosted game offers is known only once it runs; its metadata can but guess.
+        None => findings
+            .push(Finding::pass(Rule::Actions, "offers only listed actions").on_level(level)),
+        // The actions of a hosted game are known only when it runs, so its metadata can only guess.
         Some((kind, line)) => {
             let text = format!("{kind} is offered but not listed among the environment's actions");
             let finding = if subject.is_hosted() {
@@ -199,22 +208,26 @@ fn level_starts(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Find
             } else {
                 Finding::fail(Rule::Actions, text)
             };
-            findings.push(finding.on(level).shown("the last answer offers it", line));
+            findings.push(
+                finding
+                    .on_level(level)
+                    .with_evidence("the last observation offers it", line),
+            );
         }
     }
-    if let Err(broken) = along {
-        findings.extend(stopped(&[], level, &broken));
+    if let Err(failure) = along {
+        findings.extend(environment_failed(&[], level, &failure));
     }
     findings
 }
 
-/// Plays all solutions one after the other, as one play.
+/// Plays all solutions in sequence within one play.
 fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
     let stored = (0..subject.levels())
         .filter(|&level| subject.has_stored_solution(level))
         .count();
-    let whose = if stored > 0 { "stored" } else { "found" };
-    let mut play = match caught(|| subject.open(options.env_seed))
+    let origin = if stored > 0 { "stored" } else { "found" };
+    let mut play = match catch_panic(|| subject.open(options.env_seed))
         .and_then(|opened| opened.map_err(|error| error.to_string()))
     {
         Ok(play) => play,
@@ -225,9 +238,9 @@ fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
         let Some(solution) = subject.solution(level) else {
             let missing = format!("no solution of level {} is stored or was found", level + 1);
             return if subject.is_hosted() {
-                let advice = "put a recording of a win, as `rhae play --record` makes one, into the game's folder";
+                let advice = "add a recording of a win (`rhae play --record`) to the game's folder";
                 let later = if level + 1 < subject.levels() {
-                    ", so no later level is checked"
+                    ", so later levels are not checked"
                 } else {
                     ""
                 };
@@ -242,16 +255,16 @@ fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
         for (step, &action) in solution.iter().enumerate() {
             if play.observation().levels_completed != level {
                 let text = format!(
-                    "level {} is won after {step} of the solution's {} actions",
+                    "level {} is already won after {step} of the {} actions of its solution",
                     level + 1,
                     solution.len()
                 );
                 return Finding::fail(Rule::Solutions, text)
-                    .on(level)
-                    .shown("the solutions up to there", Some(line));
+                    .on_level(level)
+                    .with_evidence("the solutions up to that point", Some(line));
             }
             line.push(action);
-            if let Err(reason) = caught(|| {
+            if let Err(reason) = catch_panic(|| {
                 play.act(action)
                     .map(|_| ())
                     .map_err(|error| error.to_string())
@@ -259,41 +272,42 @@ fn solutions(subject: &dyn Subject, options: &Options) -> Finding {
             .flatten()
             {
                 return Finding::fail(Rule::Solutions, reason)
-                    .on(level)
-                    .shown("the last action is not survived", Some(line));
+                    .on_level(level)
+                    .with_evidence("the last action causes the failure", Some(line));
             }
         }
         if play.observation().levels_completed != level + 1 {
             let text = format!(
-                "the {whose} solution does not win: {} actions leave the level as it is",
+                "the {origin} solution does not win: the level is not completed after its {} actions",
                 solution.len()
             );
             return Finding::fail(Rule::Solutions, text)
-                .on(level)
-                .shown("the solutions up to there", Some(line));
+                .on_level(level)
+                .with_evidence("the solutions up to that point", Some(line));
         }
     }
     if play.observation().state != PlayState::Win {
         return Finding::fail(
             Rule::Solutions,
-            "all levels are completed, and the game is not won",
+            "all levels are completed, but the game is not won",
         )
-        .shown("all solutions", Some(line));
+        .with_evidence("all solutions", Some(line));
     }
     Finding::pass(
         Rule::Solutions,
         format!(
-            "the {whose} solutions win all levels in {} actions",
+            "the {origin} solutions win all levels in {} actions",
             line.len()
         ),
     )
-    .shown("all solutions", Some(line))
+    .with_evidence("all solutions", Some(line))
 }
 
-/// A win and a loss are played, replayed here, and replayed in a fresh process; so is what is stored.
-fn recordings(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<Finding> {
+/// Plays a win and a loss, replays both in this process and in a new one, and reports the replays
+/// of stored recordings.
+fn recordings(subject: &dyn Subject, options: &Options, monitor: &dyn Monitor) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for stored in subject.stored() {
+    for stored in subject.recordings() {
         findings.push(match stored.replayed {
             Ok(result) => Finding::pass(
                 Rule::Recordings,
@@ -312,56 +326,60 @@ fn recordings(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Ve
         ("win", win.map(|lines| lines.concat())),
         ("loss", loss(subject, options)),
     ];
-    for (what, line) in plays {
+    for (kind, line) in plays {
         let Some(line) = line else {
             findings.push(Finding::open(
                 Rule::Recordings,
-                format!("no {what} is known to replay"),
+                format!("no {kind} is known that could be replayed"),
             ));
             continue;
         };
-        let finding = match replayed(subject, options, &line)
-            .and_then(|()| watch.fresh(subject, &line).unwrap_or(Ok(())))
-        {
+        let finding = match replayed(subject, options, &line).and_then(|()| {
+            monitor
+                .replay_in_fresh_process(subject, &line)
+                .unwrap_or(Ok(()))
+        }) {
             Ok(()) => Finding::pass(
                 Rule::Recordings,
-                format!("a {what} of {} actions replays", line.len()),
+                format!("a {kind} of {} actions replays", line.len()),
             ),
             Err(difference) => Finding::fail(
                 Rule::Recordings,
-                format!("a {what} does not replay: {difference}"),
+                format!("a {kind} does not replay: {difference}"),
             ),
         };
-        findings.push(finding.shown(format!("a {what}"), Some(line)));
+        findings.push(finding.with_evidence(format!("a {kind}"), Some(line)));
     }
     findings
 }
 
-/// Plays a line in two new plays and compares all answers.
+/// Replays actions in two new plays and compares all observations.
 fn replayed(subject: &dyn Subject, options: &Options, line: &[Action]) -> Result<(), String> {
     let hashes = |subject: &dyn Subject| -> Result<Vec<u128>, String> {
         let mut play: Box<dyn Environment> = subject
             .open(options.env_seed)
             .map_err(|error| error.to_string())?;
-        let mut hashes = vec![answer(play.observation())];
+        let mut hashes = vec![observation_hash(play.observation())];
         for &action in line {
-            hashes.push(answer(play.act(action).map_err(|error| error.to_string())?));
+            hashes.push(observation_hash(
+                play.act(action).map_err(|error| error.to_string())?,
+            ));
         }
         Ok(hashes)
     };
     let (one, two) = (
-        caught(|| hashes(subject)).flatten()?,
-        caught(|| hashes(subject)).flatten()?,
+        catch_panic(|| hashes(subject)).flatten()?,
+        catch_panic(|| hashes(subject)).flatten()?,
     );
     match one.iter().zip(&two).position(|(one, two)| one != two) {
         None => Ok(()),
         Some(at) => Err(format!(
-            "two plays of the same actions differ at action {at}"
+            "two plays of the same actions differ after action {at}"
         )),
     }
 }
 
-/// A short play that ends in a loss, if random play finds one on any level.
+/// Returns a play that ends in a loss, if random play on some level finds one.
 fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
     let mut rng = Rng::new(options.seed, 40);
     for level in 0..subject.levels() {
@@ -372,11 +390,11 @@ fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
         };
         for _ in 0..plays {
             let mut walk = Walk::enter(subject, options.env_seed, level).ok()??;
-            for _ in 0..2 * ATTEMPT * baseline(subject, level) {
-                let action = random_of(walk.seen().available, &mut rng)?;
+            for _ in 0..2 * ATTEMPT_FACTOR * baseline(subject, level) {
+                let action = random_action_of(walk.seen().available, &mut rng)?;
                 let state = match walk.act(action) {
                     Ok(seen) if seen.levels_completed == level => seen.state,
-                    Ok(_) | Err(Broken { .. }) => break,
+                    Ok(_) | Err(PlayFailure { .. }) => break,
                 };
                 if state == PlayState::GameOver {
                     return walk.line();
@@ -387,7 +405,7 @@ fn loss(subject: &dyn Subject, options: &Options) -> Option<Vec<Action>> {
     None
 }
 
-/// The first frame of each level that can be come to.
+/// Returns the first frame of every level that can be entered.
 pub(crate) fn first_frames(subject: &dyn Subject, options: &Options) -> Vec<(u8, Frame)> {
     let frame = |level: u8| match Walk::enter(subject, options.env_seed, level) {
         Ok(Some(walk)) => Some((level, walk.seen().settled().clone())),

@@ -1,86 +1,132 @@
-//! What is checked: an environment that can be opened as often as needed.
+//! The subject of a validation: an environment that can be opened as often as necessary.
 
 use rhae_engine::{Action, Environment, EnvironmentError, GameInfo};
 use rhae_explore::{Identity, Progress};
 
-use crate::{GraphLimits, LevelGraph, NoGraph};
+use crate::{GraphError, GraphLimits, LevelGraph};
 
-/// An environment that is checked.
+/// An environment under validation.
+///
+/// The checks open many plays of a subject, enter its levels directly, and ask for solutions and
+/// state graphs. Levels are counted from 0. [`NativeSubject`](crate::NativeSubject) and
+/// [`EnvironmentSubject`](crate::EnvironmentSubject) implement the trait; a new implementation is
+/// needed only for environments that know more about themselves than the [`Environment`] interface
+/// tells.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_engine::{Environment, EnvironmentError};
+/// use rhae_validate::{EnvironmentSubject, GraphLimits, Subject};
+///
+/// let open = |seed: u64| -> Result<Box<dyn Environment>, EnvironmentError> {
+///     Ok(rhae_games::find("bx20").expect("the game is registered").open(seed))
+/// };
+/// let subject = EnvironmentSubject::new(open, 0, GraphLimits::default())?;
+/// // No solution is stored, so the subject searches for one.
+/// let solution = subject.solution(0).expect("the first level is easy to search");
+/// assert!(!subject.has_stored_solution(0));
+/// // Playing it leads to the second level.
+/// assert_eq!(subject.prefix(1), Some(solution));
+/// let play = subject.enter(0, 1)?.expect("the first level is won");
+/// assert_eq!(play.observation().levels_completed, 1);
+/// # Ok::<(), EnvironmentError>(())
+/// ```
 pub trait Subject: Sync {
-    /// What is known of it.
+    /// Returns the metadata of the environment.
     fn info(&self) -> &GameInfo;
 
-    /// How many levels it has.
+    /// Returns the number of levels.
     fn levels(&self) -> u8;
 
-    /// Whether it runs elsewhere under rules of its own: it may act on what it does not offer, and may not tell what it hides.
+    /// Returns whether the environment is hosted. Hosted environments follow looser rules: they may
+    /// react to actions that they do not offer, and need not report hidden state.
     fn is_hosted(&self) -> bool;
 
-    /// What tells its states apart, if it is not a key of the whole state that the environment has itself.
+    /// Returns what identifies the states of the environment, or `None` if the environment has a
+    /// key of its whole state.
     fn identity(&self) -> Option<Identity> {
         None
     }
 
-    /// A new play, as after its first RESET.
+    /// Opens a new play, in the state after its first RESET.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the environment cannot be opened.
     fn open(&self, seed: u64) -> Result<Box<dyn Environment>, EnvironmentError>;
 
-    /// A new play that stands where a level begins; `None` if no way there is known.
+    /// Opens a new play at the start of a level. Returns `None` if no path to the level is known.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the environment cannot be opened or an action on the path fails.
     fn enter(&self, seed: u64, level: u8)
     -> Result<Option<Box<dyn Environment>>, EnvironmentError>;
 
-    /// The actions from the opening to where a level begins, if they are known.
+    /// Returns the actions that lead from the opening to the start of a level, if they are known.
     fn prefix(&self, level: u8) -> Option<Vec<Action>>;
 
-    /// A line that wins a level from its start.
+    /// Returns a sequence of actions that wins a level from its start, if one is known.
     fn solution(&self, level: u8) -> Option<Vec<Action>>;
 
-    /// Whether the solution of a level comes with the environment, or was found.
+    /// Returns whether the solution of a level is stored with the environment. Otherwise it was
+    /// found by a search.
     fn has_stored_solution(&self, level: u8) -> bool;
 
-    /// Recordings that come with the environment.
-    fn stored(&self) -> Vec<Stored> {
+    /// Returns the recordings that are stored with the environment.
+    fn recordings(&self) -> Vec<StoredRecording> {
         Vec::new()
     }
 
-    /// The state graph of a level; an error is why there is none. `go_on` is asked every few thousand states.
+    /// Builds and analyses the state graph of a level. `within` is the number of actions for which
+    /// the probability of a random win is computed. `should_continue` is called every few thousand
+    /// states.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`GraphError`] if the level cannot be searched or the environment fails.
     fn graph(
         &self,
         seed: u64,
         level: u8,
         within: u32,
         limits: &GraphLimits,
-        go_on: &mut dyn FnMut(Progress) -> bool,
-    ) -> Result<LevelGraph, NoGraph>;
+        should_continue: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<LevelGraph, GraphError>;
 
-    /// The fewest actions that win a level, if that can be proved by looking at no more than so many boards.
-    fn optimum(&self, seed: u64, level: u8, most_places: usize) -> Option<Vec<Action>> {
-        let _ = (seed, level, most_places);
+    /// Returns a shortest win of a level, if a search that visits at most `max_boards` boards
+    /// proves one.
+    fn optimum(&self, seed: u64, level: u8, max_boards: usize) -> Option<Vec<Action>> {
+        let _ = (seed, level, max_boards);
         None
     }
 
-    /// Compares boards before an action and after its undo, at random moments of random play.
-    fn undo(&self, seed: u64, level: u8, steps: u32, random_seed: u64) -> LevelUndo {
+    /// Compares the board before an action with the board after undoing it, at random moments of
+    /// random play. The default returns [`UndoCheck::Unknown`].
+    fn check_undo(&self, seed: u64, level: u8, steps: u32, random_seed: u64) -> UndoCheck {
         let _ = (seed, level, steps, random_seed);
-        LevelUndo::Unknown
+        UndoCheck::Unknown
     }
 }
 
-/// What undo was seen to do, by an environment that can tell what it should.
+/// The result of [`Subject::check_undo`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LevelUndo {
-    /// Only pictures can tell.
+pub enum UndoCheck {
+    /// The subject cannot compare boards; only frames can be compared.
     Unknown,
-    /// Every undo restored the board: so many were tried.
+    /// Every undo restored the board. The number of undos that were tried is given.
     Restores(u32),
-    /// After these actions of the level, the last of which is an undo, the board is another one.
+    /// An undo did not restore the board. The actions start at the level's start and end with the
+    /// undo.
     Differs(Vec<Action>),
 }
 
-/// A recording that comes with an environment.
+/// A recording that is stored with an environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    /// Where it is kept.
+pub struct StoredRecording {
+    /// The name of its file.
     pub name: String,
-    /// What became of it when it was replayed: an error says where it differs.
+    /// The result of replaying it; the error describes the first difference.
     pub replayed: Result<String, String>,
 }

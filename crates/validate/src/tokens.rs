@@ -1,11 +1,12 @@
-//! Source code without what its author chose freely: names, literals, comments and layout are stripped, and one byte a token is left.
+//! Source code reduced to one byte per token. Names, literals, comments and layout, which an author
+//! chooses freely, are removed.
 //!
-//! It is no parser: what it does not know becomes punctuation, and no text makes it fail.
+//! This is not a parser: unknown text becomes punctuation, and no input makes it fail.
 
-/// The language of a source.
+/// The programming language of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
-    /// Our own games.
+    /// Native games.
     Rust,
     /// Games for the official engine.
     Python,
@@ -26,10 +27,21 @@ const PYTHON: &[&str] = &[
 const NAME: u8 = b'n';
 const NUMBER: u8 = b'0';
 const TEXT: u8 = b's';
-/// Keywords are bytes from here on.
+/// The byte of the first keyword; the others follow.
 const KEYWORDS: u8 = 128;
 
-/// The tokens of a source, one byte each.
+/// Converts a source to tokens, one byte each.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_validate::{Language, tokens};
+///
+/// // Names and comments do not matter, operators do.
+/// let sum = tokens("fn add(a: u8) -> u8 { a + 1 } // sum", Language::Rust);
+/// assert_eq!(sum, tokens("fn more(b: i64) -> i64 { b + 22 }", Language::Rust));
+/// assert_ne!(sum, tokens("fn less(b: i64) -> i64 { b - 22 }", Language::Rust));
+/// ```
 pub fn tokens(source: &str, language: Language) -> Vec<u8> {
     let keywords = if language == Language::Rust {
         RUST
@@ -108,7 +120,7 @@ fn quoted_length(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// A character of Rust, or the name of a lifetime.
+/// Returns the length of a Rust character literal or of the name of a lifetime.
 fn character_length(rest: &str) -> usize {
     let mut letters = rest.char_indices().skip(1);
     let Some((at, first)) = letters.next() else {
@@ -130,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_author_chose_freely_is_gone() {
+    fn names_literals_and_comments_are_removed() {
         let one = tokens("fn add(a: u8) -> u8 { a + 1 } // sum", Language::Rust);
         let other = tokens(
             "/* no\nsum */ fn minus_minus(other: i64) -> i64 {\n other + 0xFF }",
@@ -153,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_makes_it_fail() {
+    fn malformed_source_does_not_panic() {
         for text in [
             "'", "\"", "\"\\", "/*", "'''", "'\\", "é'ü", "#", "_", "'ab", "''",
         ] {

@@ -1,4 +1,4 @@
-//! A play that remembers its actions and survives what it plays: a panic or an error becomes a reason.
+//! Plays that log their actions and convert panics and errors of the environment into values.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,70 +10,81 @@ use rhae_explore::{Identity, key_by};
 
 use crate::Subject;
 
-/// What a caller measures while parts run, and hears of them.
-pub trait Watch: Sync {
-    /// So many more steps are done.
-    fn steps(&self, _steps: u64) {}
+/// The caller's side of a running validation: it receives progress, can cancel, and supplies
+/// measurements.
+///
+/// All methods have defaults that do nothing, so `()` is a valid monitor. Rules that need a missing
+/// measurement stay open.
+pub trait Monitor: Sync {
+    /// Reports that `steps` further steps are done.
+    fn add_steps(&self, _steps: u64) {}
 
-    /// Whether to go on; asked every few steps. What a part has not seen by then is open.
-    fn goes_on(&self) -> bool {
+    /// Returns whether to continue. It is called every few steps. Rules that a cancelled part has
+    /// not decided are open.
+    fn should_continue(&self) -> bool {
         true
     }
 
-    /// Seconds since some moment; nothing is said about speed without.
+    /// Returns the seconds since an arbitrary fixed moment; needed for the rule about speed.
     fn seconds(&self) -> Option<f64> {
         None
     }
 
-    /// The memory of this process, in bytes; nothing is said about memory without.
-    fn memory(&self) -> Option<u64> {
+    /// Returns the memory of this process in bytes; needed for the rule about memory.
+    fn memory_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Replays a play in a fresh process and says what differs; `None` if there is no way to start one.
-    fn fresh(&self, _subject: &dyn Subject, _actions: &[Action]) -> Option<Result<(), String>> {
+    /// Replays a play in a new process and returns the first difference as an error. Returns `None`
+    /// if no process can be started.
+    fn replay_in_fresh_process(
+        &self,
+        _subject: &dyn Subject,
+        _actions: &[Action],
+    ) -> Option<Result<(), String>> {
         None
     }
 }
 
-/// Nobody listens, and nothing is measured.
-impl Watch for () {}
+/// A monitor that measures nothing and never cancels.
+impl Monitor for () {}
 
-/// Whether to end after so many steps. It is not asked at each, but often enough for slow games.
-pub(crate) fn is_over(watch: &dyn Watch, steps: u64) -> bool {
-    steps.is_multiple_of(64) && !watch.goes_on()
+/// Returns whether the monitor cancels the check. The monitor is consulted only every 64 steps,
+/// which is often enough for slow games.
+pub(crate) fn is_cancelled(monitor: &dyn Monitor, steps: u64) -> bool {
+    steps.is_multiple_of(64) && !monitor.should_continue()
 }
 
-/// Why a play cannot go on.
+/// The failure that ended a play.
 #[derive(Clone, Debug)]
-pub(crate) struct Broken {
+pub(crate) struct PlayFailure {
     pub(crate) reason: String,
-    /// The action that did it, if it was not the opening.
+    /// The action that caused it, unless it happened while the play was opened.
     pub(crate) action: Option<Action>,
-    /// The actions up to and including the one that did it, if the level's beginning can be played to.
+    /// All actions up to and including that action, if the path to the level is known.
     pub(crate) actions: Option<Vec<Action>>,
 }
 
-/// A play from where a level begins.
+/// A play that starts at the start of a level.
 pub(crate) struct Walk {
     pub(crate) play: Box<dyn Environment>,
-    /// How the level is come to; `None` if that is not known.
+    /// The actions that lead to the level; `None` if they are not known.
     prefix: Option<Vec<Action>>,
-    /// The actions since.
+    /// The actions since the start of the level.
     pub(crate) log: Vec<Action>,
-    /// What tells situations apart; `None` if the environment has a key of its own.
+    /// What identifies a state; `None` if the environment has a key of its whole state.
     identity: Option<Identity>,
 }
 
 impl Walk {
-    /// A new play that stands where a level begins; `None` if it cannot be entered.
+    /// Opens a play at the start of a level. Returns `None` if the level cannot be entered.
     pub(crate) fn enter(
         subject: &dyn Subject,
         seed: u64,
         level: u8,
-    ) -> Result<Option<Self>, Broken> {
+    ) -> Result<Option<Self>, PlayFailure> {
         let prefix = subject.prefix(level);
-        let entered = caught(|| subject.enter(seed, level));
+        let entered = catch_panic(|| subject.enter(seed, level));
         let play = entered.and_then(|entered| entered.map_err(|error| error.to_string()));
         match play {
             Ok(play) => Ok(play.map(|play| Self {
@@ -82,7 +93,7 @@ impl Walk {
                 log: Vec::new(),
                 identity: subject.identity(),
             })),
-            Err(reason) => Err(Broken {
+            Err(reason) => Err(PlayFailure {
                 reason,
                 action: None,
                 actions: prefix,
@@ -94,11 +105,11 @@ impl Walk {
         self.play.observation()
     }
 
-    /// Carries out an action and remembers it.
-    pub(crate) fn act(&mut self, action: Action) -> Result<&Observation, Broken> {
+    /// Applies an action and logs it.
+    pub(crate) fn act(&mut self, action: Action) -> Result<&Observation, PlayFailure> {
         self.log.push(action);
         let play = &mut self.play;
-        match caught(|| {
+        match catch_panic(|| {
             play.act(action)
                 .map(|_| ())
                 .map_err(|error| error.to_string())
@@ -106,7 +117,7 @@ impl Walk {
         .flatten()
         {
             Ok(()) => Ok(self.play.observation()),
-            Err(reason) => Err(Broken {
+            Err(reason) => Err(PlayFailure {
                 reason,
                 action: Some(action),
                 actions: self.line(),
@@ -114,9 +125,9 @@ impl Walk {
         }
     }
 
-    /// A second play where this one stands.
+    /// Forks the play.
     pub(crate) fn fork(&self) -> Option<Self> {
-        let play = caught(|| self.play.fork()).ok().flatten()?;
+        let play = catch_panic(|| self.play.fork()).ok().flatten()?;
         Some(Self {
             play,
             prefix: self.prefix.clone(),
@@ -125,21 +136,22 @@ impl Walk {
         })
     }
 
-    /// All actions from the opening on.
+    /// Returns all actions since the opening.
     pub(crate) fn line(&self) -> Option<Vec<Action>> {
         self.prefix
             .as_ref()
             .map(|prefix| prefix.iter().chain(&self.log).copied().collect())
     }
 
-    /// Starts the level again by RESET, and forgets what was done before, which that makes irrelevant.
-    pub(crate) fn again(&mut self) -> Result<(), Broken> {
+    /// Restarts the level by RESET and clears the log, since earlier actions no longer matter.
+    pub(crate) fn restart_level(&mut self) -> Result<(), PlayFailure> {
         self.act(Action::Reset)?;
         self.log.clear();
         Ok(())
     }
 
-    /// What tells this situation apart: the environment's own key, or what is seen and, from outside, reported as hidden.
+    /// Returns the key of the current state: the environment's own key or, for hosted environments,
+    /// a key of the observation and of the reported hidden state.
     pub(crate) fn key(&self) -> StateKey {
         let seen = self.seen();
         match (self.identity, self.play.hidden_key()) {
@@ -148,22 +160,23 @@ impl Walk {
         }
     }
 
-    /// A fingerprint of everything that was answered last.
-    pub(crate) fn answer(&self) -> u128 {
-        answer(self.seen())
+    /// Returns a hash of the last observation.
+    pub(crate) fn observation_hash(&self) -> u128 {
+        observation_hash(self.seen())
     }
 
-    /// A uniformly random offered action, a click uniform over all cells; RESET after the end.
-    pub(crate) fn random(&self, rng: &mut Rng) -> Action {
+    /// Draws an action uniformly from the offered kinds; a click is uniform over all cells. Returns
+    /// RESET if the level or the game has ended.
+    pub(crate) fn random_action(&self, rng: &mut Rng) -> Action {
         if self.seen().state != PlayState::NotFinished {
             return Action::Reset;
         }
-        random_of(self.seen().available, rng).unwrap_or(Action::Reset)
+        random_action_of(self.seen().available, rng).unwrap_or(Action::Reset)
     }
 }
 
-/// A fingerprint of an answer: all its frames, and what it says.
-pub(crate) fn answer(seen: &Observation) -> u128 {
+/// Returns a hash of an observation: all of its frames and fields.
+pub(crate) fn observation_hash(seen: &Observation) -> u128 {
     let frames = Frame::hash_all(seen.frames.frames());
     key_of(&(
         frames,
@@ -175,30 +188,30 @@ pub(crate) fn answer(seen: &Observation) -> u128 {
     ))
 }
 
-/// A random action among these kinds.
-pub(crate) fn random_of(kinds: ActionSet, rng: &mut Rng) -> Option<Action> {
+/// Draws an action uniformly from the given kinds.
+pub(crate) fn random_action_of(kinds: ActionSet, rng: &mut Rng) -> Option<Action> {
     let count = u32::try_from(kinds.len()).ok().filter(|&count| count > 0)?;
     let kind = kinds.iter().nth(rng.below(count) as usize)?;
-    Some(some_action(kind, rng))
+    Some(action_of_kind(kind, rng))
 }
 
-/// The action of a kind, a click anywhere.
-pub(crate) fn some_action(kind: ActionKind, rng: &mut Rng) -> Action {
+/// Returns the action of a kind; a click gets a random cell.
+pub(crate) fn action_of_kind(kind: ActionKind, rng: &mut Rng) -> Action {
     kind.simple().unwrap_or_else(|| Action::Action6 {
         x: rng.below(64) as u8,
         y: rng.below(64) as u8,
     })
 }
 
-/// Runs what may panic.
-pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+/// Runs a closure and converts a panic into an error message.
+pub(crate) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
         let text = payload
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
         format!(
-            "it panicked: {}",
+            "the environment panicked: {}",
             text.unwrap_or_else(|| "no message".to_owned())
         )
     })

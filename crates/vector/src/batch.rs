@@ -8,14 +8,15 @@ use rhae_engine::{Action, CELLS, Frame, Game, Levels};
 use rhae_team::Team;
 
 use crate::slot::Slot;
-use crate::{Report, Rules};
+use crate::{EpisodeRules, Report};
 
-/// The fewest plays worth handing to another thread.
-const FEWEST: usize = 16;
-/// Parts of the plays for each thread: one that was held up leaves the rest to others.
-const SHARE: usize = 4;
+/// The minimum number of plays that are worth handing to another thread.
+const MIN_CHUNK: usize = 16;
+/// The number of chunks for each thread. There are several, so that other threads can take over the
+/// remaining chunks of a thread that is delayed.
+const CHUNKS_PER_THREAD: usize = 4;
 
-/// Plays with the type of their game erased. Lists are as long as there are plays.
+/// Plays with the type of their game erased. The caller has checked the lengths of all lists.
 pub(crate) trait Batch: Send + Sync {
     fn seed(&mut self, seeds: &[u64]);
     fn reset(
@@ -37,21 +38,22 @@ pub(crate) trait Batch: Send + Sync {
     );
 }
 
+/// The plays of the game `G`.
 pub(crate) struct Plays<G: Game> {
     slots: Vec<Slot<G>>,
-    /// The levels of each play's seed; equal seeds share theirs.
+    /// The levels for each play's seed; plays with equal seeds share them.
     levels: Vec<Levels<G>>,
-    rules: Rules,
+    rules: EpisodeRules,
 }
 
-/// What [`Batch::snapshot`] gives.
-struct Saved<G: Game> {
+/// The content of a snapshot: the states and reports of all plays.
+struct SavedPlays<G: Game> {
     slots: Vec<Slot<G>>,
     reports: Vec<Report>,
 }
 
 impl<G: Game> Plays<G> {
-    pub(crate) fn new(count: usize, rules: Rules) -> Self {
+    pub(crate) fn new(count: usize, rules: EpisodeRules) -> Self {
         let levels = vec![Levels::new(0); count];
         let slots = levels
             .iter()
@@ -65,28 +67,32 @@ impl<G: Game> Plays<G> {
     }
 }
 
-/// Changes plays and draws those that `change` says it did change. It gets the number of each play, the play and its report.
-fn each<G: Game>(
+/// Calls `change` with the index, state and report of each play, in parallel, and draws the plays
+/// for which it returns true.
+fn for_each_play<G: Game>(
     slots: &mut [Slot<G>],
     reports: &mut [Report],
     frames: &mut [u8],
     team: &Team,
     change: impl Fn(usize, &mut Slot<G>, &mut Report) -> bool + Sync,
 ) {
-    let size = slots.len().div_ceil(team.threads() * SHARE).max(FEWEST);
+    let size = slots
+        .len()
+        .div_ceil(team.threads() * CHUNKS_PER_THREAD)
+        .max(MIN_CHUNK);
     let parts = slots
         .chunks_mut(size)
         .zip(reports.chunks_mut(size))
         .zip(frames.chunks_mut(size * CELLS));
     team.share(parts.enumerate(), |(part, ((slots, reports), frames))| {
-        // A frame is drawn where it stays in the nearest cache, then copied once.
+        // Drawing into one small buffer stays in the first-level cache; the result is copied once.
         let mut scratch = Frame::filled(0);
         let plays = slots
             .iter_mut()
             .zip(reports)
             .zip(frames.chunks_exact_mut(CELLS));
-        for (number, ((slot, report), cells)) in (part * size..).zip(plays) {
-            if change(number, slot, report) {
+        for (index, ((slot, report), cells)) in (part * size..).zip(plays) {
+            if change(index, slot, report) {
                 slot.draw(&mut scratch);
                 cells.copy_from_slice(scratch.cells());
             }
@@ -96,11 +102,11 @@ fn each<G: Game>(
 
 impl<G: Game> Batch for Plays<G> {
     fn seed(&mut self, seeds: &[u64]) {
-        let mut made: BTreeMap<u64, Levels<G>> = BTreeMap::new();
+        let mut by_seed: BTreeMap<u64, Levels<G>> = BTreeMap::new();
         for (levels, &seed) in self.levels.iter_mut().zip(seeds) {
-            // Where levels do not depend on the seed, all plays share one set.
+            // If the levels do not depend on the seed, all plays share them.
             let seed = if G::FACTS.seeded { seed } else { 0 };
-            *levels = made
+            *levels = by_seed
                 .entry(seed)
                 .or_insert_with(|| Levels::new(seed))
                 .clone();
@@ -119,10 +125,10 @@ impl<G: Game> Batch for Plays<G> {
             levels,
             rules,
         } = self;
-        each(slots, reports, frames, team, |number, slot, report| {
-            let is_chosen = chosen.is_none_or(|chosen| chosen[number]);
+        for_each_play(slots, reports, frames, team, |index, slot, report| {
+            let is_chosen = chosen.is_none_or(|chosen| chosen[index]);
             if is_chosen {
-                *slot = Slot::new(levels[number].clone(), *rules);
+                *slot = Slot::new(levels[index].clone(), *rules);
                 *report = slot.report(0, true);
             }
             is_chosen
@@ -131,14 +137,14 @@ impl<G: Game> Batch for Plays<G> {
 
     fn step(&mut self, actions: &[Action], frames: &mut [u8], reports: &mut [Report], team: &Team) {
         let Self { slots, rules, .. } = self;
-        each(slots, reports, frames, team, |number, slot, report| {
-            *report = slot.step(actions[number], *rules);
+        for_each_play(slots, reports, frames, team, |index, slot, report| {
+            *report = slot.step(actions[index], *rules);
             true
         });
     }
 
     fn snapshot(&self, reports: &[Report]) -> Arc<dyn Any + Send + Sync> {
-        Arc::new(Saved {
+        Arc::new(SavedPlays {
             slots: self.slots.clone(),
             reports: reports.to_vec(),
         })
@@ -153,16 +159,16 @@ impl<G: Game> Batch for Plays<G> {
         team: &Team,
     ) {
         let saved = snapshot
-            .downcast_ref::<Saved<G>>()
+            .downcast_ref::<SavedPlays<G>>()
             .expect("the caller compared the environments' ids");
-        each(
+        for_each_play(
             &mut self.slots,
             reports,
             frames,
             team,
-            |number, slot, report| {
-                *slot = saved.slots[from[number]].clone();
-                *report = saved.reports[from[number]];
+            |index, slot, report| {
+                *slot = saved.slots[from[index]].clone();
+                *report = saved.reports[from[index]];
                 true
             },
         );

@@ -1,10 +1,36 @@
-//! Many plays of one native environment at once, for training and search: stepped on several threads, drawn into a buffer
-//! that the caller owns.
+//! Many plays of one native environment, stepped in parallel for training and search.
 //!
-//! Only the settled frame of each answer is drawn. RESET starts the level anew and never the game, as in competitions, so that
-//! no reward is earned twice.
+//! [`Vector`] owns the plays and a pool of threads. Each call steps all plays and draws their
+//! settled frames into a buffer that the caller owns: [`CELLS`] bytes for each play, one play after
+//! the other. [`Vector::reports`] returns the rewards, endings and action masks.
 //!
-//! **Invariant:** what a play answers depends on its seed and its actions alone, whatever the number of threads or of other plays.
+//! Animation frames are not drawn. RESET restarts the level and never the whole game, as in
+//! competitions, so that no reward is earned twice.
+//!
+//! **Invariant:** the frames and reports of a play depend on its seed and its actions only, not on
+//! the number of threads or of other plays.
+//!
+//! ```
+//! use std::num::NonZero;
+//!
+//! use rhae_engine::{Action, CELLS};
+//! use rhae_vector::{Ending, EpisodeRules, Vector};
+//!
+//! let (plays, threads) = (NonZero::new(4).unwrap(), NonZero::new(2).unwrap());
+//! let rules = EpisodeRules {
+//!     max_actions: Some(100),
+//!     ..EpisodeRules::default()
+//! };
+//! let mut vector = Vector::new("kq19", plays, threads, rules)?;
+//! let mut frames = vec![0; 4 * CELLS];
+//! vector.reset(None, &mut frames)?;
+//! vector.step(&[Action::Action1; 4], &mut frames)?;
+//!
+//! let report = vector.reports()[0];
+//! assert_eq!((report.reward, report.ending, report.actions), (0, Ending::None, 1));
+//! assert_eq!(frames[..CELLS], frames[CELLS..2 * CELLS], "equal plays look equal");
+//! # Ok::<(), rhae_vector::VectorError>(())
+//! ```
 
 mod batch;
 mod slot;
@@ -18,70 +44,63 @@ use rhae_team::Team;
 use crate::batch::{Batch, Plays};
 pub use crate::slot::{Ending, Report};
 
-/// What makes an episode of a play.
+/// The rules for the start and the end of an episode. By default an episode plays all levels, ends
+/// with a win or a loss, and has no limit on actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
-    /// Plays this level alone instead of all from the first.
+pub struct EpisodeRules {
+    /// Plays only this level instead of all levels from the first.
     pub level: Option<LevelIndex>,
-    /// Cuts an episode off after so many actions.
-    pub most_actions: Option<u32>,
-    /// Lets a lost level go on by RESET instead of ending the episode.
-    pub goes_on_after_loss: bool,
+    /// Truncates an episode after this many actions.
+    pub max_actions: Option<u32>,
+    /// Continues an episode after a loss instead of ending it, so that RESET can restart the level.
+    pub continue_after_loss: bool,
 }
 
-/// Why plays could not be made or changed.
+/// The reason why plays could not be created, stepped or restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VectorError {
-    /// No such environment.
     #[error(transparent)]
     Unknown(#[from] UnknownGame),
-    /// No such level.
+    /// The requested level does not exist.
     #[error("`{id}` has {levels} levels, so there is no level {level}")]
     Level {
-        /// The environment.
         id: String,
-        /// Its levels.
+        /// The number of levels of the environment.
         levels: usize,
-        /// The level asked for, from 1.
+        /// The requested level, starting at 1.
         level: usize,
     },
-    /// A list is not as long as there are plays.
+    /// A list does not have one entry for each play.
     #[error("expected {expected} {what}, one for each play, found {found}")]
     Length {
-        /// What the list is of.
+        /// The entries of the list, in the plural.
         what: &'static str,
-        /// How many plays there are.
+        /// The number of plays.
         expected: usize,
-        /// How long the list is.
         found: usize,
     },
-    /// A snapshot is of other plays.
+    /// The snapshot belongs to another environment.
     #[error("the snapshot is of `{theirs}`, the plays are of `{ours}`")]
     Foreign {
-        /// The snapshot's environment.
+        /// The environment of the snapshot.
         theirs: String,
-        /// The plays' environment.
+        /// The environment of this vector.
         ours: String,
     },
-    /// A snapshot has fewer plays.
+    /// The snapshot has no play with this index.
     #[error("the snapshot has {plays} plays, so there is no play {index}")]
     NoSuchPlay {
-        /// How many it has.
+        /// The number of plays in the snapshot.
         plays: usize,
-        /// The one asked for.
+        /// The requested play.
         index: usize,
     },
-    /// The system refused threads.
+    /// The operating system refused to start the threads.
     #[error("cannot start {threads} threads: {reason}")]
-    Threads {
-        /// How many were asked for.
-        threads: usize,
-        /// What the system said.
-        reason: String,
-    },
+    Threads { threads: usize, reason: String },
 }
 
-/// The states of all plays at one moment.
+/// The states of all plays at one moment. Cloning a snapshot does not copy them.
 #[derive(Clone)]
 pub struct Snapshot {
     info: GameInfo,
@@ -90,13 +109,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// How many plays it has.
+    /// Returns the number of plays.
     pub const fn count(&self) -> usize {
         self.count
     }
 }
 
-/// Many plays of one environment.
+/// Many plays of one native environment.
+///
+/// All lists that a call takes have one entry for each play, and `frames` has [`CELLS`] bytes for
+/// each play. A call with a list of the wrong length changes nothing.
 pub struct Vector {
     info: GameInfo,
     plays: Box<dyn Batch>,
@@ -105,12 +127,18 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// This many plays of an environment, stepped on this many threads. They begin with [`reset`](Self::reset).
+    /// Creates `count` plays of an environment under seed 0, stepped on `threads` threads. Call
+    /// [`reset`](Self::reset) before the first step to draw the first frames.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the environment or the level of `rules` does not exist, or if the
+    /// threads cannot be started.
     pub fn new(
         name: &str,
         count: NonZero<usize>,
         threads: NonZero<usize>,
-        rules: Rules,
+        rules: EpisodeRules,
     ) -> Result<Self, VectorError> {
         let facts = rhae_games::find(name)?.facts;
         let levels = facts.level_count();
@@ -129,14 +157,14 @@ impl Vector {
             threads: threads.get(),
             reason: error.to_string(),
         })?;
-        let made = rhae_games::visit(
+        let plays = rhae_games::visit(
             facts.id,
-            Make {
+            CreatePlays {
                 count: count.get(),
                 rules,
             },
         );
-        let plays = made.expect("what is found in the registry can be visited");
+        let plays = plays.expect("the registry contains every game that `find` returns");
         Ok(Self {
             info: GameInfo::from(facts),
             plays,
@@ -145,29 +173,38 @@ impl Vector {
         })
     }
 
-    /// What is known of the environment.
+    /// Returns the metadata of the environment.
     pub const fn info(&self) -> &GameInfo {
         &self.info
     }
 
-    /// How many plays there are.
+    /// Returns the number of plays.
     pub const fn count(&self) -> usize {
         self.reports.len()
     }
 
-    /// What the plays answered last, one report for each.
+    /// Returns the result of the last reset, step or restore, one report for each play.
     pub fn reports(&self) -> &[Report] {
         &self.reports
     }
 
-    /// Gives each play a seed of its own from the next reset on.
+    /// Sets the seed of each play. It takes effect with the next reset.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VectorError::Length`] unless there is one seed for each play.
     pub fn seed(&mut self, seeds: &[u64]) -> Result<(), VectorError> {
         self.check("seeds", seeds.len())?;
         self.plays.seed(seeds);
         Ok(())
     }
 
-    /// Begins a new episode of every play, or of those that are chosen.
+    /// Starts a new episode in every play, or only in those whose entry in `chosen` is true, and
+    /// draws the frames of these plays.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VectorError::Length`] if `chosen` or `frames` has the wrong length.
     pub fn reset(&mut self, chosen: Option<&[bool]>, frames: &mut [u8]) -> Result<(), VectorError> {
         if let Some(chosen) = chosen {
             self.check("choices", chosen.len())?;
@@ -183,8 +220,12 @@ impl Vector {
         Ok(())
     }
 
-    /// Carries out one action of each play and draws what is seen then, 4,096 cells for each play. A play whose episode has
-    /// ended begins a new one instead.
+    /// Executes one action in each play and draws all settled frames. A play whose episode has
+    /// ended ignores its action and starts a new episode.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`VectorError::Length`] if `actions` or `frames` has the wrong length.
     pub fn step(&mut self, actions: &[Action], frames: &mut [u8]) -> Result<(), VectorError> {
         self.check("actions", actions.len())?;
         self.check_frames(frames)?;
@@ -198,7 +239,7 @@ impl Vector {
         Ok(())
     }
 
-    /// The states of all plays now.
+    /// Copies the states and reports of all plays.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             info: self.info.clone(),
@@ -207,7 +248,13 @@ impl Vector {
         }
     }
 
-    /// Goes to the states of a snapshot: each play to its own, or to that of the play named for it.
+    /// Restores the states of a snapshot and draws the frames. Play `i` takes the state of play
+    /// `from[i]` of the snapshot, or of play `i` if `from` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error and changes nothing if the snapshot belongs to another environment, if it
+    /// has no play with a requested index, or if `from` or `frames` has the wrong length.
     pub fn restore(
         &mut self,
         snapshot: &Snapshot,
@@ -269,13 +316,13 @@ impl Vector {
     }
 }
 
-/// Makes the plays of a game chosen by its id.
-struct Make {
+/// Creates the plays of a game chosen by its id.
+struct CreatePlays {
     count: usize,
-    rules: Rules,
+    rules: EpisodeRules,
 }
 
-impl Visitor for Make {
+impl Visitor for CreatePlays {
     type Output = Box<dyn Batch>;
 
     fn visit<G: Game>(self) -> Self::Output {

@@ -1,41 +1,38 @@
-//! One of many plays: an episode, and when it ends.
+//! One play of a vector: an episode and the conditions under which it ends.
 
 use rhae_engine::{
     Action, ActionKind, ActionSet, Episode, Frame, Game, LevelIndex, Levels, NoFrames, PlayState,
 };
 
-use crate::Rules;
+use crate::EpisodeRules;
 
-/// Whether and why an episode is over.
+/// Whether and why an episode has ended, in the terms of Gymnasium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
-    /// It goes on.
+    /// The episode continues.
     #[default]
     None,
-    /// It was won or lost.
+    /// The episode was won or lost.
     Terminated,
-    /// It had as many actions as it may have.
+    /// The episode reached its maximum number of actions.
     Truncated,
 }
 
-/// What a play answered, beside its frame.
+/// The result of a step apart from the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Levels completed by this action.
+    /// The number of levels completed by this action.
     pub reward: u8,
-    /// Whether the episode is over.
     pub ending: Ending,
-    /// Where the play stands.
     pub state: PlayState,
-    /// Completed levels.
     pub levels_completed: u8,
-    /// The level being played, from 0.
+    /// The level being played, starting at 0.
     pub level: u8,
-    /// Actions of this episode so far.
+    /// The number of actions in this episode so far.
     pub actions: u32,
-    /// The actions that are offered now.
+    /// The actions offered now.
     pub available: ActionSet,
-    /// Whether RESET would do anything.
+    /// Whether RESET would have an effect.
     pub may_reset: bool,
     /// Whether the action changed the state.
     pub changed: bool,
@@ -57,7 +54,7 @@ impl Default for Report {
     }
 }
 
-/// A play. `Clone` copies its whole state.
+/// One play of a vector. Cloning it copies its whole state.
 pub(crate) struct Slot<G: Game> {
     episode: Episode<G>,
     /// Whether an action was taken since the last level change or RESET.
@@ -78,7 +75,7 @@ impl<G: Game> Clone for Slot<G> {
 }
 
 impl<G: Game> Slot<G> {
-    pub(crate) fn new(levels: Levels<G>, rules: Rules) -> Self {
+    pub(crate) fn new(levels: Levels<G>, rules: EpisodeRules) -> Self {
         let episode = Episode::at(levels, rules.level.unwrap_or(LevelIndex(0)));
         Self {
             episode,
@@ -88,15 +85,16 @@ impl<G: Game> Slot<G> {
         }
     }
 
-    /// Carries out an action, or begins a new episode if this one is over.
-    pub(crate) fn step(&mut self, action: Action, rules: Rules) -> Report {
+    /// Executes an action. If the episode has ended, ignores the action and starts a new episode.
+    pub(crate) fn step(&mut self, action: Action, rules: EpisodeRules) -> Report {
         if self.ending != Ending::None {
             *self = Self::new(self.episode.levels().clone(), rules);
             return self.report(0, true);
         }
         let before = self.episode.completed();
         let mut changed = false;
-        // A RESET directly after another, or after a level's beginning, would start the whole game anew.
+        // A RESET without an action since the last RESET or level change would restart the whole
+        // game, so it is ignored.
         if action != Action::Reset || self.acted {
             let step = self.episode.act(action, &mut NoFrames);
             changed = step.changed;
@@ -106,12 +104,12 @@ impl<G: Game> Slot<G> {
             }
         }
         let completed = self.episode.completed();
-        let lost = self.episode.status() == PlayState::GameOver && !rules.goes_on_after_loss;
+        let lost = self.episode.status() == PlayState::GameOver && !rules.continue_after_loss;
         let won = self.episode.status() == PlayState::Win
             || rules.level.is_some_and(|level| completed > level.0);
         self.ending = if won || lost {
             Ending::Terminated
-        } else if rules.most_actions.is_some_and(|most| self.actions >= most) {
+        } else if rules.max_actions.is_some_and(|max| self.actions >= max) {
             Ending::Truncated
         } else {
             Ending::None
@@ -119,7 +117,7 @@ impl<G: Game> Slot<G> {
         self.report(completed.saturating_sub(before), changed)
     }
 
-    /// What the play shows now.
+    /// Returns the report of the current state.
     pub(crate) fn report(&self, reward: u8, changed: bool) -> Report {
         Report {
             reward,
@@ -140,7 +138,8 @@ impl<G: Game> Slot<G> {
 }
 
 impl Report {
-    /// Which kinds of action, by their official numbers, have a meaning now.
+    /// Returns the action mask: for each kind of action, indexed by its official id, whether it is
+    /// available now.
     pub fn mask(&self) -> [bool; 8] {
         std::array::from_fn(|number| match ActionKind::ALL[number] {
             ActionKind::Reset => self.may_reset,

@@ -1,25 +1,25 @@
 // @ts-check
-/** Films as GIF and frames as PNG, made in the browser, so that a film that was never uploaded can be saved as well. */
+/** Exports replays as GIF and frames as PNG. It runs in the browser, so that local recordings can be exported without an upload. */
 
 import { CELLS, Reel, SIZE } from "./reel.js";
 
 const ZOOM = 4;
 const PNG_ZOOM = 8;
-/** Of a longer film every so many-th action is shown, and of its animations only the ends. */
-const MOST_PICTURES = 1500;
+/** A longer replay is thinned out: only every n-th action is shown, without its animation. */
+const MAX_PICTURES = 1500;
 const SETTLED_CS = 30;
 const END_CS = 200;
 const PALETTE =
   "FFFFFFCCCCCC999999666666333333000000E53AA3FF7BCCF93C311E93FF88D8F1FFDC00FF851B9212314FCC30A356D6";
-/** The colour that stands for "as before". */
-const SAME = 16;
+/** The palette index of a cell that has not changed. */
+const UNCHANGED = 16;
 const CODE_BITS = 5;
 
 /**
- * The film as an animated GIF that repeats for ever: of each picture the rectangle that changed.
- * @param {Reel} reel @param {number} speed frames a second
+ * Encodes a replay as an animated GIF that loops forever. Each picture covers only the rectangle that changed.
+ * @param {Reel} reel @param {number} speed frames per second
  */
-export function filmAsGif(reel, speed) {
+export function replayAsGif(reel, speed) {
   const side = SIZE * ZOOM;
   /** @type {number[]} */
   const bytes = [...ascii("GIF89a"), ...short(side), ...short(side), 0x80 | 0x70 | (CODE_BITS - 1), 0, 0];
@@ -53,8 +53,8 @@ export function filmAsGif(reel, speed) {
 
 /** @param {Reel} reel @param {number} tick */
 function shotsOf(reel, tick) {
-  const step = Math.ceil(reel.moments.length / MOST_PICTURES);
-  const whole = reel.length <= MOST_PICTURES;
+  const step = Math.ceil(reel.moments.length / MAX_PICTURES);
+  const whole = reel.length <= MAX_PICTURES;
   const shots = [];
   for (let at = 0; at < reel.moments.length; at++) {
     const { first, count, changed } = reel.moments[at];
@@ -66,7 +66,7 @@ function shotsOf(reel, tick) {
   return shots;
 }
 
-/** One picture of the file: the rectangle that differs from the one before. @param {Uint8Array | null} before @param {Uint8Array} cells @param {number} delay */
+/** Encodes one picture: the rectangle that differs from the previous one. @param {Uint8Array | null} before @param {Uint8Array} cells @param {number} delay */
 function picture(before, cells, delay) {
   let [left, top, right, bottom] = before ? [SIZE, SIZE, -1, -1] : [0, 0, SIZE - 1, SIZE - 1];
   for (let at = 0; before && at < CELLS; at++) {
@@ -79,15 +79,15 @@ function picture(before, cells, delay) {
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const at = (top + Math.floor(y / ZOOM)) * SIZE + left + Math.floor(x / ZOOM);
-      pixels[y * width + x] = before && before[at] === cells[at] ? SAME : cells[at];
+      pixels[y * width + x] = before && before[at] === cells[at] ? UNCHANGED : cells[at];
     }
   }
-  const head = [0x21, 0xf9, 4, (1 << 2) | (before ? 1 : 0), ...short(Math.min(0xffff, delay)), SAME, 0];
+  const head = [0x21, 0xf9, 4, (1 << 2) | (before ? 1 : 0), ...short(Math.min(0xffff, delay)), UNCHANGED, 0];
   head.push(0x2c, ...short(left * ZOOM), ...short(top * ZOOM), ...short(width), ...short(height), 0, CODE_BITS);
   return Uint8Array.from([...head, ...blocks(compressed(pixels))]);
 }
 
-/** The variant of LZW that GIF has: codes grow with the table, which begins anew when it is full. @param {Uint8Array} pixels */
+/** GIF's variant of LZW: code lengths grow with the table, which is cleared when it is full. @param {Uint8Array} pixels */
 function compressed(pixels) {
   const [clear, end] = [1 << CODE_BITS, (1 << CODE_BITS) + 1];
   /** @type {number[]} */
@@ -155,7 +155,7 @@ export function frameAsPng(cells) {
   return canvas.convertToBlob({ type: "image/png" });
 }
 
-/** Lets the visitor save a file. @param {Blob} blob @param {string} name */
+/** Starts a download. @param {Blob} blob @param {string} name */
 export function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

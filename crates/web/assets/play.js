@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * A person plays: keys, clicks and touches become commands, answers become pictures.
+ * The play page: turns key presses, clicks and touches into commands, and shows the responses.
  *
- * Commands go one at a time; what is pressed meanwhile waits, up to a few, and cuts animations short. Nothing waits while the connection
- * is lost, because what a player presses in the dark is no decision.
+ * Commands are sent one at a time. Input during a command is queued, up to a few actions, and skips animations. Nothing is queued while
+ * the connection is lost, because the player cannot see the effect of the input.
  */
 
 import { CELLS, CLICK, RESET, Reel, SIZE, bytesOf } from "./reel.js";
 import { COLOR_NAMES, RhaeBoard, marksAreOn, setMarks } from "./board.js";
-import { Line } from "./line.js";
+import { Connection } from "./connection.js";
 
-const MOST_WAITING = 4;
-/** How long a completed level stays in sight before the next one. */
+const MAX_QUEUED = 4;
+/** How long a completed level stays visible before the next one is shown. */
 const COMPLETED_MS = 700;
 const UNDO = 7;
 /** @type {Record<string, number>} */
@@ -22,22 +22,22 @@ const KEYS = {
 const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
 /** @typedef {{guid: string, state: string, level: number, levels_completed: number, win_levels: number, full_reset: boolean,
- *   counted: boolean, available_actions: number[], packed: string}} CompactAnswer
- * @typedef {{action: number, x?: number, y?: number}} Wish */
+ *   counted: boolean, available_actions: number[], packed: string}} CompactResponse
+ * @typedef {{action: number, x?: number, y?: number}} Input */
 
 const page = /** @type {HTMLElement} */ (document.querySelector(".play"));
 const game = page.dataset.game ?? "";
 const board = /** @type {RhaeBoard} */ (page.querySelector("rhae-board"));
 const frameMs = 1000 / Math.max(1, Math.min(60, Number(page.dataset.speed)));
-const still = matchMedia("(prefers-reduced-motion: reduce)");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** @param {string} name */
 const part = (name) => /** @type {HTMLElement} */ (page.querySelector(`[data-show=${name}]`));
-const question = /** @type {HTMLDialogElement} */ (part("ask"));
-const line = new Line(game, (lost) => {
-  part("line").hidden = !lost;
-  page.classList.toggle("lost-line", lost);
-  if (lost) waiting.length = 0;
+const confirmDialog = /** @type {HTMLDialogElement} */ (part("confirm"));
+const connection = new Connection(game, (lost) => {
+  part("connection").hidden = !lost;
+  page.classList.toggle("disconnected", lost);
+  if (lost) queue.length = 0;
 });
 
 let guid = "";
@@ -45,21 +45,21 @@ let card = "";
 let state = "NOT_FINISHED";
 let actions = 0;
 let completed = 0;
-/** Whether RESET would start the whole game anew. */
-let fresh = true;
+/** Whether RESET would restart the whole game rather than the level. */
+let resetRestartsGame = true;
 let ready = false;
 let busy = false;
 /** @type {Set<number>} */
-let offered = new Set((page.dataset.actions ?? "").split(" ").filter(Boolean).map(Number));
-/** @type {Wish[]} */
-const waiting = [];
-/** Ends the animation that is shown. @type {(() => void) | null} */
+let available = new Set((page.dataset.actions ?? "").split(" ").filter(Boolean).map(Number));
+/** @type {Input[]} */
+const queue = [];
+/** Skips the current animation. @type {(() => void) | null} */
 let skip = null;
-/** Where a click by keyboard would go. */
+/** The cell that a click by keyboard targets. */
 const cursor = { x: SIZE / 2, y: SIZE / 2, shown: false };
 
-/** @param {number} ms @returns {Promise<void>} until it is over or skipped */
-function rest(ms) {
+/** @param {number} ms @returns {Promise<void>} resolves when the time is over or skipped */
+function pause(ms) {
   return new Promise((done) => {
     const end = () => {
       clearTimeout(timer);
@@ -71,12 +71,12 @@ function rest(ms) {
   });
 }
 
-/** Says something to those who listen. @param {string} text */
-function say(text) {
-  part("said").textContent = text;
+/** Announces a text to screen readers. @param {string} text */
+function announce(text) {
+  part("announcement").textContent = text;
 }
 
-/** Shows counts, dots and which buttons there are. */
+/** Updates the counts, the level dots and the visible buttons. */
 function showFacts() {
   const levels = Number(page.dataset.levels);
   part("level").textContent = String(Math.min(completed + 1, levels));
@@ -86,13 +86,13 @@ function showFacts() {
     dot.classList.toggle("now", at === completed && state !== "WIN");
   });
   for (const button of /** @type {NodeListOf<HTMLElement>} */ (page.querySelectorAll("button[data-action]"))) {
-    button.hidden = !offered.has(Number(button.dataset.action));
+    button.hidden = !available.has(Number(button.dataset.action));
   }
-  page.classList.toggle("clicks", offered.has(CLICK));
-  page.classList.toggle("quiet-pad", ![1, 2, 3, 4, 5].some((action) => offered.has(action)));
+  page.classList.toggle("clicks", available.has(CLICK));
+  page.classList.toggle("quiet-pad", ![1, 2, 3, 4, 5].some((action) => available.has(action)));
 }
 
-/** Shows how it ended, or nothing. */
+/** Shows the outcome of a finished play. */
 function showOutcome() {
   const outcome = part("outcome");
   const name = state === "WIN" ? "won" : state === "GAME_OVER" ? "lost" : null;
@@ -105,113 +105,113 @@ function showOutcome() {
 }
 
 /**
- * Shows an answer, frame by frame.
- * @param {CompactAnswer} answer @param {boolean} moving whether animations are shown
+ * Shows a response, frame by frame.
+ * @param {CompactResponse} answer @param {boolean} animate whether to show animations
  */
-async function show(answer, moving) {
+async function show(answer, animate) {
   const before = completed;
   const reel = new Reel(bytesOf(answer.packed));
   const finished = answer.levels_completed > before && answer.state !== "WIN" && reel.length > 1;
-  // A new level's first frame comes last; what led to the end of the old one is seen first.
+  // The last frame is the first of the new level; the frames before it complete the old one.
   const stay = finished ? reel.length - 2 : reel.length - 1;
   ({ guid, state } = answer);
-  offered = new Set(answer.available_actions);
+  available = new Set(answer.available_actions);
   completed = answer.levels_completed;
   showFacts();
-  if (moving && !still.matches) {
-    for (let frame = 0; frame < stay && waiting.length === 0; frame++) {
+  if (animate && !reducedMotion.matches) {
+    for (let frame = 0; frame < stay && queue.length === 0; frame++) {
       board.show(reel.frame(frame));
-      await rest(frameMs);
+      await pause(frameMs);
     }
   }
-  if (finished && moving) {
+  if (finished && animate) {
     board.show(reel.frame(stay));
     page.classList.add("completed");
-    say(`Level ${before + 1} completed. Level ${answer.level} of ${answer.win_levels}.`);
-    await rest(COMPLETED_MS);
+    announce(`Level ${before + 1} completed. Level ${answer.level} of ${answer.win_levels}.`);
+    await pause(COMPLETED_MS);
     page.classList.remove("completed");
   }
   board.show(reel.frame(reel.length - 1), { ring: cursor.shown ? cursor : null });
-  if (answer.state === "WIN") say(`All ${answer.win_levels} levels completed.`);
-  if (answer.state === "GAME_OVER") say("Game over. Press R to try the level again.");
+  if (answer.state === "WIN") announce(`All ${answer.win_levels} levels completed.`);
+  if (answer.state === "GAME_OVER") announce("Game over. Press R to retry the level.");
   showOutcome();
 }
 
-/** Carries out what was wished, one after the other. */
-async function work() {
+/** Sends the queued inputs, one after the other. */
+async function processQueue() {
   if (busy || !ready) return;
   busy = true;
-  for (let wish = waiting.shift(); wish; wish = waiting.shift()) {
-    const { action, ...place } = wish;
+  for (let input = queue.shift(); input; input = queue.shift()) {
+    const { action, ...place } = input;
     if (action !== RESET && state !== "NOT_FINISHED") continue;
-    const answer = await line.command(`/api/cmd/${action === RESET ? "RESET" : `ACTION${action}`}`, { game_id: game, guid, ...place });
+    const answer = await connection.command(`/api/cmd/${action === RESET ? "RESET" : `ACTION${action}`}`, { game_id: game, guid, ...place });
     if (answer.status !== 200) {
-      await begin();
+      await loadPlay();
       continue;
     }
     const levels = completed;
     if (answer.data.counted) actions++;
-    if (answer.data.full_reset) say("From the start. Level 1.");
-    fresh = action === RESET || answer.data.levels_completed !== levels;
+    if (answer.data.full_reset) announce("Restarted from level 1.");
+    resetRestartsGame = action === RESET || answer.data.levels_completed !== levels;
     await show(answer.data, true);
   }
   busy = false;
 }
 
-/** @param {Wish} wish */
-function want(wish) {
-  if (!ready || line.lost || (wish.action !== RESET && !offered.has(wish.action))) return;
-  if (waiting.length < MOST_WAITING) waiting.push(wish);
+/** @param {Input} input */
+function enqueue(input) {
+  if (!ready || connection.lost || (input.action !== RESET && !available.has(input.action))) return;
+  if (queue.length < MAX_QUEUED) queue.push(input);
   skip?.();
-  void work();
+  void processQueue();
 }
 
-/** Starts anew, after asking if that is the whole game. */
+/** Resets the level. A reset of the whole game is confirmed first. */
 function reset() {
-  if (!ready || line.lost) return;
-  if (!fresh && state !== "WIN") return startAnew();
+  if (!ready || connection.lost) return;
+  if (!resetRestartsGame && state !== "WIN") return sendReset();
   if (completed === 0 && state !== "WIN") return;
-  question.returnValue = "no";
-  question.showModal();
+  confirmDialog.returnValue = "no";
+  confirmDialog.showModal();
 }
 
-function startAnew() {
-  want({ action: RESET });
+function sendReset() {
+  enqueue({ action: RESET });
   board.focus({ preventScroll: true });
 }
 
-/** Finds the visitor's play, or opens one. */
-async function begin() {
-  if (page.dataset.known === "no" || !ready) await line.ask("/visit", { method: "POST" });
-  const pending = line.pending();
-  if (pending) await line.finish(pending);
-  const found = await line.ask(`/play/${game}/state`);
+/** Loads the visitor's play, or opens one. */
+async function loadPlay() {
+  if (page.dataset.known === "no" || !ready) await connection.request("/visit", { method: "POST" });
+  const pending = connection.pending();
+  if (pending) await connection.finish(pending);
+  const found = await connection.request(`/play/${game}/state`);
   if (found.status === 401) return location.assign("/enter");
-  if (found.status !== 200) return refuse(found.data?.message);
+  if (found.status !== 200) return showError(found.data?.message);
   if (found.data.answer) {
-    ({ card_id: card, actions, reset_starts_anew: fresh } = found.data);
+    ({ card_id: card, actions, reset_starts_anew: resetRestartsGame } = found.data);
     completed = found.data.answer.levels_completed;
     await show(found.data.answer, false);
     return;
   }
   card = found.data.card_id ?? "";
   if (!card) {
-    const opened = await line.command("/api/scorecard/open", { tags: ["human", "browser"] });
-    if (opened.status !== 200) return refuse(opened.data?.message);
+    const opened = await connection.command("/api/scorecard/open", { tags: ["human", "browser"] });
+    if (opened.status !== 200) return showError(opened.data?.message);
     card = opened.data.card_id;
   }
-  const opened = await line.command("/api/cmd/RESET", { game_id: game, card_id: card });
-  if (opened.status !== 200) return refuse(opened.data?.message);
-  [actions, completed, fresh] = [0, 0, true];
+  const opened = await connection.command("/api/cmd/RESET", { game_id: game, card_id: card });
+  if (opened.status !== 200) return showError(opened.data?.message);
+  [actions, completed, resetRestartsGame] = [0, 0, true];
   await show(opened.data, false);
 }
 
 /** @param {string} [reason] */
-function refuse(reason) {
-  const place = part("line");
-  place.textContent = reason ?? "This cannot be played now.";
-  place.hidden = false;
-  offered = new Set();
+function showError(reason) {
+  const message = part("connection");
+  message.textContent = reason ?? "This environment cannot be played at the moment.";
+  message.hidden = false;
+  available = new Set();
   showFacts();
 }
 
@@ -221,34 +221,34 @@ function moveCursor(dx, dy) {
   [cursor.x, cursor.y, cursor.shown] = [within(cursor.x + dx), within(cursor.y + dy), true];
   board.ring(cursor);
   const color = COLOR_NAMES[board.cells[(cursor.y * SIZE + cursor.x) % CELLS] & 15];
-  say(`Column ${cursor.x}, row ${cursor.y}, ${color}`);
+  announce(`Column ${cursor.x}, row ${cursor.y}, ${color}`);
 }
 
 /** @param {KeyboardEvent} event */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) {
-    if ((event.ctrlKey || event.metaKey) && event.code === "KeyZ" && offered.has(UNDO)) {
+    if ((event.ctrlKey || event.metaKey) && event.code === "KeyZ" && available.has(UNDO)) {
       event.preventDefault();
-      want({ action: UNDO });
+      enqueue({ action: UNDO });
     }
     return;
   }
   const on = /** @type {Element} */ (event.target);
   const pressing = on.closest("button, a, dialog");
-  if (question.open || (pressing && ["Space", "Enter"].includes(event.code))) return;
+  if (confirmDialog.open || (pressing && ["Space", "Enter"].includes(event.code))) return;
   const move = MOVES[event.code];
-  const points = offered.has(CLICK) && (event.shiftKey || ![1, 2, 3, 4].some((action) => offered.has(action)));
+  const points = available.has(CLICK) && (event.shiftKey || ![1, 2, 3, 4].some((action) => available.has(action)));
   if (move && points) {
     const step = event.repeat ? 2 : 1;
     moveCursor(move[0] * step, move[1] * step);
-  } else if (event.code === "Enter" && offered.has(CLICK)) {
+  } else if (event.code === "Enter" && available.has(CLICK)) {
     moveCursor(0, 0);
-    want({ action: CLICK, x: cursor.x, y: cursor.y });
+    enqueue({ action: CLICK, x: cursor.x, y: cursor.y });
   } else if (event.code === "KeyR") {
     reset();
   } else if (event.code in KEYS && !event.shiftKey) {
-    // A key that is held goes on, but never ahead of what is seen.
-    if (!event.repeat || !busy) want({ action: KEYS[event.code] });
+    // A held key repeats, but only after the previous response is shown.
+    if (!event.repeat || !busy) enqueue({ action: KEYS[event.code] });
   } else if (event.code === "Escape") {
     skip?.();
     return;
@@ -259,34 +259,34 @@ function onKey(event) {
 }
 
 document.addEventListener("keydown", onKey);
-// A dialog says that it was closed only after a while. By then it may have been opened again, and nothing has been answered; or even closed
-// again, and the answer, which is said twice now, counts once.
-question.addEventListener("close", () => {
-  if (question.open || question.returnValue !== "yes") return;
-  question.returnValue = "no";
-  startAnew();
+// The `close` event is delayed. By then the dialog may have been opened again without a choice, or opened and closed again. In the second
+// case the event fires twice, and the choice must count once.
+confirmDialog.addEventListener("close", () => {
+  if (confirmDialog.open || confirmDialog.returnValue !== "yes") return;
+  confirmDialog.returnValue = "no";
+  sendReset();
 });
 board.addEventListener("rhae-cell", (event) => {
   const { x, y } = /** @type {CustomEvent<{x: number, y: number}>} */ (event).detail;
   cursor.shown = false;
-  if (offered.has(CLICK)) want({ action: CLICK, x, y });
+  if (available.has(CLICK)) enqueue({ action: CLICK, x, y });
   else skip?.();
 });
 page.addEventListener("click", (event) => {
   const button = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("button[data-action], button[data-do]"));
   if (!button) return;
-  // A button that was pressed by hand does not keep the space bar.
+  // A button clicked with a pointer gives up the focus, so that the space bar goes to the game.
   if (event.detail > 0) button.blur();
   if (button.dataset.do === "reset") reset();
   else if (button.dataset.do === "signs") {
     setMarks(!marksAreOn());
     button.setAttribute("aria-pressed", String(marksAreOn()));
-  } else want({ action: Number(button.dataset.action) });
+  } else enqueue({ action: Number(button.dataset.action) });
 });
 page.querySelector("[data-do=signs]")?.setAttribute("aria-pressed", String(marksAreOn()));
 
 showFacts();
-await begin();
+await loadPlay();
 ready = true;
 page.classList.add("ready");
-say(`Level ${Math.min(completed + 1, Number(page.dataset.levels))} of ${page.dataset.levels}.`);
+announce(`Level ${Math.min(completed + 1, Number(page.dataset.levels))} of ${page.dataset.levels}.`);

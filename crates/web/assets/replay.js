@@ -1,10 +1,10 @@
 // @ts-check
-/** A replay: of a play of this server, or of a file that is dropped on the page. A moment is named in the address, as `#t=123`. */
+/** The replay page: shows a play of this server or a local file. The fragment `#t=123` of the URL selects an action. */
 
 import { Reel } from "./reel.js";
 import { RhaePlayer } from "./player.js";
 import { readRecording } from "./recording.js";
-import { filmAsGif, frameAsPng, save } from "./gif.js";
+import { replayAsGif, frameAsPng, save } from "./gif.js";
 
 const player = /** @type {RhaePlayer} */ (document.querySelector("rhae-player"));
 const form = /** @type {HTMLElement | null} */ (document.querySelector("[data-show=drop]"));
@@ -12,13 +12,13 @@ const downloads = /** @type {HTMLElement} */ (document.querySelector(".downloads
 let name = player.dataset.game ?? "replay";
 let speed = Number(player.dataset.speed ?? 10);
 
-/** What was said about actions, as the server gives it: some at a time. @param {string} guid */
-export function saidBy(guid) {
+/** Loads the reasoning of actions from the server, in blocks of 32. @param {string} guid */
+export function reasoningOf(guid) {
   /** @type {Map<number, Promise<Map<number, string>>>} */
   const parts = new Map();
   const part = async (/** @type {number} */ from) => {
     const response = await fetch(`/replay/${guid}/reasoning?from=${from}`);
-    if (!response.ok) throw new Error("not loaded");
+    if (!response.ok) throw new Error("the reasoning could not be loaded");
     return new Map((await response.json()).said);
   };
   return async (/** @type {number} */ moment) => {
@@ -30,40 +30,40 @@ export function saidBy(guid) {
   };
 }
 
-/** The moment that the address names. */
-function asked() {
+/** The action that the URL selects. */
+function requestedMoment() {
   const number = /^#t=(\d{1,9})$/.exec(location.hash)?.[1];
   return number === undefined ? null : Number(number);
 }
 
-function opened() {
+function showControls() {
   for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-do]"))) button.hidden = false;
   downloads.hidden = false;
-  const moment = asked();
+  const moment = requestedMoment();
   if (moment !== null) player.seek(moment);
 }
 
-let told = 0;
+let urlTimer = 0;
 player.addEventListener("rhae-moment", () => {
-  clearTimeout(told);
-  told = setTimeout(() => {
+  clearTimeout(urlTimer);
+  urlTimer = setTimeout(() => {
     if (!player.playing && (player.moment > 0 || location.hash)) history.replaceState(null, "", `#t=${player.moment}`);
   }, 250);
 });
 addEventListener("hashchange", () => {
-  const moment = asked();
+  const moment = requestedMoment();
   if (moment !== null && moment !== player.moment) player.seek(moment);
 });
 
 downloads.addEventListener("click", async (event) => {
-  const what = /** @type {HTMLElement} */ (event.target).dataset?.do;
-  if (!player.reel || !what) return;
-  const made = /** @type {HTMLElement} */ (document.querySelector("[data-show=made]"));
-  made.textContent = "making it…";
+  const format = /** @type {HTMLElement} */ (event.target).dataset?.do;
+  if (!player.reel || !format) return;
+  const exportStatus = /** @type {HTMLElement} */ (document.querySelector("[data-show=export-status]"));
+  exportStatus.textContent = "Exporting…";
   await new Promise((done) => setTimeout(done));
-  if (what === "gif") save(filmAsGif(player.reel, speed), `${name}.gif`);
-  if (what === "png") save(await frameAsPng(player.cells), `${name}-${player.moment}.png`);
-  made.textContent = "";
+  if (format === "gif") save(replayAsGif(player.reel, speed), `${name}.gif`);
+  if (format === "png") save(await frameAsPng(player.cells), `${name}-${player.moment}.png`);
+  exportStatus.textContent = "";
 });
 
 const guid = player.dataset.guid;
@@ -71,9 +71,9 @@ if (guid) {
   try {
     const response = await fetch(`/replay/${guid}/film`);
     if (!response.ok) throw new Error((await response.json()).message ?? response.statusText);
-    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels: Number(player.dataset.levels), reasoning: saidBy(guid) };
+    const about = { title: name, subtitle: "replay", framesPerSecond: speed, winLevels: Number(player.dataset.levels), reasoning: reasoningOf(guid) };
     player.open(new Reel(new Uint8Array(await response.arrayBuffer())), about);
-    opened();
+    showControls();
   } catch (reason) {
     player.fail(`This replay cannot be shown: ${reason instanceof Error ? reason.message : reason}`);
   }
@@ -93,7 +93,7 @@ if (form) {
       const said = recording.reasoning;
       const reasoning = said.size > 0 ? async (/** @type {number} */ moment) => said.get(moment) : null;
       player.open(recording.reel, { title: name, subtitle: file.name, framesPerSecond: speed, winLevels: recording.winLevels, reasoning });
-      opened();
+      showControls();
       player.scrollIntoView({ block: "start" });
     } catch (reason) {
       error.textContent = reason instanceof Error ? reason.message : String(reason);

@@ -1,31 +1,31 @@
 // @ts-check
 /**
- * The theme: the system's, light or dark, as the visitor has chosen in this browser.
+ * The theme that the visitor has chosen in this browser: system, light or dark.
  *
- * No module, because it must have run before anything is painted: what it sets on the root element is what the style goes by. A player
- * that draws with the colours of the text is told by `rhae-theme`.
+ * This is a classic script, not a module, because it must run before the first paint. It sets an attribute of the root element that the
+ * style sheet uses. Players, which draw with the text colour, are notified by the event `rhae-theme`.
  */
 {
-  const STORED = "rhae-theme";
+  const STORAGE_KEY = "rhae-theme";
   const THEMES = ["system", "light", "dark"];
   const root = document.documentElement;
 
   const stored = () => {
     try {
-      return localStorage.getItem(STORED);
+      return localStorage.getItem(STORAGE_KEY);
     } catch {
-      // A browser that keeps nothing has the system's theme on every page.
+      // Without storage, every page has the system's theme.
       return null;
     }
   };
 
-  /** @param {string | null} asked */
-  const set = (asked) => {
-    const theme = asked !== null && THEMES.includes(asked) ? asked : THEMES[0];
+  /** @param {string | null} wanted */
+  const set = (wanted) => {
+    const theme = wanted !== null && THEMES.includes(wanted) ? wanted : THEMES[0];
     root.dataset.theme = theme;
-    // What a browser paints by itself, before there is a style and around the page.
+    // Colours that the browser paints itself, before the style sheet is loaded and around the page.
     document.querySelector("meta[name=color-scheme]")?.setAttribute("content", theme === "system" ? "light dark" : theme);
-    dispatchEvent(new CustomEvent(STORED, { detail: theme }));
+    dispatchEvent(new CustomEvent(STORAGE_KEY, { detail: theme }));
   };
 
   set(stored());
@@ -35,14 +35,14 @@
     const next = THEMES[(THEMES.indexOf(root.dataset.theme ?? "") + 1) % THEMES.length];
     set(next);
     try {
-      localStorage.setItem(STORED, next);
+      localStorage.setItem(STORAGE_KEY, next);
     } catch {
-      // It holds for this page then.
+      // Without storage, the choice applies to this page only.
     }
-    // A button that was pressed by hand does not keep the space bar, with which a person may be playing.
+    // A button clicked with a pointer gives up the focus, so that the space bar goes to the game.
     if (event.detail > 0) pressed.blur();
   });
-  // The other windows follow, and a page that comes out of the browser's memory catches up.
-  addEventListener("storage", (event) => event.key === STORED && set(event.newValue));
+  // Keeps other windows in step, and a page restored from the back-forward cache.
+  addEventListener("storage", (event) => event.key === STORAGE_KEY && set(event.newValue));
   addEventListener("pageshow", (event) => event.persisted && set(stored()));
 }

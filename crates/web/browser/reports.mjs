@@ -1,4 +1,4 @@
-/** The pictures of reports in the documentation: the validation of a game that is broken on purpose, and the states of a level. */
+/** Takes the screenshots of reports for the documentation: the validation of a deliberately broken game, and the states of a level. */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { launch } from "./bench.mjs";
+import { launch } from "./test_server.mjs";
 
 const [out, repository] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "rhae-reports-"));
 
-/** Runs a command from the repository; one that finds something wrong with a game has done what was asked for. */
+/** Runs a command in the repository. A non-zero status without error output is expected: it reports findings about a game. */
 function rhae(...args) {
   const { error, status, stderr } = spawnSync(process.env.RHAE_BINARY, args, { cwd: repository, encoding: "utf8" });
   if (error || (status !== 0 && stderr)) throw error ?? new Error(stderr);
@@ -25,11 +25,11 @@ try {
   rhae("explore", "kq19", "--level", "1", "--picture", pages.explore);
   const page = await browser.newPage({ viewport: { width: 900, height: 600 }, colorScheme: "light" });
   await page.goto(pathToFileURL(pages.validate).href);
-  // The folder of this run is nobody else's.
+  // Replace the temporary folder in the page by a short name.
   await page.evaluate((own) => {
     for (const code of document.querySelectorAll("code")) code.textContent = code.textContent.replace(own, "ev");
   }, evidence);
-  // Down to the rule after the first that shows plays.
+  // Clip the screenshot at the rule `reset`.
   const end = await page.locator("details", { has: page.locator("code", { hasText: /^reset$/ }) }).boundingBox();
   await page.screenshot({ path: join(out, "validate.png"), fullPage: true, clip: { x: 0, y: 0, width: 900, height: end.y } });
   await page.goto(pathToFileURL(pages.explore).href);

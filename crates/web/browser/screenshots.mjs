@@ -1,16 +1,16 @@
-/** The pictures of the documentation: every page in both themes, of a server on which an agent and a person have played. */
+/** Takes the screenshots for the documentation: every page in both themes, on a server with plays of an agent and a person. */
 
 import { join } from "node:path";
 
-import { Bench, SOLUTIONS, launch, playSteps, ready, until } from "./bench.mjs";
+import { TestServer, SOLUTIONS, launch, playSteps, ready, until } from "./test_server.mjs";
 
 const out = process.argv[2];
-const bench = await Bench.start();
-const door = await Bench.start("--auth", "keys");
+const server = await TestServer.start();
+const keyServer = await TestServer.start("--auth", "keys");
 const browser = await launch();
 try {
-  // An agent's card with several environments, and one more play that is under way.
-  const agent = bench.agent("screenshots");
+  // A card of an agent with plays of several environments.
+  const agent = server.agent("screenshots");
   const { card_id } = await agent.post("/api/scorecard/open", { tags: ["agent", "explorer", "demonstration"], opaque: { model: { name: "none", budget: "5x" }, note: "made for the documentation" } });
   const plays = [];
   for (const [game, wander] of [["kq19", [2, 1, 3, 1, 1, 4]], ["ny40", [1, 4, 2, 2, 3]], ["pz19", [4, 3]], ["hk26", [4, 4, 2, 3, 1, 5, 4]]]) {
@@ -26,7 +26,7 @@ try {
     for (const action of solution) await agent.act(play, action, { reasoning: "The way to the goal is free now: straight on." });
   }
   for (const theme of ["light", "dark"]) {
-    const context = await browser.newContext({ baseURL: bench.url, colorScheme: theme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    const context = await browser.newContext({ baseURL: server.url, colorScheme: theme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
     const page = await context.newPage();
     const shot = (name) => page.screenshot({ path: join(out, `${name}-${theme}.png`) });
     const film = () => until(page, () => document.querySelector("rhae-player")?.moments?.length > 0);
@@ -60,7 +60,7 @@ try {
     await shot("watching");
     await page.goto("/replay");
     await shot("drop");
-    await page.goto(`${door.url}/enter`);
+    await page.goto(`${keyServer.url}/enter`);
     await shot("enter");
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto("/play/kq19");
@@ -70,6 +70,6 @@ try {
   }
 } finally {
   await browser.close();
-  await bench.stop();
-  await door.stop();
+  await server.stop();
+  await keyServer.stop();
 }

@@ -1,32 +1,32 @@
-/** The web app in a real browser against a real server: what a person does, and what must not be possible. */
+/** Tests of the web app in a real browser against a real server: the tasks of a visitor, and access control. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
-import { Bench, SOLUTIONS, launch, playSteps, ready, until } from "./bench.mjs";
-import { enter, filmed, moments, number, windows } from "./visit.mjs";
+import { TestServer, SOLUTIONS, launch, playSteps, ready, until } from "./test_server.mjs";
+import { signIn, replayLoaded, moments, number, windows } from "./visitor.mjs";
 
-let browser, bench, visitor;
+let browser, server, visitor;
 
 before(async () => {
   browser = await launch();
-  bench = await Bench.start("--auth", "keys", "--visitors", "public");
-  visitor = windows(browser, bench);
+  server = await TestServer.start("--auth", "keys", "--visitors", "public");
+  visitor = windows(browser, server);
 });
 after(async () => {
   await browser?.close();
-  await bench?.stop();
+  await server?.stop();
 });
 
-/** The visitor's last replay. */
+/** Opens the replay of the visitor's latest play. */
 async function lastReplay(page) {
   await page.goto("/replay");
   await page.locator(".mine tbody a").first().click();
-  await filmed(page);
+  await replayLoaded(page);
 }
 
-test("a person plays the first levels of three environments and finds the same number of actions in the replay", async () => {
+test("a replay shows as many actions as were played, in three environments", async () => {
   const page = await visitor({ reducedMotion: "no-preference" });
   for (const [name, steps] of Object.entries(SOLUTIONS)) {
     await page.goto("/");
@@ -34,14 +34,14 @@ test("a person plays the first levels of three environments and finds the same n
     await ready(page);
     assert.equal(await number(page, "level"), 1);
     await playSteps(page, steps.slice(0, 2));
-    // In the middle of it the page is loaded again.
+    // Reload the page in the middle of the level.
     await page.reload();
     await ready(page);
     assert.equal(await number(page, "actions"), 2);
     await playSteps(page, steps.slice(2));
     await until(page, () => document.querySelector("[data-show=level]")?.textContent === "2");
     assert.equal(await number(page, "actions"), steps.length);
-    await until(page, () => document.querySelector("[data-show=said]")?.textContent?.startsWith("Level 1 completed"));
+    await until(page, () => document.querySelector("[data-show=announcement]")?.textContent?.startsWith("Level 1 completed"));
     await lastReplay(page);
     assert.equal(await number(page, "actions"), steps.length);
     const last = await page.evaluate(() => document.querySelector("rhae-player").moments.at(-1));
@@ -49,22 +49,22 @@ test("a person plays the first levels of three environments and finds the same n
   }
   await page.goto("/");
   assert.equal(await page.locator(".gallery .dots i.on").count(), 3);
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
-test("a lost connection is shown, and nothing is lost or played twice", async () => {
+test("a lost connection is shown, and no action is lost or executed twice", async () => {
   const page = await visitor();
   await page.goto("/play/kq19");
   await ready(page);
   await page.context().setOffline(true);
   await page.keyboard.press("ArrowUp");
   await page.getByText("Connection lost").waitFor();
-  // What is pressed in the dark is not played.
+  // Input while disconnected is ignored.
   await page.keyboard.press("ArrowUp");
   await page.context().setOffline(false);
   await until(page, () => document.querySelector("[data-show=actions]")?.textContent === "1");
   assert.equal(await page.getByText("Connection lost").isVisible(), false);
-  // The server has done it, and its answer does not arrive: twice the same request, one action.
+  // The server executes the command, but its response is lost twice: the retries must not add actions.
   let cut = 0;
   await page.route("**/api/cmd/ACTION1", async (route) => {
     if (cut++ < 2) {
@@ -76,7 +76,7 @@ test("a lost connection is shown, and nothing is lost or played twice", async ()
   await until(page, () => document.querySelector("[data-show=actions]")?.textContent === "2");
   assert.equal(cut, 3);
   await page.unroute("**/api/cmd/ACTION1");
-  // The page is loaded again before it has the answer.
+  // The page is reloaded before it receives the response.
   await page.route("**/api/cmd/ACTION1", (route) => route.abort());
   await page.keyboard.press("ArrowUp");
   await page.getByText("Connection lost").waitFor();
@@ -86,10 +86,10 @@ test("a lost connection is shown, and nothing is lost or played twice", async ()
   assert.equal(await number(page, "actions"), 3);
   await lastReplay(page);
   assert.equal(await moments(page), 4);
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
-test("all of it can be done with the keyboard alone, clicks included", async () => {
+test("everything works with the keyboard alone, including clicks", async () => {
   const page = await visitor();
   await page.goto("/");
   for (let tabs = 0; tabs < 40; tabs++) {
@@ -98,7 +98,7 @@ test("all of it can be done with the keyboard alone, clicks included", async () 
   }
   await page.keyboard.press("Enter");
   await ready(page);
-  // The cursor begins in the middle; the board says where it is.
+  // The cursor starts in the middle of the board.
   let at = [32, 32];
   const winLevel1 = async () => {
     for (const step of SOLUTIONS.ym39) {
@@ -112,10 +112,10 @@ test("all of it can be done with the keyboard alone, clicks included", async () 
     }
     assert.equal(await number(page, "level"), 2);
   };
-  // A reset at the beginning of a level is of the whole game, and is asked for.
+  // A reset at the start of a level restarts the whole game, and must be confirmed.
   const askForReset = async () => {
     await page.keyboard.press("r");
-    await page.getByText("Start again from level 1?").waitFor();
+    await page.getByText("Restart from level 1?").waitFor();
   };
   await winLevel1();
   await askForReset();
@@ -125,7 +125,7 @@ test("all of it can be done with the keyboard alone, clicks included", async () 
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await until(page, () => document.querySelector("[data-show=level]")?.textContent === "1");
-  // Whoever asks and answers again before the browser has said that the first question is closed is heard, and once.
+  // A second confirmation before the `close` event of the first one takes effect, and only once.
   await winLevel1();
   await askForReset();
   let resets = 0;
@@ -137,7 +137,7 @@ test("all of it can be done with the keyboard alone, clicks included", async () 
     answer("yes");
   });
   await until(page, () => document.querySelector("[data-show=level]")?.textContent === "1");
-  // Commands go one after the other, so before this one a second reset would have gone.
+  // Commands are sent in order, so a second reset would have been sent before this one.
   const before = await number(page, "actions");
   const clicked = page.waitForRequest("**/api/cmd/ACTION6");
   await page.keyboard.press("Enter");
@@ -156,12 +156,12 @@ test("all of it can be done with the keyboard alone, clicks included", async () 
   await until(page, () => location.hash === "#t=10");
   await page.goto(page.url().replace("#t=10", "#t=2"));
   await page.reload();
-  await filmed(page);
+  await replayLoaded(page);
   assert.equal(await shown(), 2);
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
-test("on a phone there is room for everything, and buttons are for thumbs", async () => {
+test("pages fit a phone screen, and buttons are large enough for touch", async () => {
   const page = await visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 3 });
   await page.goto("/play/kq19");
   await ready(page);
@@ -181,23 +181,23 @@ test("on a phone there is room for everything, and buttons are for thumbs", asyn
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, `${path} is ${wide} wide`);
   }
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
 test("an agent's play is followed live from a second window", async () => {
-  const key = bench.key();
-  const agent = bench.agent(key);
+  const key = server.key();
+  const agent = server.agent(key);
   const play = await agent.open("kq19");
   const page = await visitor();
-  await enter(page, key);
+  await signIn(page, key);
   await page.goto("/watch");
   await page.locator(`a[href="/watch/${play.guid}"]`).click();
-  await filmed(page);
+  await replayLoaded(page);
   await page.getByText("live", { exact: true }).waitFor();
   for (const action of [1, 1, 1, 1, 4, 4, 4]) await agent.act(play, action, { reasoning: "on my way" });
   await until(page, () => document.querySelector("rhae-player").moments.length === 8);
   await until(page, () => document.querySelector("rhae-player").moment === 7);
-  // The connection breaks and comes back: what happened meanwhile is there once.
+  // After a reconnect, actions executed in the meantime appear exactly once.
   await page.context().setOffline(true);
   await agent.act(play, 1);
   await page.context().setOffline(false);
@@ -208,18 +208,18 @@ test("an agent's play is followed live from a second window", async () => {
   await until(page, () => document.querySelector("rhae-player").moment === 9 && !document.querySelector("rhae-player").playing);
   const cells = await page.evaluate(() => document.querySelector("rhae-player").cells.join());
   const lines = (await agent.get(`/api/plays/${play.guid}/recording`)).trim().split("\n");
-  assert.ok(cells === JSON.parse(lines.at(-1)).data.frame.at(-1).flat().join(), "the last frame is the play's");
-  assert.deepEqual(page.faults, []);
+  assert.ok(cells === JSON.parse(lines.at(-1)).data.frame.at(-1).flat().join(), "the last frame differs from the recording");
+  assert.deepEqual(page.errors, []);
 });
 
-test("the numbers of a scorecard are the API's", async () => {
-  const key = bench.key();
-  const agent = bench.agent(key);
+test("a scorecard page shows the values of the API", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
   const play = await agent.open("kq19", { opaque: { plan: { steps: [1, 2, "<b>three</b>"] } }, source_url: "https://example.org/agent" });
   for (const action of [1, 1, 2, 1, 1, 1, 4, 4, 4, 1]) await agent.act(play, action);
   const card = await agent.get(`/api/scorecard/${play.card_id}`);
   const page = await visitor();
-  await enter(page, key);
+  await signIn(page, key);
   await page.goto("/scorecards");
   await page.locator(`a[href="/scorecards/${play.card_id}"]`).click();
   const value = (selector) => page.locator(selector).first().getAttribute("value");
@@ -238,11 +238,11 @@ test("the numbers of a scorecard are the API's", async () => {
   const rows = (await download("CSV")).trim().split("\r\n").map((row) => row.split(","));
   assert.equal(rows.length, 1 + card.environments[0].runs[0].level_actions.length);
   assert.deepEqual([rows[1][0], Number(rows[1][7])], ["kq19-v1", card.environments[0].runs[0].level_actions[0]]);
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
-test("a recording that is dropped plays without being uploaded, and becomes a GIF and a PNG", async () => {
-  const agent = bench.agent(bench.key());
+test("a dropped recording plays without an upload and exports as GIF and PNG", async () => {
+  const agent = server.agent(server.key());
   const play = await agent.open("ym39");
   for (const step of SOLUTIONS.ym39) await agent.act(play, 6, { x: Number(step.split(",")[0]), y: Number(step.split(",")[1]), reasoning: { cell: step } });
   const text = await agent.get(`/api/plays/${play.guid}/recording`);
@@ -257,7 +257,7 @@ test("a recording that is dropped plays without being uploaded, and becomes a GI
       document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer }));
     }, [content, name]);
   await drop(text, "play.jsonl");
-  await filmed(page);
+  await replayLoaded(page);
   const lines = text.trim().split("\n").map((line) => JSON.parse(line).data);
   assert.equal(await moments(page), lines.length);
   const frames = await page.evaluate(() => {
@@ -272,7 +272,7 @@ test("a recording that is dropped plays without being uploaded, and becomes a GI
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
     return [...readFileSync(await file.path())];
   };
-  // The browser's own decoder reads the GIF; its last picture is the last frame.
+  // The browser's decoder reads the GIF; its last picture must be the last frame.
   const pixels = await page.evaluate(async (bytes) => {
     const decoder = new ImageDecoder({ data: Uint8Array.from(bytes), type: "image/gif" });
     await decoder.tracks.ready;
@@ -289,35 +289,35 @@ test("a recording that is dropped plays without being uploaded, and becomes a GI
   const wanted = lines.at(-1).frame.at(-1).flat();
   assert.deepEqual(pixels, wanted.map((color) => palette[color]));
   assert.deepEqual((await download("PNG")).slice(1, 4), [80, 78, 71]);
-  // The agents repository's form has numbers for actions; what is wrong is said with its line.
+  // The format of the agents repository has numeric action ids. Errors name the line.
   const agents = lines.map((line) => JSON.stringify({ data: { ...line, action_input: { ...line.action_input, id: line.action_input.id === "RESET" ? 0 : 6 } } }));
   await drop(`${agents.join("\n")}\n`, "agents.jsonl");
   assert.equal(await moments(page), lines.length);
   for (const [content, reason] of [
     ['{"format":"rhae-recording","version":1}\n', "rhae replay convert"],
     ["<script>alert(1)</script>", "Line 1: this is not a recording"],
-    [`${text.split("\n")[0]}\n{"data":{"game_id":"ym39-v1","action_input":{"id":"ACTION9"},"frame":[[]]}}`, "Line 2: a frame has not 64 rows"],
+    [`${text.split("\n")[0]}\n{"data":{"game_id":"ym39-v1","action_input":{"id":"ACTION9"},"frame":[[]]}}`, "Line 2: a frame must have 64 rows"],
     ["", "no observation"],
   ]) {
     await drop(content, "wrong.jsonl");
     await page.locator("[data-show=error]", { hasText: reason }).waitFor();
   }
   assert.deepEqual(sent, []);
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
-test("reasoning full of markup stays text, and long reasoning folds", async () => {
-  const key = bench.key();
-  const agent = bench.agent(key);
+test("markup in reasoning is escaped, and long reasoning is collapsed", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
   const hostile = '</p><img src=x onerror="window.hacked=1"><script>window.hacked=1</script><svg onload=alert(1)>{{7*7}}\u202e';
   const play = await agent.open("kq19", { tags: [hostile], opaque: { [hostile]: hostile }, source_url: "javascript:alert(1)" });
   await agent.act(play, 1, { reasoning: hostile });
   await agent.act(play, 1, { reasoning: `begin ${"long ".repeat(2000)}end` });
   await agent.act(play, 1, { reasoning: { html: hostile } });
   const page = await visitor();
-  await enter(page, key);
+  await signIn(page, key);
   await page.goto(`/replay/${play.guid}#t=1`);
-  await filmed(page);
+  await replayLoaded(page);
   const text = () => page.locator("rhae-player .reasoning").textContent();
   await until(page, () => document.querySelector("rhae-player").shadowRoot.querySelector(".reasoning").textContent.length > 20);
   assert.equal(await text(), hostile);
@@ -327,14 +327,14 @@ test("reasoning full of markup stays text, and long reasoning folds", async () =
   await page.goto(`/scorecards/${play.card_id}`);
   await page.goto(`/scorecards`);
   await page.goto(`/watch/${play.guid}`);
-  await filmed(page);
+  await replayLoaded(page);
   await page.waitForTimeout(300);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.equal(await page.locator("main img[src=x], main script").count(), 0);
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
-test("nobody reaches what is another's, and the cookie is not for scripts or other sites", async () => {
+test("visitors cannot read each other's plays, and the cookie is hidden from scripts and other sites", async () => {
   const page = await visitor();
   await page.goto("/play/kq19");
   await ready(page);
@@ -352,25 +352,25 @@ test("nobody reaches what is another's, and the cookie is not for scripts or oth
   await ready(other);
   const foreign = [replay, card, `/watch/${guid}`, `/replay/${guid}/film`, `/replay/${guid}/reasoning?from=0`, `/replay/${guid}/recording.jsonl`];
   foreign.push(`/watch/${guid}/events`, `/watch/${guid}/now.png`, `${card}/scorecard.json`, `${card}/scorecard.csv`);
-  const nobody = await browser.newContext({ baseURL: bench.url });
+  const anonymous = await browser.newContext({ baseURL: server.url });
   for (const path of foreign) {
     assert.equal((await other.request.get(path)).status(), 404, path);
-    assert.ok([401, 404].includes((await nobody.request.get(path)).status()), path);
+    assert.ok([401, 404].includes((await anonymous.request.get(path)).status()), path);
     const mine = path.endsWith("now.png") || path.endsWith("/events") ? null : await page.request.get(path);
     if (mine) assert.equal(mine.status(), 200, path);
   }
   await other.goto("/watch");
   assert.equal(await other.locator(`a[href*="${guid}"]`).count(), 0);
-  // Another site that makes a browser send a command is nobody.
+  // A cross-site request is treated as one without a key.
   const body = { data: { tags: [] }, headers: { "Sec-Fetch-Site": "cross-site" } };
   assert.equal((await page.request.post("/api/scorecard/open", body)).status(), 401);
   const policy = (await page.request.get("/")).headers()["content-security-policy"];
   assert.ok(policy.includes("default-src 'none'") && policy.includes("script-src 'self';") && !policy.includes("unsafe"));
-  assert.deepEqual(page.faults, []);
+  assert.deepEqual(page.errors, []);
 });
 
-test("an invitation lets so many visitors in, and without one there is only the door", async () => {
-  const closed = await Bench.start("--auth", "keys", "--visitors", "invite");
+test("an invitation admits a limited number of visitors; others are redirected to sign-in", async () => {
+  const closed = await TestServer.start("--auth", "keys", "--visitors", "invite");
   try {
     const link = closed.run("keys", "invite", "--name", "study", "--visitors", "1", "--url", closed.url, "--db", closed.db).trim();
     const page = await visitor({}, closed);
@@ -378,28 +378,28 @@ test("an invitation lets so many visitors in, and without one there is only the 
     assert.ok(page.url().endsWith("/enter"));
     await page.fill("#key", "rhae_wrong");
     await page.click("button.strong");
-    await page.getByText("This is not a key of this server.").waitFor();
+    await page.getByText("This key is not valid on this server.").waitFor();
     await page.goto(link);
-    await page.getByRole("button", { name: "Come in" }).click();
+    await page.getByRole("button", { name: "Accept invitation" }).click();
     await page.waitForURL(`${closed.url}/`);
     await page.click('a[href^="/play/kq19"]');
     await ready(page);
     await playSteps(page, ["ArrowUp"]);
     const late = await visitor({}, closed);
     assert.equal((await late.goto(link)).status(), 404);
-    // The link itself is no key.
+    // The invitation token is not an API key.
     assert.equal((await fetch(`${closed.url}/api/games`, { headers: { "X-API-Key": link.split("/").pop() } })).status, 401);
     await page.getByRole("link", { name: "All environments" }).click();
-    await page.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
     await page.waitForURL("**/enter");
-    assert.deepEqual(page.faults, []);
+    assert.deepEqual(page.errors, []);
   } finally {
     await closed.stop();
   }
 });
 
-test("on an open server everybody on the machine sees every play and scorecard, and plays are their own", async () => {
-  const open = await Bench.start();
+test("with open access every visitor sees all plays and scorecards but continues only their own", async () => {
+  const open = await TestServer.start();
   try {
     const agent = open.agent("anything");
     const play = await agent.open("kq19");
@@ -408,7 +408,7 @@ test("on an open server everybody on the machine sees every play and scorecard, 
     await page.goto("/scorecards");
     await page.locator(`a[href="/scorecards/${play.card_id}"]`).click();
     await page.getByRole("link", { name: "replay", exact: true }).first().click();
-    await filmed(page);
+    await replayLoaded(page);
     assert.equal(await moments(page), 2);
     await page.goto("/play/kq19");
     await ready(page);
@@ -417,7 +417,7 @@ test("on an open server everybody on the machine sees every play and scorecard, 
     await page.reload();
     await ready(page);
     assert.equal(await number(page, "actions"), 2);
-    assert.deepEqual(page.faults, []);
+    assert.deepEqual(page.errors, []);
   } finally {
     await open.stop();
   }

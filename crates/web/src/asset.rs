@@ -1,37 +1,36 @@
-//! Scripts, styles and pictures of the pages, embedded in the binary.
+//! The scripts, styles and images of the pages, embedded in the binary.
 
 use std::sync::LazyLock;
 
 use rhae_report::{PLAYER_MODULES, PLOT_STYLE};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A file of the site.
+/// An embedded file, served under `/assets/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asset {
-    /// Its name under `/assets/`.
+    /// The file name under `/assets/`.
     pub name: &'static str,
-    /// The text.
     pub text: String,
-    /// What kind of text that is.
+    /// The value of the `Content-Type` header.
     pub content_type: &'static str,
-    /// Changes with the text, quoted as HTTP wants it.
+    /// The `ETag`, including its quotes. It is a hash of the text.
     pub tag: String,
 }
 
-const OWN: [(&str, &str); 10] = [
+const SITE_FILES: [(&str, &str); 10] = [
     ("site.css", include_str!("../assets/site.css")),
     ("icon.svg", include_str!("../assets/icon.svg")),
     ("theme.js", include_str!("../assets/theme.js")),
     ("play.js", include_str!("../assets/play.js")),
-    ("line.js", include_str!("../assets/line.js")),
+    ("connection.js", include_str!("../assets/connection.js")),
     ("replay.js", include_str!("../assets/replay.js")),
     ("recording.js", include_str!("../assets/recording.js")),
     ("gif.js", include_str!("../assets/gif.js")),
-    ("watch.js", include_str!("../assets/watch.js")),
-    ("watching.js", include_str!("../assets/watching.js")),
+    ("watch_list.js", include_str!("../assets/watch_list.js")),
+    ("watch_play.js", include_str!("../assets/watch_play.js")),
 ];
 
-static ALL: LazyLock<Vec<Asset>> = LazyLock::new(|| {
+static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let style = |name: &str, text: &str| {
         if name == "site.css" {
             format!("{text}{PLOT_STYLE}")
@@ -39,7 +38,7 @@ static ALL: LazyLock<Vec<Asset>> = LazyLock::new(|| {
             text.to_owned()
         }
     };
-    let made = |(name, text): (&'static str, &'static str)| {
+    let to_asset = |(name, text): (&'static str, &'static str)| {
         let text = style(name, text);
         let content_type = match name.rsplit('.').next() {
             Some("css") => "text/css; charset=utf-8",
@@ -53,30 +52,34 @@ static ALL: LazyLock<Vec<Asset>> = LazyLock::new(|| {
             text,
         }
     };
-    OWN.into_iter().chain(PLAYER_MODULES).map(made).collect()
+    SITE_FILES
+        .into_iter()
+        .chain(PLAYER_MODULES)
+        .map(to_asset)
+        .collect()
 });
 
-/// The file with this name.
+/// Returns the embedded file with this name.
 pub fn asset(name: &str) -> Option<&'static Asset> {
-    ALL.iter().find(|asset| asset.name == name)
+    ASSETS.iter().find(|asset| asset.name == name)
 }
 
-/// The modules that a module needs, directly or through others.
+/// Lists the modules that a module imports, directly or indirectly.
 pub(crate) fn imports(name: &str) -> Vec<&'static str> {
     let mut found: Vec<&'static str> = Vec::new();
     let mut next = asset(name);
-    let mut looked_at = 0;
+    let mut next_index = 0;
     while let Some(module) = next {
         let named = module.text.lines().filter_map(imported);
         let new: Vec<_> = named.filter(|name| !found.contains(name)).collect();
         found.extend(new);
-        next = found.get(looked_at).and_then(|name| asset(name));
-        looked_at += 1;
+        next = found.get(next_index).and_then(|name| asset(name));
+        next_index += 1;
     }
     found
 }
 
-/// The module that a line imports.
+/// Returns the module that a line of a script imports.
 fn imported(line: &str) -> Option<&str> {
     line.strip_prefix("import ")?
         .rsplit('"')
@@ -89,23 +92,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_it_is_small() {
-        let whole: usize = ALL.iter().map(|asset| asset.text.len()).sum();
+    fn assets_are_below_150_kb() {
+        let whole: usize = ASSETS.iter().map(|asset| asset.text.len()).sum();
         assert!(whole < 150_000, "{whole} bytes");
     }
 
     #[test]
-    fn what_a_module_needs_is_known_through_others() {
+    fn imports_are_followed_transitively() {
         assert_eq!(
-            imports("watching.js"),
-            ["reel.js", "player.js", "board.js", "look.js", "strip.js"]
+            imports("watch_play.js"),
+            [
+                "reel.js",
+                "player.js",
+                "board.js",
+                "template.js",
+                "strip.js"
+            ]
         );
-        assert!(imports("watch.js").is_empty());
+        assert!(imports("watch_list.js").is_empty());
     }
 
     #[test]
-    fn scripts_import_only_what_is_there_and_nothing_is_from_elsewhere() {
-        for asset in ALL.iter() {
+    fn scripts_import_only_embedded_modules() {
+        for asset in ASSETS.iter() {
             for line in asset
                 .text
                 .lines()

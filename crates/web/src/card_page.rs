@@ -1,29 +1,30 @@
-//! A scorecard: its score and what that rests on, environments and levels as tables and plots, every run with its replay.
+//! The page of a scorecard: the score and its sources, environments and levels as tables and plots,
+//! and every run with its replay.
 //!
-//! Invariant: what limits the score (provisional baselines, a card that is still open) stands directly under it.
+//! Invariant: everything that qualifies the score (provisional baselines, a card that is still
+//! open) is stated directly below it.
 
 use std::fmt::Write as _;
 
 use rhae_protocol::{EnvironmentScore, RunScore, Scorecard};
-use rhae_report::{PROVISIONAL, Text, actions_plot, completion_plot};
+use rhae_report::{Escaped, PROVISIONAL_BASELINES_NOTE, actions_plot, completion_plot};
 
-use crate::page::{Page, Place, Who, time};
+use crate::page::{NavItem, Page, Viewer, time};
 use crate::replay_page::state;
 use crate::tree::tree;
 
-/// A scorecard and when it was used.
+/// A scorecard and its times.
 #[derive(Clone, Debug)]
 pub struct CardView {
-    /// The numbers.
     pub card: Scorecard,
-    /// When it was opened.
+    /// RFC 3339.
     pub opened_at: String,
-    /// When it was closed, if it was.
+    /// RFC 3339; `None` while the card is open.
     pub closed_at: Option<String>,
 }
 
-/// The page of a scorecard.
-pub fn card_page(who: Who, view: &CardView) -> String {
+/// Renders the page of a scorecard.
+pub fn card_page(viewer: Viewer, view: &CardView) -> String {
     let card = &view.card;
     let mut body = String::new();
     headline(&mut body, view);
@@ -48,16 +49,16 @@ pub fn card_page(who: Who, view: &CardView) -> String {
     if let Some(opaque) = &card.opaque {
         let _ = writeln!(
             body,
-            "<section><h2>Data of the author</h2>{}</section>",
+            "<section><h2>Author's data</h2>{}</section>",
             tree(opaque)
         );
     }
     Page {
         title: "Scorecard",
-        place: Place::Cards,
-        who,
+        nav: NavItem::Cards,
+        viewer,
         script: None,
-        asks: None,
+        preload: None,
         body,
     }
     .html()
@@ -65,7 +66,7 @@ pub fn card_page(who: Who, view: &CardView) -> String {
 
 fn headline(body: &mut String, view: &CardView) {
     let card = &view.card;
-    let id = Text(&card.card_id);
+    let id = Escaped(&card.card_id);
     let _ = writeln!(
         body,
         "<header class=\"result\"><div class=\"score\"><h1>Scorecard</h1>\n<p class=\"number\"><data data-show=\"score\" value=\"{}\">{:.2}</data><small> %</small></p>\n\
@@ -76,15 +77,15 @@ fn headline(body: &mut String, view: &CardView) {
     let tags: String = card
         .tags
         .iter()
-        .map(|tag| format!("<span class=\"tag\">{}</span>", Text(tag)))
+        .map(|tag| format!("<span class=\"tag\">{}</span>", Escaped(tag)))
         .collect();
     let of = |done: u32, all: u32| format!("{done}<span class=\"quiet\"> / {all}</span>");
     let facts = [
         (
             "Method",
-            Some(format!("<code>{}</code>", Text(&card.method))),
+            Some(format!("<code>{}</code>", Escaped(&card.method))),
         ),
-        ("Baselines", Some(Text(&sources(card)).to_string())),
+        ("Baselines", Some(Escaped(&sources(card)).to_string())),
         (
             "Environments won",
             Some(of(
@@ -113,7 +114,7 @@ fn headline(body: &mut String, view: &CardView) {
                     .map_or_else(|| "open".to_owned(), time),
             ),
         ),
-        ("Software", Some(Text(&card.software).to_string())),
+        ("Software", Some(Escaped(&card.software).to_string())),
         ("Source", card.source_url.as_deref().map(link)),
         ("Id", Some(format!("<code>{id}</code>"))),
     ];
@@ -131,9 +132,9 @@ fn headline(body: &mut String, view: &CardView) {
     body.push_str("</dl></header>\n");
 }
 
-/// An address that its author gave: a link only if it leads to the web.
+/// Renders a URL given by the author. It becomes a link only if it is an HTTP address.
 fn link(url: &str) -> String {
-    let text = Text(url);
+    let text = Escaped(url);
     let web = url.starts_with("https://") || url.starts_with("http://");
     if web {
         format!("<a href=\"{text}\" rel=\"nofollow noopener noreferrer\">{text}</a>")
@@ -142,7 +143,7 @@ fn link(url: &str) -> String {
     }
 }
 
-/// Where the baselines come from, and for how many levels.
+/// Lists the sources of the baselines, with the number of levels for each.
 fn sources(card: &Scorecard) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for source in card
@@ -168,11 +169,11 @@ fn sources(card: &Scorecard) -> String {
 fn notices(body: &mut String, view: &CardView) {
     if view.closed_at.is_none() {
         body.push_str(
-            "<p class=\"notice\"><strong>This scorecard is open.</strong> Its plays may go on, and its numbers change.</p>\n",
+            "<p class=\"notice\"><strong>This scorecard is open.</strong> Its plays may continue and its results may change.</p>\n",
         );
     }
     if view.card.competition_mode == Some(true) {
-        body.push_str("<p class=\"notice\"><strong>Competition.</strong> Each environment was played once, and those that were not played count as 0.</p>\n");
+        body.push_str("<p class=\"notice\"><strong>Competition.</strong> Each environment could be played once. Unplayed environments count as 0.</p>\n");
     }
     let provisional = |environment: &EnvironmentScore| {
         environment
@@ -181,14 +182,14 @@ fn notices(body: &mut String, view: &CardView) {
             .any(|source| source.starts_with("solver"))
     };
     if view.card.environments.iter().any(provisional) {
-        let text = Text(PROVISIONAL)
+        let text = Escaped(PROVISIONAL_BASELINES_NOTE)
             .to_string()
             .replace("`solver`", "<code>solver</code>");
         let _ = writeln!(body, "<p class=\"notice\">{text}</p>");
     }
 }
 
-/// A table with a heading, which can be scrolled by keyboard where it is too wide.
+/// A table with a heading. A table that is too wide can be scrolled with the keyboard.
 fn table(body: &mut String, title: &str, head: &str, rows: &str) {
     let _ = writeln!(
         body,
@@ -223,11 +224,13 @@ fn environments(body: &mut String, card: &Scorecard) {
                 .iter()
                 .filter(|run| !run.guid.is_empty())
                 .count(),
-            id = Text(&environment.id),
+            id = Escaped(&environment.id),
         );
     }
     if rows.is_empty() {
-        body.push_str("<p class=\"quiet\">Nothing was played on it yet.</p>\n");
+        body.push_str(
+            "<p class=\"quiet\">No environment has been played on this scorecard yet.</p>\n",
+        );
         return;
     }
     let names = [
@@ -241,7 +244,7 @@ fn environments(body: &mut String, card: &Scorecard) {
     table(body, "Environments", &head(&names), &rows);
 }
 
-/// The run that gave the environment its score: the first of the best.
+/// The run that determines the environment's score: the first of the best.
 fn best(environment: &EnvironmentScore) -> Option<&RunScore> {
     environment
         .runs
@@ -266,7 +269,7 @@ fn levels(body: &mut String, card: &Scorecard) {
                 .get(level)
                 .filter(|&&baseline| baseline > 0);
             let name = if level == 0 {
-                format!("<code>{}</code>", Text(&environment.id))
+                format!("<code>{}</code>", Escaped(&environment.id))
             } else {
                 String::new()
             };
@@ -276,7 +279,7 @@ fn levels(body: &mut String, card: &Scorecard) {
                  <td class=\"num\">{:.2}</td><td>{}</td></tr>",
                 level + 1,
                 baseline.map_or_else(|| "–".to_owned(), ToString::to_string),
-                Text(
+                Escaped(
                     environment
                         .baseline_source
                         .get(level)
@@ -327,15 +330,15 @@ fn runs(body: &mut String, card: &Scorecard) {
             rows,
             "<tr><td><code>{}</code></td><td class=\"num\">{:.2}</td><td class=\"num\">{}<span class=\"quiet\"> / {}</span></td><td class=\"num\">{}</td>\
              <td class=\"num\">{}</td><td>{}</td><td>{}</td><td><a href=\"/replay/{}\">replay</a></td></tr>",
-            Text(&run.id),
+            Escaped(&run.id),
             run.score,
             run.levels_completed,
             run.number_of_levels,
             run.actions,
             run.unchanged_actions,
             state(&run.state),
-            Text(note),
-            Text(&run.guid),
+            Escaped(note),
+            Escaped(&run.guid),
         );
     }
     if !rows.is_empty() {
@@ -344,7 +347,7 @@ fn runs(body: &mut String, card: &Scorecard) {
             ("Score %", true),
             ("Levels", true),
             ("Actions", true),
-            ("Without effect", true),
+            ("No effect", true),
             ("State", false),
             ("Ended", false),
             ("Replay", false),
@@ -353,7 +356,7 @@ fn runs(body: &mut String, card: &Scorecard) {
     }
 }
 
-/// Every level of every run as comma-separated values. Texts of authors are not in it.
+/// Renders every level of every run as CSV. Free-form text of the author is not included.
 pub fn card_csv(card: &Scorecard) -> String {
     let mut text = String::from(
         "environment,guid,state,run_score,run_actions,level,completed,actions,baseline,baseline_source,level_score\r\n",
@@ -415,8 +418,8 @@ mod tests {
     }
 
     #[test]
-    fn a_card_shows_its_numbers_and_nothing_in_it_is_markup() {
-        let page = card_page(Who::Known, &view());
+    fn card_shows_its_results_and_escapes_text() {
+        let page = card_page(Viewer::KeyHolder, &view());
         for shown in [
             "value=\"62.5\">62.50<",
             "solver (1 levels), humans (1 levels)",
@@ -433,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_of_every_run_is_a_line_of_the_table() {
+    fn csv_has_one_line_per_level_and_run() {
         let text = card_csv(&view().card);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3);

@@ -1,33 +1,30 @@
-//! The scorecards that the visitor may read, the last first.
+//! The list of scorecards that the visitor may read, newest first.
 
 use std::fmt::Write as _;
 
 use rhae_protocol::Scorecard;
-use rhae_report::Text;
+use rhae_report::Escaped;
 
-use crate::page::{Page, Place, Who, time};
+use crate::page::{NavItem, Page, Viewer, time};
 
-/// A scorecard in the list.
+/// A row of the list.
 #[derive(Clone, Debug)]
 pub struct CardRow {
-    /// Its id.
     pub id: String,
-    /// When it was opened.
+    /// RFC 3339.
     pub opened_at: String,
-    /// Whether it is open.
     pub open: bool,
-    /// What the author filed it under.
     pub tags: Vec<String>,
-    /// Its numbers; absent while a competition lasts.
+    /// The results; `None` for an open competition card, whose results are hidden.
     pub card: Option<Scorecard>,
 }
 
-/// The list; `more` leads to older ones.
-pub fn cards_page(who: Who, rows: &[CardRow], more: Option<&str>) -> String {
+/// Renders the list. `more` is the id of the last listed card if there are older ones.
+pub fn cards_page(viewer: Viewer, rows: &[CardRow], more: Option<&str>) -> String {
     let mut body = String::from("<header class=\"head\"><h1>Scorecards</h1></header>\n");
     if rows.is_empty() {
         body.push_str(
-            "<p class=\"quiet\">There are no scorecards yet. Playing opens one, and so does an agent that uses this server.</p>\n",
+            "<p class=\"quiet\">There are no scorecards yet. One is opened when you play, or when an agent uses this server.</p>\n",
         );
     } else {
         body.push_str(
@@ -41,7 +38,7 @@ pub fn cards_page(who: Who, rows: &[CardRow], more: Option<&str>) -> String {
         let tags: String = row
             .tags
             .iter()
-            .map(|tag| format!("<span class=\"tag\">{}</span>", Text(tag)))
+            .map(|tag| format!("<span class=\"tag\">{}</span>", Escaped(tag)))
             .collect();
         let numbers = row.card.as_ref().map_or_else(
             || "<td class=\"num\">–</td>".repeat(4),
@@ -56,7 +53,7 @@ pub fn cards_page(who: Who, rows: &[CardRow], more: Option<&str>) -> String {
         let _ = writeln!(
             body,
             "<tr><td><a href=\"/scorecards/{}\">{}</a></td>{numbers}<td>{tags}</td><td>{}</td></tr>",
-            Text(&row.id),
+            Escaped(&row.id),
             time(&row.opened_at),
             if row.open { "open" } else { "closed" }
         );
@@ -68,15 +65,15 @@ pub fn cards_page(who: Who, rows: &[CardRow], more: Option<&str>) -> String {
         let _ = writeln!(
             body,
             "<p><a class=\"button\" href=\"/scorecards?before={}\">Older</a></p>",
-            Text(more)
+            Escaped(more)
         );
     }
     Page {
         title: "Scorecards",
-        place: Place::Cards,
-        who,
+        nav: NavItem::Cards,
+        viewer,
         script: None,
-        asks: None,
+        preload: None,
         body,
     }
     .html()

@@ -1,26 +1,27 @@
-//! The environments as pictures of their first levels. What a game is about is for the player to find out: there is no word about it.
+//! The gallery of environments, each shown by its first level. It deliberately does not describe
+//! the games: finding out what a game is about is the player's task.
 
 use std::fmt::Write as _;
 
-use rhae_report::Text;
+use rhae_report::Escaped;
 
-use crate::page::{Page, Place, Who, dots};
+use crate::page::{NavItem, Page, Viewer, dots};
 
-/// An environment and how far the visitor has come.
+/// An environment and the visitor's progress in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GalleryGame {
-    /// The id with its version.
+    /// The full id, with the version.
     pub id: String,
-    /// What is shown of it: the four characters.
+    /// The name shown: the four-character name.
     pub name: String,
-    /// How many levels it has.
     pub levels: u8,
-    /// The most levels that the visitor completed; `None` if it was not played.
+    /// The highest number of levels that the visitor has completed in one play; `None` if never
+    /// played.
     pub completed: Option<u8>,
 }
 
-/// The page with all of them.
-pub fn gallery_page(who: Who, games: &[GalleryGame]) -> String {
+/// Renders the gallery.
+pub fn gallery_page(viewer: Viewer, games: &[GalleryGame]) -> String {
     let mut body = String::from("<h1 class=\"hidden\">Environments</h1>\n<ul class=\"gallery\">\n");
     for game in games {
         let GalleryGame {
@@ -45,20 +46,20 @@ pub fn gallery_page(who: Who, games: &[GalleryGame]) -> String {
              <img src=\"/pictures/{id}.png\" alt=\"\" width=\"256\" height=\"256\" loading=\"lazy\" decoding=\"async\">\
              <span class=\"line\"><code>{name}</code>{progress}</span>{}</a></li>",
             dots(done, *levels),
-            id = Text(id),
-            name = Text(name),
+            id = Escaped(id),
+            name = Escaped(name),
         );
     }
     body.push_str("</ul>\n");
     if games.is_empty() {
-        body.push_str("<p class=\"notice\">There is no environment that you may see.</p>\n");
+        body.push_str("<p class=\"notice\">No environment is available to you.</p>\n");
     }
     Page {
         title: "Environments",
-        place: Place::Gallery,
-        who,
+        nav: NavItem::Gallery,
+        viewer,
         script: None,
-        asks: None,
+        preload: None,
         body,
     }
     .html()
@@ -69,14 +70,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_game_shows_its_name_its_levels_and_the_visitors_progress() {
+    fn game_shows_its_levels_and_the_visitors_progress() {
         let game = |completed| GalleryGame {
             id: "ab12-v1".to_owned(),
             name: "ab12".to_owned(),
             levels: 5,
             completed,
         };
-        let page = gallery_page(Who::Open, &[game(None), game(Some(2)), game(Some(5))]);
+        let page = gallery_page(
+            Viewer::OpenAccess,
+            &[game(None), game(Some(2)), game(Some(5))],
+        );
         assert_eq!(page.matches("class=\"on\"").count(), 7);
         assert!(
             page.contains("ab12, 5 levels, not played yet")

@@ -1,30 +1,60 @@
-//! The pages of the web app as pure functions: facts in, HTML out; and the scripts and styles that they use, embedded.
+//! The pages of the web app as pure functions from data to HTML, with the scripts, styles and
+//! images that they use embedded in the binary.
 //!
-//! * **Server-rendered**: what need not move is in the page, and can be read without a script. Boards, players and live lists are
-//!   custom elements that plain ES modules define; there is no build step and no framework.
-//! * **A strict policy** ([`POLICY`]): no inline script or style, nothing from elsewhere.
-//! * **All text from outside is hostile** and passes through [`rhae_report::Text`].
-//! * **Small**: all of it is less than 150 KB uncompressed (a test says so).
+//! Each page is one function: [`gallery_page`], [`play_page`], [`replay_page`],
+//! [`file_replay_page`], [`watch_list_page`], [`watch_page`], [`cards_page`], [`card_page`],
+//! [`sign_in_page`], [`invitation_page`] and [`error_page`]. All of them take a [`Viewer`], which
+//! determines the sign-in link in the header. [`asset`] returns the embedded files, and
+//! [`card_csv`] the CSV download of a scorecard.
 //!
-//! What this crate deliberately does not know: requests, cookies, who may see what, the database.
+//! # Invariants
+//!
+//! * **Server-rendered.** Static content is part of the HTML and readable without JavaScript.
+//!   Boards, players and live lists are custom elements defined by plain ES modules. There is no
+//!   build step and no framework.
+//! * **Strict content security policy** ([`CONTENT_SECURITY_POLICY`]): no inline scripts or styles,
+//!   and nothing from other hosts.
+//! * **All external text is escaped** by [`rhae_report::Escaped`].
+//! * **Small.** All assets together are below 150 KB uncompressed; a test checks this.
+//!
+//! This crate deliberately knows nothing about requests, cookies, permissions and the database.
+//!
+//! # Examples
+//!
+//! ```
+//! use rhae_web::{GalleryGame, Viewer, asset, gallery_page};
+//!
+//! let game = GalleryGame {
+//!     id: "ab12-v1".to_owned(),
+//!     name: "ab12".to_owned(),
+//!     levels: 5,
+//!     completed: Some(2),
+//! };
+//! let html = gallery_page(Viewer::OpenAccess, &[game]);
+//! assert!(html.contains("href=\"/play/ab12-v1\""));
+//!
+//! // Pages refer to embedded files under `/assets/`.
+//! assert!(html.contains("/assets/site.css"));
+//! assert_eq!(asset("site.css").unwrap().content_type, "text/css; charset=utf-8");
+//! ```
 
 mod asset;
 mod card_page;
 mod cards_page;
-mod entrance;
 mod gallery;
 mod page;
 mod play_page;
 mod replay_page;
+mod sign_in_page;
 mod tree;
 mod watch_page;
 
 pub use asset::{Asset, asset};
 pub use card_page::{CardView, card_csv, card_page};
 pub use cards_page::{CardRow, cards_page};
-pub use entrance::{entrance_page, invitation_page, refusal_page};
 pub use gallery::{GalleryGame, gallery_page};
-pub use page::{POLICY, Place, Who};
+pub use page::{CONTENT_SECURITY_POLICY, NavItem, Viewer};
 pub use play_page::play_page;
-pub use replay_page::{ReplayView, drop_page, replay_page};
+pub use replay_page::{ReplayView, file_replay_page, replay_page};
+pub use sign_in_page::{error_page, invitation_page, sign_in_page};
 pub use watch_page::{WatchRow, WatchView, watch_list_page, watch_page};

@@ -1,83 +1,80 @@
-//! What all pages have in common: head, navigation, policy, icons.
+//! The parts that all pages share: document head, navigation, content security policy, icons.
 
 use std::fmt::Write as _;
 
-use rhae_report::Text;
+use rhae_report::Escaped;
 
 use crate::asset::imports;
 
-/// What a page may load and do: its own scripts, styles and pictures, and nothing else. Pictures that a page makes itself (a GIF to be
-/// saved) are blobs.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
+/// The `Content-Security-Policy` header of every page. A page may load only its own scripts, styles
+/// and images. Images that a page creates itself, such as a GIF to save, are blobs.
+pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
                           form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Where a page is in the navigation.
+/// The entry of the navigation that a page belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The environments.
+pub enum NavItem {
     Gallery,
-    /// Plays under way.
+    /// Plays in progress.
     Watch,
-    /// Replays.
     Replay,
-    /// Scorecards.
     Cards,
-    /// Nowhere.
-    Elsewhere,
+    /// None: the page is not part of the navigation.
+    Other,
 }
 
-/// Who looks at a page.
+/// The identity of the person who views a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// Somebody whom nobody knows yet.
-    Nobody,
-    /// Somebody with a key in a cookie.
-    Known,
-    /// Anybody, where access is open.
-    Open,
+pub enum Viewer {
+    /// A visitor without a key.
+    Anonymous,
+    /// A visitor with a key in the cookie.
+    KeyHolder,
+    /// Any visitor of a server with open access, which needs no key.
+    OpenAccess,
 }
 
-/// A page of the site.
+/// A page with the site's header and navigation.
 pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
-    pub(crate) place: Place,
-    pub(crate) who: Who,
-    /// The module that brings it to life.
+    pub(crate) nav: NavItem,
+    pub(crate) viewer: Viewer,
+    /// The page's script, an ES module.
     pub(crate) script: Option<&'static str>,
-    /// What that module asks for first, so that a browser asks for it at once.
-    pub(crate) asks: Option<&'a str>,
+    /// The URL that the script fetches first; the browser preloads it.
+    pub(crate) preload: Option<&'a str>,
     pub(crate) body: String,
 }
 
 impl Page<'_> {
-    /// The whole page with its navigation.
+    /// Renders the complete document.
     pub(crate) fn html(&self) -> String {
         let links = [
-            (Place::Gallery, "/", "Play"),
-            (Place::Watch, "/watch", "Watch"),
-            (Place::Replay, "/replay", "Replay"),
+            (NavItem::Gallery, "/", "Play"),
+            (NavItem::Watch, "/watch", "Watch"),
+            (NavItem::Replay, "/replay", "Replay"),
         ];
         let links = links
             .into_iter()
-            .chain([(Place::Cards, "/scorecards", "Scorecards")])
-            .map(|(place, path, name)| {
-                let current = if place == self.place {
+            .chain([(NavItem::Cards, "/scorecards", "Scorecards")])
+            .map(|(item, path, name)| {
+                let current = if item == self.nav {
                     " aria-current=\"page\""
                 } else {
                     ""
                 };
                 format!("<a href=\"{path}\"{current}>{name}</a>")
             });
-        let leave = match self.who {
-            Who::Known => {
-                "<form method=\"post\" action=\"/leave\"><button class=\"plain\">Leave</button></form>"
+        let sign_in_or_out = match self.viewer {
+            Viewer::KeyHolder => {
+                "<form method=\"post\" action=\"/leave\"><button class=\"plain\">Sign out</button></form>"
             }
-            Who::Nobody => "<a href=\"/enter\">Enter with a key</a>",
-            Who::Open => "",
+            Viewer::Anonymous => "<a href=\"/enter\">Sign in with a key</a>",
+            Viewer::OpenAccess => "",
         };
         let body = format!(
-            "<header class=\"top\">\n<a class=\"brand\" href=\"/\">{MARK}Rhae</a>\n<nav aria-label=\"Pages\">{}</nav>\n\
-             <div class=\"who\">{leave}{}</div>\n</header>\n<main id=\"main\">\n{}</main>",
+            "<header class=\"top\">\n<a class=\"brand\" href=\"/\">{MARK}Rhae</a>\n<nav aria-label=\"Main\">{}</nav>\n\
+             <div class=\"viewer\">{sign_in_or_out}{}</div>\n</header>\n<main id=\"main\">\n{}</main>",
             links.collect::<String>(),
             theme_switch(),
             self.body
@@ -87,39 +84,41 @@ impl Page<'_> {
                 title: self.title,
                 class: "site",
                 script: self.script,
-                asks: self.asks,
+                preload: self.preload,
             },
             &body,
         )
     }
 }
 
-/// What stands before the body of a document.
+/// The contents of a document's `<head>`.
 pub(crate) struct Head<'a> {
     pub(crate) title: &'a str,
     pub(crate) class: &'static str,
     pub(crate) script: Option<&'static str>,
-    pub(crate) asks: Option<&'a str>,
+    pub(crate) preload: Option<&'a str>,
 }
 
-/// A whole document. The theme is set by a script that is no module, because those wait for the page to be there, which would be seen.
+/// Renders a complete document. The theme is set by a classic script: a module would run only after
+/// the first paint, and the page would flash.
 pub(crate) fn document(head: &Head<'_>, body: &str) -> String {
     let Head {
         title,
         class,
         script,
-        asks,
+        preload,
     } = head;
     let mut links = String::new();
-    if let Some(path) = asks {
+    if let Some(path) = preload {
         let _ = writeln!(
             links,
             "<link rel=\"preload\" as=\"fetch\" href=\"{}\" crossorigin>",
-            Text(path)
+            Escaped(path)
         );
     }
     if let Some(name) = script {
-        // Each module names the next, so without this a browser would learn of the last only after the others.
+        // Without these links a browser would discover each imported module only after loading its
+        // importer.
         for module in imports(name) {
             let _ = writeln!(
                 links,
@@ -144,17 +143,17 @@ pub(crate) fn document(head: &Head<'_>, body: &str) -> String {
 <link rel="stylesheet" href="/assets/site.css">
 {links}</head>
 <body class="{class}">
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 {body}
 </body>
 </html>
 "##,
-        title = Text(title),
+        title = Escaped(title),
     )
 }
 
-/// The button that changes between the system's theme, the light and the dark one. It says which one is on; without a script there is
-/// nothing to press.
+/// The button that cycles through the system, light and dark themes, labelled with the current one.
+/// It is hidden without JavaScript.
 pub(crate) fn theme_switch() -> String {
     let state = |name: &str, sign: &str| {
         format!(
@@ -176,17 +175,18 @@ pub(crate) fn theme_switch() -> String {
     )
 }
 
-/// The sign before the name: three cells on their way.
+/// The logo: three ascending cells.
 const MARK: &str = "<svg viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"M1 10h5v5H1zM6 5h5v5H6zM11 0h5v5h-5z\"/></svg>";
 
-/// An icon drawn by strokes in a field of 16 × 16.
+/// An icon drawn with strokes on a 16 × 16 grid.
 pub(crate) fn icon(path: &str) -> String {
     format!(
         "<svg class=\"icon\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><path d=\"{path}\"/></svg>"
     )
 }
 
-/// Levels as dots, those that were completed filled. What they say is said in words beside them.
+/// Levels as dots, filled for completed levels. They are decorative: the text next to them says the
+/// same.
 pub(crate) fn dots(completed: u8, levels: u8) -> String {
     let dot = |level: u8| {
         if level < completed {
@@ -201,13 +201,13 @@ pub(crate) fn dots(completed: u8, levels: u8) -> String {
     )
 }
 
-/// A time for people, of what RFC 3339 says.
+/// Renders an RFC 3339 time as a `<time>` element, to the minute.
 pub(crate) fn time(rfc3339: &str) -> String {
     let short: String = rfc3339.replace('T', " ").chars().take(16).collect();
     format!(
         "<time datetime=\"{}\">{} UTC</time>",
-        Text(rfc3339),
-        Text(&short)
+        Escaped(rfc3339),
+        Escaped(&short)
     )
 }
 
@@ -216,20 +216,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_no_script_or_style_of_its_own() {
-        let (script, asks) = (Some("watching.js"), Some("/replay/\"/film"));
+    fn page_has_no_inline_script_or_style() {
+        let (script, preload) = (Some("watch_play.js"), Some("/replay/\"/film"));
         let page = Page {
             title: "<b>",
-            place: Place::Watch,
-            who: Who::Known,
+            nav: NavItem::Watch,
+            viewer: Viewer::KeyHolder,
             script,
-            asks,
+            preload,
             body: "text".to_owned(),
         }
         .html();
         assert_eq!(page.matches("<script").count(), 2);
         assert!(page.contains("<script src=\"/assets/theme.js\"></script>"));
-        assert!(page.contains("<script type=\"module\" src=\"/assets/watching.js\"></script>"));
+        assert!(page.contains("<script type=\"module\" src=\"/assets/watch_play.js\"></script>"));
         assert!(
             page.contains("href=\"/assets/strip.js\"")
                 && page.contains("href=\"/replay/&quot;/film\"")

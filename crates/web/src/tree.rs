@@ -1,19 +1,19 @@
-//! Opaque data as a tree that folds, without a script.
+//! JSON data as a collapsible tree that needs no script.
 
-use rhae_report::Text;
+use rhae_report::Escaped;
 use serde_json::Value;
 
-/// Levels that are unfolded at first.
-const OPEN: usize = 2;
+/// Levels that are expanded initially.
+const EXPANDED_LEVELS: usize = 2;
 
-/// A value as nested lists.
+/// Renders a JSON value as nested lists.
 pub(crate) fn tree(value: &Value) -> String {
     format!("<div class=\"tree\">{}</div>", node(None, value, 0))
 }
 
 fn node(name: Option<&str>, value: &Value, depth: usize) -> String {
     let name = name.map_or_else(String::new, |name| {
-        format!("<span class=\"key\">{}</span> ", Text(name))
+        format!("<span class=\"key\">{}</span> ", Escaped(name))
     });
     let (count, kind, children): (usize, &str, String) = match value {
         Value::Object(fields) => (
@@ -37,11 +37,11 @@ fn node(name: Option<&str>, value: &Value, depth: usize) -> String {
         leaf => {
             return format!(
                 "{name}<span class=\"leaf\">{}</span>",
-                Text(&leaf.to_string())
+                Escaped(&leaf.to_string())
             );
         }
     };
-    let open = if depth < OPEN { " open" } else { "" };
+    let open = if depth < EXPANDED_LEVELS { " open" } else { "" };
     format!(
         "<details{open}><summary>{name}<span class=\"quiet\">{count} {kind}</span></summary><ul>{children}</ul></details>"
     )
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_stay_text() {
+    fn values_are_escaped() {
         let value =
             serde_json::json!({"<b>": ["</ul><script>alert(1)</script>", 1.5, null], "a": {}});
         let html = tree(&value);

@@ -1,50 +1,49 @@
-//! Plays under way: the list of them, and one as it goes on.
+//! Pages for plays in progress: the list, and one play followed live.
 
 use std::fmt::Write as _;
 
-use rhae_report::Text;
+use rhae_report::Escaped;
 
-use crate::page::{Page, Place, Who, dots};
+use crate::page::{NavItem, Page, Viewer, dots};
 
-/// A play under way.
+/// A play in progress, as listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRow {
-    /// The play.
+    /// The id of the play.
     pub guid: String,
-    /// The environment with its version.
+    /// The full id of the environment.
     pub game_id: String,
-    /// Levels completed.
     pub levels_completed: u8,
-    /// All levels.
+    /// The number of levels of the game.
     pub win_levels: u8,
-    /// Counted actions.
+    /// Actions that count towards the score.
     pub actions: u64,
-    /// Seconds since the last of them.
+    /// Seconds since the last command.
     pub seconds: u64,
 }
 
-/// One that is followed.
+/// A play that is followed live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchView {
-    /// The play.
+    /// The id of the play.
     pub guid: String,
-    /// The environment with its version.
+    /// The full id of the environment.
     pub game_id: String,
-    /// All levels.
+    /// The number of levels of the game.
     pub win_levels: u8,
     /// The speed of animations.
     pub frames_per_second: u8,
 }
 
-/// The list.
-pub fn watch_list_page(who: Who, rows: &[WatchRow]) -> String {
+/// Renders the list of plays in progress.
+pub fn watch_list_page(viewer: Viewer, rows: &[WatchRow]) -> String {
     let mut body = String::from(
-        "<header class=\"head\"><h1>Under way now</h1></header>\n<div data-show=\"plays\" aria-live=\"polite\">\n",
+        "<header class=\"head\"><h1>In progress</h1></header>\n<div data-show=\"plays\" aria-live=\"polite\">\n",
     );
     if rows.is_empty() {
         body.push_str(
-            "<p class=\"quiet\">Nobody plays at the moment. A play appears here with its first command and goes when nothing was done for \
-             five minutes, or when its scorecard is closed.</p>\n",
+            "<p class=\"quiet\">No plays are in progress. A play is listed from its first command until its scorecard is closed or it has been idle \
+             for five minutes.</p>\n",
         );
     } else {
         body.push_str("<ul class=\"rows\">\n");
@@ -53,8 +52,8 @@ pub fn watch_list_page(who: Who, rows: &[WatchRow]) -> String {
                 body,
                 "<li><a href=\"/watch/{guid}\"><img src=\"/watch/{guid}/now.png?{actions}\" alt=\"\" width=\"96\" height=\"96\">\
                  <span class=\"about\"><code>{game}</code>{dots}<span class=\"quiet\">level {level} of {win} · {actions} actions · {since}</span></span></a></li>",
-                guid = Text(&row.guid),
-                game = Text(&row.game_id),
+                guid = Escaped(&row.guid),
+                game = Escaped(&row.game_id),
                 dots = dots(row.levels_completed, row.win_levels),
                 level = row.levels_completed.saturating_add(1).min(row.win_levels),
                 win = row.win_levels,
@@ -67,10 +66,10 @@ pub fn watch_list_page(who: Who, rows: &[WatchRow]) -> String {
     body.push_str("</div>\n");
     Page {
         title: "Watch",
-        place: Place::Watch,
-        who,
-        script: Some("watch.js"),
-        asks: None,
+        nav: NavItem::Watch,
+        viewer,
+        script: Some("watch_list.js"),
+        preload: None,
         body,
     }
     .html()
@@ -84,16 +83,16 @@ fn since(seconds: u64) -> String {
     }
 }
 
-/// One play as it goes on.
-pub fn watch_page(who: Who, play: &WatchView) -> String {
+/// Renders the page that follows one play live.
+pub fn watch_page(viewer: Viewer, play: &WatchView) -> String {
     let body = format!(
         r#"<header class="head"><h1><code>{game}</code> <small data-show="live" role="status">connecting…</small></h1>
 <p class="quiet"><a href="/replay/{guid}">replay and downloads</a></p></header>
 <rhae-player data-guid="{guid}" data-game="{game}" data-speed="{speed}" data-levels="{win}"></rhae-player>
-<noscript><p class="notice">Following a play needs JavaScript.</p></noscript>
+<noscript><p class="notice">Following a play requires JavaScript.</p></noscript>
 "#,
-        game = Text(&play.game_id),
-        guid = Text(&play.guid),
+        game = Escaped(&play.game_id),
+        guid = Escaped(&play.guid),
         speed = play.frames_per_second,
         win = play.win_levels,
     );
@@ -101,10 +100,10 @@ pub fn watch_page(who: Who, play: &WatchView) -> String {
     let film = format!("/replay/{}/film", play.guid);
     Page {
         title: &title,
-        place: Place::Watch,
-        who,
-        script: Some("watching.js"),
-        asks: Some(&film),
+        nav: NavItem::Watch,
+        viewer,
+        script: Some("watch_play.js"),
+        preload: Some(&film),
         body,
     }
     .html()

@@ -1,4 +1,4 @@
-//! `cargo xtask game`: an author's tools. Shortest solutions, random play, pictures, speed.
+//! `cargo xtask game`: tools for authors of games: shortest wins, random play, pictures.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use rhae_report::picture::contact_sheet;
 
 #[derive(Args)]
 pub(crate) struct GameArgs {
-    /// The game, such as `ab12`.
+    /// Id of the game, such as `ab12`.
     id: String,
     #[command(subcommand)]
     tool: Tool,
@@ -21,17 +21,17 @@ pub(crate) struct GameArgs {
 
 #[derive(Subcommand)]
 enum Tool {
-    /// Find a shortest win for each level.
+    /// Find a shortest win of each level.
     Solve {
         /// Only this level, counted from 1.
         #[arg(long)]
         level: Option<u8>,
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// Give up on a level after this many different boards.
+        /// Maximum number of distinct boards to visit on a level.
         #[arg(long, default_value_t = 20_000_000)]
-        places: usize,
-        /// Write the solutions found under seed 0 to the game's `solutions.txt`.
+        boards: usize,
+        /// Write the solutions for seed 0 to the game's `solutions.txt`.
         #[arg(long)]
         write: bool,
     },
@@ -44,27 +44,28 @@ enum Tool {
         /// Actions on each level.
         #[arg(long, default_value_t = 20_000_000)]
         steps: u64,
-        /// Length of an attempt, instead of five times the baseline.
+        /// Actions per attempt [default: five times the baseline].
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
         attempt: Option<u32>,
     },
-    /// Write the golden playthrough that the suite compares with; look at the difference before committing it.
+    /// Write the golden playthrough that the test suite compares with. Review its diff before
+    /// committing it.
     Golden,
-    /// Draw the first frame of every level, or what a line of actions shows, as a PNG.
+    /// Draw the first frame of every level, or the frames of a list of actions, as a PNG.
     Render {
         out: PathBuf,
         #[arg(long)]
         level: Option<u8>,
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// Actions in short form, such as `1 4 6@10,20 5`; `solution` for the stored one.
+        /// Actions in short form, such as `1 4 6@10,20 5`, or `solution` for the stored one.
         #[arg(long)]
         actions: Option<String>,
         #[arg(long, default_value_t = 6)]
         zoom: usize,
         #[arg(long, default_value_t = 4)]
         columns: usize,
-        /// Only the settled frame of each action.
+        /// Draw only the settled frame of each action.
         #[arg(long)]
         settled: bool,
     },
@@ -85,9 +86,9 @@ impl Visitor for RunTool<'_> {
             Tool::Solve {
                 level,
                 seed,
-                places,
+                boards,
                 write,
-            } => solve::<G>(*level, *seed, *places, *write),
+            } => solve::<G>(*level, *seed, *boards, *write),
             Tool::Golden => {
                 let path = format!(
                     "crates/games/tests/it/playthroughs/{}.txt",
@@ -124,22 +125,25 @@ impl Visitor for RunTool<'_> {
     }
 }
 
-fn chosen<G: Game>(level: Option<u8>) -> Result<Vec<LevelIndex>> {
+fn selected_levels<G: Game>(level: Option<u8>) -> Result<Vec<LevelIndex>> {
     let count = u8::try_from(G::FACTS.level_count())?;
     match level {
         None => Ok((0..count).map(LevelIndex).collect()),
         Some(number) => {
-            ensure!((1..=count).contains(&number), "levels go from 1 to {count}");
+            ensure!(
+                (1..=count).contains(&number),
+                "the level must be between 1 and {count}"
+            );
             Ok(vec![LevelIndex(number - 1)])
         }
     }
 }
 
-fn solve<G: Game>(level: Option<u8>, seed: u64, places: usize, write: bool) -> Result<()> {
+fn solve<G: Game>(level: Option<u8>, seed: u64, max_boards: usize, write: bool) -> Result<()> {
     let mut lines = Vec::new();
-    for index in chosen::<G>(level)? {
-        let begun = Instant::now();
-        let search = shortest_win(&NativeLevel::<G>::new(seed, index), places);
+    for index in selected_levels::<G>(level)? {
+        let started = Instant::now();
+        let search = shortest_win(&NativeLevel::<G>::new(seed, index), max_boards);
         let line = search.win.as_deref().map(|win| {
             win.iter()
                 .map(Action::to_string)
@@ -153,8 +157,8 @@ fn solve<G: Game>(level: Option<u8>, seed: u64, places: usize, write: bool) -> R
         };
         println!(
             "level {index}: {verdict}, {} boards, {:.1} s",
-            search.places,
-            begun.elapsed().as_secs_f64()
+            search.boards,
+            started.elapsed().as_secs_f64()
         );
         println!("  {}", line.as_deref().unwrap_or("-"));
         lines.extend(line);
@@ -162,7 +166,7 @@ fn solve<G: Game>(level: Option<u8>, seed: u64, places: usize, write: bool) -> R
     if write {
         ensure!(
             seed == 0 && lines.len() == G::FACTS.level_count(),
-            "only a full set of solutions under seed 0 is stored"
+            "--write needs a solution of every level for seed 0"
         );
         let path = format!(
             "crates/games/src/{}/solutions.txt",
@@ -177,7 +181,7 @@ fn solve<G: Game>(level: Option<u8>, seed: u64, places: usize, write: bool) -> R
 
 fn random<G: Game>(level: Option<u8>, seed: u64, steps: u64, attempt: Option<u32>) -> Result<()> {
     let levels = Levels::<G>::new(seed);
-    for index in chosen::<G>(level)? {
+    for index in selected_levels::<G>(level)? {
         let attempt = attempt.unwrap_or(5 * G::FACTS.baselines[index.get()].actions);
         let play = random_play(
             &levels,
@@ -204,12 +208,12 @@ fn frames_of<G: Game>(
     settled: bool,
 ) -> Result<Vec<Frame>> {
     let levels = Levels::<G>::new(seed);
-    let mut shown = Vec::new();
-    for index in chosen::<G>(level)? {
+    let mut frames = Vec::new();
+    for index in selected_levels::<G>(level)? {
         let mut episode = Episode::at(levels.clone(), index);
         let mut first = Frame::filled(0);
         episode.draw(&mut first);
-        shown.push(first);
+        frames.push(first);
         let line = match actions {
             None => Vec::new(),
             Some("solution") => G::FACTS.solution(index),
@@ -227,7 +231,7 @@ fn frames_of<G: Game>(
             } else {
                 0
             };
-            shown.extend_from_slice(&buffer.frames()[skipped..]);
+            frames.extend_from_slice(&buffer.frames()[skipped..]);
         }
         if actions.is_some() {
             println!(
@@ -237,5 +241,5 @@ fn frames_of<G: Game>(
             );
         }
     }
-    Ok(shown)
+    Ok(frames)
 }

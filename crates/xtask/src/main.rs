@@ -1,20 +1,20 @@
-//! The repository's own commands: `cargo xtask --help`.
+//! Commands for working on the repository: `cargo xtask --help`.
 
 mod game;
-mod needs;
-mod package;
-mod python;
-mod shuffled;
+mod python_package;
+mod requirements;
 mod skeleton;
+mod solve_shuffled;
 mod test;
 mod tidy;
+mod venv;
 mod web;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 
-/// The repository's own commands.
+/// Commands for working on the repository.
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 struct Args {
@@ -24,16 +24,16 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Set up what tests need, where it is missing, and run all of them.
+    /// Install missing test requirements and run all tests.
     Test(test::TestArgs),
-    /// Check what no compiler checks: layers, sizes of files, licences of dependencies.
+    /// Check crate layers, file sizes and the licences of dependencies.
     Tidy,
-    /// Search, measure and draw a game while it is being written.
+    /// Solve, measure and draw a game during development.
     Game(game::GameArgs),
-    /// Make the pictures of pages for the documentation: those of the web app, and reports.
+    /// Create the documentation's screenshots of the web app and of reports.
     Screenshots(web::ScreenshotsArgs),
-    /// Solve static tasks again with colours permuted and grids turned: the score must hold.
-    SolveShuffled(shuffled::ShuffledArgs),
+    /// Solve static tasks with permuted colours and rotated grids; the score must hold.
+    SolveShuffled(solve_shuffled::ShuffledArgs),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -42,11 +42,11 @@ fn main() -> anyhow::Result<()> {
         Command::Tidy => tidy::run(),
         Command::Game(args) => game::run(&args),
         Command::Screenshots(args) => web::screenshots(&args),
-        Command::SolveShuffled(args) => shuffled::run(&args),
+        Command::SolveShuffled(args) => solve_shuffled::run(&args),
     }
 }
 
-/// The repository.
+/// Returns the root folder of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()

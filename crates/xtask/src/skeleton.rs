@@ -1,4 +1,4 @@
-//! Proves that the skeleton which `rhae games new` writes builds and passes the suite.
+//! Verifies that the skeleton written by `rhae games new` builds and passes the test suite.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, ensure};
 use crate::root;
 use crate::test::{Context, program, succeed};
 
-/// The id of the skeleton, which no game of ours has.
+/// The id of the skeleton. No registered game has it.
 const ID: &str = "zz99";
 
-/// Writes the skeleton into a copy of the sources and tests that copy.
+/// Creates the skeleton in a copy of the sources and tests that copy.
 pub(crate) fn run(context: &Context) -> Result<()> {
     let copy = root().join("target/skeleton");
     if copy.exists() {
@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context) -> Result<()> {
             .current_dir(&copy),
     )?;
     let mut tests = context.test(&["--package", "rhae-games"]);
-    // One target folder serves both, so that dependencies are not compiled twice.
+    // The copy shares the target folder, so that dependencies are compiled once.
     tests
         .current_dir(&copy)
         .env("CARGO_TARGET_DIR", root().join("target"));
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Copies every file that git knows or would add.
+/// Copies every file that git tracks or would add.
 fn copy_sources(to: &Path) -> Result<()> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])

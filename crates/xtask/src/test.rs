@@ -1,4 +1,7 @@
-//! `cargo xtask test`: every test, with what it needs.
+//! `cargo xtask test`: installs what the tests need and runs every suite.
+//!
+//! A test that cannot run because a program is missing is skipped and named at the end. In CI a
+//! missing program is an error.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,45 +10,46 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::{needs, package, python, root, skeleton, web};
+use crate::{python_package, requirements, root, skeleton, venv, web};
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
-    /// Run the long forms: full searches, long random play.
+    /// Run the long tests too: full searches, long random play.
     #[arg(long)]
     full: bool,
-    /// Run one suite only, by its name.
+    /// Run only the suite with this name.
     #[arg(long, value_name = "NAME")]
     suite: Option<String>,
 }
 
-/// A suite: its name and how to run it.
+/// A suite's name and the function that runs it.
 type Suite = (&'static str, fn(&Context) -> Result<()>);
 
-const SUITES: [Suite; 4] = [
+const SUITES: [Suite; 5] = [
     ("workspace", workspace),
+    ("doctests", doctests),
     ("a new game's skeleton", skeleton::run),
-    ("python", package::run),
+    ("python", python_package::run),
     ("web", web::run),
 ];
 
-/// How suites are run.
+/// Options that apply to every suite.
 pub(crate) struct Context {
     full: bool,
     skip_missing: bool,
 }
 
 impl Context {
-    /// A cargo command in the repository, with what tests read from their surroundings.
+    /// Returns a cargo command in the repository with the test environment variables.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(root());
-        self.surround(&mut command);
+        self.set_env(&mut command);
         command
     }
 
-    /// Sets what tests read from their surroundings.
-    pub(crate) fn surround(&self, command: &mut Command) {
+    /// Sets the environment variables that tests read.
+    pub(crate) fn set_env(&self, command: &mut Command) {
         if self.full {
             command.env("RHAE_FULL", "1");
         }
@@ -54,15 +58,15 @@ impl Context {
         }
     }
 
-    /// Whether what cannot run for want of a program is passed over.
+    /// Returns whether tests whose programs are missing are skipped.
     pub(crate) fn skips_missing(&self) -> bool {
         self.skip_missing
     }
 
-    /// The arguments that run tests of these packages, with nextest where it is installed.
+    /// Returns the command that tests these packages, with nextest if it is installed.
     pub(crate) fn test(&self, packages: &[&str]) -> Command {
         let mut command = self.cargo();
-        if needs::on_path("cargo-nextest") {
+        if requirements::on_path("cargo-nextest") {
             command.args(["nextest", "run", "--release", "--no-fail-fast"]);
         } else {
             command.args(["test", "--release", "--no-fail-fast"]);
@@ -76,15 +80,18 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
     let wanted = |name: &str| args.suite.as_deref().is_none_or(|only| only == name);
     if !SUITES.iter().any(|(name, _)| wanted(name)) {
         bail!(
-            "there is no such suite; there are: {}",
+            "unknown suite; expected one of: {}",
             SUITES.map(|(name, _)| name).join(", ")
         );
     }
-    let mut missing = needs::provide();
-    missing.extend(python::provide());
+    let mut missing = requirements::provide();
+    missing.extend(venv::provide());
     let in_ci = std::env::var_os("CI").is_some();
     if in_ci && !missing.is_empty() {
-        bail!("in CI nothing is skipped, but:\n  {}", missing.join("\n  "));
+        bail!(
+            "CI skips no test, but requirements are missing:\n  {}",
+            missing.join("\n  ")
+        );
     }
     let context = Context {
         full: args.full,
@@ -94,12 +101,12 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
     let mut times = Vec::new();
     for (name, suite) in SUITES.into_iter().filter(|(name, _)| wanted(name)) {
         println!("── {name}");
-        let begun = Instant::now();
+        let started = Instant::now();
         if let Err(error) = suite(&context) {
             println!("{name}: {error:#}");
             failed.push(name);
         }
-        times.push(format!("{name}: {:.0} s", begun.elapsed().as_secs_f64()));
+        times.push(format!("{name}: {:.0} s", started.elapsed().as_secs_f64()));
     }
     println!("── {}", times.join(", "));
     for line in &missing {
@@ -109,7 +116,7 @@ pub(crate) fn run(args: &TestArgs) -> Result<()> {
         bail!("failed: {}", failed.join(", "));
     }
     match missing.len() {
-        0 => println!("all suites passed, nothing was skipped"),
+        0 => println!("all suites passed, no test was skipped"),
         count => println!(
             "all suites passed, but {count} programs are missing and their tests were skipped (see above)"
         ),
@@ -121,10 +128,16 @@ fn workspace(context: &Context) -> Result<()> {
     succeed(&mut context.test(&["--workspace"]))
 }
 
-/// Builds the program and says where it is.
+/// Runs the examples in the API documentation.
+fn doctests(context: &Context) -> Result<()> {
+    let arguments = ["test", "--release", "--doc", "--workspace", "--quiet"];
+    succeed(context.cargo().args(arguments))
+}
+
+/// Builds the `rhae` binary and returns its path.
 ///
-/// Naming the workspace and an example lets cargo choose the features that tests are compiled with, those of their own
-/// dependencies included: the program that the tests have built is taken, and nothing is compiled twice.
+/// Naming the workspace and an example makes cargo select the same features as for tests,
+/// including those of dev-dependencies. The binary that the tests built is reused.
 pub(crate) fn program() -> Result<PathBuf> {
     let build = [
         "build",
@@ -142,7 +155,7 @@ pub(crate) fn program() -> Result<PathBuf> {
     Ok(target.join("release").join("rhae"))
 }
 
-/// Runs a command that must succeed.
+/// Runs a command and returns an error unless it succeeds.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command.status()?;
     if status.success() {

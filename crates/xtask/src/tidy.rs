@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: what no compiler checks.
+//! `cargo xtask tidy`: repository rules that the compiler does not check.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::root;
 
-/// The layer of each crate: a crate depends only on crates of lower layers.
+/// The layer of each crate. A crate depends only on crates of lower layers.
 const LAYERS: [(&str, u8); 25] = [
     ("rhae-engine", 0),
     ("rhae-scoring", 0),
@@ -39,41 +39,46 @@ const LAYERS: [(&str, u8); 25] = [
     ("xtask", DEV),
 ];
 
-/// Crates for development may use every layer, and others may use them in tests only.
+/// The layer of development crates. They may depend on every layer; other crates may use them only
+/// as dev-dependencies.
 const DEV: u8 = 9;
 
-/// Crates without I/O, clock and ambient randomness; a `clippy.toml` in each bans them.
+/// Crates without I/O, clock or ambient randomness. Each has a `clippy.toml` that bans them.
 const PURE: [&str; 9] = [
     "engine", "scoring", "tasks", "games", "explore", "solve", "session", "validate", "web",
 ];
 
-/// Files that may be longer than a thousand lines, with the reason.
+/// Files that may exceed [`MAX_LINES`], with the reason.
 const LONG_FILES: [(&str, &str); 0] = [];
 
-const MOST_LINES: usize = 1000;
-const MOST_LINES_OF_ARCHITECTURE: usize = 400;
+const MAX_LINES: usize = 1000;
+const MAX_ARCHITECTURE_LINES: usize = 400;
 
 pub(crate) fn run() -> Result<()> {
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     let metadata = metadata()?;
-    check_layers(&metadata, &mut faults)?;
-    check_licences(&metadata, &mut faults)?;
-    check_files(&mut faults)?;
+    check_layers(&metadata, &mut violations)?;
+    check_licences(&metadata, &mut violations)?;
+    check_files(&mut violations)?;
     for name in PURE {
         if !root().join(format!("crates/{name}/clippy.toml")).is_file() {
-            faults.push(format!(
-                "crates/{name} is a pure crate and needs a clippy.toml that bans I/O and clocks"
+            violations.push(format!(
+                "crates/{name} is a pure crate: add a clippy.toml that bans I/O and clocks"
             ));
         }
     }
     let architecture =
         fs::read_to_string(root().join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
-    if architecture.lines().count() > MOST_LINES_OF_ARCHITECTURE {
-        faults.push(format!(
-            "ARCHITECTURE.md has more than {MOST_LINES_OF_ARCHITECTURE} lines"
+    if architecture.lines().count() > MAX_ARCHITECTURE_LINES {
+        violations.push(format!(
+            "ARCHITECTURE.md has more than {MAX_ARCHITECTURE_LINES} lines"
         ));
     }
-    ensure!(faults.is_empty(), "not tidy:\n  {}", faults.join("\n  "));
+    ensure!(
+        violations.is_empty(),
+        "not tidy:\n  {}",
+        violations.join("\n  ")
+    );
     println!("tidy");
     Ok(())
 }
@@ -97,7 +102,7 @@ fn packages(metadata: &Value) -> Result<&Vec<Value>> {
         .context("cargo metadata lists packages")
 }
 
-fn check_layers(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
+fn check_layers(metadata: &Value, violations: &mut Vec<String>) -> Result<()> {
     let layers: BTreeMap<&str, u8> = LAYERS.into_iter().collect();
     for package in packages(metadata)?
         .iter()
@@ -105,7 +110,7 @@ fn check_layers(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
     {
         let name = package["name"].as_str().context("a package has a name")?;
         let Some(&layer) = layers.get(name) else {
-            faults.push(format!("{name} has no layer: add it to LAYERS in crates/xtask/src/tidy.rs and to ARCHITECTURE.md"));
+            violations.push(format!("{name} has no layer: add it to LAYERS in crates/xtask/src/tidy.rs and to ARCHITECTURE.md"));
             continue;
         };
         for dependency in package["dependencies"]
@@ -119,7 +124,7 @@ fn check_layers(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
                 && !in_tests
                 && layer != DEV
             {
-                faults.push(format!(
+                violations.push(format!(
                     "{name} (layer {layer}) depends on {used} (layer {below})"
                 ));
             }
@@ -128,8 +133,8 @@ fn check_layers(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Every dependency offers a licence that deny.toml allows.
-fn check_licences(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
+/// Checks that every dependency offers a licence that `deny.toml` allows.
+fn check_licences(metadata: &Value, violations: &mut Vec<String>) -> Result<()> {
     let allowed = fs::read_to_string(root().join("deny.toml")).context("deny.toml")?;
     for package in packages(metadata)? {
         let licence = package["license"].as_str().unwrap_or("none");
@@ -141,7 +146,7 @@ fn check_licences(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
             parts.all(|part| allowed.contains(&format!("\"{part}\"")))
         };
         if !alternatives.into_iter().any(fine) {
-            faults.push(format!(
+            violations.push(format!(
                 "{} has the licence `{licence}`, which deny.toml does not allow",
                 package["name"]
             ));
@@ -150,7 +155,7 @@ fn check_licences(metadata: &Value, faults: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-fn check_files(faults: &mut Vec<String>) -> Result<()> {
+fn check_files(violations: &mut Vec<String>) -> Result<()> {
     let mut files = Vec::new();
     collect(&root().join("crates"), &mut files)?;
     for path in files {
@@ -164,22 +169,22 @@ fn check_files(faults: &mut Vec<String>) -> Result<()> {
             .file_stem()
             .and_then(|stem| stem.to_str())
             .unwrap_or_default();
-        if text.lines().count() > MOST_LINES && !LONG_FILES.iter().any(|(file, _)| *file == name) {
-            faults.push(format!("{name} has more than {MOST_LINES} lines"));
+        if text.lines().count() > MAX_LINES && !LONG_FILES.iter().any(|(file, _)| *file == name) {
+            violations.push(format!("{name} has more than {MAX_LINES} lines"));
         }
         if ["mod", "utils", "util", "common", "helpers"].contains(&stem) {
-            faults.push(format!("{name}: name a file after the main noun inside"));
+            violations.push(format!("{name}: name a file after the main noun inside"));
         }
-        // Tests say what they are by their names.
+        // Test files need no module docs: the test names describe them.
         let is_test = name.contains("/tests") || stem == "tests";
         if !is_test && !text.starts_with("//!") {
-            faults.push(format!("{name} does not open with `//!` and what it is"));
+            violations.push(format!("{name} does not start with module docs (`//!`)"));
         }
         if text
             .lines()
             .any(|line| line.trim() == concat!("#[", "ignore]"))
         {
-            faults.push(format!("{name}: a test that is ignored tests nothing"));
+            violations.push(format!("{name}: remove the ignore attribute from the test"));
         }
     }
     Ok(())

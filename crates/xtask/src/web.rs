@@ -1,6 +1,7 @@
-//! The web app in a real browser: types, tests, screenshots.
+//! Type checks, tests and screenshots of the web app in a real browser.
 //!
-//! Invariant: what is installed is what the lock file names, with its hashes; it stays in `target` and is no part of the product.
+//! **Invariant:** the npm packages are those of the lock file, verified by hash. They stay in
+//! `target` and are not part of the product.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,23 +11,23 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
 use crate::test::{Context, program, succeed};
-use crate::{needs, python, root};
+use crate::{requirements, root, venv};
 
 const FOLDER: &str = "target/web";
 const SOURCES: &str = "crates/web/browser";
-const TESTS: [&str; 2] = ["site.test.mjs", "look.test.mjs"];
-/// What says which packages are needed.
+const TESTS: [&str; 2] = ["site.test.mjs", "appearance.test.mjs"];
+/// The files that pin the npm packages.
 const LOCK: [&str; 2] = ["package.json", "package-lock.json"];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 #[derive(Args)]
 pub(crate) struct ScreenshotsArgs {
-    /// Where to put them.
+    /// Folder for the pictures.
     #[arg(long, default_value = "docs/pictures")]
     out: PathBuf,
 }
 
-/// Checks types and runs the tests of the pages.
+/// Checks the types of the scripts and runs the browser tests.
 pub(crate) fn run(context: &Context) -> Result<()> {
     match provide() {
         Err(why) if context.skips_missing() => {
@@ -43,14 +44,14 @@ pub(crate) fn run(context: &Context) -> Result<()> {
             .arg(root().join(SOURCES)),
     )?;
     let mut tests = node(&["--test", "--test-concurrency=1"], &TESTS)?;
-    context.surround(&mut tests);
+    context.set_env(&mut tests);
     succeed(&mut tests)
 }
 
-/// Makes the pictures of the documentation: every page of the web app, in both themes, and the pages of reports.
+/// Creates the documentation's pictures: every page of the web app in both themes, and reports.
 pub(crate) fn screenshots(args: &ScreenshotsArgs) -> Result<()> {
     provide()?;
-    let engine = python::official().map_err(anyhow::Error::msg)?;
+    let engine = venv::official().map_err(anyhow::Error::msg)?;
     let (out, web) = (root().join(&args.out), root().join(&args.out).join("web"));
     fs::create_dir_all(&web)?;
     succeed(node(&[], &["screenshots.mjs"])?.arg(web))?;
@@ -62,11 +63,11 @@ pub(crate) fn screenshots(args: &ScreenshotsArgs) -> Result<()> {
     )
 }
 
-/// Installs the packages, unless those of the lock file are there.
+/// Installs the npm packages of the lock file, unless they are installed already.
 fn provide() -> Result<()> {
     for program in ["node", "npm"] {
         ensure!(
-            needs::on_path(program),
+            requirements::on_path(program),
             "{program} is missing; install it, for example with `apt-get install nodejs npm`"
         );
     }
@@ -75,7 +76,7 @@ fn provide() -> Result<()> {
     if LOCK.into_iter().all(same) && folder.join("node_modules/typescript").is_dir() {
         return Ok(());
     }
-    println!("installing what the tests of the pages need");
+    println!("installing npm packages for the browser tests");
     fs::create_dir_all(&folder)?;
     for name in LOCK {
         fs::copy(sources.join(name), folder.join(name))
@@ -92,14 +93,15 @@ fn provide() -> Result<()> {
     .current_dir(&folder)
     .stdout(Stdio::null());
     if let Err(error) = succeed(&mut npm) {
-        // A folder that is half there would be taken for whole the next time.
+        // Without its lock file, an incomplete folder is reinstalled next time.
         let _ = fs::remove_file(folder.join(LOCK[1]));
         return Err(error);
     }
     Ok(())
 }
 
-/// Scripts with what they read from their surroundings: the binary, the packages, the browser.
+/// Returns a Node command with the environment variables that the scripts read: the paths of the
+/// binary, the npm packages and the browser.
 fn node(flags: &[&str], scripts: &[&str]) -> Result<Command> {
     let program = program()?;
     let folders = std::env::var_os("PATH").unwrap_or_default();

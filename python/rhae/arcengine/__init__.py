@@ -1,7 +1,25 @@
-"""A drop-in for the package `arcengine` 0.9.3: the same games, the same frames, faster.
+"""A drop-in replacement for the package `arcengine` 0.9.3: the same games and frames, faster.
 
-`rhae.arcengine.install()` registers this package under the name `arcengine`, so that unmodified game files and the
-official toolkit `arc_agi` use it.
+`install` registers this package under the name `arcengine`, so that unmodified game files and the
+official toolkit `arc_agi` use it. Without `install`, import its classes from `rhae.arcengine`.
+
+Examples:
+    A game with one level, which ACTION1 completes:
+
+    >>> from rhae.arcengine import ActionInput, ARCBaseGame, GameAction, Level, Sprite
+    >>> class OneKey(ARCBaseGame):
+    ...     def __init__(self, seed=0):
+    ...         level = Level([Sprite([[9]], name="dot")], grid_size=(8, 8))
+    ...         super().__init__("onekey", [level], available_actions=[1, 2])
+    ...
+    ...     def step(self):
+    ...         if self.action.id == GameAction.ACTION1:
+    ...             self.next_level()
+    ...         self.complete_action()
+    >>> game = OneKey()
+    >>> data = game.perform_action(ActionInput(id=GameAction.ACTION1), raw=True)
+    >>> data.state.name, data.levels_completed, data.frame[-1].shape
+    ('WIN', 1, (64, 64))
 """
 
 from __future__ import annotations
@@ -29,7 +47,7 @@ from .interfaces import RenderableUserDisplay, ToggleableUserDisplay
 from .level import Level
 from .sprites import Sprite
 
-#: What the original says of itself.
+#: The version that `arcengine` 0.9.3 reports.
 __version__ = "0.1.0"
 
 __all__ = [  # noqa: RUF022  (the original's order)
@@ -56,17 +74,30 @@ _SUBMODULES = (base_game, camera, enums, interfaces, level, sprites)
 
 
 def install(*, force: bool = False) -> None:
-    """Lets `import arcengine` find this package, in this process.
+    """Makes `import arcengine` return this package, in this process.
 
-    Call it before anything imports `arcengine`: what was imported from the original stays the original's, and the two
-    do not mix. If that has happened this fails, unless `force` is given.
+    Call it before any module imports `arcengine`. Modules that have imported the original keep its
+    classes, and the classes of the two engines do not mix.
+
+    Args:
+        force: Replace an original that is already imported.
+
+    Raises:
+        RuntimeError: The original is already imported, and `force` is false.
+
+    Examples:
+        >>> import rhae.arcengine
+        >>> rhae.arcengine.install(force=True)  # the doctest runner may have imported the original
+        >>> import arcengine
+        >>> arcengine is rhae.arcengine
+        True
     """
     present = sys.modules.get("arcengine")
     this = sys.modules[__name__]
     if present is this:
         return
     if present is not None and not force:
-        raise RuntimeError("arcengine has been imported already; call rhae.arcengine.install() before that")
+        raise RuntimeError("arcengine is already imported; call rhae.arcengine.install() before the first import")
     for name in [name for name in sys.modules if name.startswith("arcengine.")]:
         del sys.modules[name]
     sys.modules["arcengine"] = this

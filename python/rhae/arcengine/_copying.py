@@ -1,4 +1,4 @@
-"""Copies of games: by copying what they hold, or, where something cannot be copied, by playing them again."""
+"""Copies of games: by copying their attributes or, if a part cannot be copied, by replaying them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .enums import ActionInput
 
 
 class CloneError(RuntimeError):
-    """A game that can neither be copied nor played again to the same state."""
+    """Raised for a game that can neither be copied nor replayed to the same state."""
 
 
 def clone(game: Any, memo: Any) -> Any:
-    """A copy of a game, for itself or, with a memo, as part of a `copy.deepcopy`."""
+    """Returns a copy of a game. `memo` is that of an enclosing `copy.deepcopy`, or `None`."""
     if isinstance(memo, _native.Copier):
         return memo.copy(game)
     copier = _native.Copier({} if memo is None else memo, _ours(), _HANDLERS, _with_deepcopy)
     try:
-        twin = copier.copy(game)
-    except Exception as error:  # whatever a part raises when it is copied means the same: it cannot be
-        return _replayed(game, error)
-    _history.inherit(game, twin)
+        copied = copier.copy(game)
+    except Exception as error:  # a part may raise anything when it is copied
+        return _replay(game, error)
+    _history.inherit(game, copied)
     if memo is not None:
         copier.report()
-    return twin
+    return copied
 
 
 def _ours() -> tuple[type, ...]:
@@ -54,7 +54,7 @@ def _with_deepcopy(thing: Any, copier: Any) -> Any:
 
 
 def _array(array: np.ndarray, copier: Any) -> np.ndarray:
-    """A view of another array stays one, of that array's copy."""
+    """Copies an array. A view of another array becomes a view of that array's copy."""
     part = part_of(array)
     if part is not None:
         base, *place = part
@@ -68,7 +68,10 @@ def _array(array: np.ndarray, copier: Any) -> np.ndarray:
 
 
 def part_of(array: np.ndarray) -> tuple[Any, ...] | None:
-    """What makes an array a view of another one: that array, and the arguments with which `view` makes it again."""
+    """Returns the base of a view and the arguments with which `view` recreates it.
+
+    Returns `None` for an array that is no view, or whose base is not a contiguous array of numbers.
+    """
     base = array.base
     if type(base) is not np.ndarray or base.dtype.hasobject or not (base.flags.c_contiguous or base.flags.f_contiguous):
         return None
@@ -77,7 +80,7 @@ def part_of(array: np.ndarray) -> tuple[Any, ...] | None:
 
 
 def view(base: np.ndarray, shape: Any, dtype: Any, start: int, strides: Any, writeable: bool) -> np.ndarray:
-    """A view of an array, by where it lies in the array's memory."""
+    """Returns a view at an offset of an array's memory. Pickles of games refer to this function by name."""
     memory = (base if base.flags.c_contiguous else base.T).reshape(-1).view(np.uint8)
     made: np.ndarray = np.ndarray(shape, dtype, memory, offset=start, strides=strides)
     made.flags.writeable = writeable
@@ -85,7 +88,7 @@ def view(base: np.ndarray, shape: Any, dtype: Any, start: int, strides: Any, wri
 
 
 def _function(function: types.FunctionType, copier: Any) -> types.FunctionType:
-    """A function that closes over something closes over its copy; one that a module keeps by its name is itself."""
+    """Copies a closure together with the values that it captures. A module-level function is shared."""
     cells = function.__closure__
     if not cells or function.__globals__.get(function.__qualname__) is function:
         return function
@@ -106,7 +109,7 @@ def _function(function: types.FunctionType, copier: Any) -> types.FunctionType:
         try:
             content = cell.cell_contents
         except ValueError:
-            continue  # a name that is not bound yet
+            continue  # the captured variable is not bound yet
         made_cell.cell_contents = copier.copy(content)
     made.__defaults__ = copier.copy(function.__defaults__)
     made.__kwdefaults__ = copier.copy(function.__kwdefaults__)
@@ -153,7 +156,7 @@ def _random(generator: random.Random, copier: Any) -> random.Random:
 
 
 def _action_input(action: ActionInput, copier: Any) -> ActionInput:
-    made: ActionInput = _native.model(
+    made: ActionInput = _native.new_model(
         ActionInput, {}, set(action.__pydantic_fields_set__), copier.copy(action.__pydantic_private__)
     )
     copier.remember(action, made)
@@ -161,7 +164,7 @@ def _action_input(action: ActionInput, copier: Any) -> ActionInput:
     return made
 
 
-#: How objects of these classes are copied; None for those that are shared.
+#: The functions that copy instances of these classes; None for classes whose instances are shared.
 _HANDLERS: dict[type, Any] = {
     np.ndarray: _array,
     types.FunctionType: _function,
@@ -194,25 +197,28 @@ _HANDLERS: dict[type, Any] = {
 }
 
 
-def _replayed(game: Any, error: Exception) -> Any:
+def _replay(game: Any, error: Exception) -> Any:
+    """Creates a new game and repeats the actions. `error` is the reason why copying failed."""
     history = _history.of(game)
     why = f"{type(error).__name__}: {error}"
     actions = history.actions() if history is not None else None
     if history is None or actions is None:
-        raise CloneError(f"the game cannot be copied ({why}), and how it came about is not known") from error
-    twin = type(game)(*history.args, **history.kwargs)
-    for action, data in actions:
-        twin.perform_action(ActionInput(id=action, data=data), raw=True)
-    if _summary(twin) != _summary(game):
         raise CloneError(
-            f"the game cannot be copied ({why}), and playing it again leads to another state: "
-            "it depends on something other than its actions, or was changed from outside"
+            f"the game cannot be copied ({why}), and it cannot be replayed because its actions are unknown"
         ) from error
-    return twin
+    copied = type(game)(*history.args, **history.kwargs)
+    for action, data in actions:
+        copied.perform_action(ActionInput(id=action, data=data), raw=True)
+    if _summary(copied) != _summary(game):
+        raise CloneError(
+            f"the game cannot be copied ({why}), and replaying it leads to another state: "
+            "it depends on something other than its actions, or other code changed it"
+        ) from error
+    return copied
 
 
 def _summary(game: Any) -> Any:
-    """What two games in the same state must have in common."""
+    """Returns the values that two games in the same state must have in common."""
     counts = (game._state, game._score, game._current_level_index, game._action_count, game._full_reset)
     camera = game.camera
     window = (camera.x, camera.y, camera.width, camera.height)

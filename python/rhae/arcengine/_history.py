@@ -1,6 +1,7 @@
-"""What each game was made of and which actions it took, so that it can be played again.
+"""The constructor arguments and actions of each game, with which it can be replayed.
 
-Kept outside the games, whose attributes are theirs and are walked, compared and pickled by others.
+The history is stored outside the games, because games iterate over, compare and pickle their own
+attributes.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-#: A game that took more actions is no longer kept track of.
-MOST_ACTIONS = 100_000
+#: The maximum length of a history. Games that take more actions are no longer tracked.
+MAX_ACTIONS = 100_000
 
 
 class _Reference(weakref.ref[Any]):
-    """A weak reference that knows what it is filed under."""
+    """A weak reference to a game, with the key of its history."""
 
     __slots__ = ("key",)
     key: int
@@ -25,7 +26,7 @@ def _forget(reference: Any) -> None:
 
 
 class History:
-    """How a game came about."""
+    """The constructor arguments and actions of a game."""
 
     __slots__ = ("args", "count", "earlier", "game", "kwargs")
 
@@ -34,15 +35,16 @@ class History:
         self.game.key = id(game)
         self.args = args
         self.kwargs = kwargs
-        #: What was taken before copies were made, which they share: the actions before the last copy, and what came before these.
+        #: The actions before the last copy, as a linked list that a game shares with its copies:
+        #: the last part of the log, and the parts before it.
         self.earlier: tuple[list[Any], Any] | None = None
-        #: How many that were.
+        #: The number of actions in `earlier`.
         self.count = 0
 
     def actions(self) -> list[tuple[Any, dict[str, Any]]] | None:
-        """The actions that the game took, with their data; None if there were too many."""
+        """Returns the actions of the game with their data; None if there were too many."""
         log = _LOGS.get(self.game.key)
-        if log is None or self.count + len(log) > MOST_ACTIONS:
+        if log is None or self.count + len(log) > MAX_ACTIONS:
             return None
         parts, earlier = [log], self.earlier
         while earlier is not None:
@@ -52,36 +54,37 @@ class History:
 
 
 _HISTORIES: dict[int, History] = {}
-#: Actions since a game began or was last copied, those with data beside their data; none for games that took too many.
+#: The actions since a game was created or last copied. An action with data is a pair of the two. A
+#: game that took too many actions has no entry.
 _LOGS: dict[int, list[Any]] = {}
 
 
 def begin(game: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Keeps track of a new game."""
+    """Starts the history of a new game."""
     _HISTORIES[id(game)] = History(game, args, kwargs)
     _LOGS[id(game)] = []
 
 
 def note(game: Any, action: Any) -> None:
-    """Keeps track of an action that is about to be taken."""
+    """Records an action before the game executes it."""
     log = _LOGS.get(id(game))
     if log is None:
         return
     data = action.data
     log.append((action.id, data.copy()) if data else action.id)
-    if len(log) > MOST_ACTIONS:
+    if len(log) > MAX_ACTIONS:
         del _LOGS[id(game)]
 
 
 def of(game: Any) -> History | None:
-    """How a game came about, if that is known."""
+    """Returns the history of a game, or None if it has none."""
     return _HISTORIES.get(id(game))
 
 
 def inherit(game: Any, copy: Any) -> None:
-    """Gives a copy the history of its original."""
+    """Gives a copy the history of its original. The copy has none if the original has none or a long one."""
     history, log = of(game), _LOGS.get(id(game))
-    if history is None or log is None or history.count + len(log) > MOST_ACTIONS:
+    if history is None or log is None or history.count + len(log) > MAX_ACTIONS:
         _HISTORIES.pop(id(copy), None)
         _LOGS.pop(id(copy), None)
         return

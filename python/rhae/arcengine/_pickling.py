@@ -1,4 +1,7 @@
-"""Pickles of games, also of those whose file was executed rather than imported."""
+"""Pickles of games, including games whose file was executed and not imported.
+
+Pickles refer to the functions `revive` and `find` by name, so they must keep their names.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,13 @@ import numpy as np
 
 from . import _copying
 
-#: The names of modules that are not in `sys.modules` but define games, as the official toolkit loads them.
+#: The namespaces of modules that define games, by name. The official toolkit executes game files
+#: without an entry in `sys.modules`.
 _NAMESPACES: dict[str, dict[str, Any]] = {}
 
 
 def note(cls: type) -> None:
-    """Remembers where a game's class was defined."""
+    """Registers the namespace in which the class of a game was defined."""
     for value in vars(cls).values():
         if isinstance(value, types.FunctionType) and value.__globals__.get("__name__") == cls.__module__:
             _NAMESPACES[cls.__module__] = value.__globals__
@@ -25,7 +29,11 @@ def note(cls: type) -> None:
 
 
 def reduce(game: Any) -> tuple[Any, tuple[bytes]]:
-    """What `pickle` stores for a game: a pickle of its own, made and read by the classes below."""
+    """Returns the value of `__reduce_ex__` for a game: `revive` and a nested pickle of the game.
+
+    Raises:
+        pickle.PicklingError: A part of the game cannot be pickled. The message names the part.
+    """
     buffer = io.BytesIO()
     try:
         _Pickler(buffer, protocol=5).dump(game)
@@ -36,12 +44,12 @@ def reduce(game: Any) -> tuple[Any, tuple[bytes]]:
 
 
 def revive(data: bytes) -> Any:
-    """The game from its pickle."""
+    """Restores a game from the pickle that `reduce` wrote."""
     return pickle.loads(data)
 
 
 def find(module: str, name: str) -> Any:
-    """What has a name in a module that was executed, not imported."""
+    """Returns the object with a qualified name in a module that was executed and not imported."""
     space = _NAMESPACES.get(module)
     if space is None:
         raise pickle.UnpicklingError(f"the game's module `{module}` is not loaded: load its file first")
@@ -85,7 +93,7 @@ def _pickles(thing: Any) -> bool:
 
 
 def _culprit(thing: Any, place: str, seen: set[int]) -> str | None:
-    """The innermost part that cannot be pickled, by the way that leads to it."""
+    """Describes the innermost part that cannot be pickled, by the path that leads to it."""
     if id(thing) in seen or len(seen) > 100_000:
         return None
     seen.add(id(thing))
@@ -106,4 +114,4 @@ def _culprit(thing: Any, place: str, seen: set[int]) -> str | None:
         return None
     what = getattr(thing, "__qualname__", None) or type(thing).__qualname__
     kind = "function" if isinstance(thing, types.FunctionType) else type(thing).__name__
-    return f"`{place}` holds the {kind} `{what}`, which has no name to find it by or cannot be stored"
+    return f"`{place}` holds the {kind} `{what}`, which cannot be pickled or has no importable name"

@@ -1,4 +1,4 @@
-"""The base of every game: levels, actions, resets, frames."""
+"""The base class of every game: levels, actions, resets, frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .enums import ActionInput, FrameData, FrameDataRaw, GameAction, GameState
 from .level import Level
 from .sprites import Sprite
 
-#: An action that has not ended after this many frames, and one more, is taken for endless.
+#: An action that shows more frames than this raises an error. The original counts one too late, so
+#: 1,001 frames are allowed.
 MAX_FRAME_PER_ACTION: int = 1000
 
 _RESET = GameAction.RESET
@@ -26,9 +27,12 @@ _CLICK = GameAction.ACTION6
 _GIVEN = set(FrameDataRaw.model_fields) - {"guid"}
 
 
-def _places(sprite: Sprite, zoom: int, left: int, top: int) -> list[tuple[int, int]]:
-    """Where a sprite is clicked: at the first cell that is drawn, or at each of them with the tag `sys_every_pixel`."""
-    places: list[tuple[int, int]] = _native.places([sprite], zoom, left, top)
+def _click_points(sprite: Sprite, zoom: int, left: int, top: int) -> list[tuple[int, int]]:
+    """Returns the points of the frame at which a sprite is clicked.
+
+    These are its first visible cell, or all visible cells with the tag `sys_every_pixel`.
+    """
+    places: list[tuple[int, int]] = _native.click_points([sprite], zoom, left, top)
     if places is not NotImplemented:
         return places
     every = "sys_every_pixel" in sprite._tags
@@ -41,14 +45,18 @@ def _places(sprite: Sprite, zoom: int, left: int, top: int) -> list[tuple[int, i
 
 
 def _simple(action: int) -> ActionInput:
-    """An action without data, made as pydantic would make it."""
+    """Returns an action without data, with the fields that pydantic would set."""
     values = {"id": GameAction.from_id(action), "data": {}, "reasoning": None}
-    made: ActionInput = _native.model(ActionInput, values, {"id"}, None)
+    made: ActionInput = _native.new_model(ActionInput, values, {"id"}, None)
     return made
 
 
 class ARCBaseGame(ABC):
-    """A game. Its rules are in `step`, which subclasses replace; an action lasts until they call `complete_action`."""
+    """The base class of games.
+
+    A subclass implements its rules in `step`. The engine calls `step` once per frame until the
+    rules call `complete_action`.
+    """
 
     _game_id: str
     _levels: list[Level]
@@ -87,7 +95,10 @@ class ARCBaseGame(ABC):
         available_actions: list[int] = [1, 2, 3, 4, 5, 6],  # noqa: B006  (shared, as in the original)
         seed: int = 0,
     ) -> None:
-        """A game of copies of these levels. Unless a higher `win_score` is given, winning takes every level."""
+        """Creates a game with copies of these levels.
+
+        Winning takes `win_score` levels if that is more than 1, otherwise all levels.
+        """
         if not levels:
             raise ValueError("Game must have at least one level")
         self._game_id = game_id
@@ -110,10 +121,28 @@ class ARCBaseGame(ABC):
         self._seed = seed
 
     def clone(self) -> Any:
-        """An independent copy in the same state.
+        """Returns an independent copy in the same state.
 
-        What the game holds is copied as `copy.deepcopy` would, and faster; functions that close over parts of the game
-        close over the copy's. If something cannot be copied, a new game is made and the actions are played again.
+        The copy equals that of `copy.deepcopy`, is faster, and also rebinds closures and array
+        views to the copy. If a part cannot be copied (a generator, an open file), a new game is
+        created and the actions are replayed. State outside the game object, such as module
+        variables, is not copied.
+
+        Raises:
+            CloneError: A part cannot be copied, and the replay leads to another state or needs more
+                than 100,000 actions.
+
+        Examples:
+            >>> from rhae.arcengine import ActionInput, ARCBaseGame, Level, Sprite
+            >>> class Walker(ARCBaseGame):
+            ...     def step(self):
+            ...         self.current_level.get_sprites()[0].move(1, 0)
+            ...         self.complete_action()
+            >>> game = Walker("walker", [Level([Sprite([[9]])])])
+            >>> copy = game.clone()
+            >>> _ = copy.perform_action(ActionInput(id=1))
+            >>> game.current_level.get_sprites()[0].x, copy.current_level.get_sprites()[0].x
+            (0, 1)
         """
         return _copying.clone(self, None)
 
@@ -124,37 +153,40 @@ class ARCBaseGame(ABC):
         return _pickling.reduce(self)
 
     def debug(self, message: str) -> None:
-        """Prints a message if the game was made for debugging."""
+        """Prints a message if the game was created with `debug=True`."""
         if self._debug:
             print(message)
 
     @property
     @final
     def current_level(self) -> Level:
-        """The level that is played."""
+        """The current level."""
         return self._levels[self._current_level_index]
 
     @property
     @final
     def camera(self) -> Camera:
-        """What shows the level."""
+        """The camera that draws the level."""
         return self._camera
 
     @property
     @final
     def game_id(self) -> str:
-        """The game's name."""
+        """The id that the subclass passed to the constructor."""
         return self._game_id
 
     @property
     @final
     def win_score(self) -> int:
-        """How many levels are to be won."""
+        """The number of levels that must be completed to win."""
         return self._win_score
 
     @final
     def set_level(self, index: int) -> None:
-        """Goes to a level as it stands, sets the camera to its grid, and tells the rules."""
+        """Switches to a level in its current state.
+
+        Resizes the camera to the level's grid, sets the action count to 0, and calls `on_set_level`.
+        """
         if not 0 <= index < len(self._levels):
             raise IndexError(f"Level index {index} out of range [0, {len(self._levels)})")
         self._current_level_index = index
@@ -165,7 +197,7 @@ class ARCBaseGame(ABC):
         self.on_set_level(level)
 
     def set_level_by_name(self, name: str) -> None:
-        """Goes to the first level with a name."""
+        """Switches to the first level with this name."""
         for index, level in enumerate(self._levels):
             if level.name == name:
                 return self.set_level(index)
@@ -174,21 +206,22 @@ class ARCBaseGame(ABC):
     @property
     @final
     def level_index(self) -> int:
-        """The number of the level that is played, from 0."""
+        """The index of the current level, from 0."""
         return self._current_level_index
 
     @final
     def perform_action(self, action_input: ActionInput, raw: bool = False) -> FrameData | FrameDataRaw:
-        """Takes an action: steps and frames until it is complete.
+        """Executes an action: calls `step` and draws a frame until the action is complete.
 
-        Frames are arrays if `raw`, otherwise lists. After a win or a loss every action but RESET gives no frame.
+        Frames are arrays if `raw`, otherwise lists. After a win or a loss every action except RESET
+        has no effect and returns no frame.
         """
         _history.note(self, action_input)
         self._full_reset = False
         if action_input.id == _RESET:
             self.handle_reset()
         elif self._state == GameState.GAME_OVER or self._state == GameState.WIN:
-            # The original names the score as an earlier version did, so that it is lost.
+            # The original passes the score under an outdated field name, so the result has the score 0.
             return FrameData(  # type: ignore[call-arg]
                 game_id=self._game_id,
                 state=self._state,
@@ -226,7 +259,7 @@ class ARCBaseGame(ABC):
     @property
     @final
     def action(self) -> ActionInput:
-        """The action that is being taken, or was last."""
+        """The current action, or the last one."""
         return self._action
 
     @final
@@ -239,12 +272,12 @@ class ARCBaseGame(ABC):
 
     @final
     def complete_action(self) -> None:
-        """Ends the action with the frame that follows."""
+        """Ends the action after the next frame is drawn."""
         self._action_complete = True
 
     @final
     def is_action_complete(self) -> bool:
-        """Whether the action has ended, and no level is to be set first."""
+        """Returns whether the action has ended and no switch to the next level is pending."""
         return not self._next_level and self._action_complete
 
     @final
@@ -258,9 +291,10 @@ class ARCBaseGame(ABC):
         self._state = GameState.GAME_OVER
 
     def handle_reset(self) -> None:
-        """Resets the game if it is won or no action was taken since the level was set, otherwise the level.
+        """Restarts the game if it is won or no action was taken on the level, otherwise the level.
 
-        With `ONLY_RESET_LEVELS=true` in the environment, a game that is not won resets the level only.
+        With the environment variable `ONLY_RESET_LEVELS=true`, a game that is not won always
+        restarts the level only.
         """
         won = self._state == GameState.WIN
         if not won and os.getenv("ONLY_RESET_LEVELS") == "true":
@@ -271,7 +305,7 @@ class ARCBaseGame(ABC):
             self.level_reset()
 
     def full_reset(self) -> None:
-        """Starts over at the first level."""
+        """Restarts the game at the first level."""
         self._levels = [level.clone() for level in self._clean_levels]
         self._score = 0
         self._action_count = 0
@@ -280,25 +314,28 @@ class ARCBaseGame(ABC):
         self._state = GameState.NOT_FINISHED
 
     def level_reset(self) -> None:
-        """Starts the level over."""
+        """Restarts the current level."""
         index = self._current_level_index
         self._levels[index] = self._clean_levels[index].clone()
         self.set_level(self._current_level_index)
         self._state = GameState.NOT_FINISHED
 
     def step(self) -> None:
-        """The rules, once for each frame: subclasses replace this and call `complete_action` in the last one."""
+        """Implements the rules. The engine calls this once per frame.
+
+        Subclasses override it and call `complete_action` in the last call of an action.
+        """
         self.complete_action()
 
     def try_move(self, sprite_name: str, dx: int, dy: int) -> list[Sprite]:
-        """Moves the first sprite with a name; see `try_move_sprite`."""
+        """Moves the first sprite with this name; see `try_move_sprite`."""
         named = self.current_level.get_sprites_by_name(sprite_name)
         if not named:
             raise ValueError(f"No sprite found with name: {sprite_name}")
         return self.try_move_sprite(named[0], dx, dy)
 
     def try_move_sprite(self, sprite: Sprite, dx: int, dy: int) -> list[Sprite]:
-        """Moves a sprite unless it would collide; gives the sprites that it would collide with."""
+        """Moves a sprite unless it would collide. Returns the sprites that it would collide with."""
         x, y = sprite.x, sprite.y
         sprite.move(dx, dy)
         others = self.current_level.get_sprites()
@@ -310,11 +347,11 @@ class ARCBaseGame(ABC):
         return hit
 
     def is_last_level(self) -> bool:
-        """Whether no level comes after this one."""
+        """Returns whether the current level is the last one."""
         return self._current_level_index == len(self._levels) - 1
 
     def next_level(self) -> None:
-        """Wins the level: the next one is set in the frame that follows, or the game is won."""
+        """Completes the level. The next frame switches to the next level; the last level wins the game."""
         self._score += 1
         if self.is_last_level():
             self.win()
@@ -326,31 +363,31 @@ class ARCBaseGame(ABC):
         self._next_level = False
 
     def on_set_level(self, level: Level) -> None:
-        """Called when a level is set; subclasses prepare it here."""
+        """Called after a switch to a level. Subclasses override it to prepare the level."""
 
     def get_pixels_at_sprite(self, sprite: Sprite) -> ndarray:
-        """What the camera sees where a sprite stands."""
+        """Returns the cells of the camera's view at the position and size of a sprite."""
         return self.get_pixels(sprite.x - self.camera.x, sprite.y - self.camera.y, sprite.width, sprite.height)
 
     def get_pixels(self, x: int, y: int, width: int, height: int) -> ndarray:
-        """What the camera sees in a part of its window."""
+        """Returns the cells of a rectangle of the camera's view."""
         view = self.camera._raw_render(self.current_level.get_sprites())
         return view[y : y + height, x : x + width]
 
     def set_placeable_sprite(self, sprite: Sprite | None) -> None:
-        """Chooses the sprite that clicks place."""
+        """Selects the sprite that clicks place, or none."""
         self._placeable_sprite = sprite
 
     def _get_graph_location(self) -> tuple[float, float, float] | None:
-        """Where a drawing of the state graph puts this state, if the game wants to say."""
+        """Returns the position of this state in a drawing of the state graph, or None."""
         return None
 
     def _get_hidden_state(self) -> ndarray:
-        """What tells states apart that look the same."""
+        """Returns an array that distinguishes states with equal frames."""
         return np.zeros((4, 4), dtype=np.int8)
 
     def _get_valid_actions(self) -> list[ActionInput]:
-        """The actions that may matter in this state."""
+        """Returns the actions that may have an effect in this state."""
         valid: list[ActionInput] = []
         for action in self._available_actions:
             if action in (1, 2, 3, 4, 5):
@@ -362,7 +399,7 @@ class ARCBaseGame(ABC):
         return valid
 
     def _get_valid_placeble_actions(self) -> list[ActionInput]:
-        """A click for every place of the placeable areas."""
+        """Returns a click for every cell of the placeable areas."""
         zoom, left, top = self.camera._calculate_scale_and_offset()
         places = [
             (x * zoom + left, y * zoom + top)
@@ -370,25 +407,28 @@ class ARCBaseGame(ABC):
             for y in range(area.y, area.y + area.height, area.y_scale)
             for x in range(area.x, area.x + area.width, area.x_scale)
         ]
-        return _native.clicks(ActionInput, _CLICK, places)
+        return _native.click_inputs(ActionInput, _CLICK, places)
 
     def _get_valid_clickable_actions(self) -> list[ActionInput]:
-        """A click on every sprite tagged `sys_click` or `sys_place`, or on each of its cells with `sys_every_pixel`."""
+        """Returns a click on every sprite with the tag `sys_click` or `sys_place`.
+
+        A sprite with the tag `sys_every_pixel` gets a click on each visible cell.
+        """
         level = self.current_level
         sprites = level.get_sprites_by_tag("sys_click")
         sprites.extend(level.get_sprites_by_tag("sys_place"))
         zoom, left, top = self.camera._calculate_scale_and_offset()
         clickable = self._is_sprite_clickable_now
         always = getattr(clickable, "__func__", None) is _ALWAYS_CLICKABLE
-        places: list[tuple[int, int]] = _native.places(sprites, zoom, left, top) if always else NotImplemented
+        places: list[tuple[int, int]] = _native.click_points(sprites, zoom, left, top) if always else NotImplemented
         if places is NotImplemented:
             places = [
-                place for sprite in sprites if self._is_sprite_clickable_now(sprite) for place in _places(sprite, zoom, left, top)
+                place for sprite in sprites if self._is_sprite_clickable_now(sprite) for place in _click_points(sprite, zoom, left, top)
             ]
-        return _native.clicks(ActionInput, _CLICK, places)
+        return _native.click_inputs(ActionInput, _CLICK, places)
 
     def _is_sprite_clickable_now(self, sprite: Sprite) -> bool:
-        """Whether a sprite that can be clicked can be clicked in this state; subclasses may say no."""
+        """Returns whether a clickable sprite can be clicked in this state. Subclasses may override it."""
         return True
 
 

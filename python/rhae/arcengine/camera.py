@@ -1,4 +1,4 @@
-"""Cameras: the part of a level that is seen, and how it fills the frame."""
+"""The camera: which part of a level is visible, and how it fills the frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .sprites import Sprite
 class Camera:
     """A window of at most 64 x 64 cells onto a level, and the displays drawn over it."""
 
-    #: The side of the frame.
+    #: The width and height of the frame.
     MAX_DIMENSION = 64
 
     _x: int
@@ -35,7 +35,10 @@ class Camera:
         letter_box: int = 5,
         interfaces: list[RenderableUserDisplay] = [],  # noqa: B006
     ):
-        """A camera at a place of a level, with the colours behind the sprites and around the window."""
+        """Creates a camera whose upper left corner is at (`x`, `y`) of the level.
+
+        `background` is the colour behind the sprites, `letter_box` the colour around the window.
+        """
         if width > 64 or height > 64 or width < 0 or height < 0:
             raise ValueError("Camera dimensions cannot exceed 64x64 pixels and must be positive")
         self._x = x
@@ -69,7 +72,7 @@ class Camera:
 
     @property
     def width(self) -> int:
-        """The columns that are seen, at most 64."""
+        """The number of visible columns, at most 64."""
         return self._width
 
     @width.setter
@@ -81,7 +84,7 @@ class Camera:
 
     @property
     def height(self) -> int:
-        """The rows that are seen, at most 64."""
+        """The number of visible rows, at most 64."""
         return self._height
 
     @height.setter
@@ -93,7 +96,7 @@ class Camera:
 
     @property
     def background(self) -> int:
-        """The colour where no sprite is."""
+        """The colour behind the sprites."""
         return self._background
 
     @background.setter
@@ -120,23 +123,26 @@ class Camera:
         self._y += int(dy)
 
     def _calculate_scale_and_offset(self) -> tuple[int, int, int]:
-        """The side of a cell on the frame, and the column and row at which the window begins."""
+        """Returns the size of a cell on the frame, and the column and row at which the window starts."""
         side = self.MAX_DIMENSION
         across, down = side // self._width, side // self._height
         zoom = min(across, down)
         return zoom, (side - self._width * zoom) // 2, (side - self._height * zoom) // 2
 
     def _raw_render(self, sprites: list[Sprite]) -> ndarray:
-        """The window in the level's own size: visible sprites from the lowest layer up, cells from 0 up."""
-        view = _native.view(self, sprites)
-        return self._raw_render_anew(sprites) if view is NotImplemented else view
+        """Returns the window at the scale of the level.
 
-    def _raw_render_anew(self, sprites: list[Sprite]) -> ndarray:
+        Visible sprites are drawn from the lowest layer to the highest. Cells below 0 are transparent.
+        """
+        view = _native.render_view(self, sprites)
+        return self._raw_render_python(sprites) if view is NotImplemented else view
+
+    def _raw_render_python(self, sprites: list[Sprite]) -> ndarray:
         view = np.full((self._height, self._width), self._background, dtype=np.int8)
         if not sprites:
             return view
         for sprite in sorted((sprite for sprite in sprites if sprite.is_visible), key=lambda sprite: sprite.layer):
-            if _native.stamp(view, sprite, self._x, self._y):
+            if _native.draw_on_view(view, sprite, self._x, self._y):
                 continue
             cells = sprite.render()
             height, width = cells.shape
@@ -154,23 +160,23 @@ class Camera:
         return view
 
     def render(self, sprites: list[Sprite]) -> ndarray:
-        """The frame: the window as large as it fits into 64 x 64, letter-box around it, then the displays in order."""
-        frame = _native.frame(self, sprites)
+        """Returns the frame: the window, enlarged to fit 64 x 64 with a letter-box, then the displays in order."""
+        frame = _native.render_frame(self, sprites)
         if frame is NotImplemented:
-            frame = self._render_anew(sprites)
+            frame = self._render_python(sprites)
         for interface in self._interfaces:
             frame = interface.render_interface(frame)
         return frame
 
-    def _render_anew(self, sprites: list[Sprite]) -> ndarray:
+    def _render_python(self, sprites: list[Sprite]) -> ndarray:
         side, letter_box = self.MAX_DIMENSION, self._letter_box
         plain = side == 64 and type(letter_box) is int and -128 <= letter_box < 128
-        # What `full` refuses, it refuses before anything is drawn.
+        # `full` must raise its error for an invalid colour before anything is drawn.
         frame = None if plain else np.full((side, side), letter_box, dtype=np.int8)
         view = self._raw_render(sprites)
         zoom, left, top = self._calculate_scale_and_offset()
         if frame is None:
-            drawn: ndarray = _native.enlarged(letter_box, view, zoom, left, top)
+            drawn: ndarray = _native.enlarge_view(letter_box, view, zoom, left, top)
             if drawn is not NotImplemented:
                 return drawn
             frame = np.full((side, side), letter_box, dtype=np.int8)
@@ -187,7 +193,7 @@ class Camera:
                 self._interfaces.append(interface)
 
     def display_to_grid(self, display_x: int, display_y: int) -> tuple[int, int] | None:
-        """The cell of the level at a place of the frame, or None outside the window."""
+        """Returns the cell of the level at a point of the frame, or None outside the window."""
         width, height = self.width, self.height
         zoom = min(int(64 / width), int(64 / height))
         left, top = int((64 - width * zoom) / 2), int((64 - height * zoom) / 2)
@@ -198,4 +204,4 @@ class Camera:
         return column + self.x, row + self.y
 
 
-_native.learn_camera(Camera)
+_native.register_camera_class(Camera)

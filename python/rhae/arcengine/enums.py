@@ -1,4 +1,4 @@
-"""The modes, states, actions and messages of a game."""
+"""Modes and states of sprites and games, actions, and the models of inputs and results."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, Field, PrivateAttr, field_validator
 
-#: The most bytes of JSON that a client's reasoning may take.
+#: The maximum size of a client's reasoning as JSON.
 MAX_REASONING_BYTES = 16 * 1024
 
 
 class BlockingMode(Enum):
-    """What of a sprite takes part in collisions."""
+    """The part of a sprite that collides: nothing, its rectangle, or its visible cells."""
 
     NOT_BLOCKED = auto()
     BOUNDING_BOX = auto()
@@ -24,7 +24,10 @@ class BlockingMode(Enum):
 
 
 class InteractionMode(Enum):
-    """Whether a sprite is seen, and whether it collides."""
+    """Whether a sprite is visible and whether it collides.
+
+    `TANGIBLE` is both, `INTANGIBLE` only visible, `INVISIBLE` only collidable, `REMOVED` neither.
+    """
 
     TANGIBLE = auto()
     INTANGIBLE = auto()
@@ -33,7 +36,7 @@ class InteractionMode(Enum):
 
 
 class GameState(str, Enum):  # noqa: UP042  (a `StrEnum` would print differently)
-    """How a game stands."""
+    """The state of a play."""
 
     NOT_PLAYED = "NOT_PLAYED"
     NOT_FINISHED = "NOT_FINISHED"
@@ -42,13 +45,13 @@ class GameState(str, Enum):  # noqa: UP042  (a `StrEnum` would print differently
 
 
 class SimpleAction(BaseModel):
-    """What comes with an action that has no place."""
+    """The data of an action without a position."""
 
     game_id: str = ""
 
 
 class ComplexAction(BaseModel):
-    """What comes with an action at a place of the display."""
+    """The data of an action at a position of the display."""
 
     game_id: str = ""
     x: int = Field(0, ge=0, le=63)
@@ -56,7 +59,7 @@ class ComplexAction(BaseModel):
 
 
 class GameAction(Enum):
-    """What a player can do. The value of a member is its number."""
+    """The actions of the ARC-AGI-3 API. The value of a member is its official number."""
 
     RESET = (0, SimpleAction)
     ACTION1 = (1, SimpleAction)
@@ -76,30 +79,30 @@ class GameAction(Enum):
         self.action_data = action_type()  # type: ignore[call-arg]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[[str], GameAction], tuple[str]]:
-        # A member cannot be looked up by its number, which is what an `Enum` stores.
+        # An `Enum` pickles the value, but here the value does not find the member again.
         return GameAction.from_name, (self._name_,)
 
     def is_simple(self) -> bool:
-        """Whether the action has no place."""
+        """Returns whether the action has no position."""
         return self.action_type is SimpleAction
 
     def is_complex(self) -> bool:
-        """Whether the action has a place."""
+        """Returns whether the action has a position."""
         return self.action_type is ComplexAction
 
     def validate_data(self, data: dict[str, Any]) -> bool:
-        """True if the data fit the action; otherwise pydantic's `ValidationError` says what does not."""
+        """Returns true if the data is valid for the action; otherwise raises pydantic's `ValidationError`."""
         self.action_type.model_validate(data)
         return True
 
     def set_data(self, data: dict[str, Any]) -> SimpleAction | ComplexAction:
-        """Keeps data with the action, for everyone who uses it."""
+        """Stores data on the member, which all users of the action share."""
         made = self.action_data = self.action_type(**data)
         return made
 
     @classmethod
     def from_id(cls, action_id: int) -> GameAction:
-        """The action with a number."""
+        """Returns the action with an official number."""
         try:
             return _BY_ID[action_id]
         except (KeyError, TypeError):
@@ -107,7 +110,7 @@ class GameAction(Enum):
 
     @classmethod
     def from_name(cls, name: str) -> GameAction:
-        """The action with a name, in any case of letters."""
+        """Returns the action with a name, ignoring case."""
         try:
             return cls[name.upper()]
         except KeyError:
@@ -115,12 +118,12 @@ class GameAction(Enum):
 
     @classmethod
     def all_simple(cls) -> list[GameAction]:
-        """The actions without a place."""
+        """Returns the actions without a position."""
         return [action for action in cls if action.is_simple()]
 
     @classmethod
     def all_complex(cls) -> list[GameAction]:
-        """The actions with a place."""
+        """Returns the actions with a position."""
         return [action for action in cls if action.is_complex()]
 
 
@@ -128,7 +131,7 @@ _BY_ID: dict[int, GameAction] = {action.value: action for action in GameAction}
 
 
 class ActionInput(BaseModel):
-    """An action as it is taken: which, where, and why."""
+    """An action with its data and the client's reasoning."""
 
     id: GameAction = GameAction.RESET
     data: dict[str, Any] = {}
@@ -149,7 +152,7 @@ class ActionInput(BaseModel):
 
 
 class FrameData(BaseModel):
-    """What an action led to, with frames as lists."""
+    """The result of an action, with frames as lists."""
 
     game_id: str = ""
     frame: list[list[list[int]]] = []
@@ -162,7 +165,7 @@ class FrameData(BaseModel):
     available_actions: list[int] = []
 
     def is_empty(self) -> bool:
-        """Whether there is no frame."""
+        """Returns whether there are no frames."""
         return len(self.frame) == 0
 
     def __str__(self) -> str:
@@ -170,7 +173,7 @@ class FrameData(BaseModel):
 
 
 class FrameDataRaw(BaseModel):
-    """What an action led to, with frames as arrays, which are not part of the model's data."""
+    """The result of an action, with frames as arrays, which are not part of the model's data."""
 
     game_id: str = ""
     state: GameState = GameState.NOT_PLAYED
@@ -185,7 +188,7 @@ class FrameDataRaw(BaseModel):
 
     @property
     def frame(self) -> list[np.ndarray]:
-        """The frames, the settled one last."""
+        """The frames; the last one is the settled frame."""
         return self._frame
 
     @frame.setter
@@ -193,7 +196,7 @@ class FrameDataRaw(BaseModel):
         self._frame = value
 
     def is_empty(self) -> bool:
-        """Whether there is no frame."""
+        """Returns whether there are no frames."""
         return len(self._frame) == 0
 
     def __str__(self) -> str:
@@ -201,7 +204,7 @@ class FrameDataRaw(BaseModel):
 
 
 class PlaceableArea:
-    """A rectangle of a level in which something can be placed, every few cells."""
+    """A rectangle of a level in which a sprite can be placed, every `x_scale` columns and `y_scale` rows."""
 
     x: int = 0
     y: int = 0
@@ -219,7 +222,7 @@ class PlaceableArea:
         self.y_scale = y_scale
 
 
-# `value` and `name` of an enum's members are computed in Python, and games ask for them in every step.
+# The standard `value` and `name` of enum members run Python code, and games read them in every step.
 for _enum in (BlockingMode, InteractionMode, GameAction, GameState):
     type.__setattr__(_enum, "value", property(operator.attrgetter("_value_")))
     type.__setattr__(_enum, "name", property(operator.attrgetter("_name_")))

@@ -1,4 +1,4 @@
-"""Displays: what is drawn last, onto the finished 64 x 64 frame."""
+"""Displays, which are drawn last onto the finished 64 x 64 frame."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .sprites import Sprite
 
 
 class RenderableUserDisplay(ABC):
-    """Something that draws itself onto the finished frame."""
+    """The base class of displays, which draw onto the finished frame."""
 
     @abstractmethod
     def render_interface(self, frame: ndarray) -> ndarray:
-        """Draws onto the frame, in place or not, and returns what the next display gets."""
+        """Draws onto the frame, in place or on a copy, and returns the frame for the next display."""
         return frame
 
     def draw_sprite(self, frame: ndarray, sprite: Sprite, start_x: int, start_y: int) -> ndarray:
-        """Draws a sprite with its upper left corner at a place of the frame, wherever the sprite itself stands."""
+        """Draws a sprite with its upper left corner at a point of the frame, ignoring its own position."""
         drawn = _native.draw_sprite(frame, sprite, start_x, start_y)
-        return self._draw_sprite_anew(frame, sprite, start_x, start_y) if drawn is NotImplemented else drawn
+        return self._draw_sprite_python(frame, sprite, start_x, start_y) if drawn is NotImplemented else drawn
 
-    def _draw_sprite_anew(self, frame: ndarray, sprite: Sprite, x: int, y: int) -> ndarray:
+    def _draw_sprite_python(self, frame: ndarray, sprite: Sprite, x: int, y: int) -> ndarray:
         cells = sprite.render()
         height, width = cells.shape
         if x < 64 and y < 64 and x + width > 0 and y + height > 0:
@@ -40,19 +40,19 @@ class RenderableUserDisplay(ABC):
 
 
 class ToggleableUserDisplay(RenderableUserDisplay):
-    """Pairs of sprites of which the first is shown while the pair is on and the second while it is off."""
+    """Pairs of sprites. The first one is shown while the pair is enabled, otherwise the second one."""
 
     _sprite_pairs: list[tuple[Sprite, Sprite]]
 
     def __init__(self, sprite_pairs: list[tuple[Sprite, Sprite]] = []):  # noqa: B006
-        """A display of copies of these pairs."""
+        """Creates a display with copies of these pairs."""
         self._sprite_pairs = []
         if sprite_pairs:
             for pair in sprite_pairs:
                 self._sprite_pairs.append((pair[0].clone(), pair[1].clone()))
 
     def clone(self) -> ToggleableUserDisplay:
-        """A copy with its own sprites; always a plain one, as in the original."""
+        """Returns a copy with its own sprites. The copy of a subclass is a plain display, as in the original."""
         return ToggleableUserDisplay([(pair[0].clone(), pair[1].clone()) for pair in self._sprite_pairs])
 
     def _check_index(self, index: int) -> None:
@@ -60,34 +60,34 @@ class ToggleableUserDisplay(RenderableUserDisplay):
             raise ValueError(f"Index {index} is out of bounds")
 
     def is_enabled(self, index: int) -> bool:
-        """Whether a pair is on: whether its first sprite is not removed."""
+        """Returns whether a pair is enabled, which means that its first sprite is not removed."""
         pairs = self._sprite_pairs
         if index < 0 or index >= len(pairs):
             raise ValueError(f"Index {index} is out of bounds")
         return pairs[index][0].interaction != _REMOVED
 
     def enable(self, index: int) -> None:
-        """Switches a pair on."""
+        """Enables a pair."""
         self._check_index(index)
         self._enable_sprite_pair(self._sprite_pairs[index])
 
     def disable(self, index: int) -> None:
-        """Switches a pair off."""
+        """Disables a pair."""
         self._check_index(index)
         self._disable_sprite_pair(self._sprite_pairs[index])
 
     def enable_all_by_tag(self, tag: str) -> None:
-        """Switches on every pair whose first sprite has a tag."""
+        """Enables every pair whose first sprite has this tag."""
         for pair in self._find_sprites_by_tag(tag):
             self._enable_sprite_pair(pair)
 
     def disabled_all_by_tag(self, tag: str) -> None:
-        """Switches off every pair whose first sprite has a tag."""
+        """Disables every pair whose first sprite has this tag."""
         for pair in self._find_sprites_by_tag(tag):
             self._disable_sprite_pair(pair)
 
     def enable_first_by_tag(self, tag: str) -> bool:
-        """Switches on the first pair with a tag that is off; False if there is none."""
+        """Enables the first disabled pair with this tag. Returns whether one was found."""
         for pair in self._find_sprites_by_tag(tag):
             if pair[0].interaction == InteractionMode.REMOVED:
                 self._enable_sprite_pair(pair)
@@ -95,9 +95,10 @@ class ToggleableUserDisplay(RenderableUserDisplay):
         return False
 
     def disabled_first_by_tag(self, tag: str) -> bool:
-        """Switches off the first pair with a tag whose first sprite is intangible; False if there is none.
+        """Disables the first pair with this tag whose first sprite is intangible. Returns whether one was found.
 
-        Switching a pair on leaves it intangible; one that was never switched is usually tangible and passed over.
+        Enabling a pair makes its first sprite intangible. A pair that was never enabled is usually
+        tangible and is skipped.
         """
         for pair in self._find_sprites_by_tag(tag):
             if pair[0].interaction == InteractionMode.INTANGIBLE:
@@ -119,12 +120,12 @@ class ToggleableUserDisplay(RenderableUserDisplay):
         shown.set_interaction(InteractionMode.INTANGIBLE)
 
     def render_interface(self, frame: ndarray) -> ndarray:
-        """Draws every sprite that is not removed, at its own place."""
+        """Draws every sprite that is not removed, at its own position."""
         plain = getattr(self.draw_sprite, "__func__", None) is _DRAW_SPRITE
         drawn = _native.draw_pairs(frame, self._sprite_pairs) if plain else NotImplemented
-        return self._render_interface_anew(frame) if drawn is NotImplemented else drawn
+        return self._render_interface_python(frame) if drawn is NotImplemented else drawn
 
-    def _render_interface_anew(self, frame: ndarray) -> ndarray:
+    def _render_interface_python(self, frame: ndarray) -> ndarray:
         for sprite in [sprite for pair in self._sprite_pairs for sprite in pair]:
             if sprite.interaction != _REMOVED:
                 frame = self.draw_sprite(frame, sprite, sprite.x, sprite.y)

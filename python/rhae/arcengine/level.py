@@ -1,4 +1,4 @@
-"""Levels: sprites, the size of their grid, and what rules want to know about them."""
+"""Levels: sprites, the size of the grid, and data for the rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _layer = operator.attrgetter("layer")
 
 
 class Level:
-    """The sprites of a level, in their order."""
+    """A list of sprites with a grid size, a name, data for the rules, and placeable areas."""
 
     _sprites: list[Sprite]
     _sorted_sprites: list[Sprite] | None
@@ -33,7 +33,7 @@ class Level:
         name: str = "Level",
         placeable_areas: list[PlaceableArea] | None = None,
     ):
-        """A level. Pixel-perfect sprites with the tag `sys_static` are merged into one on each layer."""
+        """Creates a level. Pixel-perfect sprites with the tag `sys_static` are merged into one per layer."""
         self._sprites = []
         self._grid_size = grid_size
         self._data = data
@@ -45,10 +45,13 @@ class Level:
             self._merge_sys_static_pixel_perfect_on_init()
 
     def _merge_sys_static_pixel_perfect_on_init(self) -> None:
-        """Merges what never moves: such sprites come last, one for each layer, in the order of the layers' first ones."""
+        """Merges pixel-perfect sprites with the tag `sys_static` into one per layer.
+
+        The merged sprites follow all others, ordered by the first sprite of each layer.
+        """
         if not self._sprites:
             return
-        if _native.tagged(self._sprites, "sys_static") == []:
+        if _native.sprites_with_tag(self._sprites, "sys_static") == []:
             return
         moving: list[Sprite] = []
         static: dict[int, list[Sprite]] = {}
@@ -69,68 +72,70 @@ class Level:
         self._sprites = moving
 
     def remove_all_sprites(self) -> None:
-        """Empties the level."""
+        """Removes all sprites."""
         self._sprites = []
 
     def add_sprite(self, sprite: Sprite) -> None:
-        """Adds a sprite as the last one."""
+        """Appends a sprite."""
         self._sprites.append(sprite)
         self._need_sort = True
 
     def remove_sprite(self, sprite: Sprite) -> None:
-        """Removes a sprite, if it is there."""
+        """Removes a sprite if the level contains it."""
         if sprite in self._sprites:
             self._sprites.remove(sprite)
 
     def get_sprites(self) -> list[Sprite]:
-        """All sprites, in a list of their own."""
+        """Returns a new list of all sprites."""
         return self._sprites.copy()
 
     def get_sprites_by_name(self, name: str) -> list[Sprite]:
-        """The sprites with a name."""
-        found = _native.named(self._sprites, name)
+        """Returns the sprites with this name."""
+        found = _native.sprites_with_name(self._sprites, name)
         return [sprite for sprite in self._sprites if sprite.name == name] if found is NotImplemented else found
 
     def get_sprites_by_tag(self, tag: str) -> list[Sprite]:
-        """The sprites with a tag."""
-        found = _native.tagged(self._sprites, tag)
+        """Returns the sprites with this tag."""
+        found = _native.sprites_with_tag(self._sprites, tag)
         return [sprite for sprite in self._sprites if tag in sprite.tags] if found is NotImplemented else found
 
     def get_sprites_by_tags(self, tags: list[str]) -> list[Sprite]:
-        """The sprites that have all of these tags; none if there are no tags."""
+        """Returns the sprites that have all of these tags; an empty list if `tags` is empty."""
         if not tags:
             return []
-        found: list[Sprite] = _native.tagged_all(self._sprites, tags)
+        found: list[Sprite] = _native.sprites_with_all_tags(self._sprites, tags)
         if found is NotImplemented:
             return [sprite for sprite in self._sprites if all(tag in sprite.tags for tag in tags)]
         return found
 
     def get_sprites_by_any_tag(self, tags: list[str]) -> list[Sprite]:
-        """The sprites that have any of these tags."""
-        found: list[Sprite] = _native.tagged_any(self._sprites, tags)
+        """Returns the sprites that have any of these tags."""
+        found: list[Sprite] = _native.sprites_with_any_tag(self._sprites, tags)
         if found is NotImplemented:
             return [sprite for sprite in self._sprites if any(tag in sprite.tags for tag in tags)]
         return found
 
     def get_all_tags(self) -> set[str]:
-        """Every tag that a sprite has."""
+        """Returns the tags of all sprites."""
         tags: set[str] = set()
         for sprite in self._sprites:
             tags.update(sprite.tags)
         return tags
 
     def get_sprite_at(self, x: int, y: int, tag: str | None = None, ignore_collidable: bool = False) -> Sprite | None:
-        """The collidable sprite that covers a place, with a tag if one is named: on the highest layer, of several the first.
+        """Returns the collidable sprite at a cell, with this tag if one is given, or None.
 
-        The order of layers is that of the first call after a sprite was added or the number of sprites changed.
+        Of several sprites it is the one on the highest layer, and within a layer the first one. As
+        in the original, the layers are sorted only after a sprite was added or the number of sprites
+        changed, so a later change of a layer may be missed.
         """
         if self._need_sort or self._sorted_sprites is None or len(self._sorted_sprites) != len(self._sprites):
             self._sorted_sprites = sorted(self._sprites, key=_layer, reverse=True)
             self._need_sort = False
         found = _native.sprite_at(self._sorted_sprites, x, y, tag, bool(ignore_collidable))
-        return self._sprite_at_anew(x, y, tag, ignore_collidable) if found is NotImplemented else found
+        return self._sprite_at_python(x, y, tag, ignore_collidable) if found is NotImplemented else found
 
-    def _sprite_at_anew(self, x: int, y: int, tag: str | None, ignore_collidable: bool) -> Sprite | None:
+    def _sprite_at_python(self, x: int, y: int, tag: str | None, ignore_collidable: bool) -> Sprite | None:
         for sprite in self._sorted_sprites or ():
             if not (ignore_collidable or sprite.is_collidable):
                 continue
@@ -143,7 +148,7 @@ class Level:
         return None
 
     def collides_with(self, sprite: Sprite, ignoreMode: bool = False) -> list[Sprite]:
-        """The sprites of the level that collide with a sprite."""
+        """Returns the sprites of the level that collide with a sprite."""
         found: list[Sprite] = _native.collisions(sprite, self._sprites, bool(ignoreMode))
         if found is NotImplemented:
             return [other for other in self._sprites if sprite.collides_with(other=other, ignoreMode=ignoreMode)]
@@ -151,25 +156,28 @@ class Level:
 
     @property
     def name(self) -> str:
-        """What rules call it."""
+        """The name by which rules find the level."""
         return self._name
 
     def get_data(self, key: str) -> Any:
-        """What rules want to know, or None."""
+        """Returns the value of a key of the level's data, or None."""
         return self._data.get(key)
 
     @property
     def grid_size(self) -> tuple[int, int] | None:
-        """The columns and rows to which the camera is set."""
+        """The columns and rows to which the camera is resized, or None."""
         return self._grid_size
 
     @property
     def placeable_areas(self) -> list[PlaceableArea]:
-        """Where something can be placed."""
+        """The areas in which a sprite can be placed."""
         return self._placeable_areas
 
     def clone(self) -> Level:
-        """A copy with its own sprites and data; the areas are shared. Always a plain level, as in the original."""
+        """Returns a copy with its own sprites and data. The areas are shared.
+
+        The copy of a subclass is a plain level, as in the original.
+        """
         sprites = clones(self._sprites)
         data = {} if type(self._data) is dict and not self._data else copy.deepcopy(self._data)
         return Level(

@@ -1,6 +1,7 @@
-"""Sprites: pictures with a place, a pose, and a say in what is seen and what collides.
+"""Sprites: pictures with a position, an orientation, and modes of visibility and collision.
 
-What is fast is done by `rhae._native`, which declines whatever is unusual; the code here then does it with NumPy.
+`rhae._native` implements the common cases. It declines unusual ones by returning `NotImplemented`;
+the methods named `_..._python` then do the same with NumPy.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _ROWS = frozenset((list,))
 
 
 def _downscale_mode(arr: ndarray, factor: int) -> ndarray:
-    """The array with every square of `factor` cells a side as one cell.
+    """Reduces every square of `factor` x `factor` cells to one cell.
 
-    A square that is more than half transparent becomes transparent; any other takes its most frequent colour, the highest
-    of those that are equally frequent.
+    A square that is more than half transparent becomes transparent. Any other takes its most
+    frequent colour, and the highest one of equally frequent colours.
     """
     height, width = arr.shape
     if height % factor != 0 or width % factor != 0:
@@ -43,16 +44,16 @@ def _downscale_mode(arr: ndarray, factor: int) -> ndarray:
 
 
 def _interaction_mode_from(visible: bool, collidable: bool) -> InteractionMode:
-    """The mode in which a sprite is seen or not, and collides or not."""
+    """Returns the mode for a combination of visible and collidable."""
     if visible:
         return InteractionMode.TANGIBLE if collidable else InteractionMode.INTANGIBLE
     return InteractionMode.INVISIBLE if collidable else InteractionMode.REMOVED
 
 
 class Sprite:
-    """A picture at a place of a level."""
+    """A picture at a position of a level. (`x`, `y`) is its upper left corner."""
 
-    #: The angles, in degrees clockwise, that a sprite can be turned to.
+    #: The valid rotations, in degrees clockwise.
     VALID_ROTATIONS = {0, 90, 180, 270}  # noqa: RUF012
 
     pixels: ndarray
@@ -85,9 +86,10 @@ class Sprite:
         collidable: bool = True,
         tags: list[str] = [],  # noqa: B006  (shared between sprites, as games see it in the original)
     ):
-        """A sprite from its cells: colours from 0 up, -1 for transparent; an int8 array is used as it is, not copied.
+        """Creates a sprite from its cells: colours from 0, and -1 for transparent.
 
-        Without a name it gets a random one. Without an `interaction` it is what `visible` and `collidable` say.
+        An int8 array is used without a copy. A sprite without a name gets a random one. `visible`
+        and `collidable` define the mode if `interaction` is None.
         """
         if isinstance(pixels, ndarray):
             if pixels.ndim != 2:
@@ -115,7 +117,10 @@ class Sprite:
         self._tags = tags
 
     def clone(self, new_name: str | None = None) -> Sprite:
-        """A copy with its own cells and tags. The copy of a subclass's sprite is a plain sprite, as in the original."""
+        """Returns a copy with its own cells and tags.
+
+        The copy of a subclass is a plain sprite, as in the original.
+        """
         pixels, rotation, scale, interaction = self.pixels, self.rotation, self._scale, self._interaction
         if (
             type(pixels) is not ndarray
@@ -132,9 +137,9 @@ class Sprite:
             or type(self._layer) is not int
             or Sprite.__init__ is not _INIT
         ):
-            return self._clone_anew(new_name)
+            return self._clone_python(new_name)
         name = self._name if new_name is None else new_name
-        return _twin(
+        return _new_sprite(
             pixels.copy(),
             str(uuid.uuid4()) if name is None else name,
             self._x,
@@ -149,8 +154,8 @@ class Sprite:
             self._tags.copy(),
         )
 
-    def _clone_anew(self, new_name: str | None) -> Sprite:
-        """A copy through the constructor, which checks what a game may have set behind its back."""
+    def _clone_python(self, new_name: str | None) -> Sprite:
+        """Clones with the constructor, which checks attributes that a game may have set directly."""
         return Sprite(
             pixels=self.pixels.copy().tolist(),
             name=self._name if new_name is None else new_name,
@@ -167,32 +172,36 @@ class Sprite:
         )
 
     def _set_rotation(self, rotation: int) -> None:
-        """Turns the sprite to an angle, which must be a multiple of 90 degrees."""
+        """Sets the rotation, which must be a multiple of 90 degrees."""
         turned = rotation % 360
         if turned not in self.VALID_ROTATIONS:
             raise ValueError(f"Rotation must be one of {self.VALID_ROTATIONS}, got {rotation}")
         self.rotation = turned
 
     def set_rotation(self, rotation: int) -> Sprite:
-        """Turns the sprite to an angle in degrees clockwise."""
+        """Sets the rotation in degrees clockwise."""
         self._set_rotation(int(rotation))
         return self
 
     def rotate(self, delta: int) -> Sprite:
-        """Turns the sprite further, by degrees clockwise."""
+        """Rotates the sprite by degrees clockwise, relative to its current rotation."""
         if delta < 0:
             delta = 360 + (delta % 360)
         self._set_rotation((self.rotation + delta) % 360)
         return self
 
     def set_position(self, x: int, y: int) -> Sprite:
-        """Moves the sprite to a place."""
+        """Moves the sprite to a position."""
         self._x = int(x)
         self._y = int(y)
         return self
 
     def set_scale(self, scale: int) -> Sprite:
-        """Scales the sprite: `n` from 1 up makes a cell a square of that side, `-n` a square of side `n + 1` a cell."""
+        """Sets the scale.
+
+        `n` > 0 draws each cell as `n` x `n` cells. `-n` draws each square of `n + 1` x `n + 1` cells
+        as one cell.
+        """
         wanted = int(scale)
         if wanted == 0:
             raise ValueError("Scale cannot be zero")
@@ -205,9 +214,10 @@ class Sprite:
         return self
 
     def adjust_scale(self, delta: int) -> None:
-        """Goes through the scales one by one, past 0, for `delta` steps on the number line; stays at the last that fits.
+        """Changes the scale by `delta`, one step at a time. A step to 0 is replaced by a step past it.
 
-        There is no way to arrive at 0. Where the original would walk up from below it without end, this fails.
+        The scale keeps the last value that fits if a step raises an error. A target of 0 raises
+        ValueError; the original never returns if it approaches 0 from below.
         """
         if delta == 0:
             return
@@ -219,7 +229,7 @@ class Sprite:
             self.set_scale(self._scale + step or step)
 
     def set_blocking(self, blocking: BlockingMode) -> Sprite:
-        """Changes what of the sprite takes part in collisions."""
+        """Sets the part of the sprite that collides."""
         if not isinstance(blocking, BlockingMode):
             raise ValueError("blocking must be a BlockingMode enum value")
         self._blocking = blocking
@@ -234,17 +244,17 @@ class Sprite:
 
     @property
     def name(self) -> str:
-        """What rules call it."""
+        """The name by which rules find the sprite."""
         return self._name
 
     @property
     def x(self) -> int:
-        """The column of its left edge."""
+        """The column of the left edge."""
         return self._x
 
     @property
     def y(self) -> int:
-        """The row of its upper edge."""
+        """The row of the upper edge."""
         return self._y
 
     @property
@@ -254,36 +264,36 @@ class Sprite:
 
     @property
     def blocking(self) -> BlockingMode:
-        """What of it takes part in collisions."""
+        """The part of the sprite that collides."""
         return self._blocking
 
     @property
     def layer(self) -> int:
-        """Higher layers cover lower ones."""
+        """The layer. Higher layers cover lower ones."""
         return self._layer
 
     @property
     def tags(self) -> list[str]:
-        """What rules find it by; the list itself."""
+        """The tags by which rules find the sprite. This is the list itself, not a copy."""
         return self._tags
 
     @property
     def mirror_ud(self) -> bool:
-        """Whether it is mirrored top to bottom."""
+        """Whether the sprite is mirrored top to bottom."""
         return self._mirror_ud
 
     @property
     def mirror_lr(self) -> bool:
-        """Whether it is mirrored left to right."""
+        """Whether the sprite is mirrored left to right."""
         return self._mirror_lr
 
     def set_mirror_ud(self, mirror_ud: bool) -> Sprite:
-        """Mirrors the sprite top to bottom, or no longer."""
+        """Sets whether the sprite is mirrored top to bottom."""
         self._mirror_ud = mirror_ud
         return self
 
     def set_mirror_lr(self, mirror_lr: bool) -> Sprite:
-        """Mirrors the sprite left to right, or no longer."""
+        """Sets whether the sprite is mirrored left to right."""
         self._mirror_lr = mirror_lr
         return self
 
@@ -294,11 +304,11 @@ class Sprite:
 
     @property
     def interaction(self) -> InteractionMode:
-        """Whether it is seen, and whether it collides."""
+        """Whether the sprite is visible and whether it collides."""
         return self._interaction
 
     def set_interaction(self, interaction: InteractionMode) -> Sprite:
-        """Changes whether the sprite is seen and whether it collides."""
+        """Sets whether the sprite is visible and whether it collides."""
         if not isinstance(interaction, InteractionMode):
             raise ValueError("interaction must be an InteractionMode enum value")
         self._interaction = interaction
@@ -306,46 +316,46 @@ class Sprite:
 
     @property
     def is_visible(self) -> bool:
-        """Whether it is drawn."""
+        """Whether the sprite is drawn."""
         mode = self._interaction
         return mode == _TANGIBLE or mode == _INTANGIBLE
 
     def set_visible(self, visible: bool) -> Sprite:
-        """Shows or hides the sprite, without a change to what it collides with."""
+        """Shows or hides the sprite. Whether it collides does not change."""
         self._interaction = _interaction_mode_from(visible, self.is_collidable)
         return self
 
     @property
     def width(self) -> int:
-        """The columns that it covers."""
-        size = _native.size(self)
+        """The number of columns after rendering."""
+        size = _native.rendered_size(self)
         return int(self.render().shape[1]) if size is NotImplemented else size[0]
 
     @property
     def height(self) -> int:
-        """The rows that it covers."""
-        size = _native.size(self)
+        """The number of rows after rendering."""
+        size = _native.rendered_size(self)
         return int(self.render().shape[0]) if size is NotImplemented else size[1]
 
     @property
     def is_collidable(self) -> bool:
-        """Whether it takes part in collisions."""
+        """Whether the sprite collides with others."""
         mode = self._interaction
         return mode == _TANGIBLE or mode == _INVISIBLE
 
     def set_collidable(self, collidable: bool) -> Sprite:
-        """Lets the sprite take part in collisions or not, without a change to what is seen."""
+        """Sets whether the sprite collides with others. Its visibility does not change."""
         self._interaction = _interaction_mode_from(self.is_visible, collidable)
         return self
 
     def render(self) -> ndarray:
-        """The cells turned, mirrored top to bottom, mirrored left to right, scaled: a new array."""
+        """Returns a new array of the cells: rotated, mirrored top to bottom, mirrored left to right, scaled."""
         if self._scale == 1 and self.rotation == 0 and not self._mirror_ud and not self._mirror_lr:
             return self.pixels.copy()
-        cells = _native.rendered(self)
-        return self._render_anew() if cells is NotImplemented else cells
+        cells = _native.render_sprite(self)
+        return self._render_python() if cells is NotImplemented else cells
 
-    def _render_anew(self) -> ndarray:
+    def _render_python(self) -> ndarray:
         cells = self.pixels.copy()
         if self.rotation != 0:
             cells = np.rot90(cells, k=int((-self.rotation % 360) / 90))
@@ -360,14 +370,15 @@ class Sprite:
         return _downscale_mode(cells, 1 - self._scale)
 
     def collides_with(self, other: Sprite, ignoreMode: bool = False) -> bool:
-        """Whether the two collide; with `ignoreMode`, whether they would if both took part in collisions.
+        """Returns whether two sprites collide. `ignoreMode` treats both as collidable.
 
-        If either is pixel-perfect, cells that are not transparent must meet; otherwise rectangles decide.
+        If one of them is pixel-perfect, visible cells must overlap; otherwise overlapping rectangles
+        collide.
         """
         met = _native.collides(self, other, bool(ignoreMode))
-        return self._collides_anew(other, ignoreMode) if met is NotImplemented else met
+        return self._collides_python(other, ignoreMode) if met is NotImplemented else met
 
-    def _collides_anew(self, other: Sprite, ignore_mode: bool) -> bool:
+    def _collides_python(self, other: Sprite, ignore_mode: bool) -> bool:
         if self is other:
             return False
         if not ignore_mode:
@@ -394,8 +405,11 @@ class Sprite:
         self._y += int(dy)
 
     def color_remap(self, old_color: int | None, new_color: int) -> Sprite:
-        """Replaces one kind of cell, or every colour if none is named. The array is a new one, its type NumPy's choice."""
-        pixels = _native.remapped(self.pixels, old_color, new_color)
+        """Replaces a colour, or all colours if `old_color` is None.
+
+        `pixels` becomes a new array, whose type NumPy derives from both operands, as in the original.
+        """
+        pixels = _native.remap_colors(self.pixels, old_color, new_color)
         if pixels is NotImplemented:
             replaced = self.pixels >= 0 if old_color is None else self.pixels == old_color
             pixels = np.where(replaced, new_color, self.pixels)
@@ -403,7 +417,7 @@ class Sprite:
         return self
 
     def merge(self, other: Sprite) -> Sprite:
-        """A sprite that looks like the two together, this one on top, with the tags of both and the stronger modes."""
+        """Returns a sprite that shows both, this one on top, with the tags of both and the stronger modes."""
         mine, theirs = self.render(), other.render()
         left, top = min(self._x, other._x), min(self._y, other._y)
         right = max(self._x + mine.shape[1], other._x + theirs.shape[1])
@@ -437,7 +451,7 @@ class Sprite:
         )
 
 
-def _twin(
+def _new_sprite(
     pixels: ndarray,
     name: str,
     x: int,
@@ -451,26 +465,26 @@ def _twin(
     interaction: InteractionMode,
     tags: list[str],
 ) -> Sprite:
-    """A sprite with these attributes, as the constructor would leave them, in its order."""
-    twin: Sprite = _new(Sprite)
-    twin.pixels = pixels
-    twin._name = name
-    twin._x = x
-    twin._y = y
-    twin._layer = layer
-    twin.rotation = rotation
-    twin._mirror_ud = mirror_ud
-    twin._mirror_lr = mirror_lr
-    twin._blocking = blocking
-    twin._scale = scale
-    twin._interaction = interaction
-    twin._tags = tags
-    return twin
+    """Creates a sprite with these attributes, set in the order of the constructor."""
+    sprite: Sprite = _new(Sprite)
+    sprite.pixels = pixels
+    sprite._name = name
+    sprite._x = x
+    sprite._y = y
+    sprite._layer = layer
+    sprite.rotation = rotation
+    sprite._mirror_ud = mirror_ud
+    sprite._mirror_lr = mirror_lr
+    sprite._blocking = blocking
+    sprite._scale = scale
+    sprite._interaction = interaction
+    sprite._tags = tags
+    return sprite
 
 
 def clones(sprites: list[Sprite]) -> list[Sprite]:
-    """What `clone` of each sprite gives."""
-    made: list[Sprite] = _native.twins(sprites, _twin) if Sprite.__init__ is _INIT else NotImplemented
+    """Returns the clones of all sprites."""
+    made: list[Sprite] = _native.clone_sprites(sprites, _new_sprite) if Sprite.__init__ is _INIT else NotImplemented
     return [sprite.clone() for sprite in sprites] if made is NotImplemented else made
 
 
@@ -480,4 +494,4 @@ _INVISIBLE = InteractionMode.INVISIBLE
 _UPRIGHT = frozenset(Sprite.VALID_ROTATIONS)
 _INIT: Any = Sprite.__init__
 
-_native.learn(Sprite, list(InteractionMode), list(BlockingMode))
+_native.register_sprite_class(Sprite, list(InteractionMode), list(BlockingMode))

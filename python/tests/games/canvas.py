@@ -1,4 +1,4 @@
-"""One large picture that others are windows of: cells that are strided, shared, reversed and changed in place."""
+"""Sprites that are views of one array: strided, shared, reversed and changed in place."""
 
 import numpy as np
 from arcengine import ARCBaseGame, BlockingMode, Camera, Level, RenderableUserDisplay, Sprite
@@ -17,7 +17,7 @@ class Border(RenderableUserDisplay):
 
 
 class Histogram(RenderableUserDisplay):
-    """How often each colour is on the board, as bars along the left edge."""
+    """Draws the frequency of each colour of the board as bars along the left edge."""
 
     def __init__(self, board):
         self.board = board

@@ -1,4 +1,4 @@
-"""A hundred sprites of which one moves: almost all of the time is the engine's."""
+"""A hundred sprites, one of which moves: the engine takes almost all of the time."""
 
 from arcengine import ARCBaseGame, Camera, Level, Sprite
 

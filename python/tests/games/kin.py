@@ -1,4 +1,4 @@
-"""Subclasses of sprites and levels, sprites in sets and dictionaries, methods replaced on one object."""
+"""Subclasses of sprites and levels, sprites in sets and dictionaries, methods overridden on one object."""
 
 from arcengine import ARCBaseGame, BlockingMode, Camera, GameAction, Level, Sprite
 
@@ -21,7 +21,7 @@ class Blinker(Sprite):
 
 
 class Quiet(Sprite):
-    """Adds nothing that matters to drawing."""
+    """Overrides nothing that drawing uses."""
 
     def greet(self):
         return f"I am {self.name}"

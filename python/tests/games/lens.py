@@ -1,4 +1,4 @@
-"""A camera of the game's own, which draws the raw view itself, scrolls, and darkens what is far."""
+"""A subclass of the camera that changes the raw view, scrolls, and darkens distant cells."""
 
 import numpy as np
 from arcengine import ARCBaseGame, Camera, GameAction, Level, Sprite

@@ -1,4 +1,4 @@
-"""Switch all lights off: clicks, `display_to_grid`, `get_sprite_at`, `color_remap`, cells that a game replaces."""
+"""Switch all lights off: clicks, `display_to_grid`, `get_sprite_at`, `color_remap`, replaced pixels."""
 
 import random
 
@@ -13,7 +13,7 @@ FONT = ["757", "262", "717", "717", "571", "747", "747", "711", "757", "757"]
 
 
 class Counter(RenderableUserDisplay):
-    """The lamps that are lit as a bar, and the clicks so far as a number."""
+    """Draws the lit lamps as a bar and the clicks as a number."""
 
     def __init__(self):
         self.clicks = 0
@@ -88,7 +88,7 @@ class Lights(ARCBaseGame):
         self.complete_action()
 
     def count(self):
-        """Counts what is lit by what is seen, and which presses are left if every lit lamp were pressed once."""
+        """Counts the lit lamps by their pixels, and the lamps that would be lit after pressing each of them."""
         lit = {place for place, lamp in self.lamps.items() if lamp.pixels[1, 1] == ON}
         parity = {}
         for x, y in lit:

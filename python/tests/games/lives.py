@@ -1,4 +1,4 @@
-"""Lives and losses: switches on a display, placeable areas, valid actions, wins and full resets."""
+"""Lives and losses: toggled displays, placeable areas, valid actions, wins and full resets."""
 
 from arcengine import (
     ARCBaseGame,
@@ -16,7 +16,7 @@ HOLE = Sprite([[4, -1, 4], [4, 4, 4], [-1, 4, -1]], name="hole", tags=["life"])
 
 
 class Frame(RenderableUserDisplay):
-    """A rim along which a light runs, and how near the nearest mine is."""
+    """Draws a border with a moving light, and the distance of the nearest mine."""
 
     def __init__(self):
         self.at = 0
@@ -52,7 +52,7 @@ class Lives(ARCBaseGame):
         self.found = 0
 
     def measure(self, level):
-        """Finds how near a mine is to the target."""
+        """Measures the distance from the target to the nearest mine."""
         target = level.get_sprites_by_name("target")[0]
         x, y = target.x, target.y
         nearest = 99
@@ -73,7 +73,7 @@ class Lives(ARCBaseGame):
         elif self.action.id == GameAction.ACTION6:
             data = self.action.data
             if data["x"] % 2:
-                # Half of the clicks are taken for one that matters, so that random play gets somewhere.
+                # Half of the clicks become a valid action, so that random play makes progress.
                 valid = [action.data for action in self._get_valid_actions() if action.data]
                 data = valid[(data["x"] + data["y"]) % len(valid)] if valid else data
             place = self.camera.display_to_grid(data["x"], data["y"])

@@ -1,4 +1,4 @@
-"""Undo by walking through every attribute of every sprite, with attributes set before the base class's own."""
+"""Undo by saving every attribute of every sprite; attributes set before the base class sets its own."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Every way to be seen, to be felt and to collide, changed at random and counted."""
+"""All interaction and blocking modes, changed at random, with counted collisions."""
 
 import random
 
@@ -32,7 +32,7 @@ class Modes(ARCBaseGame):
 
     @staticmethod
     def closest(places):
-        """Finds the least distance between two sprites that are not at one place."""
+        """Returns the smallest distance between two sprites at different positions."""
         least = 99
         for index, (x, y) in enumerate(places):
             for other_x, other_y in places[:index]:

@@ -1,4 +1,4 @@
-"""Sprites that turn, mirror and scale over several frames of one action."""
+"""Sprites that are rotated, mirrored and scaled over several frames of one action."""
 
 from arcengine import ARCBaseGame, Camera, GameAction, InteractionMode, Level, RenderableUserDisplay, Sprite
 
@@ -13,7 +13,7 @@ ARROW = [
 
 
 class Sparks(RenderableUserDisplay):
-    """Sparks that fly over the picture and bounce off its rim."""
+    """Draws sparks that move over the frame and bounce off its border."""
 
     def __init__(self):
         self.sparks = [[x * 7 % 64, x * 13 % 64, x % 3 + 1, x % 5 - 2] for x in range(60)]
@@ -49,7 +49,7 @@ class Movie(ARCBaseGame):
         sprites = self.current_level.get_sprites()
         kind = self.action.id
         for index, sprite in enumerate(sprites):
-            # The arrows glow in turns.
+            # The arrows change colour alternately.
             sprite.pixels[sprite.pixels == 7 + index % 2] = 7 + (index + self.shown) % 2
             if (index + self._action_count) % 3:
                 continue

@@ -1,4 +1,4 @@
-"""A game that reaches into the engine: private names read and written, levels swapped, counts changed."""
+"""A game that reads and writes private names of the engine, switches levels and changes counts."""
 
 from arcengine import (
     ARCBaseGame,
@@ -13,7 +13,7 @@ from arcengine import (
 
 
 class Map(RenderableUserDisplay):
-    """A small map in a corner: how many sprites cover each cell."""
+    """Draws a small map of how many sprites cover each cell."""
 
     def __init__(self):
         self.covered = {}

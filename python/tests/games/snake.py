@@ -1,4 +1,4 @@
-"""A body of many sprites that grows: sprites added and removed in every step, a deque, seeded randomness."""
+"""A growing body of many sprites: sprites added and removed in every step, a deque, seeded randomness."""
 
 import random
 from collections import deque
@@ -54,7 +54,7 @@ class Snake(ARCBaseGame):
             level.add_sprite(FOOD.clone().set_position(self.rng.randrange(16) * 2, self.rng.randrange(15) * 2))
 
     def look(self, level):
-        """Finds how many moves away the nearest food is."""
+        """Returns the number of moves to the nearest food."""
         body = {(part.x, part.y) for part in self.body}
         food = {(sprite.x, sprite.y) for sprite in level.get_sprites_by_tag("food")}
         edge = deque([(self.body[0].x, self.body[0].y, 0)])

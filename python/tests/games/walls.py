@@ -1,4 +1,4 @@
-"""Push a box onto its mark: static walls that merge, `try_move`, undo, a bar of steps drawn in place."""
+"""Push a box onto its mark: merged static walls, `try_move`, undo, a step bar drawn in place."""
 
 import numpy as np
 from arcengine import (
@@ -74,7 +74,7 @@ class Walls(ARCBaseGame):
         self.walk([])
 
     def walk(self, boxes):
-        """Finds the cells that the player can walk to."""
+        """Computes the cells that the player can reach."""
         blocked = {(box.x // 4, box.y // 4) for box in boxes}
         start = (self.player.x // 4, self.player.y // 4)
         self.reached = {start}

@@ -1,65 +1,65 @@
-//! Like goes to like: the prior that things of one colour belong together.
+//! The prior that objects of the same colour belong together.
 //!
-//! A thing that moves and a frame of the same colour that stays are taken for a traveller and its place. How far they are
-//! apart tells which of several untried ways to try first. Nothing is ever ruled out by it.
+//! A moving object and a static hollow outline of its colour are taken for a mover and its target.
+//! The distance between them ranks untried actions; it never rules one out.
 
 use rhae_engine::{CELLS, SIZE};
 
 use super::objects::Object;
 
-/// Objects of fewer cells are specks, of more ground.
+/// The sizes of objects, in cells, that can form a pair. Smaller ones are noise, larger ones are
+/// background.
 const SIZES: std::ops::RangeInclusive<u16> = 3..=400;
 
-/// The nearest pair of a moving object and a staying frame of one colour.
+/// A moving object and the nearest static outline of its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) color: u8,
-    traveller: (i16, i16),
-    place: (i16, i16),
+    mover: (i16, i16),
+    target: (i16, i16),
 }
 
 impl Pair {
-    /// How far the traveller is from its place, in cells of the frame.
+    /// Returns the Manhattan distance between mover and target, in cells.
     pub(super) fn distance(self) -> f64 {
         self.distance_after((0.0, 0.0))
     }
 
-    /// How far it would be after a shift.
+    /// Returns the distance after the mover has moved by `shift`.
     pub(super) fn distance_after(self, shift: (f64, f64)) -> f64 {
         let along = |from: i16, by: f64, to: i16| (f64::from(from) + by - f64::from(to)).abs();
-        along(self.traveller.0, shift.0, self.place.0)
-            + along(self.traveller.1, shift.1, self.place.1)
+        along(self.mover.0, shift.0, self.target.0) + along(self.mover.1, shift.1, self.target.1)
     }
 
-    /// How the traveller moved between two pictures, if it is the same one.
+    /// Returns the movement between two frames, or `None` if the movers differ in colour.
     pub(super) fn shift_to(self, later: Self) -> Option<(f64, f64)> {
         let by = |from: i16, to: i16| f64::from(to - from);
         (self.color == later.color).then(|| {
             (
-                by(self.traveller.0, later.traveller.0),
-                by(self.traveller.1, later.traveller.1),
+                by(self.mover.0, later.mover.0),
+                by(self.mover.1, later.mover.1),
             )
         })
     }
 }
 
-/// The nearest pair among the objects of a picture, given the cells that have ever changed on the level: what covers one of
-/// them can move.
+/// Returns the pair with the smallest distance. An object counts as moving if the cell at its click
+/// position has changed on this level.
 pub(super) fn nearest_pair(objects: &[Object], changed: &[bool; CELLS]) -> Option<Pair> {
     let sized = objects
         .iter()
-        .filter(|object| SIZES.contains(&object.look.area()));
-    let (moving, staying): (Vec<&Object>, Vec<&Object>) =
+        .filter(|object| SIZES.contains(&object.appearance.area()));
+    let (moving, fixed): (Vec<&Object>, Vec<&Object>) =
         sized.partition(|object| changed[usize::from(object.y) * SIZE + usize::from(object.x)]);
     let middle = |object: &Object| (i16::from(object.x), i16::from(object.y));
-    let pairs = moving.iter().flat_map(|traveller| {
-        let alike = staying
-            .iter()
-            .filter(|place| place.hollow && place.look.color() == traveller.look.color());
-        alike.map(|place| Pair {
-            color: traveller.look.color(),
-            traveller: middle(traveller),
-            place: middle(place),
+    let pairs = moving.iter().flat_map(|mover| {
+        let targets = fixed.iter().filter(|target| {
+            target.hollow && target.appearance.color() == mover.appearance.color()
+        });
+        targets.map(|target| Pair {
+            color: mover.appearance.color(),
+            mover: middle(mover),
+            target: middle(target),
         })
     });
     pairs.min_by(|a, b| a.distance().total_cmp(&b.distance()))
@@ -73,18 +73,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_traveller_is_paired_with_the_nearest_place_of_its_colour() {
-        let mut picture = Frame::filled(0);
-        picture.rect(10, 10, 4, 4, 9);
-        picture.outline(30, 10, 6, 6, 9);
-        picture.outline(50, 50, 6, 6, 9);
-        picture.outline(12, 20, 6, 6, 8);
+    fn mover_is_paired_with_the_nearest_target_of_its_colour() {
+        let mut frame = Frame::filled(0);
+        frame.rect(10, 10, 4, 4, 9);
+        frame.outline(30, 10, 6, 6, 9);
+        frame.outline(50, 50, 6, 6, 9);
+        frame.outline(12, 20, 6, 6, 8);
         let mut changed = [false; CELLS];
         (0..64).for_each(|x| (8..16).for_each(|y| changed[y * SIZE + x] = x < 20));
-        let pair = nearest_pair(&objects(&picture), &changed).unwrap();
+        let pair = nearest_pair(&objects(&frame), &changed).unwrap();
         assert_eq!(pair.color, 9);
         assert!((15.0..30.0).contains(&pair.distance()), "{pair:?}");
         assert!(pair.distance_after((4.0, 0.0)) < pair.distance());
-        assert_eq!(nearest_pair(&objects(&picture), &[false; CELLS]), None);
+        assert_eq!(nearest_pair(&objects(&frame), &[false; CELLS]), None);
     }
 }

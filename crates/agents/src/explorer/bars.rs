@@ -1,31 +1,31 @@
-//! Recognising counters and bars by how they change.
+//! The recognition of counters and progress bars by how they change.
 //!
-//! A bar is a thin line in which, on most actions, one or two cells change for good. A thing that moves along a line
-//! changes cells back and forth, and is as thick as it is.
+//! A bar is a thin line in which most actions change a few cells permanently. A moving object, in
+//! contrast, changes cells back and forth and is usually thicker.
 
 use rhae_engine::{CELLS, Frame, SIZE};
 
-/// Cells that are left out when pictures are compared.
+/// The cells to ignore when frames are compared.
 pub(super) type Mask = [bool; CELLS];
 
-/// Changes of a line in one action that still look like a bar's.
-const MOST_CELLS: u32 = 3;
-/// Lines side by side that still look like a bar.
-const THICKEST: usize = 3;
-/// Actions to watch before judging.
-const LEAST_SEEN: u32 = 4;
+/// The maximum number of cells of a bar that one action changes.
+const MAX_BAR_CELLS: u32 = 3;
+/// The maximum number of adjacent lines that form a bar.
+const MAX_THICKNESS: usize = 3;
+/// The number of actions to observe before a line is classified.
+const MIN_ACTIONS: u32 = 4;
 
-/// Rows first, then columns.
+/// The number of lines: rows first, then columns.
 const LINES: usize = 2 * SIZE;
 
-/// What is known of the bars of a game.
+/// The bars of a game that were recognised so far, and the statistics for recognising more.
 pub(super) struct Bars {
     mask: Box<Mask>,
-    /// Actions watched on this level.
+    /// The number of actions observed on this level.
     seen: u32,
-    /// For each line, the actions that changed a few of its cells.
+    /// For each line, the number of actions that changed a few of its cells for the first time.
     small_changes: [u32; LINES],
-    /// For each line, the actions that changed many of its cells, or a cell that had changed before.
+    /// For each line, the number of actions that changed many of its cells, or one of them again.
     other_changes: [u32; LINES],
     changed_before: Box<[bool; CELLS]>,
 }
@@ -43,20 +43,19 @@ impl Default for Bars {
 }
 
 impl Bars {
-    /// Begins a level. What was found to be a bar stays one: games keep their bars in place.
-    pub(super) fn new_level(&mut self) {
+    /// Starts a level. The mask persists, because games keep their bars in the same position.
+    pub(super) fn start_level(&mut self) {
         *self = Self {
             mask: std::mem::replace(&mut self.mask, Box::new([false; CELLS])),
             ..Self::default()
         };
     }
 
-    /// The cells to leave out.
     pub(super) fn mask(&self) -> &Mask {
         &self.mask
     }
 
-    /// Watches one action; true if the mask has changed.
+    /// Records the effect of one action and returns whether the mask has changed.
     pub(super) fn observe(&mut self, before: &Frame, after: &Frame) -> bool {
         let mut changes = [0_u32; LINES];
         let mut again = [false; LINES];
@@ -73,28 +72,29 @@ impl Bars {
         for line in 0..LINES {
             match changes[line] {
                 0 => {}
-                1..=MOST_CELLS if !again[line] => self.small_changes[line] += 1,
+                1..=MAX_BAR_CELLS if !again[line] => self.small_changes[line] += 1,
                 _ => self.other_changes[line] += 1,
             }
         }
-        self.seen >= LEAST_SEEN && self.judge()
+        self.seen >= MIN_ACTIONS && self.mask_new_bars()
     }
 
-    fn judge(&mut self) -> bool {
+    /// Masks the lines that form a bar and returns whether the mask has changed.
+    fn mask_new_bars(&mut self) -> bool {
         let mut found = false;
         for lines in [0..SIZE, SIZE..LINES] {
             let mut line = lines.start;
             while line < lines.end {
-                // A run of neighbouring lines that change often is one thing; it is a bar if it is thin.
+                // Adjacent lines that change often belong together. They are a bar if they are few.
                 let end = (line..lines.end)
                     .find(|&next| !self.changes_often(next))
                     .unwrap_or(lines.end);
-                let thick = end - line;
-                if (1..=THICKEST).contains(&thick)
+                let thickness = end - line;
+                if (1..=MAX_THICKNESS).contains(&thickness)
                     && (line..end).all(|line| self.changes_like_a_bar(line))
                 {
                     for bar in line..end {
-                        found |= self.leave_out(bar);
+                        found |= self.mask_line(bar);
                     }
                 }
                 line = end.max(line + 1);
@@ -111,8 +111,8 @@ impl Bars {
         self.other_changes[line] == 0 && self.small_changes[line] * 5 >= self.seen * 2
     }
 
-    /// Leaves out a line; true if that is new.
-    fn leave_out(&mut self, line: usize) -> bool {
+    /// Masks a line and returns whether any of its cells was not masked before.
+    fn mask_line(&mut self, line: usize) -> bool {
         let cell = |index: usize| {
             if line < SIZE {
                 line * SIZE + index
@@ -131,17 +131,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shrinking_bar_is_found_and_a_moving_thing_is_not() {
+    fn shrinking_bar_is_masked_and_moving_object_is_not() {
         let mut bars = Bars::default();
-        let picture = |step: usize| {
-            let mut picture = Frame::filled(0);
-            picture.rect(0, 63, 64 - step, 1, 9);
-            picture.rect(4 * step, 20, 4, 4, 3);
-            picture
+        let frame = |step: usize| {
+            let mut frame = Frame::filled(0);
+            frame.rect(0, 63, 64 - step, 1, 9);
+            frame.rect(4 * step, 20, 4, 4, 3);
+            frame
         };
         let mut found = false;
         for step in 0..6 {
-            found |= bars.observe(&picture(step), &picture(step + 1));
+            found |= bars.observe(&frame(step), &frame(step + 1));
         }
         assert!(found);
         assert!((0..64).all(|x| bars.mask()[63 * SIZE + x]));

@@ -1,18 +1,18 @@
-//! The pictures seen on a level and the actions between them.
+//! The state graph of a level: settled frames and the actions between them.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use rhae_engine::{Action, ActionKind, ActionSet, CELLS, Frame, StateKey, key_of};
 
+use super::action_stats::Feature;
 use super::bars::Mask;
-use super::habits::Feature;
 use super::is_exploratory;
 use super::objects::{Object, objects};
 
-/// A picture's place in the graph.
+/// The index of a node.
 pub(super) type NodeId = usize;
 
-/// Something that can be tried in a picture.
+/// An action that can be tried at a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     pub(super) action: Action,
@@ -20,17 +20,19 @@ pub(super) struct Choice {
 }
 
 struct Node {
-    picture: Frame,
+    frame: Frame,
     objects: Vec<Object>,
     offered: ActionSet,
     untried: Vec<Choice>,
-    /// Whether something appeared here that had not been seen before.
-    surprising: bool,
-    /// Where each tried action led; a lost game leads nowhere.
+    /// Whether the frame showed a colour that was new on this level.
+    novel: bool,
+    /// The successor of each tried action; `None` if the action lost the level.
     steps: BTreeMap<Action, Option<NodeId>>,
 }
 
-/// The graph of one level. The first picture entered is the level's start, to which RESET leads from everywhere.
+/// The state graph of one level.
+///
+/// **Invariant:** node 0 is the start of the level, so RESET leads from every node to node 0.
 #[derive(Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
@@ -38,33 +40,33 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The place of a picture, which is new or known.
-    pub(super) fn enter(
+    /// Returns the node of a frame, and adds it if it is new.
+    pub(super) fn get_or_insert(
         &mut self,
-        picture: &Frame,
+        frame: &Frame,
         mask: &Mask,
         offered: ActionSet,
-        surprising: bool,
+        novel: bool,
     ) -> NodeId {
-        let key = key_without(picture, mask);
+        let key = masked_key(frame, mask);
         if let Some(&node) = self.by_key.get(&key) {
             return node;
         }
         let node = self.nodes.len();
-        let objects = objects(picture);
+        let objects = objects(frame);
         self.nodes.push(Node {
-            picture: picture.clone(),
+            frame: frame.clone(),
             offered,
             untried: choices(&objects, mask, offered),
             objects,
-            surprising,
+            novel,
             steps: BTreeMap::new(),
         });
         self.by_key.insert(key, node);
         node
     }
 
-    /// Remembers where an action led.
+    /// Records the successor of an action.
     pub(super) fn connect(&mut self, from: NodeId, action: Action, to: NodeId, lost: bool) {
         let node = &mut self.nodes[from];
         node.untried.retain(|option| option.action != action);
@@ -73,68 +75,63 @@ impl Graph {
         }
     }
 
-    /// Builds the graph anew because pictures are now compared in another way: some that were different are the same.
+    /// Rebuilds the graph with a new mask, which may merge nodes.
     pub(super) fn rebuild(&mut self, mask: &Mask) {
         let old = std::mem::take(self);
-        let places: Vec<NodeId> = old
+        let new_ids: Vec<NodeId> = old
             .nodes
             .iter()
-            .map(|node| self.enter(&node.picture, mask, node.offered, node.surprising))
+            .map(|node| self.get_or_insert(&node.frame, mask, node.offered, node.novel))
             .collect();
         for (index, node) in old.nodes.into_iter().enumerate() {
             for (action, to) in node.steps {
                 self.connect(
-                    places[index],
+                    new_ids[index],
                     action,
-                    to.map_or(places[index], |to| places[to]),
+                    to.map_or(new_ids[index], |to| new_ids[to]),
                     to.is_none(),
                 );
             }
         }
     }
 
-    /// What was not tried in a picture.
     pub(super) fn untried(&self, node: NodeId) -> &[Choice] {
         &self.nodes[node].untried
     }
 
-    /// The objects of a picture.
     pub(super) fn objects(&self, node: NodeId) -> &[Object] {
         &self.nodes[node].objects
     }
 
-    /// How much more everything is worth trying in a picture where something appeared for the first time.
-    pub(super) fn surprise(&self, node: NodeId) -> f64 {
-        if self.nodes[node].surprising {
-            2.0
-        } else {
-            1.0
-        }
+    /// Returns the weight of keys at a node: higher if the frame showed a new colour.
+    pub(super) fn novelty(&self, node: NodeId) -> f64 {
+        if self.nodes[node].novel { 2.0 } else { 1.0 }
     }
 
-    /// For every picture that can be reached by known ways: how many steps away it is, and the first of them.
-    pub(super) fn ways_from(&self, here: NodeId) -> Vec<Option<(u32, Option<Action>)>> {
-        let mut ways: Vec<Option<(u32, Option<Action>)>> = vec![None; self.nodes.len()];
-        ways[here] = Some((0, None));
+    /// Returns, for each node, the length of a shortest path of known actions and its first action;
+    /// `None` if the node is unreachable. The path to `here` itself has no first action.
+    pub(super) fn paths_from(&self, here: NodeId) -> Vec<Option<(u32, Option<Action>)>> {
+        let mut paths: Vec<Option<(u32, Option<Action>)>> = vec![None; self.nodes.len()];
+        paths[here] = Some((0, None));
         let mut queue = VecDeque::from([here]);
         while let Some(node) = queue.pop_front() {
-            let (length, first_step) = ways[node].expect("a node is queued with its way");
+            let (length, first_step) = paths[node].expect("a queued node has a path");
             let steps = self.nodes[node]
                 .steps
                 .iter()
                 .filter_map(|(&action, &to)| to.map(|to| (action, to)));
             for (action, to) in steps.chain([(Action::Reset, 0)]) {
-                if ways[to].is_none() {
-                    ways[to] = Some((length + 1, first_step.or(Some(action))));
+                if paths[to].is_none() {
+                    paths[to] = Some((length + 1, first_step.or(Some(action))));
                     queue.push_back(to);
                 }
             }
         }
-        ways
+        paths
     }
 
-    /// The known actions that lead from a picture to another.
-    pub(super) fn steps_away(&self, node: NodeId) -> Vec<Action> {
+    /// Returns the known actions that lead from a node to another one.
+    pub(super) fn known_exits(&self, node: NodeId) -> Vec<Action> {
         let steps = self.nodes[node].steps.iter();
         steps
             .filter(|(_, to)| to.is_some_and(|to| to != node))
@@ -143,8 +140,8 @@ impl Graph {
     }
 }
 
-fn key_without(picture: &Frame, mask: &Mask) -> StateKey {
-    let mut cells = *picture.cells();
+fn masked_key(frame: &Frame, mask: &Mask) -> StateKey {
+    let mut cells = *frame.cells();
     for cell in 0..CELLS {
         if mask[cell] {
             cells[cell] = 0;
@@ -173,7 +170,7 @@ fn choices(objects: &[Object], mask: &Mask, offered: ActionSet) -> Vec<Choice> {
                 x: object.x,
                 y: object.y,
             },
-            feature: Feature::Object(object.look),
+            feature: Feature::Object(object.appearance),
         }));
     }
     choices

@@ -1,26 +1,26 @@
-//! What there is to click: connected areas of one colour.
+//! The objects of a frame: connected areas of one colour.
 
 use rhae_engine::{CELLS, Frame, SIZE};
 
-/// How an object looks, wherever it stands: colour and size.
+/// The properties of an object that do not depend on its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Look {
+pub(super) struct Appearance {
     color: u8,
     area: u16,
 }
 
-impl Look {
-    /// Its colour.
+impl Appearance {
     pub(super) const fn color(self) -> u8 {
         self.color
     }
 
-    /// How many cells it has.
+    /// Returns the number of cells.
     pub(super) const fn area(self) -> u16 {
         self.area
     }
 
-    /// How much an object stands out: neither a speck nor the ground.
+    /// Returns how much an object stands out, from 0 to 1. Single cells and large backgrounds have
+    /// a low salience.
     pub(super) const fn salience(self) -> f64 {
         match self.area {
             0..=1 => 0.4,
@@ -32,37 +32,37 @@ impl Look {
     }
 }
 
-/// An object with a cell of it to click.
+/// An object and the cell at which to click it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Object {
-    pub(super) look: Look,
+    pub(super) appearance: Appearance,
     pub(super) x: u8,
     pub(super) y: u8,
-    /// Whether it is a frame around something else rather than a solid thing.
+    /// Whether the object is an outline rather than a solid area.
     pub(super) hollow: bool,
 }
 
-/// All objects of a picture, row by row.
-pub(super) fn objects(picture: &Frame) -> Vec<Object> {
+/// Returns all objects of a frame, in the order of their first cells, row by row.
+pub(super) fn objects(frame: &Frame) -> Vec<Object> {
     let mut seen = [false; CELLS];
     let mut found = Vec::new();
     for start in 0..CELLS {
         if !seen[start] {
-            let cells = area_around(picture, start, &mut seen);
-            found.push(object(picture.cells()[start], &cells));
+            let cells = area_around(frame, start, &mut seen);
+            found.push(object(frame.cells()[start], &cells));
         }
     }
     found
 }
 
-/// The look of the object at a cell.
-pub(super) fn look_at(picture: &Frame, x: u8, y: u8) -> Look {
+/// Returns the appearance of the object that covers a cell.
+pub(super) fn appearance_at(frame: &Frame, x: u8, y: u8) -> Appearance {
     let start = usize::from(y) * SIZE + usize::from(x);
-    let cells = area_around(picture, start, &mut [false; CELLS]);
-    object(picture.cells()[start], &cells).look
+    let cells = area_around(frame, start, &mut [false; CELLS]);
+    object(frame.cells()[start], &cells).appearance
 }
 
-/// The object of these cells, to be clicked at the one nearest to its middle.
+/// Creates an object from its cells. Its click position is the cell nearest to its centre of mass.
 fn object(color: u8, cells: &[usize]) -> Object {
     let count = cells.len();
     let sum = cells.iter().fold((0, 0), |sum, cell| {
@@ -77,24 +77,24 @@ fn object(color: u8, cells: &[usize]) -> Object {
         .unwrap_or(0);
     let area = u16::try_from(count).unwrap_or(u16::MAX);
     let extent = |along: fn(usize) -> usize| {
-        let (least, most) = cells.iter().fold((SIZE, 0), |(least, most), &cell| {
-            (least.min(along(cell)), most.max(along(cell)))
+        let (min, max) = cells.iter().fold((SIZE, 0), |(min, max), &cell| {
+            (min.min(along(cell)), max.max(along(cell)))
         });
-        most + 1 - least
+        max + 1 - min
     };
     let (width, height) = (extent(|cell| cell % SIZE), extent(|cell| cell / SIZE));
     let hollow = width.min(height) >= 4 && count * 10 < width * height * 7;
     Object {
-        look: Look { color, area },
+        appearance: Appearance { color, area },
         x: (middle % SIZE) as u8,
         y: (middle / SIZE) as u8,
         hollow,
     }
 }
 
-/// The cells of one colour connected with a cell by their sides.
-fn area_around(picture: &Frame, start: usize, seen: &mut [bool; CELLS]) -> Vec<usize> {
-    let cells = picture.cells();
+/// Returns the cells of one colour that are 4-connected with `start`, and marks them as seen.
+fn area_around(frame: &Frame, start: usize, seen: &mut [bool; CELLS]) -> Vec<usize> {
+    let cells = frame.cells();
     let mut area = vec![start];
     let mut next = 0;
     seen[start] = true;
@@ -122,24 +122,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_connected_areas_with_a_cell_inside() {
-        let mut picture = Frame::filled(0);
-        picture.rect(10, 10, 4, 4, 9);
-        picture.rect(11, 11, 2, 2, 3);
-        picture.rect(30, 30, 1, 1, 9);
-        let found = objects(&picture);
+    fn objects_are_connected_areas_clicked_inside() {
+        let mut frame = Frame::filled(0);
+        frame.rect(10, 10, 4, 4, 9);
+        frame.rect(11, 11, 2, 2, 3);
+        frame.rect(30, 30, 1, 1, 9);
+        let found = objects(&frame);
         assert_eq!(found.len(), 4);
         for object in &found {
             assert_eq!(
-                picture.get(object.x.into(), object.y.into()),
-                object.look.color
+                frame.get(object.x.into(), object.y.into()),
+                object.appearance.color
             );
-            assert_eq!(look_at(&picture, object.x, object.y), object.look);
+            assert_eq!(appearance_at(&frame, object.x, object.y), object.appearance);
         }
         assert_eq!(
             found
                 .iter()
-                .map(|object| object.look.area)
+                .map(|object| object.appearance.area)
                 .collect::<Vec<_>>(),
             [4096 - 17, 12, 4, 1]
         );

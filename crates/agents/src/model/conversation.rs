@@ -1,81 +1,82 @@
-//! The conversation of a play, as long as the model can take.
+//! The conversation of a play, limited to the context of the model.
 //!
-//! Lengths are in the provider's tokens: its own count of each request says what our estimate is off by. The oldest exchanges are dropped
-//! first, a question with its answer; the system prompt and the newest question always stay.
+//! Lengths are in the provider's tokens: the provider's count of each request calibrates the local
+//! estimate. The oldest exchanges are dropped first, each observation with its reply. The system
+//! prompt and the newest observation are never dropped.
 
 use std::collections::VecDeque;
 
 use rhae_llm::{Reply, Request, Turn, estimate_tokens};
 
-/// A question and its answer.
+/// An observation and the model's reply.
 struct Exchange {
-    question: Turn,
-    answer: Option<Turn>,
-    /// Our estimate of both.
+    observation: Turn,
+    reply: Option<Turn>,
+    /// The estimated tokens of both.
     estimate: u64,
-    /// Tokens of reasoning that are sent back, as the provider counted them.
+    /// The tokens of reasoning that are sent back, as counted by the provider.
     reasoning_tokens: u64,
 }
 
 pub(super) struct Conversation {
     exchanges: VecDeque<Exchange>,
-    most_tokens: u64,
+    max_tokens: u64,
     keep_reasoning: bool,
-    /// The provider's tokens for each of our estimated ones.
+    /// The provider's tokens per estimated token.
     ratio: f64,
 }
 
 impl Conversation {
-    pub(super) fn new(most_tokens: u64, keep_reasoning: bool) -> Self {
+    pub(super) fn new(max_tokens: u64, keep_reasoning: bool) -> Self {
         Self {
             exchanges: VecDeque::new(),
-            most_tokens,
+            max_tokens,
             keep_reasoning,
             ratio: 1.0,
         }
     }
 
-    /// Adds a question; one without an answer is replaced.
-    pub(super) fn show(&mut self, text: &str) {
+    /// Adds an observation. It replaces the last one if that has no reply.
+    pub(super) fn push_observation(&mut self, text: &str) {
         if self
             .exchanges
             .back()
-            .is_some_and(|last| last.answer.is_none())
+            .is_some_and(|last| last.reply.is_none())
         {
             self.exchanges.pop_back();
         }
         let estimate = estimate_tokens(text);
         self.exchanges.push_back(Exchange {
-            question: Turn::user(text),
-            answer: None,
+            observation: Turn::user(text),
+            reply: None,
             estimate,
             reasoning_tokens: 0,
         });
     }
 
-    /// Adds the answer to the last question.
-    pub(super) fn answer(&mut self, reply: &Reply) {
+    /// Adds the reply to the last observation.
+    pub(super) fn push_reply(&mut self, reply: &Reply) {
         if let Some(last) = self.exchanges.back_mut() {
             last.estimate += estimate_tokens(&reply.text);
             if self.keep_reasoning {
                 last.reasoning_tokens = reply.usage.map_or(0, |usage| usage.reasoning_tokens);
             }
-            last.answer = Some(Turn {
-                kept: reply.kept.clone(),
+            last.reply = Some(Turn {
+                reasoning_items: reply.reasoning_items.clone(),
                 ..Turn::assistant(&reply.text)
             });
         }
     }
 
-    /// The request that continues it, after dropping what is too old to fit.
+    /// Returns the next request, after dropping the oldest exchanges that do not fit.
     pub(super) fn request(&mut self, system: &str, sample: u32) -> Request {
-        while self.tokens(system) > self.most_tokens as f64 && self.exchanges.len() > 1 {
+        while self.tokens(system) > self.max_tokens as f64 && self.exchanges.len() > 1 {
             self.exchanges.pop_front();
         }
         let turns = self
             .exchanges
             .iter()
-            .flat_map(|exchange| [Some(exchange.question.clone()), exchange.answer.clone()])
+            .flat_map(|exchange| [Some(exchange.observation.clone()), exchange.reply.clone()])
             .flatten();
         Request {
             system: Some(system.to_owned()),
@@ -85,12 +86,12 @@ impl Conversation {
         }
     }
 
-    /// Learns from the provider's count of a request.
-    pub(super) fn measure(&mut self, request: &Request, input_tokens: u64) {
+    /// Calibrates the estimate with the provider's count of a request.
+    pub(super) fn calibrate(&mut self, request: &Request, input_tokens: u64) {
         let reasoning: u64 = self
             .exchanges
             .iter()
-            .filter(|exchange| exchange.answer.is_some())
+            .filter(|exchange| exchange.reply.is_some())
             .map(|exchange| exchange.reasoning_tokens)
             .sum();
         let estimate = request.estimated_tokens();
@@ -99,14 +100,14 @@ impl Conversation {
         }
     }
 
-    /// Drops the older half; false if there is nothing to drop.
-    pub(super) fn cut(&mut self) -> bool {
+    /// Drops the older half of the exchanges. Returns false if there is nothing to drop.
+    pub(super) fn drop_older_half(&mut self) -> bool {
         let half = self.exchanges.len() / 2;
         self.exchanges.drain(..half);
         half > 0
     }
 
-    /// About how many tokens the provider will count.
+    /// Returns the estimated number of tokens that the provider will count.
     fn tokens(&self, system: &str) -> f64 {
         let estimate: u64 = estimate_tokens(system)
             + self
@@ -146,18 +147,18 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_exchanges_are_dropped_by_the_providers_count() {
+    fn oldest_exchanges_are_dropped_by_the_providers_count() {
         let mut conversation = Conversation::new(100, false);
         for number in 0..4 {
-            conversation.show(&format!("q{number} {}", "word ".repeat(9)));
+            conversation.push_observation(&format!("q{number} {}", "word ".repeat(9)));
             conversation.request("system", 0);
-            conversation.answer(&reply(&format!("a{number}")));
+            conversation.push_reply(&reply(&format!("a{number}")));
         }
-        conversation.show("last");
+        conversation.push_observation("last");
         let request = conversation.request("system", 0);
-        assert_eq!(request.turns.len(), 9, "all of it fits by our estimate");
+        assert_eq!(request.turns.len(), 9, "everything fits by the estimate");
         // The provider counts three times as many.
-        conversation.measure(&request, 3 * request.estimated_tokens());
+        conversation.calibrate(&request, 3 * request.estimated_tokens());
         let request = conversation.request("system", 0);
         assert_eq!(request.turns.len(), 5, "{request:?}");
         assert!(texts(&request)[0].starts_with("q2") && texts(&request)[4] == "last");
@@ -165,37 +166,37 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_question_always_stays() {
+    fn newest_observation_is_never_dropped() {
         let mut conversation = Conversation::new(1, false);
-        conversation.show(&"word ".repeat(1000));
+        conversation.push_observation(&"word ".repeat(1000));
         assert_eq!(conversation.request("system", 0).turns.len(), 1);
-        assert!(!conversation.cut());
-        conversation.show("other");
+        assert!(!conversation.drop_older_half());
+        conversation.push_observation("other");
         assert_eq!(
             texts(&conversation.request("system", 0)),
             ["other"],
-            "a question without an answer is replaced"
+            "an observation without a reply is replaced"
         );
     }
 
     #[test]
-    fn reasoning_that_is_sent_back_counts() {
+    fn reasoning_that_is_sent_back_counts_towards_the_limit() {
         let mut conversation = Conversation::new(100, true);
         for number in 0..3 {
-            conversation.show(&format!("q{number}"));
+            conversation.push_observation(&format!("q{number}"));
             let usage = Usage {
                 reasoning_tokens: 60,
                 ..Usage::default()
             };
-            conversation.answer(&Reply {
+            conversation.push_reply(&Reply {
                 usage: Some(usage),
-                kept: vec![serde_json::json!({"sealed": number})],
+                reasoning_items: vec![serde_json::json!({"sealed": number})],
                 ..reply("a")
             });
         }
-        conversation.show("last");
+        conversation.push_observation("last");
         let request = conversation.request("system", 0);
         assert_eq!(texts(&request), ["q2", "a", "last"]);
-        assert!(request.keep_reasoning && request.turns[1].kept.len() == 1);
+        assert!(request.keep_reasoning && request.turns[1].reasoning_items.len() == 1);
     }
 }

@@ -1,6 +1,8 @@
-//! The log of a play's calls: one JSON object a line, appended and synced.
+//! The log of a play's model calls: one JSON object per line, appended and synced.
 //!
-//! A line `sent` comes before each request, a line `ended` after it, with the whole answer. A `sent` without an `ended` was under way when
+//! A call may need several transmissions because of retries. The agent writes a `sent` line before
+//! each transmission, and an `ended` line with its usage and, if it succeeded, the complete reply
+//! afterwards. A `sent` line without an `ended` line marks a transmission that was in flight when
 //! the process died.
 
 use std::collections::VecDeque;
@@ -8,26 +10,35 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use rhae_llm::{Attempt, Reply, Sending};
-use rhae_protocol::Spent;
+use rhae_llm::{Attempt, AttemptStart, Reply};
+use rhae_protocol::ModelUsage;
 use serde::{Deserialize, Serialize};
 
-/// How the name of a log ends.
-pub const LOG_ENDING: &str = ".model.jsonl";
+/// The suffix of the file name of a log.
+pub const LOG_SUFFIX: &str = ".model.jsonl";
 
-/// Where the log of a play is, given its recording.
+/// Returns the path of a play's log, next to its recording.
+///
+/// # Examples
+///
+/// ```
+/// use std::path::Path;
+///
+/// let log = rhae_agents::log_path(Path::new("recordings/1-kq19-v1.jsonl"));
+/// assert_eq!(log, Path::new("recordings/1-kq19-v1.model.jsonl"));
+/// ```
 pub fn log_path(recording: &Path) -> PathBuf {
-    recording.with_extension(&LOG_ENDING[1..])
+    recording.with_extension(&LOG_SUFFIX[1..])
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 enum Line {
     Sent {
-        /// The fingerprint of what is asked.
+        /// The fingerprint of the request.
         request: String,
         #[serde(flatten)]
-        sending: Sending,
+        start: AttemptStart,
     },
     Ended {
         request: String,
@@ -38,22 +49,22 @@ enum Line {
     },
 }
 
-/// A call of an earlier process.
+/// A call of an earlier process, with the usage of all its transmissions.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Past {
+pub(super) struct LoggedCall {
     request: String,
-    pub(super) spent: Spent,
+    pub(super) spent: ModelUsage,
     pub(super) reply: Option<Reply>,
 }
 
-/// An open log.
+/// An open log and the calls of earlier processes that were not repeated yet.
 pub(super) struct Log {
     file: File,
-    past: VecDeque<Past>,
+    logged: VecDeque<LoggedCall>,
 }
 
 impl Log {
-    /// Opens a log and reads what it holds. A last line that was cut off by a crash is removed.
+    /// Opens or creates a log and reads its calls. A last line that a crash truncated is removed.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("`{}`: {error}", path.display());
         let mut file = OpenOptions::new()
@@ -64,31 +75,32 @@ impl Log {
             .map_err(failed)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let whole = bytes
+        let complete = bytes
             .iter()
             .rposition(|&byte| byte == b'\n')
             .map_or(0, |end| end + 1);
-        let past =
-            calls(&bytes[..whole]).map_err(|reason| format!("`{}`: {reason}", path.display()))?;
-        file.set_len(whole as u64).map_err(failed)?;
-        Ok(Self { file, past })
+        let logged = calls(&bytes[..complete])
+            .map_err(|reason| format!("`{}`: {reason}", path.display()))?;
+        file.set_len(complete as u64).map_err(failed)?;
+        Ok(Self { file, logged })
     }
 
-    /// The next call of an earlier process, which must be of this request.
-    pub(super) fn past(&mut self, request: &str) -> Result<Option<Past>, String> {
-        match self.past.pop_front() {
-            Some(past) if past.request != request => Err(
-                "the log of this play holds the answer to another question: the model's settings or the environment have changed"
+    /// Returns the next call of an earlier process, or `None` after the last one. Fails if that
+    /// call sent another request than `request`.
+    pub(super) fn next_logged(&mut self, request: &str) -> Result<Option<LoggedCall>, String> {
+        match self.logged.pop_front() {
+            Some(logged) if logged.request != request => Err(
+                "the log of this play answers a different request: the model's settings or the environment have changed"
                     .to_owned(),
             ),
-            past => Ok(past),
+            logged => Ok(logged),
         }
     }
 
-    pub(super) fn sent(&mut self, request: &str, sending: &Sending) -> Result<(), String> {
+    pub(super) fn sent(&mut self, request: &str, start: &AttemptStart) -> Result<(), String> {
         self.append(&Line::Sent {
             request: request.to_owned(),
-            sending: sending.clone(),
+            start: start.clone(),
         })
     }
 
@@ -112,24 +124,27 @@ impl Log {
             .file
             .write_all(&text)
             .and_then(|()| self.file.sync_data());
-        written
-            .map_err(|error| format!("the log of the model's answers cannot be written: {error}"))
+        written.map_err(|error| format!("cannot write the log of the model's answers: {error}"))
     }
 }
 
-/// What all calls of a log consumed.
-pub fn spent_in(path: &Path) -> Result<Spent, String> {
-    Ok(Log::open(path)?.past.iter().map(|past| past.spent).sum())
+/// Returns the total usage of all calls in a log. The log is created if it does not exist.
+///
+/// # Errors
+///
+/// Returns a message if the log cannot be read.
+pub fn spent_in_log(path: &Path) -> Result<ModelUsage, String> {
+    Ok(Log::open(path)?.logged.iter().map(|call| call.spent).sum())
 }
 
-/// What a request consumed.
-pub(super) fn spent(attempt: &Attempt) -> Spent {
+/// Returns the usage of one transmission.
+pub(super) fn spent(attempt: &Attempt) -> ModelUsage {
     let usage = attempt.usage.unwrap_or_default();
     let unknown = attempt.failure.as_ref().map_or(
         attempt.usage.is_none(),
-        rhae_llm::Failure::may_have_consumed,
+        rhae_llm::Failure::may_have_consumed_tokens,
     );
-    Spent {
+    ModelUsage {
         calls: 1,
         input_tokens: usage.input_tokens,
         cached_tokens: usage.cached_tokens,
@@ -140,29 +155,29 @@ pub(super) fn spent(attempt: &Attempt) -> Spent {
     }
 }
 
-/// The calls of a log, each with all its requests.
-fn calls(bytes: &[u8]) -> Result<VecDeque<Past>, String> {
-    let mut calls: VecDeque<Past> = VecDeque::new();
+/// Groups the lines of a log into calls.
+fn calls(bytes: &[u8]) -> Result<VecDeque<LoggedCall>, String> {
+    let mut calls: VecDeque<LoggedCall> = VecDeque::new();
     let mut open: Option<String> = None;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let line: Line =
             serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", index + 1))?;
         let (Line::Sent { request, .. } | Line::Ended { request, .. }) = &line;
-        // A question that was answered and is asked again is another call.
+        // The same request after an answer starts another call.
         if calls
             .back()
             .is_none_or(|last| last.request != *request || last.reply.is_some())
         {
-            calls.push_back(Past {
+            calls.push_back(LoggedCall {
                 request: request.clone(),
-                ..Past::default()
+                ..LoggedCall::default()
             });
         }
         let call = calls.back_mut().expect("a call was pushed above");
         match line {
-            Line::Sent { sending, .. } => {
-                // The one before was under way when the process died.
-                call.spent += in_flight(open.replace(sending.id).is_some());
+            Line::Sent { start, .. } => {
+                // A transmission that is still open was in flight when the process died.
+                call.spent += in_flight(open.replace(start.id).is_some());
             }
             Line::Ended { attempt, reply, .. } => {
                 open = None;
@@ -177,12 +192,12 @@ fn calls(bytes: &[u8]) -> Result<VecDeque<Past>, String> {
     Ok(calls)
 }
 
-/// A request of which nobody knows what it consumed.
-fn in_flight(was: bool) -> Spent {
-    Spent {
-        calls: u64::from(was),
-        uncounted: u64::from(was),
-        ..Spent::default()
+/// Returns the usage of a transmission whose consumption is unknown, or zero if `is_open` is false.
+fn in_flight(is_open: bool) -> ModelUsage {
+    ModelUsage {
+        calls: u64::from(is_open),
+        uncounted: u64::from(is_open),
+        ..ModelUsage::default()
     }
 }
 
@@ -192,8 +207,8 @@ mod tests {
 
     use super::*;
 
-    fn sending(id: &str) -> Sending {
-        Sending {
+    fn start(id: &str) -> AttemptStart {
+        AttemptStart {
             id: id.to_owned(),
             number: 1,
         }
@@ -216,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_paid_for_comes_back() {
+    fn logged_calls_survive_a_crash() {
         let folder = tempfile::tempdir().unwrap();
         let path = log_path(&folder.path().join("1-ab12-v1.jsonl"));
         assert!(
@@ -229,11 +244,11 @@ mod tests {
             ..Reply::default()
         };
         let mut log = Log::open(&path).unwrap();
-        log.sent("one", &sending("a")).unwrap();
+        log.sent("one", &start("a")).unwrap();
         log.ended("one", &attempt("a", 10), None).unwrap();
-        log.sent("one", &sending("b")).unwrap();
+        log.sent("one", &start("b")).unwrap();
         log.ended("one", &attempt("b", 20), Some(&reply)).unwrap();
-        log.sent("two", &sending("c")).unwrap();
+        log.sent("two", &start("c")).unwrap();
         drop(log);
         // A crash in the middle of a line.
         OpenOptions::new()
@@ -243,7 +258,7 @@ mod tests {
             .write_all(b"{\"event\":\"en\xc3")
             .unwrap();
         let mut log = Log::open(&path).unwrap();
-        let first = log.past("one").unwrap().unwrap();
+        let first = log.next_logged("one").unwrap().unwrap();
         assert_eq!(
             (
                 first.spent.calls,
@@ -253,14 +268,14 @@ mod tests {
             (2, 30, Some(1.0))
         );
         assert_eq!(first.reply, Some(reply.clone()));
-        // The second was under way; it is asked again, in the same call.
-        log.sent("two", &sending("d")).unwrap();
+        // The second request was in flight. It is sent again within the same call.
+        log.sent("two", &start("d")).unwrap();
         log.ended("two", &attempt("d", 5), Some(&reply)).unwrap();
         let mut log = Log::open(&path).unwrap();
-        assert!(log.past("other").is_err());
+        assert!(log.next_logged("other").is_err());
         let mut log2 = Log::open(&path).unwrap();
-        log2.past("one").unwrap();
-        let second = log2.past("two").unwrap().unwrap();
+        log2.next_logged("one").unwrap();
+        let second = log2.next_logged("two").unwrap().unwrap();
         assert_eq!(
             (
                 second.spent.calls,
@@ -269,8 +284,8 @@ mod tests {
             ),
             (2, 1, 5)
         );
-        assert_eq!(log2.past("three").unwrap(), None);
-        assert_eq!(spent_in(&path).unwrap().calls, 4);
+        assert_eq!(log2.next_logged("three").unwrap(), None);
+        assert_eq!(spent_in_log(&path).unwrap().calls, 4);
         std::fs::write(&path, "{}\n").unwrap();
         assert!(Log::open(&path).err().unwrap().contains("line 1"));
     }

@@ -1,7 +1,8 @@
-//! What a model is shown: the format of the official agent.
+//! The observation text for the model, in the format of the official agent.
 //!
-//! Three blocks with empty lines between them: the state and the completed levels; the frames, each as 64 lines of lists; the actions that
-//! are offered. Of an animation of more than seven frames seven are shown, evenly spread, the first and the last among them.
+//! Three blocks are separated by empty lines: the state and the number of completed levels; the
+//! frames, each as 64 lines with a list of numbers; the allowed actions. An animation of more than
+//! seven frames is sampled evenly to seven, including the first and the last.
 
 use std::fmt::Write as _;
 
@@ -9,20 +10,22 @@ use rhae_engine::{ActionKind, ActionSet, Frame};
 
 use crate::View;
 
-/// The most frames that are shown.
-const MOST_FRAMES: usize = 7;
+/// The maximum number of frames in an observation.
+const MAX_FRAMES: usize = 7;
 
-/// What a model may do.
+/// The commands that the model may choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Offer {
+pub(super) struct AllowedActions {
     /// The actions that the environment offers.
     pub(super) actions: ActionSet,
-    /// Whether RESET is offered: not as the first command, and not directly after another RESET.
+    /// Whether RESET is allowed. It is not allowed as the first command or directly after another
+    /// RESET.
     pub(super) reset: bool,
 }
 
-/// A view as text.
-pub(super) fn observation(view: &View<'_>, new_level: bool, offer: Offer) -> String {
+/// Formats a view as the text of a user message. `new_level` marks the last frame as that of a new
+/// level.
+pub(super) fn observation(view: &View<'_>, new_level: bool, allowed: AllowedActions) -> String {
     let mut text = format!(
         "State: {}\nLevels completed: {}\n",
         view.state.name(),
@@ -36,14 +39,14 @@ pub(super) fn observation(view: &View<'_>, new_level: bool, offer: Offer) -> Str
         let _ = write!(text, "\nFrame {number}:\n{}\n", rows(&view.frames[index]));
     }
     text.push_str("\nAvailable actions:");
-    for action in names(offer) {
+    for action in names(allowed) {
         let _ = write!(text, "\n{action}");
     }
     text
 }
 
-/// The actions that are offered, as the model is told.
-fn names(offer: Offer) -> Vec<&'static str> {
+/// Returns the names of the allowed actions.
+fn names(allowed: AllowedActions) -> Vec<&'static str> {
     const ALL: [&str; 7] = [
         "ACTION1",
         "ACTION2",
@@ -54,12 +57,12 @@ fn names(offer: Offer) -> Vec<&'static str> {
         "ACTION7",
     ];
     let is_offered =
-        |id: u8| ActionKind::from_id(id).is_some_and(|kind| offer.actions.contains(kind));
+        |id: u8| ActionKind::from_id(id).is_some_and(|kind| allowed.actions.contains(kind));
     let offered = (1..)
         .zip(ALL)
         .filter(|&(id, _)| is_offered(id))
         .map(|(_, name)| name);
-    offer
+    allowed
         .reset
         .then_some("RESET")
         .into_iter()
@@ -67,23 +70,25 @@ fn names(offer: Offer) -> Vec<&'static str> {
         .collect()
 }
 
-/// Which of so many frames are shown: frame `i` of 7 is `round(i · (n − 1) / 6)`, halves to the even neighbour.
+/// Returns the indices of the frames to show. Up to seven frames are all shown. Of `n` > 7 frames,
+/// the shown ones have the indices `round(i · (n − 1) / 6)` for `i` from 0 to 6, with halves
+/// rounded to even.
 fn sampled(frames: usize) -> Vec<usize> {
-    if frames <= MOST_FRAMES {
+    if frames <= MAX_FRAMES {
         return (0..frames).collect();
     }
-    let gaps = MOST_FRAMES - 1;
+    let gaps = MAX_FRAMES - 1;
     let rounded = |part: usize| {
-        let (whole, rest) = (part / gaps, part % gaps);
-        let up = 2 * rest > gaps || (2 * rest == gaps && whole % 2 == 1);
-        whole + usize::from(up)
+        let (quotient, rest) = (part / gaps, part % gaps);
+        let up = 2 * rest > gaps || (2 * rest == gaps && quotient % 2 == 1);
+        quotient + usize::from(up)
     };
-    (0..MOST_FRAMES)
+    (0..MAX_FRAMES)
         .map(|index| rounded(index * (frames - 1)))
         .collect()
 }
 
-/// A frame as 64 lines, each a list of numbers.
+/// Formats a frame as 64 lines, each a list of numbers.
 fn rows(frame: &Frame) -> String {
     let row = |row: &[u8]| {
         format!(
@@ -112,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_has_the_official_length() {
+    fn frame_text_has_the_official_length() {
         let frame = Frame::filled(5);
         assert_eq!(rows(&frame).len(), 12_479);
         assert_eq!(rows(&Frame::filled(15)).len(), 16_575);
@@ -120,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn animations_are_thinned_to_seven_frames() {
+    fn animations_are_sampled_to_seven_frames() {
         assert_eq!(sampled(1), [0]);
         assert_eq!(sampled(7), [0, 1, 2, 3, 4, 5, 6]);
         assert_eq!(
@@ -138,12 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn the_blocks_are_as_official() {
+    fn observation_matches_the_official_format() {
         let frames = [Frame::filled(1), Frame::filled(2)];
         let text = observation(
             &view(&frames),
             true,
-            Offer {
+            AllowedActions {
                 actions: ActionSet::ARROWS,
                 reset: true,
             },
@@ -163,7 +168,7 @@ mod tests {
         let text = observation(
             &view(&frames),
             false,
-            Offer {
+            AllowedActions {
                 actions: ActionSet::of(&ActionKind::ALL[1..]),
                 reset: false,
             },

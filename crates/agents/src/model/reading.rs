@@ -1,14 +1,15 @@
-//! Which action a reply means: the last that it names, of those that are offered.
+//! The parser of replies: the last allowed action that a reply names is executed.
 //!
-//! Letters may be large or small. A click is `ACTION6 x y`, with a colon or a bracket before the numbers and a comma between them if the
-//! model likes; numbers beyond the picture are no click. Time is linear in the reply.
+//! Names are case-insensitive. A click is `ACTION6 x y`, optionally with a colon or a parenthesis
+//! before the numbers and a comma between them. Numbers outside the frame are not a click. The
+//! running time is linear in the length of the reply.
 
 use rhae_engine::{Action, ActionKind};
 
-use super::observation::Offer;
+use super::observation::AllowedActions;
 
-/// The action that a reply names last.
-pub(super) fn action(reply: &str, offer: Offer) -> Option<Action> {
+/// Returns the last allowed action that a reply names.
+pub(super) fn action(reply: &str, allowed: AllowedActions) -> Option<Action> {
     let text = reply.to_ascii_uppercase();
     let mut found: Option<(usize, Action)> = None;
     let mut note = |at: usize, action: Action| {
@@ -16,7 +17,7 @@ pub(super) fn action(reply: &str, offer: Offer) -> Option<Action> {
             found = Some((at, action));
         }
     };
-    if offer.reset
+    if allowed.reset
         && let Some(at) = text.rfind("RESET")
     {
         note(at, Action::Reset);
@@ -26,7 +27,7 @@ pub(super) fn action(reply: &str, offer: Offer) -> Option<Action> {
         let digit = rest.bytes().next().filter(u8::is_ascii_digit);
         let Some(kind) = digit
             .and_then(|digit| ActionKind::from_id(digit - b'0'))
-            .filter(|&kind| offer.actions.contains(kind))
+            .filter(|&kind| allowed.actions.contains(kind))
         else {
             continue;
         };
@@ -37,22 +38,22 @@ pub(super) fn action(reply: &str, offer: Offer) -> Option<Action> {
     found.map(|(_, action)| action)
 }
 
-/// The click that begins behind its name.
+/// Parses the coordinates after the name of a click.
 fn click(text: &str) -> Option<Action> {
     let text = text.trim_start();
     let text = text.strip_prefix(':').unwrap_or(text).trim_start();
     let text = text.strip_prefix('(').unwrap_or(text).trim_start();
     let (x, text) = number(text)?;
-    let behind = text.trim_start();
-    let behind = behind.strip_prefix(',').unwrap_or(behind).trim_start();
-    if behind.len() == text.len() {
+    let rest = text.trim_start();
+    let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    if rest.len() == text.len() {
         return None;
     }
-    let (y, _) = number(behind)?;
+    let (y, _) = number(rest)?;
     Action::click(x, y)
 }
 
-/// The number that a text begins with, and the rest.
+/// Splits a leading number from a text.
 fn number(text: &str) -> Option<(u8, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let number = text[..digits].parse().ok()?;
@@ -65,15 +66,15 @@ mod tests {
 
     use super::*;
 
-    fn everything() -> Offer {
-        Offer {
+    fn everything() -> AllowedActions {
+        AllowedActions {
             actions: ActionSet::of(&ActionKind::ALL[1..]),
             reset: true,
         }
     }
 
     #[test]
-    fn the_last_action_counts() {
+    fn last_named_action_is_taken() {
         let click = |x, y| Action::click(x, y);
         let cases = [
             ("ACTION1", Some(Action::Action1)),
@@ -100,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_offered_is_not_meant() {
-        let offer = Offer {
+    fn action_that_is_not_allowed_is_ignored() {
+        let allowed = AllowedActions {
             actions: ActionSet::ARROWS,
             reset: false,
         };
         assert_eq!(
-            action("ACTION2 ACTION6 1 1 RESET ACTION5", offer),
+            action("ACTION2 ACTION6 1 1 RESET ACTION5", allowed),
             Some(Action::Action2)
         );
     }

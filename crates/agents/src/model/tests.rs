@@ -1,10 +1,10 @@
 use rhae_engine::{ActionKind, ActionSet, Frame};
 use rhae_llm::Models;
-use rhae_testkit::{Fault, Faults, ModelServer, Served};
+use rhae_testkit::{Fault, Faults, ModelServer, ServedRequest};
 
 use super::*;
 
-/// What the tests look at: one frame, or several.
+/// The content of a view.
 struct Scene {
     frames: Vec<Frame>,
     state: PlayState,
@@ -33,9 +33,9 @@ impl Scene {
 }
 
 fn server(faults: Faults, replies: &'static [&'static str]) -> ModelServer {
-    ModelServer::start(faults, move |asked| {
-        let spoken = asked.turns.iter().filter(|(model, _)| *model).count();
-        replies[spoken % replies.len()].to_owned()
+    ModelServer::start(faults, move |request| {
+        let replied = request.turns.iter().filter(|(model, _)| *model).count();
+        replies[replied % replies.len()].to_owned()
     })
 }
 
@@ -51,22 +51,23 @@ prices = {{ date = \"2026-11-01\", input = 1, output = 1 }}",
         model,
         keep_reasoning,
         context_tokens: CONTEXT_TOKENS,
-        purse: Purse::new(limit_usd, Spent::default()),
+        spend_limit: SpendLimit::new(limit_usd, ModelUsage::default()),
     })
 }
 
-fn billed(served: &[Served]) -> u64 {
+fn billed(served: &[ServedRequest]) -> u64 {
     served
         .iter()
         .map(|entry| entry.input_tokens + entry.output_tokens)
         .sum()
 }
 
-/// What decisions say, but for the cost: reading a decimal number back may change its last bit.
-fn told(decisions: &[Decision]) -> Vec<(Action, String, Spent)> {
-    let spent = |decision: &Decision| Spent {
+/// Returns the comparable parts of decisions. The cost is left out, because parsing a decimal
+/// number may change its last bit.
+fn comparable(decisions: &[Decision]) -> Vec<(Action, String, ModelUsage)> {
+    let spent = |decision: &Decision| ModelUsage {
         cost_usd: None,
-        ..Spent::of(&decision.details).unwrap()
+        ..ModelUsage::from_details(&decision.details).unwrap()
     };
     let reasoning = |decision: &Decision| decision.details.reasoning.as_ref().unwrap().to_string();
     decisions
@@ -75,12 +76,12 @@ fn told(decisions: &[Decision]) -> Vec<(Action, String, Spent)> {
         .collect()
 }
 
-fn tokens(spent: &Spent) -> u64 {
+fn tokens(spent: &ModelUsage) -> u64 {
     spent.input_tokens + spent.output_tokens
 }
 
 #[test]
-fn the_conversation_is_the_official_one() {
+fn conversation_matches_the_official_agent() {
     let server = server(
         Faults::none(),
         &["I think ACTION1", "ACTION6 3, 4", "ACTION5"],
@@ -107,7 +108,7 @@ fn the_conversation_is_the_official_one() {
         json!({"output": "ACTION6 3, 4", "reasoning": "I thought about it."})
     );
     assert!(second.details.cost_usd.unwrap() > 0.0);
-    // A lost level is restarted without asking.
+    // A lost level is restarted without a model call.
     let lost = Scene {
         state: PlayState::GameOver,
         levels_completed: 1,
@@ -142,7 +143,7 @@ fn the_conversation_is_the_official_one() {
             .unwrap()
             .to_owned()
     };
-    // Not as the first command, and not directly after another RESET.
+    // RESET is not allowed as the first command or directly after another RESET.
     assert!(!text(bodies[0], 0).contains("RESET"));
     assert_eq!(bodies[1]["input"].as_array().unwrap().len(), 3);
     assert_eq!(
@@ -169,7 +170,7 @@ fn the_conversation_is_the_official_one() {
 }
 
 #[test]
-fn what_names_no_action_is_asked_again_and_counted() {
+fn reply_without_an_action_is_retried_and_counted() {
     let server = server(
         Faults::first([Fault::Empty, Fault::Refuse, Fault::Status(500, None)]),
         &["ACTION2"],
@@ -179,7 +180,7 @@ fn what_names_no_action_is_asked_again_and_counted() {
         ModelAgent::start(&player(&server, false, None), 0, &folder.path().join("log")).unwrap();
     let decision = agent.act(&Scene::new(1).view()).unwrap();
     assert_eq!(decision.action, Action::Action2);
-    let spent = Spent::of(&decision.details).unwrap();
+    let spent = ModelUsage::from_details(&decision.details).unwrap();
     assert_eq!((spent.calls, tokens(&spent)), (4, billed(&server.served())));
     let stubborn = self::server(Faults::none(), &["I would rather not"]);
     let mut agent = ModelAgent::start(
@@ -193,7 +194,7 @@ fn what_names_no_action_is_asked_again_and_counted() {
         matches!(&error, AgentError::Failed(reason) if reason.contains("`I would rather not` (asked 4 times)")),
         "{error:?}"
     );
-    let spent = Spent::of(&agent.leftover()).unwrap();
+    let spent = ModelUsage::from_details(&agent.unreported_usage()).unwrap();
     assert_eq!(
         (spent.calls, tokens(&spent)),
         (4, billed(&stubborn.served()))
@@ -201,7 +202,7 @@ fn what_names_no_action_is_asked_again_and_counted() {
 }
 
 #[test]
-fn answers_that_were_paid_for_are_not_paid_for_again() {
+fn logged_answers_are_not_requested_again() {
     let server = server(Faults::mixed(40, 3), &["ACTION1", "ACTION2", "ACTION3"]);
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
@@ -214,24 +215,24 @@ fn answers_that_were_paid_for_are_not_paid_for_again() {
     };
     let shared = player(&server, false, None);
     let first = play(&mut ModelAgent::start(&shared, 0, &log).unwrap(), 8);
-    let asked = server.served().len();
+    let sent_before = server.served().len();
     let again = play(&mut ModelAgent::start(&shared, 0, &log).unwrap(), 8);
     assert_eq!(
-        told(&first),
-        told(&again),
+        comparable(&first),
+        comparable(&again),
         "with the same reasoning and tokens"
     );
-    assert_eq!(server.served().len(), asked, "nothing was sent");
-    let on = play(&mut ModelAgent::start(&shared, 0, &log).unwrap(), 12);
-    assert_eq!(told(&on[..8]), told(&first));
+    assert_eq!(server.served().len(), sent_before, "nothing was sent");
+    let resumed = play(&mut ModelAgent::start(&shared, 0, &log).unwrap(), 12);
+    assert_eq!(comparable(&resumed[..8]), comparable(&first));
     let served = server.served();
-    assert!(served.len() > asked);
-    // What is counted and what is marked as uncounted is all that the server billed.
-    let spent: Spent = on
+    assert!(served.len() > sent_before);
+    // Counted tokens plus the tokens of uncounted requests equal what the server billed.
+    let spent: ModelUsage = resumed
         .iter()
-        .filter_map(|decision| Spent::of(&decision.details))
+        .filter_map(|decision| ModelUsage::from_details(&decision.details))
         .sum();
-    let unknown: Vec<Served> = served
+    let unknown: Vec<ServedRequest> = served
         .iter()
         .filter(|entry| matches!(entry.fault, Fault::Cut | Fault::Close | Fault::Malformed))
         .cloned()
@@ -241,17 +242,17 @@ fn answers_that_were_paid_for_are_not_paid_for_again() {
         (served.len() as u64, unknown.len() as u64)
     );
     assert_eq!(tokens(&spent) + billed(&unknown), billed(&served));
-    let (logged, paid) = (spent_in(&log).unwrap(), shared.purse.spent());
+    let (logged, paid) = (spent_in_log(&log).unwrap(), shared.spend_limit.spent());
     assert_eq!((logged.calls, tokens(&logged)), (paid.calls, tokens(&paid)));
-    // Another question than the one in the log is not answered from it.
+    // A different request is not answered from the log.
     let mut other = ModelAgent::start(&shared, 0, &log).unwrap();
     assert!(
-        matches!(other.act(&Scene::new(15).view()), Err(AgentError::Failed(reason)) if reason.contains("another question"))
+        matches!(other.act(&Scene::new(15).view()), Err(AgentError::Failed(reason)) if reason.contains("a different request"))
     );
 }
 
 #[test]
-fn the_purse_stops_before_the_next_request() {
+fn spend_limit_stops_the_next_request() {
     let server = server(Faults::none(), &["ACTION1"]);
     let folder = tempfile::tempdir().unwrap();
     let shared = player(&server, false, Some(1e-9));
@@ -259,19 +260,19 @@ fn the_purse_stops_before_the_next_request() {
     assert!(agent.act(&Scene::new(1).view()).is_ok());
     let error = agent.act(&Scene::new(2).view()).unwrap_err();
     assert!(
-        matches!(&error, AgentError::Interrupted { reason, all: true } if reason.contains("are spent")),
+        matches!(&error, AgentError::Interrupted { reason, all_plays: true } if reason.contains("are spent")),
         "{error:?}"
     );
     assert_eq!(server.served().len(), 1);
     let mut other = ModelAgent::start(&shared, 0, &folder.path().join("other")).unwrap();
     assert!(
         other.act(&Scene::new(1).view()).is_err(),
-        "all plays have one purse"
+        "all plays share one spend limit"
     );
 }
 
 #[test]
-fn failures_are_the_plays_own_or_not() {
+fn failures_end_or_interrupt_the_play() {
     let folder = tempfile::tempdir().unwrap();
     let error = |faults: Vec<Fault>, name: &str| {
         let server = server(Faults::first(faults), &["ACTION1"]);
@@ -281,11 +282,17 @@ fn failures_are_the_plays_own_or_not() {
     };
     assert!(matches!(
         error(vec![Fault::Status(401, None)], "a"),
-        Err(AgentError::Interrupted { all: true, .. })
+        Err(AgentError::Interrupted {
+            all_plays: true,
+            ..
+        })
     ));
     assert!(matches!(
         error(vec![Fault::Status(503, None); 9], "b"),
-        Err(AgentError::Interrupted { all: false, .. })
+        Err(AgentError::Interrupted {
+            all_plays: false,
+            ..
+        })
     ));
     assert!(matches!(
         error(vec![Fault::Status(400, None)], "c"),
@@ -295,7 +302,7 @@ fn failures_are_the_plays_own_or_not() {
 }
 
 #[test]
-fn reasoning_is_sent_back_only_if_asked_for() {
+fn reasoning_is_sent_back_only_if_configured() {
     for keep in [false, true] {
         let server = server(Faults::none(), &["ACTION1"]);
         let folder = tempfile::tempdir().unwrap();
@@ -311,14 +318,14 @@ fn reasoning_is_sent_back_only_if_asked_for() {
 }
 
 #[test]
-fn a_context_limit_is_kept_in_the_providers_tokens() {
+fn context_limit_is_measured_in_the_providers_tokens() {
     let server = server(Faults::none(), &["ACTION1"]);
     let folder = tempfile::tempdir().unwrap();
-    // The server counts four characters a token, so a frame has about 3,100.
+    // The server counts four characters per token, so a frame has about 3,100 tokens.
     let shared = player(&server, false, None);
     let limited = Arc::new(ModelPlayer {
         context_tokens: 10_000,
-        purse: Purse::default(),
+        spend_limit: SpendLimit::default(),
         model: Arc::clone(&shared.model),
         keep_reasoning: false,
     });

@@ -1,4 +1,4 @@
-//! `rhae arc compare`: two submissions task by task.
+//! `rhae arc compare`: compares two submissions task by task.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use clap::Args;
 use rhae_tasks::{Comparison, Measure, compare, score};
 use serde::Serialize;
 
-use super::data::{DataArgs, RuleArgs, SelectArgs, submission};
+use super::data::{DataArgs, RuleArgs, SelectArgs, load_submission};
 use super::score::warnings;
 use crate::output;
 
@@ -17,9 +17,9 @@ use crate::output;
 #[command(after_help = "Example:
   rhae arc compare old.json new.json --data data/arc --set arc-agi-1-evaluation")]
 pub(super) struct CompareArgs {
-    /// The first submission, file or folder
+    /// First submission, a file or a folder
     first: PathBuf,
-    /// The second submission
+    /// Second submission, a file or a folder
     second: PathBuf,
     #[command(flatten)]
     data: DataArgs,
@@ -49,13 +49,13 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let first = score(
         &set,
         &selection,
-        &submission(&args.first)?,
+        &load_submission(&args.first)?,
         args.rules.rules(),
     )?;
     let second = score(
         &set,
         &selection,
-        &submission(&args.second)?,
+        &load_submission(&args.second)?,
         args.rules.rules(),
     )?;
     let comparison = compare(&first, &second)?;
@@ -74,7 +74,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let mut text = format!(
         "{}, revision {}, {} tasks\n\nmean task score   first {}, second {}, difference {:+.2} points\n\
          tasks solved      by both {}, only by the first {}, only by the second {}, by neither {}\n\
-         McNemar's test    p = {:.4} ({} tasks that one alone solves)\n",
+         McNemar's test    p = {:.4} ({} tasks solved by only one submission)\n",
         first.set,
         &first.revision[..12],
         first.tasks,
@@ -102,7 +102,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<ExitCode> {
     for (name, score) in [("first", &first), ("second", &second)] {
         let warnings = warnings(score);
         if !warnings.is_empty() {
-            text += &format!("\nof the {name} submission{warnings}");
+            text += &format!("\nWarnings of the {name} submission:{warnings}");
         }
     }
     output::print(&output::plain(&text))?;

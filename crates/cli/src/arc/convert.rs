@@ -1,4 +1,4 @@
-//! `rhae arc convert`: a submission in another form.
+//! `rhae arc convert`: writes a submission in another format.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,54 +8,56 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::data::{DataArgs, RuleArgs, submission};
+use super::data::{DataArgs, RuleArgs, load_submission};
 use crate::output;
 
-/// Write a submission as Kaggle's `submission.json` or as the official harness's folder.
+/// Convert a submission to Kaggle's `submission.json` or to the folder format of the official
+/// harness.
 ///
-/// Every task and test of the set is written. What cannot be read is `[[0,0],[0,0]]` for Kaggle and `null` for the official harness.
+/// Every task and test of the set is written. An unreadable answer becomes `[[0,0],[0,0]]` for
+/// Kaggle and `null` for the official harness.
 #[derive(Args)]
 #[command(after_help = "Example:
   rhae arc convert runs/mine --to kaggle --out submission.json --data data/arc --set arc-agi-2-evaluation")]
 pub(super) struct ConvertArgs {
-    /// The submission, file or folder
+    /// Submission to convert, a file or a folder
     submission: PathBuf,
-    /// The form to write
+    /// Format to write
     #[arg(long, value_enum)]
-    to: Form,
-    /// The file, or for the official form the folder
+    to: Format,
+    /// Output file, or output folder for the official format
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
     rules: RuleArgs,
-    /// Print what was written as JSON
+    /// Print the list of written files as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Form {
+enum Format {
     Kaggle,
     Official,
 }
 
 #[derive(Serialize)]
-struct Written {
+struct ConvertReport {
     tasks: usize,
     files: Vec<PathBuf>,
 }
 
 pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode> {
     let set = args.data.one_set()?;
-    let (submission, rules) = (submission(&args.submission)?, args.rules.rules());
+    let (submission, rules) = (load_submission(&args.submission)?, args.rules.rules());
     let files = match args.to {
-        Form::Kaggle => vec![(
+        Format::Kaggle => vec![(
             args.out.clone(),
             submission.to_kaggle(&set, rules).to_string(),
         )],
-        Form::Official => {
+        Format::Official => {
             fs::create_dir_all(&args.out)
                 .with_context(|| format!("cannot create `{}`", args.out.display()))?;
             let file = |(id, value): (rhae_tasks::TaskId, serde_json::Value)| {
@@ -71,16 +73,16 @@ pub(super) fn run(args: &ConvertArgs) -> Result<ExitCode> {
     for (path, text) in &files {
         fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
-    let written = Written {
+    let report = ConvertReport {
         tasks: set.tasks.len(),
         files: files.into_iter().map(|(path, _)| path).collect(),
     };
     if args.json {
-        output::print_json(&written)?;
+        output::print_json(&report)?;
     } else {
         output::print(&output::plain(&format!(
-            "{} tasks written to `{}`",
-            written.tasks,
+            "wrote {} tasks to `{}`",
+            report.tasks,
             args.out.display()
         )))?;
     }

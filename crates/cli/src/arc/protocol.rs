@@ -1,17 +1,17 @@
-//! Whose rules: what a protocol sets unless a flag says otherwise.
+//! Protocols: the scoring rules of a benchmark. Flags can override them one by one.
 
 use clap::ValueEnum;
 use rhae_tasks::{Measure, Parser, Rules, Score};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Protocol {
-    /// Two attempts, our parser, the mean task score
+    /// Two attempts, lenient parser, mean task score
     Standard,
-    /// Two attempts, the official harness's parser, the mean task score
+    /// Two attempts, parser of the official harness, mean task score
     Official,
-    /// Two attempts, Nejumi's parser, the mean task score
+    /// Two attempts, parser of Nejumi, mean task score
     Nejumi,
-    /// One attempt, the harness plan's parser and ids, tasks solved
+    /// One attempt, parser and task ids of the harness plan, share of tasks solved
     Plan,
 }
 
@@ -43,7 +43,7 @@ impl Protocol {
         }
     }
 
-    /// The prompt that models get.
+    /// Returns the name of the default prompt template for models.
     pub(super) fn prompt(self) -> &'static str {
         match self {
             Self::Standard | Self::Official => "official",
@@ -52,6 +52,7 @@ impl Protocol {
         }
     }
 
+    /// Returns the headline measure: its JSON field, and a function that selects it from a score.
     pub(super) fn headline(self) -> (&'static str, fn(&Score) -> Measure) {
         match self {
             Self::Plan => ("tasks_solved", |score| score.tasks_solved),
@@ -60,6 +61,7 @@ impl Protocol {
     }
 }
 
+/// The effect of a failed request, or of an answer without a readable grid.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Failures {
     Soft,

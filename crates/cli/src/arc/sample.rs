@@ -1,4 +1,4 @@
-//! `rhae arc sample`: a part of a set, with a manifest.
+//! `rhae arc sample`: draws a sample of a set and writes its manifest.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,13 +8,14 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rhae_tasks::{NejumiRule, sample, score};
 
-use super::data::{DataArgs, RuleArgs, submission};
+use super::data::{DataArgs, RuleArgs, load_submission};
 use crate::output;
 
-/// Draw a sample of tasks, one test of each, and write a manifest of it.
+/// Draw a sample of tasks, with one test of each, and write a manifest.
 ///
-/// With a reference submission the sample has solved and unsolved tasks in the proportion of its score, as Nejumi's samples do;
-/// without one it is spread evenly over the tasks' sizes. `--manifest` of the other commands takes what is written here.
+/// With a reference submission, the share of solved tasks in the sample matches the score of that
+/// submission, as in Nejumi's samples. Without one, the sample is spread evenly over task sizes.
+/// The other `rhae arc` commands accept the manifest with `--manifest`.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae arc sample --data data/arc --set arc-agi-1-evaluation --out sample.json
@@ -24,22 +25,22 @@ pub(super) struct SampleArgs {
     data: DataArgs,
     #[command(flatten)]
     rules: RuleArgs,
-    /// How many tasks
+    /// Number of tasks to draw
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     samples: u32,
-    /// The seed of the draw
+    /// Seed of the random draw
     #[arg(long, default_value_t = 42)]
     seed: u64,
-    /// The most cells that a task's training pairs may have, inputs and outputs together
+    /// Maximum number of cells in a task's training pairs, inputs and outputs together
     #[arg(long, default_value_t = 2000)]
     max_cells: usize,
-    /// A submission whose score sets the proportions
+    /// Submission whose score sets the share of solved tasks
     #[arg(long, value_name = "SUBMISSION")]
     reference: Option<PathBuf>,
-    /// Where the manifest goes
+    /// Output file for the manifest
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// A folder for the sampled tasks, each with its sampled test only
+    /// Output folder for the sampled tasks, each with its sampled test only
     #[arg(long, value_name = "FOLDER")]
     tasks_out: Option<PathBuf>,
     /// Print the manifest as JSON
@@ -52,7 +53,7 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
     let rule = NejumiRule {
         samples: args.samples as usize,
         seed: args.seed,
-        most_cells: args.max_cells,
+        max_cells: args.max_cells,
     };
     let reference = match &args.reference {
         Some(path) => {
@@ -64,8 +65,8 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
                 name,
                 score(
                     &set,
-                    &set.everything(),
-                    &submission(path)?,
+                    &set.all_tests(),
+                    &load_submission(path)?,
                     args.rules.rules(),
                 )?,
             ))
@@ -110,7 +111,7 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
             .count();
         let (reference, score) = (output::plain(&reference.name), 100.0 * reference.score);
         output::print(&format!(
-            "{solved} of them solved by {reference}, which scores {score:.2} % on the {candidates}"
+            "{solved} of them solved by {reference}, which scores {score:.2} % on the {candidates} candidates"
         ))?;
     }
     for chosen in &manifest.chosen {

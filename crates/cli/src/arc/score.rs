@@ -1,4 +1,4 @@
-//! `rhae arc score`: a submission's score.
+//! `rhae arc score`: scores submissions.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,42 +11,46 @@ use rhae_tasks::{Parser, Score, TaskSet, Warning, score};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::data::{DataArgs, SelectArgs, submission};
+use super::data::{DataArgs, SelectArgs, load_submission};
 use super::protocol::{Failures, Protocol};
 use crate::output;
 
-/// How many warnings of a kind are printed in full.
-const SHOWN_WARNINGS: usize = 3;
+/// Number of warnings of one kind that are printed; further ones are only counted.
+const MAX_SHOWN_WARNINGS: usize = 3;
 
-/// Score submissions: all numbers with 95 % intervals, why tests failed, and what was ignored.
+/// Score submissions: prints all measures with 95 % intervals, failure reasons and warnings.
 ///
-/// A submission is Kaggle's `submission.json`, the official harness's folder, or a file with a text for each task. Denominators
-/// come from the data. Several submissions need as many `--set`, and their average is printed.
+/// A submission is Kaggle's `submission.json`, a folder of the official harness, or a file with one
+/// text for each task. The denominators are the counts of tasks and tests in the data, so a missing
+/// answer counts as not solved. For several submissions give one `--set` each; their average is
+/// printed too.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae arc score submission.json --data data/arc --set arc-agi-2-evaluation
   rhae arc score runs/v1 runs/v2 --data data/arc --set arc-agi-1-evaluation --set arc-agi-2-evaluation --protocol nejumi")]
 pub(super) struct ScoreArgs {
-    /// The submissions, files or folders
+    /// Submissions to score, files or folders
     #[arg(required = true)]
     submissions: Vec<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
     select: SelectArgs,
-    /// Whose rules: they set the parser, the attempts and the headline
+    /// Rules to score by: they set the parser, the number of attempts and the headline measure
     #[arg(long, value_enum, default_value_t = Protocol::Standard)]
     protocol: Protocol,
-    /// How many attempts at a test count, in place of the protocol's number
+    /// Number of attempts at a test that count, instead of the protocol's
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     attempts: Option<u32>,
-    /// How answers are read, in place of the protocol's parser: lenient, official, nejumi or plan
+    /// Parser that finds grids in answers, instead of the protocol's: lenient, official, nejumi or
+    /// plan
     #[arg(long)]
     parser: Option<Parser>,
-    /// What a missing or unreadable answer means: `soft` counts it as not solved, `hard` ends with an error
+    /// Effect of a missing or unreadable answer: `soft` counts it as not solved, `hard` ends with
+    /// an error
     #[arg(long, value_enum, default_value_t = Failures::Soft)]
     failures: Failures,
-    /// Refuse data of another revision than this one; its first 8 digits or more
+    /// Fail unless the data have this revision; at least its first 8 digits
     #[arg(long, value_name = "SHA256")]
     revision: Option<String>,
     /// Print a line for each task
@@ -57,10 +61,11 @@ pub(super) struct ScoreArgs {
     json: bool,
 }
 
-/// One score, flat; several stand in a list with their average.
+/// The JSON output. One score is flattened into the document; several are listed with their
+/// average.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Printed {
+enum ScoreReport {
     One {
         protocol: &'static str,
         headline: &'static str,
@@ -79,7 +84,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
     let sets = args.data.sets()?;
     ensure!(
         sets.len() == args.submissions.len(),
-        "there are {} submissions and {} sets; give one `--set` for each submission",
+        "{} submissions were given for {} sets; give one `--set` for each submission",
         args.submissions.len(),
         sets.len()
     );
@@ -94,16 +99,21 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
             let (found, wanted) = (set.revision(), wanted.to_lowercase());
             ensure!(
                 wanted.len() >= 8,
-                "`{wanted}` is too short for a revision: give at least its first 8 digits"
+                "the revision `{wanted}` is too short; give at least its first 8 digits"
             );
             ensure!(
                 found.starts_with(&wanted),
-                "`{}` is of revision {found}, and {wanted} was asked for",
+                "`{}` has revision {found}, expected {wanted}",
                 set.name
             );
         }
-        let mut score = score(set, &args.select.selection(set)?, &submission(path)?, rules)?;
-        score.warnings.extend(of_another_revision(path, set));
+        let mut score = score(
+            set,
+            &args.select.selection(set)?,
+            &load_submission(path)?,
+            rules,
+        )?;
+        score.warnings.extend(revision_warning(path, set));
         scores.push(score);
     }
     let (headline, measure) = args.protocol.headline();
@@ -113,15 +123,15 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
         let protocol = args.protocol.name();
         let mut values: Vec<Value> = scores
             .iter()
-            .map(|score| value(args.protocol, score))
+            .map(|score| score_json(args.protocol, score))
             .collect::<Result<_>>()?;
         output::print_json(&match values.len() {
-            1 => Printed::One {
+            1 => ScoreReport::One {
                 protocol,
                 headline,
                 score: values.remove(0),
             },
-            _ => Printed::Several {
+            _ => ScoreReport::Several {
                 protocol,
                 headline,
                 average,
@@ -134,7 +144,7 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
         }
         if scores.len() > 1 {
             output::print(&format!(
-                "average of the {} sets {:.2} %",
+                "average of the {} sets: {:.2} %",
                 scores.len(),
                 100.0 * average
             ))?;
@@ -148,40 +158,48 @@ pub(super) fn run(args: &ScoreArgs) -> Result<ExitCode> {
         let failed = tests.filter(|test| test.outcome.is_failure()).count();
         ensure!(
             failed == 0,
-            "{failed} tests have no readable answer, and `--failures hard` allows none"
+            "{failed} tests have no readable answer, which `--failures hard` does not allow"
         );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is to be said of a run's folder that was made on other data.
-fn of_another_revision(run: &Path, set: &TaskSet) -> Option<Warning> {
-    let made_on: Vec<String> = load_config(run)
+/// Returns a warning if `run` is the folder of a run on another revision of the data.
+fn revision_warning(run: &Path, set: &TaskSet) -> Option<Warning> {
+    let revisions: Vec<String> = load_config(run)
         .ok()?
         .sets
         .into_iter()
-        .map(|made| made.revision)
+        .map(|set| set.revision)
         .collect();
-    let known = made_on.iter().any(|revision| *revision == set.revision());
+    let known = revisions.iter().any(|revision| *revision == set.revision());
     (!known).then(|| {
-        let made_on: Vec<&str> = made_on.iter().map(|revision| revision.get(..12).unwrap_or(revision)).collect();
+        let short: Vec<&str> = revisions
+            .iter()
+            .map(|revision| revision.get(..12).unwrap_or(revision))
+            .collect();
         let message = format!(
-            "the run was made on revision {}, and the data are of {}; scores of different revisions cannot be compared",
-            made_on.join(", "),
+            "the run used revision {}, but the data have revision {}; scores of different revisions \
+             cannot be compared",
+            short.join(", "),
             &set.revision()[..12]
         );
-        Warning { kind: "other-revision", task: None, message }
+        Warning {
+            kind: "other-revision",
+            task: None,
+            message,
+        }
     })
 }
 
-/// The score as JSON; the harness plan has ids of its own.
-fn value(protocol: Protocol, score: &Score) -> Result<Value> {
+/// Converts a score to JSON. The protocol `plan` uses its own task ids.
+fn score_json(protocol: Protocol, score: &Score) -> Result<Value> {
     let mut value = serde_json::to_value(score)?;
     if protocol == Protocol::Plan
         && let Some(results) = value["results"].as_array_mut()
     {
         for (result, task) in results.iter_mut().zip(&score.results) {
-            result["task"] = Value::from(task.task.problem());
+            result["task"] = Value::from(task.task.problem_id());
         }
     }
     Ok(value)
@@ -208,7 +226,7 @@ fn table(args: &ScoreArgs, score: &Score) -> String {
                 .map(|test| test.outcome.name())
                 .collect();
             let id = if args.protocol == Protocol::Plan {
-                result.task.problem()
+                result.task.problem_id()
             } else {
                 result.task.to_string()
             };
@@ -223,7 +241,7 @@ fn table(args: &ScoreArgs, score: &Score) -> String {
     text + &warnings(score)
 }
 
-/// The numbers with their intervals, and why tests were not solved.
+/// Formats the measures with their intervals, and the failure reasons.
 pub(super) fn measures(score: &Score, headline: &str) -> String {
     let mut text = String::new();
     for (key, name, measure) in [
@@ -267,7 +285,7 @@ pub(super) fn measures(score: &Score, headline: &str) -> String {
     text
 }
 
-/// The warnings, a few of each kind in full.
+/// Formats the warnings, at most [`MAX_SHOWN_WARNINGS`] of each kind.
 pub(super) fn warnings(score: &Score) -> String {
     let mut text = String::new();
     let mut kinds: Vec<&str> = Vec::new();
@@ -282,18 +300,18 @@ pub(super) fn warnings(score: &Score) -> String {
             .iter()
             .filter(|warning| warning.kind == kind)
             .collect();
-        for warning in of_kind.iter().take(SHOWN_WARNINGS) {
+        for warning in of_kind.iter().take(MAX_SHOWN_WARNINGS) {
             let task = warning
                 .task
                 .as_ref()
                 .map_or_else(String::new, |task| format!("{task}: "));
             let _ = write!(text, "\nwarning ({kind}): {task}{}", warning.message);
         }
-        if of_kind.len() > SHOWN_WARNINGS {
+        if of_kind.len() > MAX_SHOWN_WARNINGS {
             let _ = write!(
                 text,
                 "\nwarning ({kind}): and {} more",
-                of_kind.len() - SHOWN_WARNINGS
+                of_kind.len() - MAX_SHOWN_WARNINGS
             );
         }
     }

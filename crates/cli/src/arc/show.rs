@@ -1,4 +1,4 @@
-//! `rhae arc show`: a task in the terminal or as a picture.
+//! `rhae arc show`: shows a task in the terminal or as a picture.
 
 use std::fs;
 use std::io::{IsTerminal as _, stdout};
@@ -15,41 +15,43 @@ use serde_json::{Value, json};
 
 use super::data::DataArgs;
 use crate::output;
-use crate::terminal::color::Depth;
+use crate::terminal::color::ColorDepth;
 
-/// Show a task: its pairs and tests as blocks of colour, as digits where the output is no terminal, or as a PNG or SVG picture.
+/// Show the pairs and tests of a task in colour, as digits, or as a PNG or SVG picture.
 ///
-/// With the folder of a run the attempts stand beside the solutions, with wrong cells marked.
+/// Grids are drawn in colour on a terminal and as digits otherwise. With `--run`, the attempts of a
+/// run are shown too, with wrong cells marked.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae arc show 0934a4d8 --data data/arc --set arc-agi-2-evaluation
   rhae arc show 0934a4d8 --data data/arc --set arc-agi-2-evaluation --png task.png
   rhae arc show 0934a4d8 --run runs/mine --svg task.svg")]
 pub(super) struct ShowArgs {
-    /// The task's id, with or without `arc-`
+    /// Id of the task, with or without the prefix `arc-`
     task: String,
-    /// The tasks: a task file, a file with many tasks, or a folder of either; with --run, where they are now
+    /// Task data: a task file, a file with many tasks, or a folder of either; with --run, only
+    /// needed if the data have moved since the run
     #[arg(long, value_name = "[NAME=]PATH", required_unless_present = "run")]
     data: Vec<String>,
-    /// Which set, where the data have several
+    /// Set to use, if the data contain several
     #[arg(long, value_name = "NAME")]
     set: Vec<String>,
-    /// Show the attempts of a run: its folder
+    /// Show the attempts of the run in this folder
     #[arg(long, value_name = "FOLDER")]
     run: Option<PathBuf>,
-    /// Write a PNG picture instead
+    /// Write a PNG picture instead of printing the task
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
-    /// Write an SVG picture instead
+    /// Write an SVG picture instead of printing the task
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// How many pixels wide a cell of the picture is
+    /// Width of a cell in the picture, in pixels
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=64))]
     zoom: u32,
-    /// Leave the solutions of the tests out
+    /// Hide the solutions of the tests
     #[arg(long)]
     no_solutions: bool,
-    /// Whether to draw in colours
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     color: Color,
     /// Print the task as JSON
@@ -65,7 +67,7 @@ pub(super) enum Color {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct TaskReport {
     task: TaskId,
     set: String,
     revision: String,
@@ -77,9 +79,9 @@ struct Shown {
 }
 
 pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
-    let id = TaskId::from_problem(&args.task)?;
+    let id = TaskId::from_problem_id(&args.task)?;
     let (set, attempts) = match &args.run {
-        Some(folder) => of_run(args, folder, &id)?,
+        Some(folder) => load_run(args, folder, &id)?,
         None => (
             DataArgs::new(args.data.clone(), args.set.clone()).one_set()?,
             Vec::new(),
@@ -89,15 +91,15 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
     if args.no_solutions {
         task.test.iter_mut().for_each(|test| test.output = None);
     }
-    let shown: Vec<SceneAttempt<'_>> = attempts
+    let scene_attempts: Vec<SceneAttempt<'_>> = attempts
         .iter()
-        .map(|one| SceneAttempt {
-            test: one.test,
-            attempt: one.attempt,
-            grid: one.grid.as_ref().map_err(|(kind, _)| *kind),
+        .map(|result| SceneAttempt {
+            test: result.test,
+            attempt: result.attempt,
+            grid: result.grid.as_ref().map_err(|(kind, _)| *kind),
         })
         .collect();
-    let scene = task_scene(&task, &shown);
+    let scene = task_scene(&task, &scene_attempts);
     let write = |path: &Path, content: &[u8]| {
         fs::write(path, content).with_context(|| format!("cannot write `{}`", path.display()))
     };
@@ -109,8 +111,8 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
     }
     if args.json {
         let (revision, training_cells) = (set.revision(), task.training_cells());
-        let attempts = attempts.iter().map(attempt).collect();
-        output::print_json(&Shown {
+        let attempts = attempts.iter().map(attempt_json).collect();
+        output::print_json(&TaskReport {
             task: id,
             set: set.name,
             revision,
@@ -131,8 +133,8 @@ pub(super) fn run(args: &ShowArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The set of a run that has the task, and the run's attempts at it.
-fn of_run(args: &ShowArgs, folder: &Path, id: &TaskId) -> Result<(TaskSet, Vec<AttemptResult>)> {
+/// Returns the set of a run that contains the task, and the run's attempts at it.
+fn load_run(args: &ShowArgs, folder: &Path, id: &TaskId) -> Result<(TaskSet, Vec<AttemptResult>)> {
     let config = load_config(folder)?;
     let data = if args.data.is_empty() {
         config.data.clone()
@@ -147,51 +149,58 @@ fn of_run(args: &ShowArgs, folder: &Path, id: &TaskId) -> Result<(TaskSet, Vec<A
         .find(|set| set.tests.contains_key(id.as_str()) && wanted(&set.name));
     let record =
         record.with_context(|| format!("the run in `{}` has no task `{id}`", folder.display()))?;
-    let planned = PlannedSet::of_record(record, &loaded.sets)?;
+    let planned = PlannedSet::from_record(record, &loaded.sets)?;
     let parser = config
         .parser
         .parse()
-        .context("the run's configuration names a parser")?;
-    let ledger = Ledger::of_lines(&load_lines(folder)?);
+        .context("the configuration of the run names an unknown parser")?;
+    let ledger = Ledger::from_lines(&load_lines(folder)?);
     let results = assemble(&config, std::slice::from_ref(&planned), &ledger, parser)?;
     Ok((
         planned.set,
         results
-            .tries
+            .attempt_results
             .into_iter()
-            .filter(|one| one.task == *id)
+            .filter(|result| result.task == *id)
             .collect(),
     ))
 }
 
-fn attempt(one: &AttemptResult) -> Value {
-    let mut value = json!({"test": one.test, "attempt": one.attempt, "right": one.right, "how": one.how, "seconds": one.ms as f64 / 1000.0});
-    match &one.grid {
+fn attempt_json(result: &AttemptResult) -> Value {
+    let mut value = json!({
+        "test": result.test,
+        "attempt": result.attempt,
+        "right": result.right,
+        "how": result.how,
+        "seconds": result.ms as f64 / 1000.0,
+    });
+    match &result.grid {
         Ok(grid) => value["answer"] = grid.to_json(),
         Err((kind, reason)) => value["failed"] = json!({"reason": kind, "message": reason}),
     }
-    if let Some(text) = &one.text {
+    if let Some(text) = &result.text {
         value["text"] = json!(text);
     }
     value
 }
 
-/// The attempts one after the other; a wrong cell has a mark beside its digit, or within its colour.
-fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<Depth>) -> String {
+/// Formats the attempts. A wrong cell is marked with `!` after its digit, or with `><` in its
+/// colour.
+fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<ColorDepth>) -> String {
     let mut text = String::new();
-    for one in attempts {
+    for result in attempts {
         let expected = task
             .test
-            .get(one.test)
+            .get(result.test)
             .and_then(|test| test.output.as_ref());
-        let head = format!("test {}, attempt {}", one.test + 1, one.attempt);
-        match &one.grid {
+        let head = format!("test {}, attempt {}", result.test + 1, result.attempt);
+        match &result.grid {
             Ok(grid) => {
                 let verdict = match expected {
                     Some(expected) if expected == grid => ", right".to_owned(),
                     Some(expected) if !expected.same_size(grid) => {
                         format!(
-                            ", wrong size: {} x {} and not {} x {}",
+                            ", wrong size: {} x {}, expected {} x {}",
                             grid.height(),
                             grid.width(),
                             expected.height(),
@@ -207,7 +216,7 @@ fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<Depth>) 
                 let wrong = expected.map_or_else(Vec::new, |expected| wrong_cells(grid, expected));
                 text += &format!("{head}{verdict}\n");
                 for (y, row) in grid.rows().enumerate() {
-                    text += marked(row, depth, |x| wrong.contains(&(x, y))).trim_end();
+                    text += marked_line(row, depth, |x| wrong.contains(&(x, y))).trim_end();
                     text.push('\n');
                 }
             }
@@ -215,7 +224,7 @@ fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<Depth>) 
                 text += &format!("{head}: no grid ({kind}): {}\n", output::plain(reason))
             }
         }
-        if let Some(how) = &one.how {
+        if let Some(how) = &result.how {
             text += &format!("  {}\n", output::plain(how).replace('\n', " "));
         }
         text.push('\n');
@@ -223,7 +232,7 @@ fn attempts_text(task: &Task, attempts: &[AttemptResult], depth: Option<Depth>) 
     text
 }
 
-fn marked(row: &[u8], depth: Option<Depth>, wrong: impl Fn(usize) -> bool) -> String {
+fn marked_line(row: &[u8], depth: Option<ColorDepth>, wrong: impl Fn(usize) -> bool) -> String {
     let cell = |(x, cell): (usize, &u8)| match depth {
         None => format!("{cell}{}", if wrong(x) { '!' } else { ' ' }),
         Some(depth) => {
@@ -238,14 +247,14 @@ fn marked(row: &[u8], depth: Option<Depth>, wrong: impl Fn(usize) -> bool) -> St
     row.iter().enumerate().map(cell).collect::<String>() + end
 }
 
-/// How colours are drawn, if at all.
-pub(super) fn depth(color: Color) -> Option<Depth> {
+/// Returns the colour depth of the terminal, or `None` to print digits without colours.
+pub(super) fn depth(color: Color) -> Option<ColorDepth> {
     let auto =
         color == Color::Auto && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    (color == Color::Always || auto).then(|| Depth::detect(|name| std::env::var(name).ok()))
+    (color == Color::Always || auto).then(|| ColorDepth::detect(|name| std::env::var(name).ok()))
 }
 
-fn text(id: &TaskId, task: &Task, depth: Option<Depth>, width: usize) -> String {
+fn text(id: &TaskId, task: &Task, depth: Option<ColorDepth>, width: usize) -> String {
     let size = |grid: &Grid| format!("{} x {}", grid.height(), grid.width());
     let mut text = format!(
         "{id}: {} training pairs, {} tests\n",
@@ -261,30 +270,36 @@ fn text(id: &TaskId, task: &Task, depth: Option<Depth>, width: usize) -> String 
         .iter()
         .map(|test| ("test", &test.input, test.output.as_ref()));
     let numbers = (1..=task.train.len()).chain(1..);
-    for (number, (what, input, output)) in numbers.zip(train.chain(tests)) {
+    for (number, (kind, input, output)) in numbers.zip(train.chain(tests)) {
         let sizes = output.map_or_else(
             || format!("{} -> ?", size(input)),
             |output| format!("{} -> {}", size(input), size(output)),
         );
-        text += &format!("\n{what} {number}, {sizes}\n");
+        text += &format!("\n{kind} {number}, {sizes}\n");
         match output {
             Some(output) if 2 * (input.width() + output.width()) + 4 <= width => {
-                text += &beside(input, output, depth)
+                text += &side_by_side(input, output, depth)
             }
-            Some(output) => text += &format!("{}\n{}", alone(input, depth), alone(output, depth)),
-            None => text += &alone(input, depth),
+            Some(output) => {
+                text += &format!(
+                    "{}\n{}",
+                    format_grid(input, depth),
+                    format_grid(output, depth)
+                )
+            }
+            None => text += &format_grid(input, depth),
         }
     }
     text
 }
 
-pub(super) fn alone(grid: &Grid, depth: Option<Depth>) -> String {
+pub(super) fn format_grid(grid: &Grid, depth: Option<ColorDepth>) -> String {
     grid.rows()
         .map(|row| line(row, depth).trim_end().to_owned() + "\n")
         .collect()
 }
 
-fn beside(left: &Grid, right: &Grid, depth: Option<Depth>) -> String {
+fn side_by_side(left: &Grid, right: &Grid, depth: Option<ColorDepth>) -> String {
     let mut text = String::new();
     let (mut rows, mut others) = (left.rows(), right.rows());
     for _ in 0..left.height().max(right.height()) {
@@ -300,8 +315,8 @@ fn beside(left: &Grid, right: &Grid, depth: Option<Depth>) -> String {
     text
 }
 
-/// A row, two columns to a cell, so that cells are about square.
-fn line(row: &[u8], depth: Option<Depth>) -> String {
+/// Formats a row with two columns per cell, so that cells look square.
+fn line(row: &[u8], depth: Option<ColorDepth>) -> String {
     match depth {
         None => row.iter().map(|cell| format!("{cell} ")).collect(),
         Some(depth) => {

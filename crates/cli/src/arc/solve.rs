@@ -1,4 +1,4 @@
-//! `rhae arc solve`: answers to a task by program search, and how they were found.
+//! `rhae arc solve`: solves a task by program search and explains the answers.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,68 +11,71 @@ use rhae_tasks::{Grid, Task, TaskId};
 use serde::Serialize;
 
 use super::data::DataArgs;
-use super::show::{Color, alone, depth};
+use super::show::{Color, depth, format_grid};
 use crate::output;
-use crate::terminal::color::Depth;
+use crate::terminal::color::ColorDepth;
 
-/// Solve a task by searching for programs: no model, no network. Two answers for each test, with the program that gave each.
+/// Solve a task by program search, without a model or network; prints two answers for each test and
+/// the program behind each.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae arc solve task.json --explain
   rhae arc solve 0934a4d8 --data data/arc --set arc-agi-1-evaluation --json")]
 pub(super) struct SolveArgs {
-    /// A task file, or the id of a task of the data
+    /// Task file, or the id of a task in the data
     #[arg(value_name = "FILE|ID")]
     task: String,
-    /// The tasks that the id is looked up in: a file or a folder; NAME=PATH gives a set a name. May be repeated
+    /// Task data in which to find the id: a file or a folder; NAME=PATH names the set. Can be
+    /// repeated
     #[arg(long, value_name = "[NAME=]PATH")]
     data: Vec<String>,
-    /// Which set, where the data have several
+    /// Set to use, if the data contain several
     #[arg(long, value_name = "NAME")]
     set: Vec<String>,
-    /// Show how the answers were found: the layers one after the other
+    /// Explain each answer by the layers of its program
     #[arg(long)]
     explain: bool,
-    /// How much to search for each test, in millions of cells looked at; the same budget always gives the same answers
+    /// Search budget for each test, in millions of examined cells; the same budget always gives the
+    /// same answers
     #[arg(long, value_name = "N", default_value_t = Budget::default().work / 1_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     work: u64,
-    /// Whether to draw in colours
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     color: Color,
-    /// Print as JSON
+    /// Print the answers as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
-struct Solved<'a> {
+struct SolveReport<'a> {
     task: &'a TaskId,
     work_per_test: u64,
-    tests: Vec<SolvedTest<'a>>,
+    tests: Vec<TestReport<'a>>,
 }
 
 #[derive(Serialize)]
-struct SolvedTest<'a> {
+struct TestReport<'a> {
     work: u64,
-    attempts: Vec<Attempt<'a>>,
+    attempts: Vec<AttemptReport<'a>>,
 }
 
 #[derive(Serialize)]
-struct Attempt<'a> {
+struct AttemptReport<'a> {
     answer: &'a Grid,
     method: &'static str,
     program: &'a str,
     pairs_fitted: usize,
     pairs: usize,
     confidence: f64,
-    /// Whether it equals the solution, where that is known.
+    /// Whether the answer equals the solution; `None` if the solution is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     right: Option<bool>,
-    layers: Vec<ShownLayer<'a>>,
+    layers: Vec<LayerReport<'a>>,
 }
 
 #[derive(Serialize)]
-struct ShownLayer<'a> {
+struct LayerReport<'a> {
     program: &'a str,
     used: &'a str,
     cells_decided: usize,
@@ -80,7 +83,7 @@ struct ShownLayer<'a> {
 }
 
 pub(super) fn run(args: &SolveArgs) -> Result<ExitCode> {
-    let (id, task) = find(args)?;
+    let (id, task) = find_task(args)?;
     let budget = Budget {
         work: args.work * 1_000_000,
         ..Budget::default()
@@ -91,15 +94,15 @@ pub(super) fn run(args: &SolveArgs) -> Result<ExitCode> {
             .test
             .iter()
             .zip(&solutions)
-            .map(|(test, solution)| SolvedTest {
+            .map(|(test, solution)| TestReport {
                 work: solution.work,
                 attempts: solution
                     .attempts(2)
                     .iter()
-                    .map(|answer| attempt(answer, test.output.as_ref()))
+                    .map(|answer| attempt_report(answer, test.output.as_ref()))
                     .collect(),
             });
-        output::print_json(&Solved {
+        output::print_json(&SolveReport {
             task: &id,
             work_per_test: budget.work,
             tests: tests.collect(),
@@ -116,29 +119,33 @@ pub(super) fn run(args: &SolveArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The task: from a file, or by its id.
-fn find(args: &SolveArgs) -> Result<(TaskId, Task)> {
+/// Returns the task of a file, or the task of the data with the given id.
+fn find_task(args: &SolveArgs) -> Result<(TaskId, Task)> {
     if Path::new(&args.task).is_file() {
         ensure!(
             args.data.is_empty(),
-            "`{}` is a file, so `--data` is not needed",
+            "`{}` is a file; `--data` can be used only with the id of a task",
             args.task
         );
         let set = DataArgs::new(vec![args.task.clone()], args.set.clone()).one_set()?;
         ensure!(
             set.tasks.len() == 1,
-            "`{}` has {} tasks; choose one: `rhae arc solve ID --data {}`",
+            "`{}` contains {} tasks; choose one with `rhae arc solve ID --data {}`",
             args.task,
             set.tasks.len(),
             args.task
         );
-        return set.tasks.into_iter().next().context("the file has no task");
+        return set
+            .tasks
+            .into_iter()
+            .next()
+            .context("the file contains no task");
     }
-    let id = TaskId::from_problem(&args.task)
-        .with_context(|| format!("`{}` is no file and no id of a task", args.task))?;
+    let id = TaskId::from_problem_id(&args.task)
+        .with_context(|| format!("`{}` is neither a file nor the id of a task", args.task))?;
     ensure!(
         !args.data.is_empty(),
-        "`{}` is no file; to look up a task by its id, say where with `--data`",
+        "`{}` is not a file; to solve a task by its id, name the data with `--data`",
         args.task
     );
     let set = DataArgs::new(args.data.clone(), args.set.clone()).one_set()?;
@@ -146,35 +153,35 @@ fn find(args: &SolveArgs) -> Result<(TaskId, Task)> {
     Ok((id, task))
 }
 
-/// All tests at once, each in a thread of its own as far as there are cores.
+/// Solves all tests of a task, each in its own thread. At most one thread per core runs at a time.
 fn solve(task: &Task, budget: &Budget) -> Vec<Solution> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let tests: Vec<usize> = (0..task.test.len()).collect();
     let mut solutions = Vec::new();
-    for some in tests.chunks(cores) {
+    for batch in tests.chunks(cores) {
         thread::scope(|scope| {
-            let running: Vec<_> = some
+            let running: Vec<_> = batch
                 .iter()
                 .map(|&test| scope.spawn(move || solve_test(task, test, budget, &|| false)))
                 .collect();
             solutions.extend(
                 running
                     .into_iter()
-                    .map(|one| one.join().expect("the solver does not panic")),
+                    .map(|thread| thread.join().expect("the solver does not panic")),
             );
         });
     }
     solutions
 }
 
-fn attempt<'a>(answer: &'a Candidate, truth: Option<&Grid>) -> Attempt<'a> {
-    let layers = answer.layers.iter().map(|layer| ShownLayer {
+fn attempt_report<'a>(answer: &'a Candidate, truth: Option<&Grid>) -> AttemptReport<'a> {
+    let layers = answer.layers.iter().map(|layer| LayerReport {
         program: &layer.program,
         used: &layer.used,
         cells_decided: layer.decided,
         painted: &layer.painted,
     });
-    Attempt {
+    AttemptReport {
         answer: &answer.grid,
         method: answer.method.name(),
         program: &answer.program,
@@ -191,15 +198,15 @@ fn text(
     task: &Task,
     solutions: &[Solution],
     explain: bool,
-    depth: Option<Depth>,
+    depth: Option<ColorDepth>,
 ) -> String {
     let mut text = format!("{id}\n");
     for (number, (test, solution)) in task.test.iter().zip(solutions).enumerate() {
         text += &format!(
-            "\ntest {}, {} million cells looked at\n{}",
+            "\ntest {}, {} million cells examined\n{}",
             number + 1,
             solution.work / 1_000_000,
-            alone(&test.input, depth)
+            format_grid(&test.input, depth)
         );
         for (number, answer) in solution.attempts(2).iter().enumerate() {
             let right = match &test.output {
@@ -215,7 +222,7 @@ fn text(
                 answer.pairs,
                 answer.confidence(),
                 answer.program,
-                alone(&answer.grid, depth)
+                format_grid(&answer.grid, depth)
             );
             if explain {
                 text += &layers(answer, depth);
@@ -225,8 +232,8 @@ fn text(
     text
 }
 
-/// The layers from the first, which has the last word about a cell.
-fn layers(answer: &Candidate, depth: Option<Depth>) -> String {
+/// Formats the layers of an answer. The first layer that decides a cell takes precedence.
+fn layers(answer: &Candidate, depth: Option<ColorDepth>) -> String {
     let mut text = String::new();
     for (number, layer) in answer.layers.iter().enumerate() {
         text += &format!(
@@ -236,7 +243,7 @@ fn layers(answer: &Candidate, depth: Option<Depth>) -> String {
             layer.used,
             layer.program,
             layer.decided,
-            alone(&layer.painted, depth)
+            format_grid(&layer.painted, depth)
         );
     }
     text

@@ -1,4 +1,4 @@
-//! `rhae arc validate`: is this data, and is this submission, as it should be?
+//! `rhae arc validate`: checks task data, or a submission against its data.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,19 +8,21 @@ use clap::Args;
 use rhae_tasks::{Grid, TaskSet, Warning, score};
 use serde::Serialize;
 
-use super::data::{DataArgs, RuleArgs, SelectArgs, submission};
+use super::data::{DataArgs, RuleArgs, SelectArgs, load_submission};
 use super::score::warnings;
 use crate::output;
 
-/// Check data, or a submission against them: the exit code is 0 only if nothing is wrong.
+/// Check task data, or check a submission against its data; the exit code is 0 if there is no
+/// error.
 ///
-/// Solutions are not needed. A submission must have every task, every test and every attempt that counts, each a grid.
+/// Solutions are not required. A submission must contain every task, every test and every attempt
+/// that counts, and each attempt must be a grid.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rhae arc validate --data data/arc
   rhae arc validate submission.json --data data/arc --set arc-agi-2-evaluation --json")]
 pub(super) struct ValidateArgs {
-    /// A submission, file or folder
+    /// Submission to check, a file or a folder; without it, only the data are checked
     submission: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
@@ -28,25 +30,25 @@ pub(super) struct ValidateArgs {
     select: SelectArgs,
     #[command(flatten)]
     rules: RuleArgs,
-    /// Print what was found as JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Serialize)]
-struct SetFacts {
+struct SetSummary {
     set: String,
     revision: String,
     tasks: usize,
     training_pairs: usize,
     test_inputs: usize,
-    /// Tests whose solution is known.
+    /// Number of tests with a known solution.
     solutions: usize,
 }
 
 #[derive(Serialize)]
 struct DataReport {
-    sets: Vec<SetFacts>,
+    sets: Vec<SetSummary>,
     notes: Vec<String>,
 }
 
@@ -55,7 +57,7 @@ struct SubmissionReport {
     set: String,
     revision: String,
     valid: bool,
-    /// Tests without a readable answer.
+    /// Number of tests without a readable answer.
     failed_test_inputs: usize,
     warnings: Vec<Warning>,
 }
@@ -69,7 +71,7 @@ pub(super) fn run(args: &ValidateArgs) -> Result<ExitCode> {
 
 fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
     let loaded = args.data.load()?;
-    let facts = |set: &TaskSet| {
+    let summary = |set: &TaskSet| {
         let (training_pairs, test_inputs) = set.counts();
         let solutions = set
             .tasks
@@ -77,7 +79,7 @@ fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
             .flat_map(|task| &task.test)
             .filter(|test| test.output.is_some())
             .count();
-        SetFacts {
+        SetSummary {
             set: set.name.clone(),
             revision: set.revision(),
             tasks: set.tasks.len(),
@@ -87,7 +89,7 @@ fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
         }
     };
     let report = DataReport {
-        sets: loaded.sets.iter().map(facts).collect(),
+        sets: loaded.sets.iter().map(summary).collect(),
         notes: loaded.notes,
     };
     if args.json {
@@ -102,7 +104,7 @@ fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
         .unwrap_or(0)
         .max(3);
     output::print(&format!(
-        "{:<width$}  tasks  pairs  tests  solved  revision",
+        "{:<width$}  tasks  pairs  tests  solutions  revision",
         "set"
     ))?;
     for set in &report.sets {
@@ -113,7 +115,7 @@ fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
             set.test_inputs,
         );
         output::print(&format!(
-            "{name:<width$}  {tasks:>5}  {pairs:>5}  {tests:>5}  {:>6}  {}",
+            "{name:<width$}  {tasks:>5}  {pairs:>5}  {tests:>5}  {:>9}  {}",
             set.solutions, set.revision
         ))?;
     }
@@ -126,18 +128,19 @@ fn check_data(args: &ValidateArgs) -> Result<ExitCode> {
 fn check_submission(args: &ValidateArgs, path: &std::path::Path) -> Result<ExitCode> {
     let mut set = args.data.one_set()?;
     let revision = set.revision();
-    // Whether an answer can be read does not depend on the solution, so any will do where there is none.
-    let stand_in = Grid::new(&[vec![0]])?;
+    // Readability of an answer does not depend on the solution. Scoring requires one, so tests
+    // without a known solution get a placeholder.
+    let placeholder = Grid::new(&[vec![0]])?;
     for test in set.tasks.values_mut().flat_map(|task| &mut task.test) {
-        test.output.get_or_insert_with(|| stand_in.clone());
+        test.output.get_or_insert_with(|| placeholder.clone());
     }
-    let mut judged = score(
+    let mut score = score(
         &set,
         &args.select.selection(&set)?,
-        &submission(path)?,
+        &load_submission(path)?,
         args.rules.rules(),
     )?;
-    let tests = judged
+    let tests = score
         .results
         .iter()
         .flat_map(|result| result.tests.iter().map(move |test| (&result.task, test)));
@@ -154,20 +157,20 @@ fn check_submission(args: &ValidateArgs, path: &std::path::Path) -> Result<ExitC
         })
         .collect();
     let failed_test_inputs = failed.len();
-    judged.warnings.extend(failed);
-    // Two equal attempts are a waste, but allowed.
-    let valid = judged
+    score.warnings.extend(failed);
+    // Two identical attempts waste one of them, but the submission is still valid.
+    let valid = score
         .warnings
         .iter()
         .all(|warning| warning.kind == "identical-attempts");
     if args.json {
-        let set = judged.set;
+        let set = score.set;
         output::print_json(&SubmissionReport {
             set,
             revision,
             valid,
             failed_test_inputs,
-            warnings: judged.warnings,
+            warnings: score.warnings,
         })?;
         return Ok(if valid {
             ExitCode::SUCCESS
@@ -176,12 +179,12 @@ fn check_submission(args: &ValidateArgs, path: &std::path::Path) -> Result<ExitC
         });
     }
     output::print(&format!(
-        "{} tasks and {} tests of {} checked",
-        judged.tasks,
-        judged.test_inputs,
-        output::plain(&judged.set)
+        "checked {} tasks and {} tests of {}",
+        score.tasks,
+        score.test_inputs,
+        output::plain(&score.set)
     ))?;
-    output::print(output::plain(&warnings(&judged)).trim_start())?;
+    output::print(output::plain(&warnings(&score)).trim_start())?;
     ensure!(valid, "`{}` is not a valid submission", path.display());
     Ok(ExitCode::SUCCESS)
 }

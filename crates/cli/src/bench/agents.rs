@@ -1,4 +1,4 @@
-//! `rhae bench agents`: what the built-in agents achieve under the default budget, over several seeds.
+//! `rhae bench agents`: levels completed by the built-in agents over several seeds.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rhae_agents::{AgentSpec, BUILT_IN};
 use rhae_engine::Rng;
-use rhae_harness::{Budget, CONFIG_VERSION, RunFolder, RunOrder, new_run_id, run as run_all};
+use rhae_harness::{Budget, CONFIG_VERSION, RunFolder, RunSpec, new_run_id, run as run_all};
 use rhae_protocol::{RunConfig, SOFTWARE, Scorecard};
 use rhae_scoring::Method;
 use rhae_session::{Builtin, Catalog};
@@ -15,16 +15,16 @@ use serde::Serialize;
 use super::median;
 use crate::output;
 
-/// Compare the built-in agents: levels completed on every environment, over several seeds.
+/// Compare the built-in agents: levels completed in each environment over several seeds.
 #[derive(Args)]
 pub(crate) struct AgentsArgs {
-    /// How many seeds, counted from 0
+    /// Number of seeds, starting at 0
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     seeds: u32,
-    /// Actions allowed, as for `rhae run`
+    /// Action limit, as for `rhae run`
     #[arg(long, default_value = "5x")]
     budget: Budget,
-    /// Print the figures as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }
@@ -34,9 +34,9 @@ struct AgentBench {
     agent: String,
     /// Levels completed, summed over seeds and environments.
     levels: u32,
-    /// Mean score of the cards in percent.
+    /// The mean score of the cards, in percent.
     score: f64,
-    /// In the median seed, the environments whose first level was completed.
+    /// The number of environments whose first level was completed, as the median over seeds.
     first_levels_in_median_seed: f64,
     environments: Vec<EnvironmentBench>,
 }
@@ -44,7 +44,7 @@ struct AgentBench {
 #[derive(Serialize)]
 struct EnvironmentBench {
     game_id: String,
-    /// Levels completed, for each seed.
+    /// Levels completed with each seed.
     levels_by_seed: Vec<u32>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode> {
             output::print(&format!("  {:<10} {}", one.game_id, by_seed.join(" ")))?;
         }
         output::print(&format!(
-            "  {} levels in all, mean score {:.2} %, first levels in the median seed: {}\n",
+            "  {} levels in total, mean score {:.2} %, median number of first levels: {}\n",
             bench.levels, bench.score, bench.first_levels_in_median_seed
         ))?;
     }
@@ -103,20 +103,20 @@ fn bench(agent: &str, args: &AgentsArgs) -> Result<AgentBench> {
     };
     let folder = RunFolder::create(&parent, &config)?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let order = RunOrder {
+    let spec = RunSpec {
         agent: AgentSpec::built_in(agent)?,
         config,
         folder,
         jobs,
         resumed: false,
     };
-    let results = run_all(&order, &Builtin, &false.into(), &mut |_| {})?;
+    let results = run_all(&spec, &Builtin, &false.into(), &mut |_| {})?;
     std::fs::remove_dir_all(&parent)
         .with_context(|| format!("cannot remove `{}`", parent.display()))?;
-    Ok(figures(agent, &results.cards, results.summary.score))
+    Ok(summarize(agent, &results.cards, results.summary.score))
 }
 
-fn figures(agent: &str, cards: &[Scorecard], score: f64) -> AgentBench {
+fn summarize(agent: &str, cards: &[Scorecard], score: f64) -> AgentBench {
     let first_levels = |card: &Scorecard| {
         card.environments
             .iter()

@@ -1,7 +1,8 @@
-//! `rhae bench engine`: how fast every environment steps and draws, beside the rate of copying a frame.
+//! `rhae bench engine`: actions and frames per second of every environment, compared with the rate
+//! of copying a frame.
 //!
-//! All figures come from interleaved slices of one run, measured in this thread's CPU time, so that a busy machine slows
-//! both sides of a ratio alike.
+//! Environments and the copy loop run in interleaved slices on one thread and are measured in its
+//! CPU time, so that a busy machine slows both sides of a ratio equally.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -17,18 +18,19 @@ use serde::Serialize;
 use super::{cpu_time, median};
 use crate::output;
 
-/// Actions in a slice.
-const SLICE: u64 = 5_000;
-/// Actions after which the next level is entered, so that every level has its share.
-const LEVEL_SHARE: u64 = 500;
+/// Actions per slice.
+const SLICE_ACTIONS: u64 = 5_000;
+/// Actions before the runner switches to the next level, so that all levels have equal weight.
+const ACTIONS_PER_LEVEL: u64 = 500;
 
-/// Measure actions and frames a second, against the rate of copying a frame that is hot in the first-level cache.
+/// Measure actions and frames per second, compared with the rate of copying a frame in the L1
+/// cache.
 #[derive(Args)]
 pub(crate) struct EngineArgs {
-    /// Slices for each environment
+    /// Number of slices per environment, of 5,000 actions each
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     slices: u32,
-    /// Print the figures as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }
@@ -36,10 +38,10 @@ pub(crate) struct EngineArgs {
 #[derive(Serialize)]
 struct EngineBench {
     software: &'static str,
-    /// Copies of 4,096 bytes a second.
+    /// Copies of a frame, 4,096 bytes, per second.
     memcpy_per_s: f64,
     environments: Vec<EnvironmentBench>,
-    /// Frames a second as a share of copies a second.
+    /// Frames per second divided by copies per second.
     median_ratio: f64,
     min_ratio: f64,
     median_clone_ns: f64,
@@ -60,7 +62,7 @@ pub(crate) fn run(args: &EngineArgs) -> Result<ExitCode> {
         output::print_json(&bench)?;
     } else {
         output::print(&format!(
-            "copying a frame: {:.1} million a second\n",
+            "copying a frame: {:.1} million times per second\n",
             bench.memcpy_per_s / 1e6
         ))?;
         output::print(
@@ -77,9 +79,9 @@ pub(crate) fn run(args: &EngineArgs) -> Result<ExitCode> {
                 one.clone_ns
             ))?;
         }
-        let (middle, least) = (100.0 * bench.median_ratio, 100.0 * bench.min_ratio);
+        let (median, min) = (100.0 * bench.median_ratio, 100.0 * bench.min_ratio);
         output::print(&format!(
-            "\nmedian {middle:.1} %, slowest {least:.1} %, median clone {:.1} ns",
+            "\nmedian {median:.1} %, slowest {min:.1} %, median clone {:.1} ns",
             bench.median_clone_ns
         ))?;
     }
@@ -89,13 +91,15 @@ pub(crate) fn run(args: &EngineArgs) -> Result<ExitCode> {
 fn measure(slices: u32) -> Result<EngineBench> {
     let mut runners: Vec<Box<dyn Runner>> = Vec::new();
     for entry in rhae_games::ALL {
-        runners
-            .push(rhae_games::visit(entry.facts.id, MakeRunner).context("the registry lists it")?);
+        runners.push(
+            rhae_games::visit(entry.facts.id, MakeRunner)
+                .context("the registry lists the environment")?,
+        );
     }
     let mut totals = vec![Totals::default(); runners.len()];
     let (mut copies, mut copying) = (0_u64, Duration::ZERO);
     let (source, mut target) = (Frame::filled(1), Frame::filled(0));
-    // The first round warms caches and buffers and is not counted.
+    // The first round warms up caches and buffers and is not counted.
     for round in 0..=slices {
         for (runner, total) in runners.iter_mut().zip(&mut totals) {
             let slice = runner.slice();
@@ -103,13 +107,13 @@ fn measure(slices: u32) -> Result<EngineBench> {
                 total.add(&slice);
             }
         }
-        let begun = cpu_time();
-        for _ in 0..20 * SLICE {
+        let started = cpu_time();
+        for _ in 0..20 * SLICE_ACTIONS {
             black_box(&mut target).copy_from(black_box(&source));
         }
         if round > 0 {
-            copies += 20 * SLICE;
-            copying += cpu_time() - begun;
+            copies += 20 * SLICE_ACTIONS;
+            copying += cpu_time() - started;
         }
     }
     let memcpy_per_s = copies as f64 / copying.as_secs_f64();
@@ -159,8 +163,9 @@ impl Totals {
     }
 }
 
-/// One environment under random play.
+/// One environment played with random actions.
 trait Runner {
+    /// Plays one slice and returns its measurements.
     fn slice(&mut self) -> Totals;
 }
 
@@ -183,7 +188,7 @@ impl Visitor for MakeRunner {
 }
 
 struct RandomRunner<G: Game> {
-    /// One play on each level.
+    /// One episode per level.
     episodes: Vec<Episode<G>>,
     next_level: usize,
     rng: Rng,
@@ -194,7 +199,7 @@ impl<G: Game> Runner for RandomRunner<G> {
     fn slice(&mut self) -> Totals {
         let mut totals = Totals::default();
         let mut states: Vec<StateOf<G>> = Vec::new();
-        while totals.actions < SLICE {
+        while totals.actions < SLICE_ACTIONS {
             let level = self.next_level;
             self.next_level = (level + 1) % self.episodes.len();
             let fresh = Episode::at(
@@ -202,27 +207,27 @@ impl<G: Game> Runner for RandomRunner<G> {
                 LevelIndex(level as u8),
             );
             let episode = &mut self.episodes[level];
-            let begun = cpu_time();
-            for _ in 0..LEVEL_SHARE {
+            let started = cpu_time();
+            for _ in 0..ACTIONS_PER_LEVEL {
                 let action = random_action(episode, &mut self.rng);
                 self.frames.clear();
                 episode.act(action, &mut self.frames);
                 totals.frames += black_box(self.frames.frames()).len() as u64;
             }
-            totals.time += cpu_time() - begun;
-            totals.actions += LEVEL_SHARE;
+            totals.time += cpu_time() - started;
+            totals.actions += ACTIONS_PER_LEVEL;
             states.push(episode.state().clone());
             if episode.level().get() != level {
                 *episode = fresh;
             }
         }
-        let begun = cpu_time();
+        let started = cpu_time();
         for state in &states {
             for _ in 0..200 {
                 drop(black_box(black_box(state).clone()));
             }
         }
-        totals.cloning = cpu_time() - begun;
+        totals.cloning = cpu_time() - started;
         totals.clones = states.len() as u64 * 200;
         totals
     }

@@ -1,7 +1,8 @@
-//! `rhae bench python`: the Python package's engine and its vector beside the official engine.
+//! `rhae bench python`: the engine and the vector environments of the Python package, compared with
+//! the official engine.
 //!
-//! The measuring is done by the package's own module `rhae.bench`, in the Python that has both engines; this asks it and shows
-//! what it says.
+//! The Python module `rhae.bench` measures both engines; this command runs it and prints its
+//! results.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -12,25 +13,26 @@ use serde_json::Value;
 
 use crate::output;
 
-/// Measure games on the Python package's drop-in engine against the official `arcengine`, in CPU time, and the native vector
-/// against the same game as a Python file.
+/// Measure the Python package: its drop-in engine compared with the official `arcengine`, in CPU
+/// time, and native vector environments compared with the same game in Python.
 ///
-/// The share of a game's own code is measured through `sys.monitoring`, so that Python must be 3.12 or newer.
+/// The time spent in a game's own code is measured with `sys.monitoring`, which needs Python 3.12
+/// or newer.
 #[derive(Args)]
 pub(crate) struct PythonArgs {
-    /// A Python in which `rhae`, `arcengine` and `gymnasium` are installed
+    /// Python interpreter with `rhae`, `arcengine` and `gymnasium` installed
     #[arg(long, value_name = "PROGRAM", default_value = "python3")]
     python: PathBuf,
-    /// A folder of game files
+    /// Folder of game files
     #[arg(long, value_name = "DIR", default_value = "python/tests/games")]
     games: PathBuf,
-    /// The Python file of the environment `bx20`, beside which the native vector is measured
+    /// Python version of the environment `bx20`, to compare native vector environments with
     #[arg(long, value_name = "FILE", default_value = "python/bench/bx20.py")]
     pair: PathBuf,
-    /// CPU seconds of the official engine for each game
+    /// CPU seconds of the official engine per game
     #[arg(long, default_value_t = 2)]
     seconds: u32,
-    /// Print the figures as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }
@@ -51,18 +53,18 @@ pub(crate) fn run(args: &PythonArgs) -> Result<ExitCode> {
         .output()
         .with_context(|| format!("cannot run `{python}`"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = said
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let last = stderr
             .lines()
             .rev()
             .find(|line| !line.trim().is_empty())
-            .unwrap_or("it said nothing");
+            .unwrap_or("it printed no error");
         bail!("`{python} -m rhae.bench` failed: {}", output::plain(last));
     }
     if args.json {
-        let figures: Value =
+        let results: Value =
             serde_json::from_slice(&output.stdout).context("`rhae.bench` did not print JSON")?;
-        output::print_json(&figures)?;
+        output::print_json(&results)?;
     } else {
         let text = String::from_utf8_lossy(&output.stdout);
         for line in text.lines() {

@@ -1,7 +1,8 @@
-//! `rhae bench server`: what an action costs a server, beside the official one.
+//! `rhae bench server`: the cost of an action on the server, optionally compared with the official
+//! server.
 //!
-//! The server is a process of its own, and so are its clients (this process), so that the CPU time of the server is its own. Durability
-//! is on, as always.
+//! The server runs in a separate process, so that its CPU time excludes that of the clients, which
+//! run in this process. Commits are durable, as in production.
 
 mod load;
 mod peer;
@@ -17,30 +18,32 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::output;
-use load::{Load, Target};
+use load::{LoadResult, Target};
 use process::Process;
 
-/// How many clients play at once, one after the other.
+/// The numbers of concurrent clients, measured one after the other.
 const CLIENTS: [usize; 3] = [1, 8, 64];
-/// Visitors in browsers, and how fast they play: a person presses keys no faster than this.
+/// The number of concurrent visitors in browsers.
 const VISITORS: usize = 200;
+/// The rate of each visitor. A person does not press keys faster.
 const VISITOR_ACTIONS_PER_S: u32 = 8;
-/// The slowest percentile is not to be slower than what a person notices as waiting.
-const VISITOR_GOAL_MS: f64 = 250.0;
+/// The target for the 99th percentile of the latency: a person does not notice shorter delays.
+const VISITOR_TARGET_MS: f64 = 250.0;
 
-/// Measure what an action costs the server: CPU time, commits, latency; with --peer also the official server.
+/// Measure the cost of an action on the server: CPU time, commits and latency.
 #[derive(Args)]
 pub(crate) struct ServerArgs {
-    /// Seconds of load for each number of clients
+    /// Duration of each measurement, in seconds
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: u64,
-    /// Measure the official server as well, with a small game of the same number of frames
+    /// Also measure the official server, with a small game of as many frames per action
     #[arg(long)]
     peer: bool,
-    /// The Python that has the package arc-agi [default: the one that `cargo xtask test` makes, in target/python]
+    /// Python interpreter with arc-agi installed [default: the one created by `cargo xtask test` in
+    /// target/python]
     #[arg(long, requires = "peer")]
     python: Option<PathBuf>,
-    /// Print the figures as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }
@@ -48,27 +51,27 @@ pub(crate) struct ServerArgs {
 #[derive(Serialize)]
 struct ServerBench {
     software: &'static str,
-    server: Vec<Figures>,
-    /// Visitors with cookies, each with a steady number of actions a second.
-    visitors: Figures,
+    server: Vec<Measurement>,
+    /// Visitors with cookies who play at a constant rate.
+    visitors: Measurement,
     #[serde(skip_serializing_if = "Option::is_none")]
-    peer: Option<Vec<Figures>>,
-    /// Actions per CPU second as a multiple of the peer's, at the most clients.
+    peer: Option<Vec<Measurement>>,
+    /// Actions per CPU second as a multiple of the peer's, at the largest number of clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     ratio: Option<f64>,
 }
 
-/// What so many clients saw.
+/// The results of one measurement.
 #[derive(Serialize)]
-struct Figures {
+struct Measurement {
     clients: usize,
     actions: u64,
     actions_per_s: f64,
-    /// Absent where the system does not tell the CPU time of a process.
+    /// `None` if the system does not report the CPU time of processes.
     actions_per_cpu_s: Option<f64>,
-    /// Absent where answers are not looked at.
+    /// `None` if responses are not sampled.
     frames_per_action: Option<f64>,
-    /// Of the server's whole life; absent for the peer, which stores nothing.
+    /// Commits over the lifetime of the server; `None` for the peer, which stores nothing.
     commits_per_action: Option<f64>,
     p50_ms: f64,
     p90_ms: f64,
@@ -77,7 +80,7 @@ struct Figures {
 }
 
 pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
-    // Found before anything is measured, so that nobody waits for an error.
+    // Locate Python before the first measurement, so that an error is reported immediately.
     let python = if args.peer {
         Some(peer::python(args.python.as_deref())?)
     } else {
@@ -86,20 +89,20 @@ pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
     let time = Duration::from_secs(args.seconds);
     let server = CLIENTS
         .iter()
-        .map(|&clients| own(clients, time))
+        .map(|&clients| measure_rhae(clients, time))
         .collect::<Result<Vec<_>>>()?;
-    let visitors = visiting(time)?;
+    let visitors = measure_visitors(time)?;
     let peer = python.map(|python| {
         CLIENTS
             .iter()
             .map(|&clients| peer::measure(&python, clients, time))
             .collect()
     });
-    let peer: Option<Vec<Figures>> = peer.transpose()?;
-    let cost = |figures: &[Figures]| figures.last().and_then(|last| last.actions_per_cpu_s);
+    let peer: Option<Vec<Measurement>> = peer.transpose()?;
+    let efficiency = |rows: &[Measurement]| rows.last().and_then(|last| last.actions_per_cpu_s);
     let ratio = peer
         .as_deref()
-        .and_then(|peer| Some(cost(&server)? / cost(peer)?));
+        .and_then(|peer| Some(efficiency(&server)? / efficiency(peer)?));
     let bench = ServerBench {
         software: rhae_protocol::SOFTWARE,
         server,
@@ -115,72 +118,73 @@ pub(crate) fn run(args: &ServerArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures `rhae serve` with a database of its own.
-fn own(clients: usize, time: Duration) -> Result<Figures> {
-    served(clients, &[], |process| {
-        clients_on(process, "kq19", clients, time)
+/// Measures `rhae serve` with clients that play as fast as they can.
+fn measure_rhae(clients: usize, time: Duration) -> Result<Measurement> {
+    with_server(clients, &[], |process| {
+        run_clients(process, "kq19", clients, time)
     })
 }
 
-/// Measures visitors of a server with keys, who have cookies and keep to their limits.
-fn visiting(time: Duration) -> Result<Figures> {
-    served(
+/// Measures `rhae serve --auth keys` with visitors who have cookies and stay within their rate
+/// limits.
+fn measure_visitors(time: Duration) -> Result<Measurement> {
+    with_server(
         VISITORS,
         &["--auth", "keys", "--visitors", "public"],
         |process| {
             let people = (0..VISITORS)
-                .map(|number| visitors::Visitor::enter(process.address(), number))
+                .map(|number| visitors::Visitor::connect(process.address(), number))
                 .collect::<Result<Vec<_>>>()?;
-            under_load(process, people, |people| {
+            measure_load(process, people, |people| {
                 visitors::play(people, time, VISITOR_ACTIONS_PER_S)
             })
         },
     )
 }
 
-/// Starts `rhae serve` with a database of its own for something that is measured, and ends it.
-fn served(
+/// Starts `rhae serve` with a new database, runs a measurement and stops the server.
+fn with_server(
     clients: usize,
     flags: &[&str],
-    measure: impl FnOnce(&Process) -> Result<(Load, Option<Duration>)>,
-) -> Result<Figures> {
+    measure: impl FnOnce(&Process) -> Result<(LoadResult, Option<Duration>)>,
+) -> Result<Measurement> {
     let folder = process::scratch_folder()?;
-    let process = Process::rhae(&folder, flags)?;
+    let process = Process::start_rhae(&folder, flags)?;
     let (load, cpu) = measure(&process)?;
     let commits = process
         .stop()
-        .context("the server did not stop as it should")?;
+        .context("the server did not stop correctly")?;
     std::fs::remove_dir_all(&folder)
         .with_context(|| format!("cannot remove `{}`", folder.display()))?;
-    let mut figures = figures(clients, load, cpu);
-    figures.commits_per_action = Some(commits as f64 / figures.actions.max(1) as f64);
-    Ok(figures)
+    let mut measurement = summarize(clients, load, cpu);
+    measurement.commits_per_action = Some(commits as f64 / measurement.actions.max(1) as f64);
+    Ok(measurement)
 }
 
-/// Lets so many clients play a game on a process, each as fast as it can.
-fn clients_on(
+/// Lets a number of clients play a game on a server, each as fast as it can.
+fn run_clients(
     process: &Process,
     game: &'static str,
     clients: usize,
     time: Duration,
-) -> Result<(Load, Option<Duration>)> {
+) -> Result<(LoadResult, Option<Duration>)> {
     let target = Target {
         address: process.address().to_owned(),
         game,
     };
-    under_load(process, load::enter(&target, clients)?, |players| {
-        load::play(players, time)
+    measure_load(process, load::connect(&target, clients)?, |clients| {
+        load::play(clients, time)
     })
 }
 
-/// Lets players play on a process and gives what they did and the CPU time it took for that.
-fn under_load<P>(
+/// Lets clients play on a server. Returns the load and the CPU time that the server spent on it.
+fn measure_load<C>(
     process: &Process,
-    players: Vec<P>,
-    play: impl FnOnce(Vec<P>) -> Result<Load>,
-) -> Result<(Load, Option<Duration>)> {
+    clients: Vec<C>,
+    play: impl FnOnce(Vec<C>) -> Result<LoadResult>,
+) -> Result<(LoadResult, Option<Duration>)> {
     let before = process.cpu_time();
-    let load = play(players)?;
+    let load = play(clients)?;
     let cpu = process
         .cpu_time()
         .zip(before)
@@ -188,7 +192,7 @@ fn under_load<P>(
     Ok((load, cpu))
 }
 
-fn figures(clients: usize, mut load: Load, cpu: Option<Duration>) -> Figures {
+fn summarize(clients: usize, mut load: LoadResult, cpu: Option<Duration>) -> Measurement {
     load.latencies.sort_unstable();
     let at = |share: f64| {
         let index = ((load.latencies.len() as f64 * share) as usize)
@@ -197,14 +201,14 @@ fn figures(clients: usize, mut load: Load, cpu: Option<Duration>) -> Figures {
             .get(index)
             .map_or(f64::NAN, |latency| latency.as_secs_f64() * 1e3)
     };
-    Figures {
+    Measurement {
         clients,
         actions: load.actions,
         actions_per_s: load.actions as f64 / load.time.as_secs_f64(),
         actions_per_cpu_s: cpu
             .filter(|cpu| !cpu.is_zero())
             .map(|cpu| load.actions as f64 / cpu.as_secs_f64()),
-        frames_per_action: (load.looked_at > 0).then(|| load.frames as f64 / load.looked_at as f64),
+        frames_per_action: (load.sampled > 0).then(|| load.frames as f64 / load.sampled as f64),
         commits_per_action: None,
         p50_ms: at(0.5),
         p90_ms: at(0.9),
@@ -214,7 +218,7 @@ fn figures(clients: usize, mut load: Load, cpu: Option<Duration>) -> Figures {
 }
 
 fn show(bench: &ServerBench) -> Result<()> {
-    let table = |name: &str, rows: &[Figures]| -> Result<()> {
+    let table = |name: &str, rows: &[Measurement]| -> Result<()> {
         output::print(&format!(
             "{name:<10} clients  actions/s  actions/CPU s  frames/action  commits/action   p50 ms   p90 ms   p99 ms   max ms"
         ))?;
@@ -240,10 +244,10 @@ fn show(bench: &ServerBench) -> Result<()> {
     };
     table("rhae", &bench.server)?;
     table("visitors", std::slice::from_ref(&bench.visitors))?;
-    let (slowest, goal) = (bench.visitors.p99_ms, VISITOR_GOAL_MS);
-    let held = if slowest < goal { "held" } else { "missed" };
+    let (p99, target) = (bench.visitors.p99_ms, VISITOR_TARGET_MS);
+    let verdict = if p99 < target { "met" } else { "missed" };
     output::print(&format!(
-        "{:<10} {VISITOR_ACTIONS_PER_S} actions a second each, no error; the goal of {goal} ms for the slowest percentile is {held}",
+        "{:<10} {VISITOR_ACTIONS_PER_S} actions per second each, no errors; p99 target of {target} ms {verdict}",
         ""
     ))?;
     if let Some(peer) = &bench.peer {

@@ -1,6 +1,8 @@
-//! `rhae bench validate`: what checking the built-in environments costs, and that it grows with the steps and no faster.
+//! `rhae bench validate`: the cost of validating the built-in environments, which should grow
+//! linearly with the number of steps.
 //!
-//! Everything runs in this thread and is measured in its CPU time. What runs in fresh processes is left out.
+//! All checks run on this thread and are measured in its CPU time. Checks in new processes are
+//! excluded.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,13 +18,13 @@ use super::cpu_time;
 use crate::output;
 use crate::validate::{native_subject, progress_bar};
 
-/// Measure what `rhae validate --all` costs with more and more steps of random play.
+/// Measure the cost of `rhae validate --all` for an increasing number of random steps.
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
-    /// Steps of each regime of random play in the last row; the rows before have a fifth and a twenty-fifth
+    /// Steps per regime of random play in the last row; the rows before have 1/5 and 1/25 of them
     #[arg(long, default_value_t = 250_000, value_parser = clap::value_parser!(u64).range(2_500..=1_000_000_000))]
     steps: u64,
-    /// Print the figures as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
 }
@@ -33,15 +35,16 @@ struct ValidateBench {
     rows: Vec<Row>,
 }
 
-/// The cost of checking all environments with so many steps a regime.
+/// The cost of validating all environments with `steps` steps per regime.
 #[derive(Serialize)]
 struct Row {
     steps: u64,
-    /// Steps of random play, over all regimes, levels and environments.
+    /// Random steps in total, over all regimes, levels and environments.
     random_steps: u64,
     random_cpu_s: f64,
     ns_per_step: f64,
-    /// Structure, laws, state graphs, design and memory, of which only the last depends on the steps.
+    /// CPU time of structure, laws, state graphs, design and memory, of which only memory depends
+    /// on the number of steps.
     rest_cpu_s: f64,
 }
 
@@ -76,7 +79,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<ExitCode> {
         output::print_json(&bench)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::print("steps/regime  random steps   CPU s  ns/step  the rest, CPU s")?;
+    output::print("steps/regime  random steps   CPU s  ns/step      other CPU s")?;
     for row in &bench.rows {
         output::print(&format!(
             "{:>12} {:>13} {:>7.1} {:>8.0} {:>16.1}",
@@ -91,9 +94,9 @@ fn row(subjects: &[Box<dyn Subject>], options: &Options, bar: &ProgressBar) -> R
     for subject in subjects {
         for (part, weight) in parts(&**subject, options) {
             bar.set_message(format!("{} {}", subject.info().id, part.name()));
-            let begun = cpu_time();
+            let started = cpu_time();
             check(&**subject, part, options, &());
-            let spent = cpu_time() - begun;
+            let spent = cpu_time() - started;
             if matches!(part, Part::Start | Part::Luck(_) | Part::Fuzz(_)) {
                 random_steps += weight.0;
                 random += spent;

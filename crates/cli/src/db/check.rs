@@ -1,17 +1,16 @@
-//! Playing every play of a store again and comparing what it says with what that gives.
+//! Replays every play of a store and compares the result with the stored data.
 //!
-//! **Invariant:** reads only, and in parts, so that a long play takes no more memory than a short one. A server may append meanwhile: the counts are
-//! compared at a moment at which the whole log had been read.
+//! **Invariant:** the check only reads, in chunks, so a long play takes no more memory than a short
+//! one. A server may append at the same time: counts are compared after the whole log was read.
 
 use anyhow::Result;
 use rhae_session::{Catalog, Origin, Play as Replayed, Replica};
-use rhae_store::{Play, RunCounts, Snapshot, Store, StoreError, Timed};
+use rhae_store::{LogEntry, Play, RunCounts, Snapshot, Store, StoreError};
 use serde::Serialize;
 
-/// Plays that are listed at once, and entries that are read at once.
-const PART: u32 = 1024;
+/// Number of plays or log entries per read.
+const CHUNK: u32 = 1024;
 
-/// What a check found.
 #[derive(Default, Serialize)]
 pub(super) struct Report {
     pub(super) plays: u64,
@@ -20,16 +19,17 @@ pub(super) struct Report {
     pub(super) findings: Vec<Finding>,
 }
 
-/// Something that is wrong.
+/// A difference between the stored data and the replay.
 #[derive(Serialize)]
 pub(super) struct Finding {
     pub(super) guid: String,
-    /// The entry of the log that it is about.
+    /// Index of the log entry, if the finding concerns one.
     pub(super) entry: Option<u32>,
     pub(super) what: String,
 }
 
-/// Checks all plays; `progress` is told how many are done, how many there are, and how many entries were replayed.
+/// Checks all plays. `progress` gets the number of checked plays, of all plays, and of replayed
+/// entries.
 pub(super) async fn check(
     store: &dyn Store,
     catalog: &dyn Catalog,
@@ -39,19 +39,17 @@ pub(super) async fn check(
     let total = store.play_count().await?;
     let mut last = None;
     loop {
-        let plays = store.plays_after(last, PART).await?;
+        let plays = store.plays_after(last, CHUNK).await?;
         let Some(play) = plays.last() else {
             return Ok(report);
         };
         last = Some(play.key);
         for play in &plays {
             match check_play(store, catalog, play, &mut report).await {
-                // A value that was never written concerns this play alone.
-                Err(StoreError::Corrupt(what)) => report.note(
-                    play,
-                    None,
-                    format!("the database holds {what} in an unknown form"),
-                ),
+                // An invalid stored value concerns only this play.
+                Err(StoreError::Corrupt(what)) => {
+                    report.note(play, None, format!("the stored {what} is invalid"))
+                }
                 other => other?,
             }
             report.plays += 1;
@@ -85,7 +83,11 @@ async fn check_play(
     let mut replica = match Replica::open(catalog, origin) {
         Ok(replica) => Some(replica),
         Err(departure) => {
-            report.note(play, None, format!("it cannot be replayed: {departure}"));
+            report.note(
+                play,
+                None,
+                format!("the play cannot be replayed: {departure}"),
+            );
             None
         }
     };
@@ -94,13 +96,13 @@ async fn check_play(
     let mut runs = vec![RunCounts::default()];
     let mut next = 0;
     loop {
-        let part = store.log_from(play.key, next, PART).await?;
-        for Timed { index, entry, .. } in &part {
+        let part = store.log_from(play.key, next, CHUNK).await?;
+        for LogEntry { index, entry, .. } in &part {
             if *index != next {
                 report.note(
                     play,
                     Some(next),
-                    format!("it is missing: the next in the log is {index}"),
+                    format!("the entry is missing; the next one in the log is {index}"),
                 );
                 return Ok(());
             }
@@ -120,7 +122,7 @@ async fn check_play(
             snapshots.retain(|snapshot| {
                 if snapshot.entries == next
                     && let Some(replica) = &replica
-                    && let Err(what) = fits(catalog, origin, snapshot, replica, entry)
+                    && let Err(what) = check_snapshot(catalog, origin, snapshot, replica, entry)
                 {
                     report.note(play, Some(index.saturating_add(1)), what);
                 }
@@ -135,25 +137,29 @@ async fn check_play(
             continue;
         }
         if next == 0 {
-            report.note(play, None, "it has no log".to_owned());
+            report.note(play, None, "the play has no log".to_owned());
         } else if !stored.is_empty() && stored != runs {
-            // A play that was never counted is counted from its log, as in files of the first version.
-            report.note(play, None, "its counts are not those of its log".to_owned());
+            // Plays of the first schema version have no stored counts; they are counted from the log.
+            report.note(
+                play,
+                None,
+                "the stored counts differ from the log".to_owned(),
+            );
         }
         for snapshot in &snapshots {
             report.note(
                 play,
                 Some(snapshot.entries),
-                "there is a snapshot after more entries than the log has".to_owned(),
+                "a snapshot covers more entries than the log has".to_owned(),
             );
         }
         return Ok(());
     }
 }
 
-/// Whether a snapshot is the one that the replay would make here. One of another version of the software is passed over when its play is used, which
-/// is no fault.
-fn fits(
+/// Checks a snapshot against the replay. A snapshot of another software version is ignored, because
+/// the server ignores it too.
+fn check_snapshot(
     catalog: &dyn Catalog,
     origin: Origin<'_>,
     snapshot: &Snapshot,
@@ -168,17 +174,21 @@ fn fits(
         return Ok(());
     }
     match Replica::restore(catalog, origin, &snapshot.bytes, snapshot.entries, last) {
-        // A hosted game writes the same state in more than one way, so that only what can be seen of it is compared.
-        Ok(restored) if replica.play().waits() && looks_alike(restored.play(), replica.play()) => {
+        // A hosted game may serialise one state in several ways, so only visible results are compared.
+        Ok(restored)
+            if replica.play().may_block() && same_view(restored.play(), replica.play()) =>
+        {
             Ok(())
         }
-        Ok(_) => Err("the snapshot before it is of another play".to_owned()),
+        Ok(_) => Err("the snapshot before this entry belongs to another play".to_owned()),
         Err(departure) if departure.to_string().contains("it was made by version") => Ok(()),
-        Err(departure) => Err(format!("the snapshot before it is not used: {departure}")),
+        Err(departure) => Err(format!(
+            "the snapshot before this entry is unusable: {departure}"
+        )),
     }
 }
 
-fn looks_alike(one: &Replayed, other: &Replayed) -> bool {
-    let settled = |play: &Replayed| play.opening().observation.settled().clone();
+fn same_view(one: &Replayed, other: &Replayed) -> bool {
+    let settled = |play: &Replayed| play.current().observation.settled().clone();
     one.tally() == other.tally() && settled(one) == settled(other)
 }

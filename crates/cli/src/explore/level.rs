@@ -1,4 +1,4 @@
-//! One level: search, analysis, check, and what the files need of it.
+//! Explores one level: searches its states, analyses and checks the graph, and writes its files.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -7,40 +7,41 @@ use anyhow::{Context, Result, ensure};
 use indicatif::{HumanCount, ProgressBar};
 use rhae_engine::{Action, Frame, Game, LevelIndex, Outcome, Rng, StateOf};
 use rhae_explore::{
-    Chances, Components, Doubt, EnvironmentLevel, Explorable, Graph, NativeLevel, Policy, Stop,
-    actions_along, check, count_shortest, explore, first_win, fraction, knows_all_shortest, way_to,
-    win_within,
+    Chances, Components, EnvironmentLevel, Explorable, Graph, GraphWarning, NativeLevel, Policy,
+    StopReason, actions_along, check_graph, count_shortest_wins, exact_chance, explore, first_win,
+    has_all_shortest_wins, path_to, win_within,
 };
 use rhae_games::Visitor;
 use rhae_pyhost::Games;
-use rhae_report::{DrawnGraph, GraphOf, graph_picture};
-use rhae_validate::{ATTEMPT, NativeSubject, Subject, UNKNOWN_BASELINE};
+use rhae_report::{GraphMetadata, GraphView, graph_picture};
+use rhae_validate::{ATTEMPT_FACTOR, DEFAULT_BASELINE, NativeSubject, Subject};
 
 use super::Plan;
-use super::output_files::Files;
+use super::output_files::OutputFiles;
 use super::report::{self, LevelReport, Probability, ShortestWin, Terminals, Within};
 
-/// Explores one level of a native game.
+/// Explores one level of a native game when [`rhae_games::visit`] calls it with the game's type.
 pub(super) struct ExploreLevel<'a> {
     pub(super) plan: &'a Plan,
     pub(super) games: &'a Games,
     pub(super) index: LevelIndex,
-    pub(super) files: &'a Files,
+    pub(super) files: &'a OutputFiles,
 }
 
-/// What came of it.
-pub(super) struct Explored {
+/// The results of one level.
+pub(super) struct ExploredLevel {
     pub(super) report: LevelReport,
-    /// The picture, if one is asked for.
+    /// The graph as SVG, if `--picture` was given.
     pub(super) picture: Option<String>,
-    /// Whether its files could be written; what was found is worth knowing all the same.
+    /// Whether the files could be written. It is separate because the report is printed in any
+    /// case.
     pub(super) written: Result<()>,
 }
 
 impl Visitor for ExploreLevel<'_> {
-    type Output = Result<Explored>;
+    type Output = Result<ExploredLevel>;
 
-    fn visit<G: Game>(self) -> Result<Explored> {
+    fn visit<G: Game>(self) -> Result<ExploredLevel> {
         let Self {
             plan,
             games,
@@ -49,10 +50,10 @@ impl Visitor for ExploreLevel<'_> {
         } = self;
         let level = NativeLevel::<G>::new(plan.seed, index);
         let subject = NativeSubject::<G>::new(plan.seed, Vec::new());
-        let frames = |line: &[Action]| Ok(frames::<G>(&level, line));
-        explored(
+        let frames = |actions: &[Action]| Ok(frames::<G>(&level, actions));
+        explore_level(
             &level,
-            &About {
+            &LevelContext {
                 plan,
                 games,
                 index,
@@ -65,47 +66,49 @@ impl Visitor for ExploreLevel<'_> {
     }
 }
 
-/// Explores one level of an environment that can only be played.
+/// Explores one level of a hosted game.
 pub(super) fn explore_hosted(
     plan: &Plan,
     games: &Games,
     index: LevelIndex,
-    files: &Files,
+    files: &OutputFiles,
     subject: &dyn Subject,
-) -> Result<Explored> {
+) -> Result<ExploredLevel> {
     let enter = || {
         let play = subject.enter(plan.seed, index.0)?;
         play.with_context(|| {
             format!(
-                "level {index} cannot be come to: no win of the levels before is stored or was found within {} s (--seconds) and {} states (--nodes); \
-                 put a recording of one into the game's folder",
-                plan.patience.as_secs_f64(),
+                "level {index} is unreachable: no win of the levels before it is stored or was found within {} s (--seconds) and {} states (--nodes); \
+                 put a recording of a win into the game's folder",
+                plan.time_limit.as_secs_f64(),
                 plan.search.limits.nodes
             )
         })
     };
     let bar = spinner(plan);
-    bar.set_message(format!("level {index}: looking for a way to it"));
+    bar.set_message(format!(
+        "level {index}: searching for wins of the levels before it"
+    ));
     bar.enable_steady_tick(Duration::from_millis(100));
     let first = enter();
     bar.finish_and_clear();
     let level = EnvironmentLevel::new(first?, plan.identity)?;
     ensure!(
         level.lists_clicks() || plan.search.all_clicks,
-        "`{}` does not list which clicks may matter (`sys_click` tags, or `_get_valid_actions`); use --all-clicks",
+        "`{}` does not list where clicks may matter (`sys_click` tags or `_get_valid_actions`); use --all-clicks",
         subject.info().id
     );
-    let frames = |line: &[Action]| {
+    let frames = |actions: &[Action]| {
         let mut play = enter()?;
         let mut frames = vec![play.observation().settled().clone()];
-        for &action in line {
+        for &action in actions {
             frames.push(play.act(action)?.settled().clone());
         }
         Ok(frames)
     };
-    explored(
+    explore_level(
         &level,
-        &About {
+        &LevelContext {
             plan,
             games,
             index,
@@ -117,24 +120,24 @@ pub(super) fn explore_hosted(
     )
 }
 
-/// What is known of a level beside its states.
-struct About<'a> {
+/// What [`explore_level`] needs in addition to the states of a level.
+struct LevelContext<'a> {
     plan: &'a Plan,
     games: &'a Games,
     index: LevelIndex,
-    files: &'a Files,
+    files: &'a OutputFiles,
     subject: &'a dyn Subject,
-    /// What tells states apart where they do not pack.
+    /// The name of the identity of states that do not pack into 126 bits.
     identity: &'static str,
-    /// The settled frames along a line, the first one included.
+    /// Returns the settled frame of the start and those after each action.
     frames: &'a dyn Fn(&[Action]) -> Result<Vec<Frame>>,
 }
 
-fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
+fn explore_level<E: Explorable<Error: std::error::Error + Sync + 'static>>(
     level: &E,
-    about: &About<'_>,
-) -> Result<Explored> {
-    let &About {
+    context: &LevelContext<'_>,
+) -> Result<ExploredLevel> {
+    let &LevelContext {
         plan,
         games,
         index,
@@ -142,9 +145,9 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         subject,
         identity,
         frames,
-    } = about;
+    } = context;
     let bar = spinner(plan);
-    let begun = Instant::now();
+    let started = Instant::now();
     let graph = explore(level, &plan.search, |progress| {
         bar.set_message(format!(
             "level {index}: {} states, depth {}",
@@ -152,9 +155,9 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
             progress.depth
         ));
         bar.tick();
-        begun.elapsed() < plan.patience && !plan.is_interrupted()
+        started.elapsed() < plan.time_limit && !plan.is_interrupted()
     })?;
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = started.elapsed().as_secs_f64();
     bar.set_message(format!(
         "level {index}: {} states, analysing",
         HumanCount(graph.nodes() as u64)
@@ -165,9 +168,9 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         .info()
         .baselines
         .get(index.get())
-        .map_or(UNKNOWN_BASELINE, |baseline| baseline.actions);
-    let within = plan.within.unwrap_or(ATTEMPT * baseline);
-    let deadline = Instant::now() + plan.patience;
+        .map_or(DEFAULT_BASELINE, |baseline| baseline.actions);
+    let within = plan.within.unwrap_or(ATTEMPT_FACTOR * baseline);
+    let deadline = Instant::now() + plan.time_limit;
     let chances = Chances::of(
         &graph,
         &components,
@@ -175,25 +178,30 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         plan.search.limits.bytes / 2,
     );
     let win = first_win(&graph);
-    let way = win.map_or_else(Vec::new, |win| way_to(&graph, win));
-    let line = actions_along(level, &graph, &way)?;
+    let path = win.map_or_else(Vec::new, |win| path_to(&graph, win));
+    let win_actions = actions_along(level, &graph, &path)?;
     let mut dead = chances.dead_ends(&graph);
     let first_dead_end = dead
         .next()
-        .map(|node| actions_along(level, &graph, &way_to(&graph, node)).map(|line| texts(&line)))
+        .map(|node| {
+            actions_along(level, &graph, &path_to(&graph, node)).map(|actions| texts(&actions))
+        })
         .transpose()?;
     let dead_ends = usize::from(first_dead_end.is_some()) + dead.count();
     let (wins, losses) = graph.terminals();
     let sizes = components.sizes();
-    let p_win = Probability::new(chances.at(0), fraction(&graph, &components, Policy::Valid));
+    let p_win = Probability::new(
+        chances.at(0),
+        exact_chance(&graph, &components, Policy::Valid),
+    );
     let picture = if files.wants_picture() {
-        let frames = frames(&line)?;
+        let frames = frames(&win_actions)?;
         let is_dead =
-            |node: u32| chances.at(node).high == 0 && graph.outcome(node) == Outcome::Going;
-        Some(graph_picture(&DrawnGraph {
+            |node: u32| chances.at(node).high == 0 && graph.outcome(node) == Outcome::Continue;
+        Some(graph_picture(&GraphView {
             graph: &graph,
             is_dead: &is_dead,
-            way: &way,
+            shortest_win: &path,
             frames: &frames,
         })?)
     } else {
@@ -201,7 +209,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
     };
     drop(chances);
     let p_win_within = chance_within(&graph, Policy::Valid, within, deadline);
-    // A level without clicks is played blindly as it is played uniformly.
+    // Without clicks the blind player is the same as the uniform player.
     let clicks = if !graph.has_clicks() {
         "none"
     } else if plan.search.all_clicks {
@@ -216,23 +224,23 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
             Policy::Blind,
             plan.search.limits.bytes / 2,
         );
-        let exact = fraction(&graph, &components, Policy::Blind);
+        let exact = exact_chance(&graph, &components, Policy::Blind);
         (
             Probability::new(chances.at(0), exact),
             chance_within(&graph, Policy::Blind, within, deadline),
         )
     });
     let in_time = || Instant::now() < deadline && !plan.is_interrupted();
-    let checked = check(
+    let checked = check_graph(
         level,
         &graph,
         plan.checks,
         &mut Rng::new(plan.seed, u64::from(index.0)),
         in_time,
     )?;
-    let mut warnings: Vec<String> = checked.doubts.iter().map(warning).collect();
-    if graph.stop() == Some(Stop::Depth) && plan.search.limits.depth == 0 {
-        warnings.push("a depth of 0 shows the start alone".to_owned());
+    let mut warnings: Vec<String> = checked.warnings.iter().map(warning).collect();
+    if graph.stop() == Some(StopReason::Depth) && plan.search.limits.depth == 0 {
+        warnings.push("--depth 0 explores only the start state".to_owned());
     }
     if clicks == "none" {
         blind = Some((p_win.clone(), p_win_within.clone()));
@@ -247,7 +255,7 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         edges: graph.edges(),
         complete: graph.is_complete(),
         stopped_by: graph.stop().map(|stop| {
-            if stop == Stop::Time && plan.is_interrupted() {
+            if stop == StopReason::Time && plan.is_interrupted() {
                 "interrupt"
             } else {
                 stop.name()
@@ -284,10 +292,10 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         dead_ends,
         first_dead_end,
         shortest_win: win.map(|win| ShortestWin {
-            length: line.len(),
-            count: count_shortest(&graph, win),
-            all_counted: knows_all_shortest(&graph, win),
-            actions: texts(&line),
+            length: win_actions.len(),
+            count: count_shortest_wins(&graph, win),
+            all_counted: has_all_shortest_wins(&graph, win),
+            actions: texts(&win_actions),
         }),
         p_win,
         p_win_within,
@@ -300,14 +308,14 @@ fn explored<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         warnings,
     };
     bar.finish_and_clear();
-    let of = GraphOf {
+    let metadata = GraphMetadata {
         game_id: subject.info().id.as_str(),
         level: index.0 + 1,
         seed: plan.seed,
     };
-    let graph_written = files.write_graph(&of, level, &graph);
-    let recording_written = files.write_recording(games, subject, plan.seed, index, &line);
-    Ok(Explored {
+    let graph_written = files.write_graph(&metadata, level, &graph);
+    let recording_written = files.write_recording(games, subject, plan.seed, index, &win_actions);
+    Ok(ExploredLevel {
         report,
         picture,
         written: graph_written.and(recording_written),
@@ -331,35 +339,35 @@ fn chance_within(graph: &Graph, policy: Policy, actions: u32, deadline: Instant)
     )
 }
 
-fn texts(line: &[Action]) -> Vec<String> {
-    line.iter().map(Action::to_string).collect()
+fn texts(actions: &[Action]) -> Vec<String> {
+    actions.iter().map(Action::to_string).collect()
 }
 
-fn warning(doubt: &Doubt) -> String {
-    let line = |actions: &[Action]| texts(actions).join(" ");
-    match doubt {
-        Doubt::SameKey { actions } => {
+fn warning(warning: &GraphWarning) -> String {
+    let joined = |actions: &[Action]| texts(actions).join(" ");
+    match warning {
+        GraphWarning::KeyCollision { actions } => {
             format!(
-                "two states look the same but behave differently, so the graph is wrong; shown by: {}",
-                line(actions)
+                "two states with equal keys behave differently, so the graph is wrong; actions that show it: {}",
+                joined(actions)
             )
         }
-        Doubt::UnlistedClick { actions } => {
+        GraphWarning::UnlistedClick { actions } => {
             format!(
-                "a click that the environment does not list changes the state; use --all-clicks; shown by: {}",
-                line(actions)
+                "a click that the environment does not list changes the state; use --all-clicks; actions that show it: {}",
+                joined(actions)
             )
         }
     }
 }
 
-/// The settled frames along a line, the first one included.
-fn frames<G: Game>(level: &NativeLevel<G>, line: &[Action]) -> Vec<Frame> {
+/// Returns the settled frame of the start and those after each action.
+fn frames<G: Game>(level: &NativeLevel<G>, actions: &[Action]) -> Vec<Frame> {
     let mut state: StateOf<G> = level.start();
-    let mut frames = vec![level.drawn(&state)];
-    for &action in line {
+    let mut frames = vec![level.render(&state)];
+    for &action in actions {
         let Ok(_) = level.step(&mut state, action);
-        frames.push(level.drawn(&state));
+        frames.push(level.render(&state));
     }
     frames
 }

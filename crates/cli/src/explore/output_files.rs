@@ -1,4 +1,5 @@
-//! The files of an exploration: the graph for other programs, its picture, the shortest win as a recording.
+//! The output files of an exploration: the graph for other programs, its picture, and the shortest
+//! win as a recording.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use rhae_explore::{Explorable, Graph, edge_actions};
 use rhae_protocol::SOFTWARE;
 use rhae_pyhost::Games;
 use rhae_report::{
-    GraphOf, GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page, growth_plot,
+    GraphMetadata, GraphPage, LevelGraph, graph_dot, graph_graphml, graph_json, graph_page,
+    growth_plot,
 };
 use rhae_validate::Subject;
 
@@ -17,14 +19,14 @@ use super::report::{self, LevelReport};
 use crate::output::ensure_writable;
 use crate::validate::recording;
 
-/// The most states of a graph that is written to a file.
-const MOST_EXPORTED: usize = 500_000;
+/// The maximum number of states of a graph that `--export` writes.
+const MAX_EXPORTED_STATES: usize = 500_000;
 
-type WriteGraph = fn(&GraphOf<'_>, &Graph, &[Action]) -> String;
+type FormatGraph = fn(&GraphMetadata<'_>, &Graph, &[Action]) -> String;
 
-/// Where what is written.
-pub(super) struct Files {
-    export: Option<(PathBuf, WriteGraph)>,
+/// The files that the flags ask for.
+pub(super) struct OutputFiles {
+    export: Option<(PathBuf, FormatGraph)>,
     picture: Option<(PathBuf, Picture)>,
     recording: Option<PathBuf>,
 }
@@ -35,42 +37,42 @@ enum Picture {
     Html,
 }
 
-impl Files {
-    /// Refuses at once what could not be written at the end.
+impl OutputFiles {
+    /// Checks names and folders before the search, so that a mistake does not cost its result.
     pub(super) fn new(
         export: Option<&Path>,
         picture: Option<&Path>,
         recording: Option<&Path>,
         levels: usize,
     ) -> Result<Self> {
-        let ending = |path: &Path| {
+        let extension = |path: &Path| {
             path.extension()
-                .map(|ending| ending.to_string_lossy().to_lowercase())
+                .map(|extension| extension.to_string_lossy().to_lowercase())
                 .unwrap_or_default()
         };
-        let written = match export {
+        let export_format = match export {
             None => None,
             Some(path) => {
-                let write: WriteGraph = match ending(path).as_str() {
+                let format: FormatGraph = match extension(path).as_str() {
                     "json" => graph_json,
                     "graphml" => graph_graphml,
                     "dot" => graph_dot,
                     _ => bail!(
-                        "`{}` names no format: expected .json, .graphml or .dot",
+                        "cannot export to `{}`: expected a file name that ends in .json, .graphml or .dot",
                         path.display()
                     ),
                 };
-                Some((path.to_owned(), write))
+                Some((path.to_owned(), format))
             }
         };
-        let drawn = match picture {
+        let picture_kind = match picture {
             None => None,
             Some(path) => {
-                let kind = match ending(path).as_str() {
+                let kind = match extension(path).as_str() {
                     "svg" => Picture::Svg,
                     "html" => Picture::Html,
                     _ => bail!(
-                        "`{}` names no picture: expected .svg or .html",
+                        "cannot draw to `{}`: expected a file name that ends in .svg or .html",
                         path.display()
                     ),
                 };
@@ -80,15 +82,16 @@ impl Files {
         for path in [export, picture, recording].into_iter().flatten() {
             ensure_writable(path)?;
         }
-        let one_level_only =
-            export.is_some() || recording.is_some() || matches!(drawn, Some((_, Picture::Svg)));
+        let one_level_only = export.is_some()
+            || recording.is_some()
+            || matches!(picture_kind, Some((_, Picture::Svg)));
         ensure!(
             levels == 1 || !one_level_only,
-            "--export, --recording and a picture as .svg are of one level; name it with --level"
+            "--export, --recording and an .svg picture hold one level; select it with --level"
         );
         Ok(Self {
-            export: written,
-            picture: drawn,
+            export: export_format,
+            picture: picture_kind,
             recording: recording.map(Path::to_owned),
         })
     }
@@ -99,23 +102,23 @@ impl Files {
 
     pub(super) fn write_graph<E: Explorable<Error: std::error::Error + Sync + 'static>>(
         &self,
-        of: &GraphOf<'_>,
+        metadata: &GraphMetadata<'_>,
         level: &E,
         graph: &Graph,
     ) -> Result<()> {
-        let Some((path, text)) = &self.export else {
+        let Some((path, format)) = &self.export else {
             return Ok(());
         };
         ensure!(
-            graph.nodes() <= MOST_EXPORTED,
-            "the graph has {} states, and at most {MOST_EXPORTED} are written to a file; limit it with --nodes or --depth",
+            graph.nodes() <= MAX_EXPORTED_STATES,
+            "the graph has {} states, but --export writes at most {MAX_EXPORTED_STATES}; limit it with --nodes or --depth",
             graph.nodes()
         );
         let actions = edge_actions(level, graph)?;
-        write(path, &text(of, graph, &actions))
+        write(path, &format(metadata, graph, &actions))
     }
 
-    /// The picture of one level, or the page of all.
+    /// Writes the picture of one level, or the page with all levels.
     pub(super) fn write_picture(
         &self,
         id: &str,
@@ -148,21 +151,22 @@ impl Files {
         }
     }
 
-    /// A play of the whole environment up to the end of the level: earlier levels by their stored or shortest wins.
+    /// Writes a recording of the environment from its first level to the win of this level. Earlier
+    /// levels are won by their stored solutions or by wins that a search found.
     pub(super) fn write_recording(
         &self,
         games: &Games,
         subject: &dyn Subject,
         seed: u64,
         index: LevelIndex,
-        line: &[Action],
+        win: &[Action],
     ) -> Result<()> {
         let Some(path) = &self.recording else {
             return Ok(());
         };
         ensure!(
-            !line.is_empty(),
-            "there is no win to record, so `{}` was not written",
+            !win.is_empty(),
+            "no win was found, so `{}` was not written",
             path.display()
         );
         let before = subject
@@ -173,7 +177,7 @@ impl Files {
             subject.info().id.as_str(),
             seed,
             "explore",
-            &[&before, line].concat(),
+            &[&before, win].concat(),
         )?;
         fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
     }

@@ -1,4 +1,4 @@
-//! What an exploration found, as JSON and as text.
+//! The results of an exploration as JSON and as text.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::output::counted;
 
-/// One level.
+/// The results of one level, in the form that `--json` prints (docs/explore.md).
 #[derive(Serialize)]
 pub(super) struct LevelReport {
     pub(super) software: &'static str,
@@ -18,30 +18,31 @@ pub(super) struct LevelReport {
     pub(super) nodes: usize,
     pub(super) edges: usize,
     pub(super) complete: bool,
-    /// The limit that stopped the search.
+    /// The limit that stopped the search, or `interrupt`; `None` if the graph is complete.
     pub(super) stopped_by: Option<&'static str>,
-    /// How states are told apart: `packed` (exactly) or `hash-126`.
+    /// How states are identified: `packed` (exactly) or `hash-126`; for hosted games `frame`,
+    /// `frame-and-hidden` or `deep`.
     pub(super) identity: &'static str,
     /// `listed` or `all`, or `none` if the level has no clicks.
     pub(super) clicks: &'static str,
-    /// States that were seen but not looked into.
+    /// The number of states that were not expanded.
     pub(super) frontier: usize,
-    /// The share of edges that lead to a state that was known already.
+    /// The share of edges that lead to an already known state.
     pub(super) merge_density: f64,
     pub(super) max_depth: usize,
     pub(super) layers: Vec<usize>,
     pub(super) terminals: Terminals,
     pub(super) sccs: Components,
-    /// Of a graph that is not complete, those that are certain.
+    /// In an incomplete graph only the proved ones.
     pub(super) dead_ends: usize,
-    /// A shortest way into one.
+    /// A shortest sequence of actions that leads to a dead end.
     pub(super) first_dead_end: Option<Vec<String>>,
     pub(super) shortest_win: Option<ShortestWin>,
     pub(super) p_win: Probability,
     pub(super) p_win_within: Within,
     pub(super) p_win_blind: Option<Probability>,
     pub(super) p_win_within_blind: Option<Within>,
-    /// Random actions that were compared with the graph.
+    /// The number of random actions that were compared with the graph.
     pub(super) checked_actions: u32,
     pub(super) seconds: f64,
     pub(super) states_per_s: f64,
@@ -55,54 +56,58 @@ pub(super) struct Terminals {
     pub(super) losses: usize,
 }
 
+/// Strongly connected components.
 #[derive(Serialize)]
 pub(super) struct Components {
     pub(super) count: usize,
-    /// Those of more than one state.
+    /// The number of components with more than one state.
     pub(super) cyclic: usize,
     pub(super) largest: usize,
-    /// The sizes of the largest twenty.
+    /// The sizes of the twenty largest.
     pub(super) sizes: Vec<usize>,
-    /// States with an action that changes nothing.
+    /// The number of states with an action that changes nothing.
     pub(super) self_loops: usize,
 }
 
 #[derive(Serialize)]
 pub(super) struct ShortestWin {
     pub(super) length: usize,
-    /// How many lines of actions are as short, and whether there are no more.
+    /// The number of action sequences of this length that win.
     pub(super) count: u128,
+    /// Whether `count` is exact. Otherwise it is a lower bound.
     pub(super) all_counted: bool,
     pub(super) actions: Vec<String>,
 }
 
-/// Bounds that differ by no more than this share of themselves are one number.
-const CLOSE: f64 = 1e-6;
+/// Bounds whose relative difference is at most this are shown as one number.
+const RELATIVE_TOLERANCE: f64 = 1e-6;
 
 fn are_close(lower: f64, upper: f64) -> bool {
-    upper - lower <= CLOSE * upper
+    upper - lower <= RELATIVE_TOLERANCE * upper
 }
 
 #[derive(Clone, Serialize)]
 pub(super) struct Probability {
     pub(super) lower: f64,
     pub(super) upper: f64,
+    /// The exact value, where it is known and short enough to print.
     pub(super) fraction: Option<String>,
+    /// The N of "1 in N"; `None` for 0 and where the bounds are far apart.
     pub(super) one_in: Option<f64>,
 }
 
 impl Probability {
     pub(super) fn new(chance: Chance, fraction: Option<(String, String)>) -> Self {
-        // Fractions of many digits tell nobody anything.
-        let fraction = fraction.map(|(above, below)| {
-            if below == "1" {
-                above
+        let fraction = fraction.map(|(numerator, denominator)| {
+            if denominator == "1" {
+                numerator
             } else {
-                format!("{above}/{below}")
+                format!("{numerator}/{denominator}")
             }
         });
+        // A fraction with hundreds of digits is of no use to a reader.
         let fraction = fraction.filter(|text| text.len() <= 400);
-        // Of bounds that are far apart, nothing between them means anything.
+        // If the bounds are far apart, no single number represents them.
         let is_close = are_close(chance.lower(), chance.upper());
         let one_in = (chance.low > 0 && is_close).then(|| 1.0 / chance.middle());
         Self {
@@ -121,13 +126,14 @@ impl Probability {
         let exact = fraction.map_or_else(String::new, |text| format!(" = {text}"));
         match self.one_in {
             _ if self.upper == 0.0 => "0: winning is impossible".to_owned(),
-            _ if self.lower == 1.0 => "1: nobody can fail for ever".to_owned(),
+            _ if self.lower == 1.0 => "1: random play wins eventually".to_owned(),
             Some(one_in) => format!("{}{exact} (1 in {})", share(self.lower), number(one_in)),
             _ => format!("between {} and {}", share(self.lower), share(self.upper)),
         }
     }
 }
 
+/// The probability of a win within a number of actions.
 #[derive(Clone, Serialize)]
 pub(super) struct Within {
     pub(super) actions: u32,
@@ -161,7 +167,7 @@ impl Within {
     }
 }
 
-/// A chance for people: six digits that count.
+/// Formats a probability with about six significant digits.
 fn share(value: f64) -> String {
     match value {
         0.0 | 1.0 => value.to_string(),
@@ -170,7 +176,7 @@ fn share(value: f64) -> String {
     }
 }
 
-/// A number for people: whole where it is large.
+/// Formats a number without decimals where it is large.
 fn number(value: f64) -> String {
     if value < 100.0 {
         format!("{value:.3}")
@@ -179,20 +185,20 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Names and values for a page and for the terminal.
+/// Returns the results as names and values, for the page and for the terminal.
 pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     let complete = match report.stopped_by {
         None => "complete".to_owned(),
         Some(limit) => format!(
-            "not complete: stopped by {limit}, {} not looked into",
+            "incomplete: stopped by {limit}, {} not expanded",
             counted(report.frontier as u64, "state")
         ),
     };
     let at_least = if report.complete { "" } else { "at least " };
-    let seen = if report.complete { "" } else { " seen" };
+    let found = if report.complete { "" } else { " found" };
     let cycles = match report.sccs.cyclic {
-        0 if report.sccs.self_loops == 0 => format!("none{seen}"),
-        0 => format!("none{seen} but actions that change nothing"),
+        0 if report.sccs.self_loops == 0 => format!("none{found}"),
+        0 => format!("none{found} except actions that change nothing"),
         1 => format!(
             "in one strongly connected component of {} states",
             report.sccs.largest
@@ -205,7 +211,7 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     let known = match report.edges {
         0 => String::new(),
         _ => format!(
-            ", {:.1} % of them to known states",
+            ", {:.1} % of them lead to known states",
             100.0 * report.merge_density
         ),
     };
@@ -215,7 +221,7 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
         Some(win) => {
             let at_least = if win.all_counted { "" } else { "at least " };
             format!(
-                "{}; lines as short: {at_least}{}",
+                "{}; wins of this length: {at_least}{}",
                 counted(win.length as u64, "action"),
                 win.count
             )
@@ -226,7 +232,7 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
         ("edges", format!("{}{known}", report.edges)),
         ("depth", report.max_depth.to_string()),
         (
-            "ends",
+            "terminal states",
             format!(
                 "wins {}, losses {}",
                 report.terminals.wins, report.terminals.losses
@@ -235,21 +241,21 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
         ("cycles", cycles),
         ("dead ends", format!("{at_least}{}", report.dead_ends)),
         ("shortest win", shortest),
-        ("chance to win", report.p_win.text()),
+        ("win probability", report.p_win.text()),
     ];
     let within = format!(
-        "within {}: {}",
+        "{}: {}",
         counted(report.p_win_within.actions.into(), "action"),
         report.p_win_within.text()
     );
-    facts.push(("in time", within));
+    facts.push(("win within", within));
     if report.clicks == "all"
         && let (Some(blind), Some(within)) = (&report.p_win_blind, &report.p_win_within_blind)
     {
         facts.push((
             "blind clicks",
             format!(
-                "{}; within {} actions {}",
+                "{}; within {} actions: {}",
                 blind.text(),
                 within.actions,
                 within.text()
@@ -264,22 +270,25 @@ pub(super) fn facts(report: &LevelReport) -> Vec<(&'static str, String)> {
     let memory = HumanBytes(report.peak_bytes as u64);
     facts.push((
         "speed",
-        format!("{:.digits$} states a second, {memory}", report.states_per_s),
+        format!(
+            "{:.digits$} states per second, {memory}",
+            report.states_per_s
+        ),
     ));
     facts
 }
 
-/// One level for the terminal.
+/// Formats the results of one level for the terminal.
 pub(super) fn text(report: &LevelReport) -> String {
     let mut text = format!(
         "{} level {}, seed {}\n",
         report.game_id, report.level, report.seed
     );
     for (name, value) in facts(report) {
-        let _ = writeln!(text, "  {name:<14} {value}");
+        let _ = writeln!(text, "  {name:<15} {value}");
     }
     if let Some(win) = &report.shortest_win {
-        let _ = writeln!(text, "  {:<14} {}", "actions", win.actions.join(" "));
+        let _ = writeln!(text, "  {:<15} {}", "actions", win.actions.join(" "));
     }
     for warning in &report.warnings {
         let _ = writeln!(text, "  warning: {warning}");
@@ -287,13 +296,13 @@ pub(super) fn text(report: &LevelReport) -> String {
     text
 }
 
-/// Many levels for the terminal: how the effective state space grows.
+/// Formats the results of several levels as a table, which shows how the state space grows.
 pub(super) fn table(reports: &[LevelReport]) -> String {
     let mut text = reports.first().map_or_else(String::new, |first| {
         format!("{}, seed {}\n\n", first.game_id, first.seed)
     });
     text.push_str(
-        "level      states       edges  depth  shortest  dead ends  chance to win        within the budget     complete\n",
+        "level      states       edges  depth  shortest  dead ends  win probability      within limit         complete\n",
     );
     for report in reports {
         let chance = |lower: f64, upper: f64| {

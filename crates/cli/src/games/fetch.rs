@@ -1,7 +1,7 @@
-//! `rhae games fetch`: environments from a server of the official API into a folder.
+//! `rhae games fetch`: downloads environments from a server with the official API into a folder.
 //!
-//! What a server sends is hostile: names become paths only after they were checked, sizes are bounded, and nothing of it is run
-//! here. A file that the user changed is never written.
+//! The server is not trusted: names are validated before they become paths, sizes are limited, and
+//! nothing that was downloaded is executed. A file that the user changed is never overwritten.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,27 +9,27 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use rhae_pyhost::{Fetched, Metadata, Written};
+use rhae_pyhost::{FetchRecord, Metadata, WriteOutcome};
 use serde_json::Value;
 use ureq::Agent;
 use ureq::http::Uri;
 
 use crate::output;
 
-/// The largest list of environments, and the largest source.
-const LARGEST: u64 = 16 << 20;
+/// The maximum size of a response: the list of environments, or the source of one.
+const MAX_RESPONSE_BYTES: u64 = 16 << 20;
 
 #[derive(Args)]
 pub(crate) struct FetchArgs {
-    /// The folder to fetch into, which is made if it is missing
+    /// Folder to fetch into; created if it does not exist
     dir: PathBuf,
-    /// The server, such as `https://three.arcprize.org`
+    /// Address of the server, such as `https://three.arcprize.org`
     #[arg(long, value_name = "URL")]
     server: String,
-    /// Your key [default: the variable ARC_API_KEY, else an anonymous key]
+    /// API key [default: the environment variable ARC_API_KEY, otherwise an anonymous key]
     #[arg(long)]
     key: Option<String>,
-    /// Environments, separated by commas, or `all`
+    /// Comma-separated environment ids, or `all`
     #[arg(long, default_value = "all")]
     games: String,
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &FetchArgs) -> Result<ExitCode> {
     let listed = remote.json("/api/games")?;
     let listed = listed
         .as_array()
-        .context("the server's list of environments is not a list")?;
+        .context("the server's list of environments is not a JSON array")?;
     let wanted: Option<Vec<&str>> =
         (args.games != "all").then(|| args.games.split(',').map(str::trim).collect());
     let (mut fetched, mut kept, mut failed, mut matched) = (0, 0, 0, Vec::new());
@@ -55,21 +55,23 @@ pub(crate) fn run(args: &FetchArgs) -> Result<ExitCode> {
             matched.push(name);
         }
         match fetch(&remote, &args.dir, entry) {
-            Ok(Outcome::Fetched(lines)) => {
+            Ok(FetchOutcome::Written(files)) => {
                 fetched += 1;
-                kept += lines
+                kept += files
                     .iter()
-                    .filter(|(written, _)| *written == Written::Kept)
+                    .filter(|(written, _)| *written == WriteOutcome::Kept)
                     .count();
-                for (written, file) in lines {
+                for (written, file) in files {
                     output::print(&output::plain(&format!(
                         "{}  {}",
-                        word(written),
+                        label(written),
                         file.display()
                     )))?;
                 }
             }
-            Ok(Outcome::Native) => output::print(&output::plain(&format!("no source  {id}")))?,
+            Ok(FetchOutcome::NoSource) => {
+                output::print(&output::plain(&format!("no source  {id}")))?
+            }
             Err(error) => {
                 failed += 1;
                 output::print_error(&error.context(format!("`{id}`")));
@@ -82,52 +84,54 @@ pub(crate) fn run(args: &FetchArgs) -> Result<ExitCode> {
     output::print(&format!("{fetched} environments in {}", args.dir.display()))?;
     if kept > 0 {
         eprintln!(
-            "note: {kept} files were changed here and left alone; remove or rename them to fetch the server's"
+            "note: files changed locally and not overwritten: {kept}; remove or rename them to fetch the server's versions"
         );
     }
     ensure!(failed == 0, "{failed} environments could not be fetched");
     Ok(ExitCode::SUCCESS)
 }
 
-enum Outcome {
-    Fetched(Vec<(Written, PathBuf)>),
-    /// The server has no source of it.
-    Native,
+/// The result of fetching one environment.
+enum FetchOutcome {
+    Written(Vec<(WriteOutcome, PathBuf)>),
+    /// The server has no source, as for native games.
+    NoSource,
 }
 
-const fn word(written: Written) -> &'static str {
+const fn label(written: WriteOutcome) -> &'static str {
     match written {
-        Written::New => "new      ",
-        Written::Updated => "updated  ",
-        Written::Same => "same     ",
-        Written::Kept => "kept     ",
+        WriteOutcome::Created => "new      ",
+        WriteOutcome::Updated => "updated  ",
+        WriteOutcome::Unchanged => "same     ",
+        WriteOutcome::Kept => "kept     ",
     }
 }
 
 /// Fetches one environment of the server's list.
-fn fetch(remote: &Remote, folder: &Path, entry: &Value) -> Result<Outcome> {
-    let listed = Metadata::parse(&entry.to_string())
-        .map_err(|problem| anyhow::anyhow!("the server's list: {problem}"))?;
+fn fetch(remote: &Remote, folder: &Path, entry: &Value) -> Result<FetchOutcome> {
+    let listed = Metadata::parse(&entry.to_string()).map_err(|problem| {
+        anyhow::anyhow!("the entry in the server's list is invalid: {problem}")
+    })?;
     let details = remote.json(&format!("/api/games/{}", listed.id))?;
     let metadata = Metadata::parse(&details.to_string())
-        .map_err(|problem| anyhow::anyhow!("the server's details: {problem}"))?;
+        .map_err(|problem| anyhow::anyhow!("the server's metadata is invalid: {problem}"))?;
     ensure!(
         metadata.id == listed.id,
-        "the server answers with `{}`",
+        "the server responded with another environment, `{}`",
         metadata.id
     );
     ensure!(
         metadata.command.is_none(),
-        "the server's details name a program, which is not run from afar"
+        "the server's metadata contains `command`; commands from a server are not accepted"
     );
     let Some(source) = remote.text(&format!("/api/games/{}/source", metadata.id))? else {
-        return Ok(Outcome::Native);
+        return Ok(FetchOutcome::NoSource);
     };
     let folder = folder.join(metadata.id.base()).join(metadata.id.version());
     std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make `{}`", folder.display()))?;
-    let mut fetched = Fetched::read(&folder)?.unwrap_or_default();
-    fetched.server.clone_from(&remote.server);
+        .with_context(|| format!("cannot create `{}`", folder.display()))?;
+    let mut record = FetchRecord::read(&folder)?.unwrap_or_default();
+    record.server.clone_from(&remote.server);
     let files = [
         (
             format!("{}.py", metadata.class_name.to_ascii_lowercase()),
@@ -138,18 +142,18 @@ fn fetch(remote: &Remote, folder: &Path, entry: &Value) -> Result<Outcome> {
             format!("{}\n", serde_json::to_string_pretty(&details)?),
         ),
     ];
-    let mut lines = Vec::new();
+    let mut written = Vec::new();
     for (name, content) in files {
-        lines.push((
-            fetched.write(&folder, &name, content.as_bytes())?,
+        written.push((
+            record.write(&folder, &name, content.as_bytes())?,
             folder.join(name),
         ));
-        fetched.save(&folder)?;
+        record.save(&folder)?;
     }
-    Ok(Outcome::Fetched(lines))
+    Ok(FetchOutcome::Written(written))
 }
 
-/// A server and a key for it.
+/// A client of the server, with the key it sends.
 struct Remote {
     agent: Agent,
     server: String,
@@ -161,13 +165,13 @@ impl Remote {
         let server = args.server.trim_end_matches('/').to_owned();
         let address: Uri = server
             .parse()
-            .with_context(|| format!("`{server}` is not the address of a server"))?;
+            .with_context(|| format!("`{server}` is not a valid address"))?;
         let scheme = address
             .scheme_str()
             .filter(|scheme| ["http", "https"].contains(scheme));
         ensure!(
             scheme.is_some() && address.host().is_some(),
-            "`{server}` must begin with https:// or http://"
+            "`{server}` is not a valid address: expected https:// or http:// and a host"
         );
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -189,18 +193,18 @@ impl Remote {
                     .is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
                 ensure!(
                     local || scheme == Some("https"),
-                    "a key is not sent to `{}` without encryption: use https://",
+                    "the key would be sent to `{}` without encryption; use https://",
                     remote.server
                 );
                 remote.key = key;
             }
             None => {
-                let given = remote
+                let response = remote
                     .json("/api/games/anonkey")
-                    .context("the server gives no anonymous key; name one with --key")?;
-                given["api_key"]
+                    .context("the server did not issue an anonymous key; use --key")?;
+                response["api_key"]
                     .as_str()
-                    .context("the server's anonymous key is not a text")?
+                    .context("the server's anonymous key is not a string")?
                     .clone_into(&mut remote.key);
             }
         }
@@ -210,12 +214,12 @@ impl Remote {
     fn json(&self, path: &str) -> Result<Value> {
         let text = self
             .text(path)?
-            .with_context(|| format!("the server has nothing at {path}"))?;
+            .with_context(|| format!("the server responded 404 to {path}"))?;
         serde_json::from_str(&text)
-            .with_context(|| format!("the server's answer to {path} is not JSON"))
+            .with_context(|| format!("the server's response to {path} is not JSON"))
     }
 
-    /// The body of an answer; `None` for 404.
+    /// Returns the body of a response, or `None` for status 404.
     fn text(&self, path: &str) -> Result<Option<String>> {
         let request = self
             .agent
@@ -226,22 +230,22 @@ impl Remote {
         } else {
             request.header("X-API-Key", &self.key)
         };
-        let mut answer = request
+        let mut response = request
             .call()
-            .with_context(|| format!("`{}` does not answer", self.server))?;
-        let text = answer
+            .with_context(|| format!("cannot reach `{}`", self.server))?;
+        let text = response
             .body_mut()
             .with_config()
-            .limit(LARGEST)
+            .limit(MAX_RESPONSE_BYTES)
             .read_to_string();
-        match answer.status().as_u16() {
+        match response.status().as_u16() {
             404 => Ok(None),
             200..=299 => text
                 .map(Some)
-                .with_context(|| format!("the server's answer to {path} cannot be read")),
+                .with_context(|| format!("cannot read the server's response to {path}")),
             status => {
-                let told: String = text.unwrap_or_default().chars().take(200).collect();
-                bail!("the server answers {status} to {path}: {told}")
+                let excerpt: String = text.unwrap_or_default().chars().take(200).collect();
+                bail!("the server responded {status} to {path}: {excerpt}")
             }
         }
     }

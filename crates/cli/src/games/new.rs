@@ -1,7 +1,7 @@
-//! `rhae games new`: the skeleton of an environment.
+//! `rhae games new`: creates the skeleton of a native game.
 //!
-//! The skeleton is a real, small game with two levels that builds and passes the suite as it stands. Its files are templates
-//! in which `zz99` stands for the id.
+//! The skeleton is a small, complete game with two levels that builds and passes the test suite
+//! unchanged. Its files are templates in which `zz99` stands for the id.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::output;
 
-/// Words of the language with four letters.
+/// The keywords of Rust with four letters, which cannot be module names.
 const KEYWORDS: [&str; 9] = [
     "else", "enum", "impl", "loop", "move", "priv", "self", "true", "type",
 ];
@@ -28,15 +28,15 @@ pub(super) fn run(id: &str) -> Result<()> {
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     ensure!(
         well_formed && !id.as_bytes()[0].is_ascii_digit(),
-        "`{id}` is not an id: expected a lower-case letter and three lower-case letters or digits"
+        "`{id}` is not a valid id: expected a lower-case letter and three lower-case letters or digits"
     );
     ensure!(
         !KEYWORDS.contains(&id),
-        "`{id}` is a word of the Rust language, so no module can have that name"
+        "`{id}` is a keyword of Rust and cannot be the name of a module; choose another id"
     );
     ensure!(
         rhae_games::find(id).is_err(),
-        "there is an environment `{id}` already"
+        "the environment `{id}` already exists"
     );
     let root = repository()?;
     let type_name = format!("{}{}", id[..1].to_ascii_uppercase(), &id[1..]);
@@ -55,7 +55,7 @@ pub(super) fn run(id: &str) -> Result<()> {
         ),
     ];
     for (name, _) in &files {
-        ensure!(!root.join(name).exists(), "`{name}` exists already");
+        ensure!(!root.join(name).exists(), "`{name}` already exists");
     }
     let registry = root.join("crates/games/src/lib.rs");
     let declared = with_module(&read(&registry)?, id)?;
@@ -70,43 +70,47 @@ pub(super) fn run(id: &str) -> Result<()> {
     write(&index, &indexed)?;
     output::print("added two lines to crates/games/src/lib.rs and one to docs/games/README.md\n")?;
     output::print(&format!(
-        "next: `cargo xtask game {id} render {id}.png`, then CONTRIBUTING.md, \"Adding a game\""
+        "next: run `cargo xtask game {id} render {id}.png`, then follow \"Adding a game\" in CONTRIBUTING.md"
     ))
 }
 
-/// Adds `mod id;` to the registry's source, at its place in the alphabetical list of modules.
+/// Inserts `mod id;` into the registry's source, in alphabetical order.
 fn with_module(source: &str, id: &str) -> Result<String> {
     let line = format!("mod {id};\n");
-    let mut place = None;
+    let mut position = None;
     let mut offset = 0;
     for existing in source.split_inclusive('\n') {
         if existing.starts_with("mod ") {
             if existing > line.as_str() {
-                place = Some(offset);
+                position = Some(offset);
                 break;
             }
-            place = Some(offset + existing.len());
+            position = Some(offset + existing.len());
         }
         offset += existing.len();
     }
-    let place = place.context("crates/games/src/lib.rs declares no module")?;
-    Ok(format!("{}{line}{}", &source[..place], &source[place..]))
+    let position = position.context("crates/games/src/lib.rs declares no module")?;
+    Ok(format!(
+        "{}{line}{}",
+        &source[..position],
+        &source[position..]
+    ))
 }
 
-/// The registry's source with one more entry at the end of its list.
+/// Appends an entry to the list in the registry's source.
 fn with_entry(source: &str, entry: &str) -> Result<String> {
     let list = source
         .find("registry::registry! {")
-        .context("crates/games/src/lib.rs has no registry")?;
+        .context("crates/games/src/lib.rs has no `registry!` list")?;
     let end = list
         + source[list..]
             .find("\n}")
-            .context("the registry in crates/games/src/lib.rs does not end")?
+            .context("the `registry!` list in crates/games/src/lib.rs has no closing brace")?
         + 1;
     Ok(format!("{}{entry}{}", &source[..end], &source[end..]))
 }
 
-/// The index of games with one more row at the end of its table.
+/// Appends a row to the table of games in the index.
 fn with_row(index: &str, row: &str) -> Result<String> {
     let last = index
         .rfind("\n| [")
@@ -115,20 +119,20 @@ fn with_row(index: &str, row: &str) -> Result<String> {
     let end = last
         + index[last..]
             .find('\n')
-            .context("the table in docs/games/README.md does not end")?
+            .context("the last row of the table in docs/games/README.md has no line end")?
         + 1;
     Ok(format!("{}{row}{}", &index[..end], &index[end..]))
 }
 
-/// The repository that holds the working directory.
+/// Returns the root of the repository that contains the working directory.
 fn repository() -> Result<PathBuf> {
-    let here = std::env::current_dir().context("cannot tell the working directory")?;
+    let here = std::env::current_dir().context("cannot determine the working directory")?;
     let found = here
         .ancestors()
         .find(|folder| folder.join("crates/games/src/lib.rs").is_file());
     found
         .map(Path::to_owned)
-        .context("this is not a checkout of Rhae: an environment is written into its source, so run this inside one")
+        .context("this is not a checkout of Rhae; a native game is part of its source, so run this command inside a checkout")
 }
 
 fn read(path: &Path) -> Result<String> {
@@ -136,7 +140,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn write(path: &Path, content: &str) -> Result<()> {
-    let parent = path.parent().context("every file has a folder")?;
+    let parent = path.parent().context("the path has no parent folder")?;
     fs::create_dir_all(parent)
         .and_then(|()| fs::write(path, content))
         .with_context(|| format!("cannot write `{}`", path.display()))
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_to_the_end_of_the_list() {
+    fn entry_is_appended_to_the_registry() {
         let source = "//! x\nregistry::registry! {\n    ab12::Ab12,\n}\n";
         assert_eq!(
             with_entry(source, "    cd34::Cd34,\n").unwrap(),

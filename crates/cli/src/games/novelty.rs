@@ -1,4 +1,4 @@
-//! `rhae games novelty`: how alike environments are, pair by pair.
+//! `rhae games novelty`: compares environments pair by pair for similarity.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -14,45 +14,45 @@ use rhae_pyhost::Games;
 use rhae_report::{HeatMap, heat_page};
 use rhae_session::Catalog;
 use rhae_validate::{
-    Alike, GraphLimits, Language, TOO_MUCH_IN_COMMON, Traits, graph_shape, level_graph, tokens,
+    GraphLimits, Language, SIMILARITY_LIMIT, Similarity, Traits, graph_shape, level_graph, tokens,
 };
 use serde_json::json;
 
+use crate::hosted_games::{HostedGamesArgs, find_each};
 use crate::output;
-use crate::outside::{OutsideArgs, find_each};
 
-/// States of a level's graph that are compared.
-const NODES: usize = 20_000;
+/// The maximum number of states of a level's graph.
+const MAX_NODES: usize = 20_000;
 
 #[derive(Args)]
 pub(super) struct NoveltyArgs {
-    /// Environments; all if none is named
+    /// Environment ids [default: all]
     ids: Vec<String>,
-    /// Draw the pairs as a heat map on a page
+    /// Write heat maps of all pairs as an HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Print the numbers as JSON
+    /// Print the similarities as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    outside: OutsideArgs,
+    hosted: HostedGamesArgs,
 }
 
 struct Pair {
     one: String,
     other: String,
-    alike: Alike,
+    similarity: Similarity,
 }
 
 pub(super) fn run(args: &NoveltyArgs) -> Result<()> {
-    let games = args.outside.games()?;
+    let games = args.hosted.games()?;
     let chosen = match &args.ids[..] {
         [] => games.list(),
         ids => find_each(&games, ids)?,
     };
     ensure!(
         chosen.len() > 1,
-        "at least two environments can be compared; name another, or none for all"
+        "a comparison needs at least two environments; name another one, or none to compare all"
     );
     args.html
         .as_deref()
@@ -74,15 +74,15 @@ pub(super) fn run(args: &NoveltyArgs) -> Result<()> {
             pairs.push(Pair {
                 one: one.clone(),
                 other: other.clone(),
-                alike: Alike::of(own, theirs),
+                similarity: Similarity::of(own, theirs),
             });
         }
     }
     pairs.sort_by(|a, b| {
-        b.alike
+        b.similarity
             .source
             .unwrap_or(-1.0)
-            .total_cmp(&a.alike.source.unwrap_or(-1.0))
+            .total_cmp(&a.similarity.source.unwrap_or(-1.0))
     });
     if let Some(file) = &args.html {
         let names: Vec<String> = compared.into_iter().map(|(name, _)| name).collect();
@@ -91,15 +91,15 @@ pub(super) fn run(args: &NoveltyArgs) -> Result<()> {
     }
     if args.json {
         let pair = |pair: &Pair| {
-            let Alike {
+            let Similarity {
                 source,
                 frames,
                 graphs,
-            } = pair.alike;
-            json!({ "one": pair.one, "other": pair.other, "rules": source, "frames": frames, "graphs": graphs, "warning": pair.alike.is_too_much() })
+            } = pair.similarity;
+            json!({ "one": pair.one, "other": pair.other, "rules": source, "frames": frames, "graphs": graphs, "warning": pair.similarity.is_too_similar() })
         };
         return output::print_json(
-            &json!({ "limit": TOO_MUCH_IN_COMMON, "pairs": pairs.iter().map(pair).collect::<Vec<_>>() }),
+            &json!({ "limit": SIMILARITY_LIMIT, "pairs": pairs.iter().map(pair).collect::<Vec<_>>() }),
         );
     }
     output::print(&table(&pairs))?;
@@ -125,9 +125,10 @@ fn traits(games: &Games, info: &GameInfo) -> Result<Traits> {
     }
     let source = native
         .iter()
-        .flat_map(|text| tokens(rules_of(text), Language::Rust))
+        .flat_map(|text| tokens(without_tests(text), Language::Rust))
         .collect();
-    let (frames, graphs) = rhae_games::visit(id, Levels).context("the registry lists it")?;
+    let (frames, graphs) = rhae_games::visit(id, LevelTraits)
+        .context("the environment is not in the registry of native games")?;
     Ok(Traits {
         source,
         frames,
@@ -135,21 +136,21 @@ fn traits(games: &Games, info: &GameInfo) -> Result<Traits> {
     })
 }
 
-/// A source without its tests, which stand at its end.
-fn rules_of(text: &str) -> &str {
+/// Removes the tests, which are at the end of a source.
+fn without_tests(text: &str) -> &str {
     text.find("#[cfg(test)]\nmod tests {")
         .map_or(text, |tests| &text[..tests])
 }
 
-/// The first frames and the graphs of a native game's levels.
-struct Levels;
+/// Returns the first frames and the shapes of the state graphs of a native game's levels.
+struct LevelTraits;
 
-impl Visitor for Levels {
+impl Visitor for LevelTraits {
     type Output = (Vec<Frame>, Vec<[f64; 5]>);
 
     fn visit<G: Game>(self) -> Self::Output {
         let limits = GraphLimits {
-            nodes: NODES,
+            nodes: MAX_NODES,
             checks: 0,
             blind_nodes: 0,
             ..GraphLimits::default()
@@ -161,7 +162,7 @@ impl Visitor for Levels {
                 let start = rhae_explore::Explorable::start(&level);
                 let Ok(graph) =
                     level_graph(&level, "", 0, &limits, &mut Rng::new(0, 0), &mut |_| true);
-                (level.drawn(&start), graph_shape(&graph))
+                (level.render(&start), graph_shape(&graph))
             })
             .unzip()
     }
@@ -173,9 +174,19 @@ fn percent(share: Option<f64>) -> String {
 
 fn table(pairs: &[Pair]) -> String {
     let mut text = "pair                 rules   frames   graphs\n".to_owned();
-    for Pair { one, other, alike } in pairs {
-        let [source, frames, graphs] = [alike.source, alike.frames, alike.graphs].map(percent);
-        let mark = if alike.is_too_much() { "  !" } else { "" };
+    for Pair {
+        one,
+        other,
+        similarity,
+    } in pairs
+    {
+        let [source, frames, graphs] =
+            [similarity.source, similarity.frames, similarity.graphs].map(percent);
+        let mark = if similarity.is_too_similar() {
+            "  !"
+        } else {
+            ""
+        };
         let _ = writeln!(
             text,
             "{one} {other:<9} {source:>8} {frames:>8} {graphs:>8}{mark}"
@@ -185,28 +196,32 @@ fn table(pairs: &[Pair]) -> String {
         let _ = writeln!(text, "warning: {warning}");
     }
     text.push_str(
-        "\nA stand-in for the paper's test of novelty: what compressing two rule sources together saves (docs/novelty.md)\n",
+        "\nThe column `rules` approximates the paper's novelty test by compressing two rule sources together (docs/novelty.md).\n",
     );
     text
 }
 
 fn warnings(pairs: &[Pair]) -> Vec<String> {
-    let too_much = pairs.iter().filter(|pair| pair.alike.is_too_much());
-    too_much
-        .map(|Pair { one, other, alike }| {
-            let share = percent(alike.source);
-            format!("{share} of the shorter of {one} and {other} is said by the other already: are they two environments?")
+    let too_similar = pairs.iter().filter(|pair| pair.similarity.is_too_similar());
+    too_similar
+        .map(|pair| {
+            format!(
+                "the rules of {} and {} are too similar: {} of the shorter source is redundant given the other",
+                pair.one,
+                pair.other,
+                percent(pair.similarity.source)
+            )
         })
         .collect()
 }
 
 fn maps(names: &[String], pairs: &[Pair]) -> Vec<HeatMap> {
-    let map = |title: &'static str, note: &'static str, share: fn(&Alike) -> Option<f64>| {
+    let map = |title: &'static str, note: &'static str, share: fn(&Similarity) -> Option<f64>| {
         let cell = |one: &String, other: &String| {
             let found = pairs.iter().find(|pair| {
                 pair.one == *one && pair.other == *other || pair.one == *other && pair.other == *one
             });
-            found.and_then(|pair| share(&pair.alike))
+            found.and_then(|pair| share(&pair.similarity))
         };
         let cells = names
             .iter()
@@ -222,18 +237,18 @@ fn maps(names: &[String], pairs: &[Pair]) -> Vec<HeatMap> {
     vec![
         map(
             "Rules",
-            "share of the shorter rule source that the other already says; above half is too much",
-            |alike| alike.source,
+            "share of the shorter rule source that is redundant given the other; more than half is too similar",
+            |similarity| similarity.source,
         ),
         map(
             "Frames",
-            "how alike the small patterns of first frames are, whatever their colours",
-            |alike| alike.frames,
+            "similarity of the small patterns in first frames, independent of colours",
+            |similarity| similarity.frames,
         ),
         map(
             "Graphs",
-            "how alike it is where actions lead, and how many states are dead ends",
-            |alike| alike.graphs,
+            "similarity of the shapes of state graphs: where actions lead, and how many states are dead ends",
+            |similarity| similarity.graphs,
         ),
     ]
 }

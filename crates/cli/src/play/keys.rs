@@ -1,107 +1,105 @@
-//! What a key means, given what the person is looking at.
+//! The key bindings of `rhae play`.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use rhae_engine::{Action, ActionKind, ActionSet};
 
-/// What the person is looking at, as far as keys depend on it.
+/// The state of the screen, on which the meaning of keys depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Focus {
-    /// The board.
     Board,
-    /// The board with a cursor, which takes the arrow keys.
+    /// The board with a cursor that the arrow keys move.
     Cursor,
-    /// A completed level, until a key leads on.
+    /// A completed level, until the player continues to the next one.
     LevelWon,
-    /// The question whether the whole game should start again.
-    Question,
+    /// The prompt to confirm a restart of the whole game.
+    RestartPrompt,
 }
 
-/// What the person wants.
+/// The command bound to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum KeyCommand {
     /// An action other than a click and RESET.
     Act(Action),
-    /// A click on the cell under the cursor.
+    /// Click the cell under the cursor.
     ClickAtCursor,
-    /// The cursor by so many cells to the right and down.
+    /// Move the cursor by this many cells to the right and down.
     MoveCursor(i8, i8),
-    /// The cursor on or off.
+    /// Show or hide the cursor.
     ToggleCursor,
-    /// RESET.
     Reset,
-    /// Yes to the question.
+    /// Confirm the restart.
     Confirm,
-    /// No to the question.
-    Decline,
-    /// The next level.
-    GoOn,
-    /// The end.
+    /// Cancel the restart.
+    Cancel,
+    NextLevel,
     Quit,
-    /// The key has no meaning.
-    Nothing,
+    /// The key is not bound.
+    Ignore,
 }
 
-/// How far a cursor key moves with Shift held.
-const LEAP: i8 = 8;
+/// Cells that an arrow key moves the cursor with Shift held.
+const SHIFT_STEP: i8 = 8;
 
-/// The meaning of a key.
-pub(crate) fn wish(key: KeyEvent, focus: Focus) -> Wish {
+/// Returns the command bound to a key.
+pub(crate) fn command_for(key: KeyEvent, focus: Focus) -> KeyCommand {
     let letter = match key.code {
         KeyCode::Char(letter) => Some(letter.to_ascii_lowercase()),
         _ => None,
     };
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return if letter == Some('c') {
-            Wish::Quit
+            KeyCommand::Quit
         } else {
-            Wish::Nothing
+            KeyCommand::Ignore
         };
     }
-    if letter == Some('q') || (key.code == KeyCode::Esc && focus != Focus::Question) {
-        return Wish::Quit;
+    if letter == Some('q') || (key.code == KeyCode::Esc && focus != Focus::RestartPrompt) {
+        return KeyCommand::Quit;
     }
     match focus {
-        Focus::Question if letter == Some('y') => Wish::Confirm,
-        Focus::Question => Wish::Decline,
-        Focus::LevelWon if key.code == KeyCode::Enter || letter == Some(' ') => Wish::GoOn,
-        Focus::LevelWon => Wish::Nothing,
-        Focus::Cursor => cursor_wish(key).unwrap_or_else(|| board_wish(key.code, letter)),
-        Focus::Board => board_wish(key.code, letter),
+        Focus::RestartPrompt if letter == Some('y') => KeyCommand::Confirm,
+        Focus::RestartPrompt => KeyCommand::Cancel,
+        Focus::LevelWon if key.code == KeyCode::Enter || letter == Some(' ') => {
+            KeyCommand::NextLevel
+        }
+        Focus::LevelWon => KeyCommand::Ignore,
+        Focus::Cursor => cursor_command(key).unwrap_or_else(|| board_command(key.code, letter)),
+        Focus::Board => board_command(key.code, letter),
     }
 }
 
-fn board_wish(code: KeyCode, letter: Option<char>) -> Wish {
+fn board_command(code: KeyCode, letter: Option<char>) -> KeyCommand {
     match (code, letter) {
-        (KeyCode::Up, _) | (_, Some('w')) => Wish::Act(Action::Action1),
-        (KeyCode::Down, _) | (_, Some('s')) => Wish::Act(Action::Action2),
-        (KeyCode::Left, _) | (_, Some('a')) => Wish::Act(Action::Action3),
-        (KeyCode::Right, _) | (_, Some('d')) => Wish::Act(Action::Action4),
-        (_, Some(' ')) => Wish::Act(Action::Action5),
-        (_, Some('u')) => Wish::Act(Action::Action7),
-        (_, Some('r')) => Wish::Reset,
-        (_, Some('c')) => Wish::ToggleCursor,
-        _ => Wish::Nothing,
+        (KeyCode::Up, _) | (_, Some('w')) => KeyCommand::Act(Action::Action1),
+        (KeyCode::Down, _) | (_, Some('s')) => KeyCommand::Act(Action::Action2),
+        (KeyCode::Left, _) | (_, Some('a')) => KeyCommand::Act(Action::Action3),
+        (KeyCode::Right, _) | (_, Some('d')) => KeyCommand::Act(Action::Action4),
+        (_, Some(' ')) => KeyCommand::Act(Action::Action5),
+        (_, Some('u')) => KeyCommand::Act(Action::Action7),
+        (_, Some('r')) => KeyCommand::Reset,
+        (_, Some('c')) => KeyCommand::ToggleCursor,
+        _ => KeyCommand::Ignore,
     }
 }
 
-fn cursor_wish(key: KeyEvent) -> Option<Wish> {
+fn cursor_command(key: KeyEvent) -> Option<KeyCommand> {
     let by = if key.modifiers.contains(KeyModifiers::SHIFT) {
-        LEAP
+        SHIFT_STEP
     } else {
         1
     };
     Some(match key.code {
-        KeyCode::Up => Wish::MoveCursor(0, -by),
-        KeyCode::Down => Wish::MoveCursor(0, by),
-        KeyCode::Left => Wish::MoveCursor(-by, 0),
-        KeyCode::Right => Wish::MoveCursor(by, 0),
-        KeyCode::Enter => Wish::ClickAtCursor,
+        KeyCode::Up => KeyCommand::MoveCursor(0, -by),
+        KeyCode::Down => KeyCommand::MoveCursor(0, by),
+        KeyCode::Left => KeyCommand::MoveCursor(-by, 0),
+        KeyCode::Right => KeyCommand::MoveCursor(by, 0),
+        KeyCode::Enter => KeyCommand::ClickAtCursor,
         _ => return None,
     })
 }
 
-/// The keys that exist, each with what it does, for the actions that are offered.
-pub(crate) fn legend(offered: ActionSet, cursor: bool) -> Vec<(String, String)> {
+/// Returns the keys to list on the screen, each with its effect, for the available actions.
+pub(crate) fn legend(available_actions: ActionSet, cursor: bool) -> Vec<(String, String)> {
     let arrows = [
         (ActionKind::Action1, '↑', 'W'),
         (ActionKind::Action2, '↓', 'S'),
@@ -110,7 +108,7 @@ pub(crate) fn legend(offered: ActionSet, cursor: bool) -> Vec<(String, String)> 
     ];
     let here: Vec<_> = arrows
         .into_iter()
-        .filter(|(kind, ..)| offered.contains(*kind))
+        .filter(|(kind, ..)| available_actions.contains(*kind))
         .collect();
     let mut keys = Vec::new();
     if let (Some(first), Some(last)) = (here.first(), here.last()) {
@@ -129,16 +127,16 @@ pub(crate) fn legend(offered: ActionSet, cursor: bool) -> Vec<(String, String)> 
         };
         keys.push((symbols + &letters, format!("ACTION{numbers}")));
     }
-    let mut add = |kind: Option<ActionKind>, key: &str, does: &str| {
-        if kind.is_none_or(|kind| offered.contains(kind)) {
-            keys.push((key.to_owned(), does.to_owned()));
+    let mut add = |kind: Option<ActionKind>, key: &str, effect: &str| {
+        if kind.is_none_or(|kind| available_actions.contains(kind)) {
+            keys.push((key.to_owned(), effect.to_owned()));
         }
     };
     add(Some(ActionKind::Action5), "space", "ACTION5");
     if cursor {
         add(Some(ActionKind::Action6), "↑↓←→", "cursor");
         add(Some(ActionKind::Action6), "enter", "click");
-        add(Some(ActionKind::Action6), "c", "no cursor");
+        add(Some(ActionKind::Action6), "c", "hide cursor");
     } else {
         add(Some(ActionKind::Action6), "mouse", "click");
         add(Some(ActionKind::Action6), "c", "cursor");
@@ -149,7 +147,7 @@ pub(crate) fn legend(offered: ActionSet, cursor: bool) -> Vec<(String, String)> 
     keys
 }
 
-/// The key that a hint names for an action.
+/// Returns the key of an action, for hints.
 pub(crate) const fn key_name(kind: ActionKind) -> &'static str {
     match kind {
         ActionKind::Reset => "r",
@@ -167,12 +165,12 @@ pub(crate) const fn key_name(kind: ActionKind) -> &'static str {
 mod tests {
     use super::*;
 
-    fn press(code: KeyCode, focus: Focus) -> Wish {
-        wish(KeyEvent::from(code), focus)
+    fn press(code: KeyCode, focus: Focus) -> KeyCommand {
+        command_for(KeyEvent::from(code), focus)
     }
 
     #[test]
-    fn arrows_and_letters_are_the_same_actions() {
+    fn arrows_and_letters_are_bound_to_the_same_actions() {
         let keys = [
             (KeyCode::Up, 'w', 1),
             (KeyCode::Down, 's', 2),
@@ -183,76 +181,97 @@ mod tests {
             let action = ActionKind::from_id(id)
                 .and_then(ActionKind::simple)
                 .unwrap();
-            assert_eq!(press(arrow, Focus::Board), Wish::Act(action));
+            assert_eq!(press(arrow, Focus::Board), KeyCommand::Act(action));
             assert_eq!(
                 press(KeyCode::Char(letter), Focus::Board),
-                Wish::Act(action)
+                KeyCommand::Act(action)
             );
             assert_eq!(
                 press(KeyCode::Char(letter), Focus::Cursor),
-                Wish::Act(action)
+                KeyCommand::Act(action)
             );
         }
         assert_eq!(
             press(KeyCode::Char(' '), Focus::Board),
-            Wish::Act(Action::Action5)
+            KeyCommand::Act(Action::Action5)
         );
         assert_eq!(
             press(KeyCode::Char('u'), Focus::Cursor),
-            Wish::Act(Action::Action7)
+            KeyCommand::Act(Action::Action7)
         );
     }
 
     #[test]
-    fn the_cursor_takes_the_arrows() {
-        assert_eq!(press(KeyCode::Left, Focus::Cursor), Wish::MoveCursor(-1, 0));
+    fn arrows_move_the_cursor_when_it_is_shown() {
         assert_eq!(
-            wish(
+            press(KeyCode::Left, Focus::Cursor),
+            KeyCommand::MoveCursor(-1, 0)
+        );
+        assert_eq!(
+            command_for(
                 KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT),
                 Focus::Cursor
             ),
-            Wish::MoveCursor(0, 8)
+            KeyCommand::MoveCursor(0, 8)
         );
-        assert_eq!(press(KeyCode::Enter, Focus::Cursor), Wish::ClickAtCursor);
-        assert_eq!(press(KeyCode::Enter, Focus::Board), Wish::Nothing);
+        assert_eq!(
+            press(KeyCode::Enter, Focus::Cursor),
+            KeyCommand::ClickAtCursor
+        );
+        assert_eq!(press(KeyCode::Enter, Focus::Board), KeyCommand::Ignore);
     }
 
     #[test]
-    fn every_view_can_be_left() {
+    fn quit_keys_work_in_every_focus() {
         for focus in [
             Focus::Board,
             Focus::Cursor,
             Focus::LevelWon,
-            Focus::Question,
+            Focus::RestartPrompt,
         ] {
-            assert_eq!(press(KeyCode::Char('q'), focus), Wish::Quit);
+            assert_eq!(press(KeyCode::Char('q'), focus), KeyCommand::Quit);
             assert_eq!(
-                wish(
+                command_for(
                     KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL),
                     focus
                 ),
-                Wish::Quit
+                KeyCommand::Quit
             );
         }
-        assert_eq!(press(KeyCode::Esc, Focus::Board), Wish::Quit);
-        assert_eq!(press(KeyCode::Esc, Focus::Question), Wish::Decline);
+        assert_eq!(press(KeyCode::Esc, Focus::Board), KeyCommand::Quit);
+        assert_eq!(
+            press(KeyCode::Esc, Focus::RestartPrompt),
+            KeyCommand::Cancel
+        );
     }
 
     #[test]
-    fn only_yes_restarts_and_no_action_leads_on() {
-        assert_eq!(press(KeyCode::Char('y'), Focus::Question), Wish::Confirm);
-        assert_eq!(press(KeyCode::Enter, Focus::Question), Wish::Decline);
-        assert_eq!(press(KeyCode::Char('r'), Focus::Question), Wish::Decline);
-        assert_eq!(press(KeyCode::Char(' '), Focus::LevelWon), Wish::GoOn);
-        assert_eq!(press(KeyCode::Up, Focus::LevelWon), Wish::Nothing);
+    fn only_y_confirms_and_actions_are_ignored_on_a_completed_level() {
+        assert_eq!(
+            press(KeyCode::Char('y'), Focus::RestartPrompt),
+            KeyCommand::Confirm
+        );
+        assert_eq!(
+            press(KeyCode::Enter, Focus::RestartPrompt),
+            KeyCommand::Cancel
+        );
+        assert_eq!(
+            press(KeyCode::Char('r'), Focus::RestartPrompt),
+            KeyCommand::Cancel
+        );
+        assert_eq!(
+            press(KeyCode::Char(' '), Focus::LevelWon),
+            KeyCommand::NextLevel
+        );
+        assert_eq!(press(KeyCode::Up, Focus::LevelWon), KeyCommand::Ignore);
     }
 
     #[test]
-    fn the_legend_names_what_is_offered() {
-        let shown = |offered: ActionSet, cursor: bool| {
-            legend(offered, cursor)
+    fn legend_lists_the_available_actions() {
+        let shown = |available_actions: ActionSet, cursor: bool| {
+            legend(available_actions, cursor)
                 .iter()
-                .map(|(key, does)| format!("{key} {does}"))
+                .map(|(key, effect)| format!("{key} {effect}"))
                 .collect::<Vec<_>>()
                 .join(", ")
         };
@@ -267,7 +286,7 @@ mod tests {
         );
         assert_eq!(
             shown(clicks, true),
-            "↑↓←→ cursor, enter click, c no cursor, r reset, q quit"
+            "↑↓←→ cursor, enter click, c hide cursor, r reset, q quit"
         );
         let some = ActionSet::of(&[
             ActionKind::Action2,

@@ -1,4 +1,4 @@
-//! The recording of a person's play, written line by line so that a crash loses nothing.
+//! Recording of a human play, written line by line so that a crash loses no entries.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -8,26 +8,26 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use rhae_engine::Action;
 use rhae_protocol::{Details, Ending, Header, RecordingWriter, SOFTWARE};
-use rhae_session::{Answer, Play};
+use rhae_session::{Play, PlayStep};
 
-/// The player's name in recordings.
+/// The agent name in recordings.
 const PLAYER: &str = "human";
 
-/// A recording under way.
+/// Writes the recording of a play in progress.
 pub(crate) struct Recorder {
     path: PathBuf,
     writer: RecordingWriter<File>,
-    begun: Instant,
+    started: Instant,
 }
 
 impl Recorder {
-    /// Begins a recording with what the player sees first. A file that exists is left alone.
+    /// Creates the recording with the header and the opening entry. Fails if the file exists.
     pub(crate) fn create(path: &Path, play: &Play, seed: u64) -> Result<Self> {
         let file = match File::create_new(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 bail!(
-                    "`{}` exists already; name another file with --record, or remove it first",
+                    "`{}` already exists; name another file with --record, or remove it first",
                     path.display()
                 )
             }
@@ -35,7 +35,7 @@ impl Recorder {
                 return Err(error).with_context(|| format!("cannot create `{}`", path.display()));
             }
         };
-        let opening = play.opening();
+        let opening = play.current();
         let header = Header {
             game_id: play.info().id.clone(),
             seed,
@@ -50,16 +50,16 @@ impl Recorder {
         let written = RecordingWriter::new(file, &header);
         let mut recorder = Self {
             path: path.to_owned(),
-            writer: written.with_context(|| failed(path))?,
-            begun: Instant::now(),
+            writer: written.with_context(|| write_error(path))?,
+            started: Instant::now(),
         };
         recorder.add(opening.observation.action, &opening)?;
         Ok(recorder)
     }
 
-    /// Adds an action and its answer.
-    pub(crate) fn add(&mut self, action: Action, answer: &Answer<'_>) -> Result<()> {
-        let t_ms = u64::try_from(self.begun.elapsed().as_millis()).ok();
+    /// Appends an action and its result.
+    pub(crate) fn add(&mut self, action: Action, answer: &PlayStep<'_>) -> Result<()> {
+        let t_ms = u64::try_from(self.started.elapsed().as_millis()).ok();
         let entry = answer.entry(
             action,
             Details {
@@ -69,19 +69,19 @@ impl Recorder {
         );
         self.writer
             .entry(&entry)
-            .with_context(|| failed(&self.path))
+            .with_context(|| write_error(&self.path))
     }
 
-    /// Closes the recording and gives its path.
+    /// Writes the closing line, syncs the file and returns its path.
     pub(crate) fn end(self, ending: &Ending) -> Result<PathBuf> {
         self.writer
             .end(ending)
             .and_then(|file| file.sync_all())
-            .with_context(|| failed(&self.path))?;
+            .with_context(|| write_error(&self.path))?;
         Ok(self.path)
     }
 }
 
-fn failed(path: &Path) -> String {
+fn write_error(path: &Path) -> String {
     format!("cannot write the recording `{}`", path.display())
 }

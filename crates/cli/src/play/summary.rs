@@ -1,24 +1,25 @@
-//! What is printed once the person has left: levels, actions against the baselines, the score.
+//! The summary printed after a human play: levels, actions compared with baselines, and the score.
 
 use std::fmt::Write;
 
 use rhae_engine::GameInfo;
-use rhae_protocol::{PlayOutcome, RunScore};
-use rhae_report::{PROVISIONAL, wrapped};
+use rhae_protocol::{RunOutcome, RunScore};
+use rhae_report::{PROVISIONAL_BASELINES_NOTE, wrap_text};
 use rhae_scoring::{LevelCount, LevelResult, Method, score_game};
-use rhae_session::{CardFacts, EnvironmentRuns, scorecard};
+use rhae_session::{CardMetadata, EnvironmentRuns, scorecard};
 
 use crate::output::{counted, width};
 
-/// The summary of all runs of a play; of several, the one that counts, which is the best.
-pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOutcome]) -> String {
+/// Formats the summary of a play. Of several runs it shows the best, which is the one that is
+/// scored.
+pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[RunOutcome]) -> String {
     let method = Method::DEFAULT;
     let runs = runs
         .iter()
         .map(|run| (String::new(), run.clone()))
         .collect();
     let card = scorecard(
-        CardFacts::default(),
+        CardMetadata::default(),
         method,
         &[EnvironmentRuns {
             info: info.clone(),
@@ -28,7 +29,7 @@ pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOut
     let environment = card
         .environments
         .first()
-        .expect("the card has the environment it was made from");
+        .expect("the card has the environment it was created from");
     let best = environment.runs.iter().rev().max_by(|a, b| {
         a.score
             .total_cmp(&b.score)
@@ -51,11 +52,11 @@ pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOut
     table(&mut text, best);
     match &best.message {
         None => {
-            let most = 100.0 * most_for(method, info, best.levels_completed as usize);
+            let cap = 100.0 * score_cap(method, info, best.levels_completed as usize);
             line(
                 &mut text,
                 format_args!(
-                    "score {:.1} % ({}), of at most {most:.1} % for the completed levels\n",
+                    "score {:.1} % ({}), of at most {cap:.1} % for the completed levels\n",
                     environment.score,
                     method.name()
                 ),
@@ -70,32 +71,35 @@ pub(crate) fn summary(info: &GameInfo, seed: u64, levels: usize, runs: &[PlayOut
     {
         line(
             &mut text,
-            format_args!("{}\n", wrapped(PROVISIONAL, width()).join("\n")),
+            format_args!(
+                "{}\n",
+                wrap_text(PROVISIONAL_BASELINES_NOTE, width()).join("\n")
+            ),
         );
     }
     if info.seeded && seed != 0 {
         line(
             &mut text,
             format_args!(
-                "The baselines are for seed 0; this was seed {seed}, whose levels differ.\n"
+                "The baselines are for seed 0; this play used seed {seed}, whose levels differ.\n"
             ),
         );
     }
     text
 }
 
-/// The most that completing the first levels can give.
-fn most_for(method: Method, info: &GameInfo, completed: usize) -> f64 {
+/// Returns the maximum score, from 0 to 1, for completing the first `completed` levels.
+fn score_cap(method: Method, info: &GameInfo, completed: usize) -> f64 {
     let baselines: Vec<u32> = info
         .baselines
         .iter()
         .map(|baseline| baseline.actions)
         .collect();
-    let done = vec![LevelResult::Completed(LevelCount::all(1)); completed];
+    let done = vec![LevelResult::Completed(LevelCount::all_effective(1)); completed];
     score_game(method, &baselines, &done).map_or(0.0, |game| game.cap)
 }
 
-/// The levels that were played, one a line.
+/// Appends a table of the levels played.
 fn table(text: &mut String, run: &RunScore) {
     let played = run
         .level_actions
@@ -135,7 +139,7 @@ fn table(text: &mut String, run: &RunScore) {
 
 fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
     text.write_fmt(content)
-        .expect("a string takes what is written to it");
+        .expect("writing to a string cannot fail");
 }
 
 #[cfg(test)]
@@ -145,21 +149,21 @@ mod tests {
 
     use super::*;
 
-    fn run(levels: &[(u32, bool)]) -> PlayOutcome {
+    fn run(levels: &[(u32, bool)]) -> RunOutcome {
         let level = |&(actions, completed): &(u32, bool)| LevelOutcome {
             actions,
             effective: actions,
             completed,
         };
-        PlayOutcome {
+        RunOutcome {
             levels: levels.iter().map(level).collect(),
             state: "NOT_FINISHED".to_owned(),
-            ..PlayOutcome::default()
+            ..RunOutcome::default()
         }
     }
 
     #[test]
-    fn levels_stand_against_their_baselines() {
+    fn summary_compares_levels_with_their_baselines() {
         let info = Builtin.find("hk26").unwrap();
         insta::assert_snapshot!(summary(&info, 0, 8, &[run(&[(20, true), (13, true), (5, false)])]), @r"
         hk26-v1: 2 of 8 levels completed with 38 actions
@@ -174,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_runs_the_best_is_shown() {
+    fn best_of_several_runs_is_shown() {
         let info = Builtin.find("hk26").unwrap();
         let text = summary(&info, 0, 8, &[run(&[(14, true)]), run(&[(1, false)])]);
         assert!(
@@ -186,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn without_baselines_there_is_no_score() {
+    fn missing_baselines_give_no_score() {
         let mut info = Builtin.find("hk26").unwrap();
         info.baselines.clear();
         let text = summary(&info, 0, 8, &[run(&[(14, true), (2, false)])]);
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_played_needs_no_table() {
+    fn play_without_actions_has_no_table() {
         let mut info = Builtin.find("hk26").unwrap();
         info.seeded = true;
         let text = summary(&info, 3, 8, &[run(&[])]);

@@ -1,28 +1,29 @@
-//! A run on a server: cards opened with the first play, kept open, closed at the end, and compared with our own counts.
+//! A run on a server. Each repeat has a scorecard on the server, which is opened with the first play,
+//! kept open by heartbeats, closed at the end, and compared with the local counts.
 //!
-//! **Invariant:** the key goes to the client and nowhere else; it is in no file and no message. However a run ends, its cards are closed
-//! unless the process is ended.
+//! **Invariant:** only the client gets the key; it appears in no file and no message. However a run
+//! ends, its cards are closed, unless the process is killed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use rhae_client::{Card, CardOrder, Heartbeat, Patience, RemoteCatalog, Server, ServerCard};
-use rhae_harness::{Arena, Budget, HarnessError, Results, RunOrder};
+use rhae_client::{Card, CardOptions, Heartbeat, RemoteCatalog, RetryPolicy, Server, ServerCard};
+use rhae_harness::{Arena, Budget, HarnessError, Results, RunSpec};
 use rhae_protocol::{CardRecord, PlayRecord, RunConfig, Scorecard, ServerRecord};
 use rhae_session::{Builtin, Catalog};
 
 use crate::output;
 
-/// The file in the run folder that says what was done on the server.
+/// The file in the run folder that lists the server's cards and plays.
 const RECORD: &str = "server.json";
-/// How often cards are kept open: several times within the shortest idle time of servers, a minute.
+/// Interval of heartbeats: several within the shortest idle timeout of servers, one minute.
 const HEARTBEAT: Duration = Duration::from_secs(20);
-/// The most cards of a run on a server, because all of them are open at once.
-const MOST_CARDS: u32 = 100;
+/// Maximum number of cards of a run on a server, because all of them are open at the same time.
+const MAX_CARDS: u32 = 100;
 
-/// A server as the place of a run, one card for each repeat.
+/// Plays on a server, with one card for each repeat.
 pub(crate) struct RemoteArena {
     server: Arc<Server>,
     competition: bool,
@@ -32,13 +33,13 @@ pub(crate) struct RemoteArena {
 }
 
 impl RemoteArena {
-    /// Reaches a server.
-    pub(crate) fn reach(url: &str, key: Option<&str>, competition: bool) -> Result<Self> {
-        let server = Server::connect(url, key, Patience::default())?;
-        if server.left_out() > 0 {
+    /// Connects to a server and reads its list of environments.
+    pub(crate) fn connect(url: &str, key: Option<&str>, competition: bool) -> Result<Self> {
+        let server = Server::connect(url, key, RetryPolicy::default())?;
+        if server.skipped_games() > 0 {
             eprintln!(
-                "note: {} entries of the server's list were left out: they have no id such as ab12-v1",
-                server.left_out()
+                "note: skipped {} entries of the server's list without an id such as ab12-v1",
+                server.skipped_games()
             );
         }
         ensure!(
@@ -46,7 +47,7 @@ impl RemoteArena {
             "the server at {} lists no environment",
             output::plain(server.address())
         );
-        let listed = RemoteCatalog::new(Arc::clone(&server), CardOrder::default());
+        let listed = RemoteCatalog::new(Arc::clone(&server), CardOptions::default());
         Ok(Self {
             server,
             competition,
@@ -56,33 +57,31 @@ impl RemoteArena {
         })
     }
 
-    /// Its address.
     pub(crate) fn address(&self) -> &str {
         self.server.address()
     }
 
-    /// Its environments.
     pub(crate) fn environments(&self) -> &dyn Catalog {
         &self.listed
     }
 
-    /// Whether a run with this configuration is possible on a server.
+    /// Checks that a run with this configuration is possible on a server.
     pub(crate) fn check(&self, config: &RunConfig) -> Result<()> {
         ensure!(
             config.env_seed == 0,
-            "a server plays its environments under seed 0 only, not {}",
+            "a server supports only --env-seed 0, found {}",
             config.env_seed
         );
         ensure!(
-            config.repeat <= MOST_CARDS,
-            "on a server at most {MOST_CARDS} repeats are possible, because each has an open scorecard"
+            config.repeat <= MAX_CARDS,
+            "--repeat is at most {MAX_CARDS} on a server, because each repeat has an open scorecard"
         );
         if matches!(config.budget.parse::<Budget>()?, Budget::PerLevel(_)) {
             for id in &config.games {
                 let info = self.listed.find(id)?;
                 ensure!(
                     !info.baselines.is_empty(),
-                    "the server tells no baselines for `{id}`, so `--budget {}` is no limit: give a number of actions, as in `--budget 200`",
+                    "the server has no baselines for `{id}`, so `--budget {}` is no limit; give a number of actions, such as `--budget 200`",
                     config.budget
                 );
             }
@@ -90,16 +89,17 @@ impl RemoteArena {
         Ok(())
     }
 
-    /// Runs, keeps the cards open meanwhile, closes them, and reports where the server counted otherwise than we did.
+    /// Runs the plays while heartbeats keep the cards open, closes the cards, and reports where the
+    /// server's counts differ from the local ones.
     pub(crate) fn run(
         &self,
-        order: &RunOrder,
+        spec: &RunSpec,
         play: impl FnOnce(&dyn Arena) -> Result<Results, HarnessError>,
     ) -> Result<Results> {
-        let player = if order.config.agent_cmd.is_some() {
+        let player = if spec.config.agent_cmd.is_some() {
             "command".to_owned()
         } else {
-            order.agent.name()
+            spec.agent.name()
         };
         *self.tags.lock().unwrap_or_else(PoisonError::into_inner) =
             vec!["agent".to_owned(), "rhae".to_owned(), player];
@@ -111,9 +111,9 @@ impl RemoteArena {
                 .collect()
         });
         let played = play(self);
-        // What still waits for an answer belongs to a play that was given up.
+        // Requests still in flight belong to abandoned plays.
         self.server.cancel();
-        if let Some(problem) = heartbeat.problem() {
+        if let Some(problem) = heartbeat.last_error() {
             eprintln!(
                 "note: a heartbeat failed: {}",
                 output::plain(&problem.to_string())
@@ -124,7 +124,9 @@ impl RemoteArena {
             .as_ref()
             .is_ok_and(|results| !results.summary.finished);
         if interrupted && !open_cards(&self.cards).is_empty() {
-            eprintln!("closing the server's scorecard; a second Ctrl-C leaves that to the server");
+            eprintln!(
+                "closing the server's scorecard; press Ctrl-C again to leave it open until the server closes it"
+            );
         }
         let records: Vec<CardRecord> = open_cards(&self.cards)
             .iter()
@@ -136,16 +138,16 @@ impl RemoteArena {
             }
         }
         let results = played?;
-        self.record(order, records)?;
+        self.record(spec, records)?;
         Ok(results)
     }
 
-    /// Adds to what earlier processes of the run did.
-    fn record(&self, order: &RunOrder, cards: Vec<CardRecord>) -> Result<()> {
-        let before: Option<ServerRecord> = match std::fs::read(order.folder.file(RECORD)) {
+    /// Appends to the record of earlier processes of the run.
+    fn record(&self, spec: &RunSpec, cards: Vec<CardRecord>) -> Result<()> {
+        let before: Option<ServerRecord> = match std::fs::read(spec.folder.file(RECORD)) {
             Ok(bytes) => Some(
                 serde_json::from_slice(&bytes)
-                    .with_context(|| format!("cannot understand the run's {RECORD}"))?,
+                    .with_context(|| format!("cannot parse the run's {RECORD}"))?,
             ),
             Err(_) => None,
         };
@@ -154,7 +156,7 @@ impl RemoteArena {
             cards: Vec::new(),
         });
         record.cards.extend(cards);
-        Ok(order.folder.write_json(RECORD, &record)?)
+        Ok(spec.folder.write_json(RECORD, &record)?)
     }
 }
 
@@ -169,24 +171,24 @@ impl Arena for RemoteArena {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let order = CardOrder {
+        let options = CardOptions {
             tags,
             competition: self.competition,
         };
         let mut cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
         let catalog = cards
             .entry(repeat)
-            .or_insert_with(|| Arc::new(RemoteCatalog::new(Arc::clone(&self.server), order)));
+            .or_insert_with(|| Arc::new(RemoteCatalog::new(Arc::clone(&self.server), options)));
         Arc::clone(catalog) as _
     }
 
-    /// A recording of an environment that this software has too is replayed here; the others have no film.
+    /// Replays recordings of built-in environments. The report has no films of others.
     fn replays(&self) -> &dyn Catalog {
         &Builtin
     }
 }
 
-/// The cards that were opened, with their numbers.
+/// Returns the opened cards with their repeat numbers.
 fn open_cards(cards: &Mutex<BTreeMap<u32, Arc<RemoteCatalog>>>) -> Vec<(u32, Arc<Card>)> {
     let catalogs: Vec<(u32, Arc<RemoteCatalog>)> = {
         let cards = cards.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +203,7 @@ fn open_cards(cards: &Mutex<BTreeMap<u32, Arc<RemoteCatalog>>>) -> Vec<(u32, Arc
         .collect()
 }
 
-/// Closes a card and compares it with what we counted.
+/// Closes a card and compares it with the local counts.
 fn close(repeat: u32, card: &Card, results: Option<&Results>) -> CardRecord {
     let plays: Vec<PlayRecord> = card
         .plays()
@@ -233,7 +235,8 @@ fn close(repeat: u32, card: &Card, results: Option<&Results>) -> CardRecord {
     record
 }
 
-/// Where a server's counts differ from ours. Plays that were interrupted are left out: an action may have been under way.
+/// Describes where a server's counts differ from the local ones. Interrupted plays are skipped,
+/// because an action may have been in flight.
 fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> Vec<String> {
     let mut found = Vec::new();
     for PlayRecord { game_id, guid } in plays {
@@ -248,7 +251,7 @@ fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> V
         let mut differ = |what: &str, there: String, here: String| {
             if there != here {
                 found.push(format!(
-                    "`{game_id}`: the server counted {there} {what}, we counted {here}"
+                    "`{game_id}`: the server counted {there} {what}, the local count is {here}"
                 ));
             }
         };
@@ -287,7 +290,7 @@ fn differences(theirs: &ServerCard, ours: &Scorecard, plays: &[PlayRecord]) -> V
     found
 }
 
-/// Counts without the levels at the end that took no action, because servers list different numbers of them.
+/// Formats counts without trailing zeros, because servers list different numbers of levels.
 fn by_level(counts: impl Iterator<Item = i64>) -> String {
     let counts: Vec<i64> = counts.collect();
     let used = counts

@@ -1,4 +1,4 @@
-//! `rhae score humans`: baselines from a table of human plays.
+//! `rhae score humans`: computes baselines from a table of human plays.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,13 +10,14 @@ use serde::Serialize;
 
 use crate::output;
 
-/// Turn a table of first-time human plays into baselines under each method.
+/// Compute baselines under each method from a table of human plays.
 ///
-/// The table is CSV with the columns participant, environment, level, actions, completed. Of several rows of one
-/// participant for one level only the first is a first-time play.
+/// The table is a CSV file with the columns participant, environment, level, actions and completed.
+/// Only the first row of a participant for a level counts, because baselines are for first-time
+/// plays.
 #[derive(Args)]
 pub(crate) struct HumansArgs {
-    /// The CSV file
+    /// CSV file
     table: PathBuf,
     /// Print the baselines as JSON
     #[arg(long)]
@@ -29,7 +30,7 @@ struct Baselines {
     level: u32,
     players: usize,
     completed: usize,
-    /// A count, or why there is none, for each method.
+    /// The baseline of each method, or the reason why it is missing.
     methods: BTreeMap<&'static str, Baseline>,
 }
 
@@ -40,7 +41,7 @@ enum Baseline {
     Missing { error: String },
 }
 
-/// What the players of one level did: their counts, `None` where one did not complete it.
+/// The action counts of the players of each level; `None` for a player who did not complete it.
 type LevelTable = BTreeMap<(String, u32), Vec<Option<u32>>>;
 
 pub(super) fn run(args: &HumansArgs) -> Result<()> {
@@ -79,7 +80,7 @@ pub(super) fn run(args: &HumansArgs) -> Result<()> {
         }
         if repeated > 0 {
             output::print(&format!(
-                "\n{repeated} rows are not of a first time and were left out"
+                "\nignored rows of participants who had played the level before: {repeated}"
             ))?;
         }
     }
@@ -99,7 +100,7 @@ pub(super) fn run(args: &HumansArgs) -> Result<()> {
         .collect();
     ensure!(
         errors.is_empty(),
-        "some baselines cannot be given:\n  {}",
+        "some baselines cannot be computed:\n  {}",
         errors.join("\n  ")
     );
     Ok(())
@@ -134,7 +135,7 @@ const COLUMNS: [&str; 5] = [
     "completed",
 ];
 
-/// The plays of each level, and how many rows were of a second time.
+/// Parses the table. Returns the plays of each level and the number of ignored repeated plays.
 fn read(text: &str) -> Result<(LevelTable, usize)> {
     let mut rows = text
         .lines()
@@ -147,20 +148,20 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
         .split(',')
         .map(|name| unquoted(name).to_ascii_lowercase())
         .collect();
-    let place = |wanted: &str| {
+    let position = |wanted: &str| {
         header
             .iter()
             .position(|name| name == wanted)
             .with_context(|| {
                 format!(
-                    "line 1: there is no column `{wanted}` among `{}`",
+                    "line 1: the column `{wanted}` is missing; found `{}`",
                     header.join(",")
                 )
             })
     };
-    let places: Vec<usize> = COLUMNS
+    let positions: Vec<usize> = COLUMNS
         .iter()
-        .map(|column| place(column))
+        .map(|column| position(column))
         .collect::<Result<_>>()?;
     let (mut levels, mut seen, mut repeated) = (LevelTable::new(), BTreeSet::new(), 0);
     for (index, row) in rows {
@@ -172,11 +173,11 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
             fields.len(),
             header.len()
         );
-        let field = |column: usize| fields[places[column]];
+        let field = |column: usize| fields[positions[column]];
         let number = |column: usize| match field(column).parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
             _ => bail!(
-                "line {line}: `{}` is not a possible value of `{}`: expected a whole number above 0",
+                "line {line}: `{}` is not a valid value of `{}`: expected a whole number above 0",
                 field(column),
                 COLUMNS[column]
             ),
@@ -191,10 +192,11 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
             "true" | "yes" | "1" => true,
             "false" | "no" | "0" => false,
             other => bail!(
-                "line {line}: `{other}` is not a value of `completed`: expected true or false"
+                "line {line}: `{other}` is not a valid value of `completed`: expected true or false"
             ),
         };
-        // Who gave up may have done so before the first action.
+        // A player may give up before the first action, so the count is read for completed levels
+        // only.
         let actions = if completed { Some(number(3)?) } else { None };
         if seen.insert((participant, environment.clone(), level)) {
             levels
@@ -209,7 +211,7 @@ fn read(text: &str) -> Result<(LevelTable, usize)> {
     Ok((levels, repeated))
 }
 
-/// A field without white space and quotation marks around it.
+/// Removes white space and quotation marks around a field.
 fn unquoted(field: &str) -> &str {
     let field = field.trim();
     field
@@ -223,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_first_times_count() {
+    fn repeated_plays_are_ignored() {
         let table = "participant,environment,level,actions,completed\na,ab12-v1,1,10,true\nb,ab12-v1,1,20,yes\na,ab12-v1,1,3,true\nc,ab12-v1,1,90,no\n";
         let (levels, repeated) = read(table).unwrap();
         assert_eq!(
@@ -234,16 +236,16 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named_by_line() {
+    fn invalid_rows_are_reported_with_their_line() {
         let header = "participant,environment,level,actions,completed\n";
         for (row, reason) in [
             (
                 "a,ab12-v1,1,0,true",
-                "line 2: `0` is not a possible value of `actions`",
+                "line 2: `0` is not a valid value of `actions`",
             ),
             (
                 "a,ab12-v1,-1,5,true",
-                "line 2: `-1` is not a possible value of `level`",
+                "line 2: `-1` is not a valid value of `level`",
             ),
             ("a,ab12-v1,1,5", "line 2: 4 fields"),
             ("a,ab12-v1,1,5,maybe", "line 2: `maybe`"),
@@ -256,7 +258,7 @@ mod tests {
             read("player,environment\n")
                 .unwrap_err()
                 .to_string()
-                .contains("no column `participant`")
+                .contains("the column `participant` is missing")
         );
     }
 }

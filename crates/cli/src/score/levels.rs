@@ -1,4 +1,4 @@
-//! `rhae score levels`: a score from plain counts.
+//! `rhae score levels`: computes a score from action counts.
 
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::output;
 
-/// Score plain counts: one baseline and one action count for each level.
+/// Score action counts, given one baseline and one count for each level.
 #[derive(Args)]
 pub(crate) struct LevelsArgs {
     /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
     #[arg(long, default_value = Method::DEFAULT.name())]
     method: Method,
-    /// The levels' baselines, separated by commas
+    /// Comma-separated baselines of the levels
     #[arg(
         long,
         required = true,
@@ -21,7 +21,7 @@ pub(crate) struct LevelsArgs {
         allow_hyphen_values = true
     )]
     baselines: Vec<String>,
-    /// The levels' action counts, separated by commas; `-` for a level that was not completed
+    /// Comma-separated action counts of the levels; `-` for a level that was not completed
     #[arg(
         long,
         required = true,
@@ -40,7 +40,7 @@ struct Scores {
     levels: Vec<Level>,
     /// In percent.
     score: f64,
-    /// The most that the completed levels could have given, in percent.
+    /// The maximum score of the completed levels, in percent.
     cap: f64,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
         .collect::<Result<_>>()?;
     ensure!(
         baselines.len() == actions.len(),
-        "there are {} baselines and {} action counts; give one of each for every level (`-` for a level that was not completed)",
+        "found {} baselines and {} action counts, expected one of each per level (`-` for a level that was not completed)",
         baselines.len(),
         actions.len()
     );
@@ -79,7 +79,7 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
         .iter()
         .map(|count| {
             count.map_or(LevelResult::NotCompleted, |count| {
-                LevelResult::Completed(LevelCount::all(count))
+                LevelResult::Completed(LevelCount::all_effective(count))
             })
         })
         .collect();
@@ -115,23 +115,24 @@ pub(super) fn run(args: &LevelsArgs) -> Result<()> {
         ))?;
     }
     output::print(&format!(
-        "\ngame {:.2} %, of at most {:.2} % for the completed levels",
+        "\ngame {:.2} %, at most {:.2} % possible with the completed levels",
         scores.score, scores.cap
     ))
 }
 
-fn count(what: &str, text: &str) -> Result<u32> {
+/// Parses a positive count. `noun` names it in messages.
+fn count(noun: &str, text: &str) -> Result<u32> {
     match text.trim().parse::<i64>() {
         Ok(number) if number < 1 => {
-            bail!("`{number}` is not a possible {what}: a level takes at least one action")
+            bail!("`{number}` is not a valid {noun}: a level takes at least one action")
         }
         Ok(number) => match u32::try_from(number) {
             Ok(count) => Ok(count),
-            Err(_) => bail!("`{number}` is too large for a {what}"),
+            Err(_) => bail!("`{number}` is too large for a {noun}"),
         },
         Err(_) => {
             bail!(
-                "`{text}` is not a possible {what}: expected a whole number above 0 (or `-` for a level that was not completed)"
+                "`{text}` is not a valid {noun}: expected a whole number above 0 (or `-` for a level that was not completed)"
             )
         }
     }

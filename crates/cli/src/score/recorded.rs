@@ -1,4 +1,4 @@
-//! `rhae score run` and `rhae score recording`: scores from what was recorded.
+//! `rhae score run` and `rhae score recording`: compute scores from recorded plays.
 
 use std::path::PathBuf;
 
@@ -8,47 +8,47 @@ use rhae_harness::{assemble, load_config, load_plays};
 use rhae_protocol::Format;
 use rhae_report::card_table;
 use rhae_scoring::Method;
-use rhae_session::{CardFacts, Catalog, EnvironmentRuns, replay, scorecard};
+use rhae_session::{CardMetadata, Catalog, EnvironmentRuns, replay, scorecard};
 
+use crate::hosted_games::HostedGamesArgs;
 use crate::output;
-use crate::outside::OutsideArgs;
 use crate::run::read_recording;
 
-/// Score a run folder again, under any method.
+/// Score a run again, under its own or another method.
 #[derive(Args)]
 pub(crate) struct RunArgs {
-    /// The run folder
+    /// Run folder
     folder: PathBuf,
-    /// Scoring method [default: the run's own]
+    /// Scoring method [default: the run's method]
     #[arg(long)]
     method: Option<Method>,
-    /// Print summary and cards as JSON
+    /// Print the summary and the scorecards as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    outside: OutsideArgs,
+    hosted: HostedGamesArgs,
 }
 
-/// Replay recordings and score what the replay gives; all of them make one card.
+/// Replay recordings and score the replayed plays on one scorecard.
 #[derive(Args)]
 pub(crate) struct RecordingArgs {
-    /// Recordings in any format that `rhae replay` reads
+    /// Recordings, in any format that `rhae replay` reads
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Scoring method: draft-2025, paper-2026-03 or docs-2026-04
     #[arg(long, default_value = Method::DEFAULT.name())]
     method: Method,
-    /// Print the card as JSON
+    /// Print the scorecard as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    outside: OutsideArgs,
+    hosted: HostedGamesArgs,
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
     ensure!(
         !args.folder.is_file(),
-        "`{}` is a file; a recording is scored with `rhae score recording`",
+        "`{}` is a file, not a run folder; use `rhae score recording` for a recording",
         args.folder.display()
     );
     let config = load_config(&args.folder)?;
@@ -60,7 +60,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let mut results = assemble(
         &config,
         method,
-        &args.outside.games_of_run(&config.games_dirs)?,
+        &args.hosted.games_of_run(&config.games_dirs)?,
         &plays,
     )?;
     results.summary.folder = args.folder.display().to_string();
@@ -78,7 +78,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
 }
 
 pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
-    let games = args.outside.games()?;
+    let games = args.hosted.games()?;
     let mut environments: Vec<EnvironmentRuns> = Vec::new();
     for file in &args.files {
         let name = file.display();
@@ -87,14 +87,14 @@ pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
             replay(&games, &recording).with_context(|| format!("cannot replay `{name}`"))?;
         if let Some(mismatch) = replayed.mismatch {
             bail!(
-                "`{name}` cannot be scored: at entry {} {}",
+                "cannot score `{name}`: entry {}: {}",
                 mismatch.entry + 1,
-                mismatch.what
+                mismatch.reason
             );
         }
         if recording.format == Format::Rhae && recording.ending.is_none() {
             eprintln!(
-                "note: `{name}` has no closing line: it was cut off, and only what it holds is scored"
+                "note: `{name}` is incomplete (it has no closing line); only its recorded actions are scored"
             );
         }
         let info = games.find(recording.header.game_id.as_str())?;
@@ -117,9 +117,9 @@ pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
         }
     }
     let card = scorecard(
-        CardFacts {
+        CardMetadata {
             card_id: "recordings".to_owned(),
-            ..CardFacts::default()
+            ..CardMetadata::default()
         },
         args.method,
         &environments,
@@ -131,7 +131,7 @@ pub(super) fn recordings(args: &RecordingArgs) -> Result<()> {
     for environment in &card.environments {
         for run in &environment.runs {
             output::print(&format!(
-                "{}  score {:.2} %  levels {}/{}  actions {} ({} changed nothing)  {}",
+                "{}  score {:.2} %  levels {}/{}  actions {} ({} without effect)  {}",
                 environment.id,
                 run.score,
                 run.levels_completed,

@@ -1,4 +1,4 @@
-//! Which database a server uses. What is printed of it has no password.
+//! The database named by `--db`. Its `Display` form contains no password.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,20 @@ use rhae_store::{KeyStore, PostgresAddress, PostgresStore, SqliteOptions, Sqlite
 
 /// An open database.
 pub(crate) enum Database {
-    /// A file.
+    /// An SQLite file.
     Sqlite(PathBuf, Arc<SqliteStore>),
-    /// A database server, which other servers may use too.
+    /// A PostgreSQL database, which several servers may share.
     Postgres(Box<PostgresAddress>, Arc<PostgresStore>),
 }
 
 impl Database {
-    /// Opens what `--db` names: an address if it looks like one, otherwise a file.
+    /// Opens the database that `--db` names: a PostgreSQL URL or else a file.
     pub(crate) async fn open(db: &Path) -> Result<Self> {
         Self::open_with(db, SqliteOptions::default()).await
     }
 
-    /// As [`Database::open`], only to read; a file must be there.
-    pub(crate) async fn open_to_read(db: &Path) -> Result<Self> {
+    /// Opens a database read-only. A file must exist.
+    pub(crate) async fn open_read_only(db: &Path) -> Result<Self> {
         Self::open_with(
             db,
             SqliteOptions {
@@ -34,7 +34,10 @@ impl Database {
     }
 
     async fn open_with(db: &Path, options: SqliteOptions) -> Result<Self> {
-        if let Some(text) = db.to_str().filter(|text| PostgresAddress::is_one(text)) {
+        if let Some(text) = db
+            .to_str()
+            .filter(|text| PostgresAddress::is_postgres_url(text))
+        {
             let address: PostgresAddress = text.parse()?;
             let store = PostgresStore::open(&address)
                 .await
@@ -47,12 +50,11 @@ impl Database {
         Ok(Self::Sqlite(db.to_owned(), Arc::new(store)))
     }
 
-    /// Whether `--db` names something that may be there already: a file that is, or an address.
+    /// Returns whether the database may exist: an existing file, or any PostgreSQL URL.
     pub(crate) fn may_exist(db: &Path) -> bool {
-        db.exists() || db.to_str().is_some_and(PostgresAddress::is_one)
+        db.exists() || db.to_str().is_some_and(PostgresAddress::is_postgres_url)
     }
 
-    /// What a server asks of it.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
@@ -60,7 +62,6 @@ impl Database {
         }
     }
 
-    /// Where it keeps keys.
     pub(crate) fn keys(&self) -> Arc<dyn KeyStore> {
         match self {
             Self::Sqlite(_, store) => Arc::clone(store) as _,
@@ -68,7 +69,8 @@ impl Database {
         }
     }
 
-    /// Finishes what is queued. Whoever still holds the store belongs to a request that nobody waits for.
+    /// Completes pending writes and closes the database. If an abandoned request still holds the
+    /// store, the process exit closes it.
     pub(crate) async fn close(self) {
         match self {
             Self::Sqlite(_, store) => {

@@ -1,4 +1,4 @@
-//! The log of a server, on standard error.
+//! The server's log on standard error.
 
 use std::io::{IsTerminal, stderr};
 
@@ -8,10 +8,11 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
-use super::settings::{LogForm, LogLevel};
+use super::settings::{LogFormat, LogLevel};
 
-/// Begins to log. Libraries are heard from the level of warnings on, because what they say below is about themselves.
-pub(crate) fn begin(form: LogForm, level: LogLevel) {
+/// Initialises logging. Dependencies log warnings and errors only; their lower levels describe their
+/// own internals.
+pub(crate) fn init(format: LogFormat, level: LogLevel) {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,
         LogLevel::Warn => LevelFilter::WARN,
@@ -19,17 +20,17 @@ pub(crate) fn begin(form: LogForm, level: LogLevel) {
         LogLevel::Debug => LevelFilter::DEBUG,
         LogLevel::Trace => LevelFilter::TRACE,
     };
-    let chosen = Targets::new()
+    let targets = Targets::new()
         .with_default(level.min(LevelFilter::WARN))
         .with_target("rhae", level);
     let log = fmt::layer().with_writer(stderr).with_target(false);
-    match form {
-        LogForm::Text => registry()
-            .with(chosen)
+    match format {
+        LogFormat::Text => registry()
+            .with(targets)
             .with(log.with_ansi(stderr().is_terminal()))
             .init(),
-        LogForm::Json => registry()
-            .with(chosen)
+        LogFormat::Json => registry()
+            .with(targets)
             .with(log.json().flatten_event(true).with_span_list(false))
             .init(),
     }

@@ -1,4 +1,4 @@
-//! `sets.toml`: who may see which environment.
+//! `sets.toml`: which environments are public, semi-private and private.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,7 +11,6 @@ use rhae_store::GameSet;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// The file as it is written.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[derive(Default)]
@@ -21,7 +20,7 @@ struct File {
     private: Vec<Spanned<String>>,
 }
 
-/// The set of each environment that the file names.
+/// Reads the file and returns the set of each listed environment.
 pub(crate) fn read(path: &Path, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -42,11 +41,11 @@ fn parse(text: &str, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> 
                 .map_err(|error| anyhow!("line {line}: {error}"))?;
             match sets.entry(info.id) {
                 Entry::Vacant(place) => drop(place.insert(set)),
-                // Twice in one set may be a slip of the pen, but in two sets nobody can tell which was meant.
+                // A duplicate is an error, because the intended set is ambiguous.
                 Entry::Occupied(place) => {
                     let (id, set) = (place.key(), place.get().name());
                     return Err(anyhow!(
-                        "line {line}: `{id}` is in the set `{set}` already; an environment is named once"
+                        "line {line}: `{id}` is already in the set `{set}`; list each environment once"
                     ));
                 }
             }
@@ -54,7 +53,7 @@ fn parse(text: &str, catalog: &dyn Catalog) -> Result<HashMap<GameId, GameSet>> 
     }
     ensure!(
         !sets.is_empty(),
-        "it names no environment: expected lists `public`, `semi-private`, `private`"
+        "the file lists no environment; expected lists `public`, `semi-private`, `private`"
     );
     Ok(sets)
 }
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_are_lists_of_environments() {
+    fn file_assigns_environments_to_sets() {
         let sets = parse(
             "public = ['kq19', 'ny40-v1']\nprivate = [\n  'ym39',\n]",
             &Builtin,
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_line_and_reason() {
+    fn invalid_file_is_rejected_with_line_and_reason() {
         for (text, line, reason) in [
             (
                 "public = ['kq19']\nsecret = ['ny40']",
@@ -99,7 +98,7 @@ mod tests {
             (
                 "public = ['kq19']\nprivate = ['kq19-v1']",
                 "line 2",
-                "`kq19-v1` is in the set `public` already",
+                "`kq19-v1` is already in the set `public`",
             ),
             ("public = 'kq19'", "line 1", "expected a sequence"),
             ("public = [7]", "line 1", "expected a string"),

@@ -1,7 +1,8 @@
-//! The settings of `rhae serve`: flags, then environment variables, then a file, then defaults.
+//! The settings of `rhae serve`: flags override environment variables, which override the file, which
+//! overrides the defaults.
 //!
-//! One struct is read from all three, so that they cannot have different names; [`Settings::over`] puts them over each other.
-//! What a value may be is checked after that, once, wherever it came from.
+//! One struct is read from flags, variables and the file, so their names cannot differ.
+//! [`Settings::or`] merges them. The merged values are validated once, in `config`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,31 +14,31 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Auth {
-    /// Everybody who can reach it, on this machine only
+    /// Every user of this machine
     Open,
-    /// Those who have a key of `rhae keys create`
+    /// Clients with a key of `rhae keys create`
     Keys,
 }
 
-/// Who may come in without having been given a key.
+/// Browser access without a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Visitors {
-    /// Nobody: pages are for those who enter their key
+    /// No visitors: the pages require a key
     Off,
-    /// Everybody: who begins to play gets a key for the public environments, in a cookie
+    /// Every visitor gets a key for the public environments in a cookie
     Public,
-    /// Those who have a link of `rhae keys invite`
+    /// Visitors with a link of `rhae keys invite`
     Invite,
 }
 
-/// The form of the log.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum LogForm {
-    /// Lines for people
+pub(crate) enum LogFormat {
+    /// Plain text
     Text,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
@@ -45,84 +46,89 @@ pub(crate) enum LogForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogLevel {
-    /// What failed
+    /// Failures
     Error,
-    /// And what went wrong without failing
+    /// Also warnings
     Warn,
-    /// And what happened to the server
+    /// Also starts, stops and other events of the server
     Info,
-    /// And every request
+    /// Also every request
     Debug,
-    /// And every connection that broke
+    /// Also every broken connection
     Trace,
 }
 
-/// Where the help lists what concerns games from outside.
-const OUTSIDE: &str = "Games from outside";
+/// Heading of the flags for hosted games in the help text.
+const HOSTED: &str = "Hosted games";
 
-/// Every setting; absent means that it was not given here.
+/// All settings. `None` means that this source does not set the value.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Settings {
-    /// Where to listen; other machines can reach it only with `--auth keys` [default: 127.0.0.1:8001]
+    /// Address to listen on; one that other machines can reach requires `--auth keys` [default:
+    /// 127.0.0.1:8001]
     #[arg(long, env = "RHAE_ADDR")]
     pub(crate) addr: Option<String>,
-    /// The database: a file, which is made if it is missing, or postgres://user:password@host/database [default: rhae.db]
+    /// Database: a file, created if it is missing, or postgres://user:password@host/database
+    /// [default: rhae.db]
     #[arg(long, env = "RHAE_DB", value_name = "FILE|URL", hide_env_values = true)]
     pub(crate) db: Option<PathBuf>,
     /// Environments, separated by commas, or `all` [default: all]
     #[arg(long, env = "RHAE_GAMES")]
     pub(crate) games: Option<String>,
-    /// A folder of games in the official toolkit's layout, besides the built-in environments; several separated by colons (docs/hosting.md)
-    #[arg(long, env = "RHAE_GAMES_DIR", value_name = "DIR", value_delimiter = ':', help_heading = OUTSIDE)]
+    /// Folder of games in the official toolkit's layout, in addition to the built-in environments;
+    /// several are separated by colons (docs/hosting.md)
+    #[arg(long, env = "RHAE_GAMES_DIR", value_name = "DIR", value_delimiter = ':', help_heading = HOSTED)]
     pub(crate) games_dir: Option<Vec<PathBuf>>,
-    /// The Python that hosts them [default: the first with an engine: an active virtual environment, python3, …]
-    #[arg(long, env = "RHAE_PYTHON", value_name = "PROGRAM", help_heading = OUTSIDE)]
+    /// Python interpreter that runs the games [default: the first with an engine: the active virtual
+    /// environment, python3, …]
+    #[arg(long, env = "RHAE_PYTHON", value_name = "PROGRAM", help_heading = HOSTED)]
     pub(crate) python: Option<PathBuf>,
-    /// Seconds that a game may take for one action [default: 10]
-    #[arg(long, env = "RHAE_HOST_SECONDS", value_name = "SECONDS", help_heading = OUTSIDE)]
+    /// Time limit of a game for one action, in seconds [default: 10]
+    #[arg(long, env = "RHAE_HOST_SECONDS", value_name = "SECONDS", help_heading = HOSTED)]
     pub(crate) host_seconds: Option<f64>,
-    /// Memory of a game's process, in MiB of address space [default: 2048]
-    #[arg(long, env = "RHAE_HOST_MEMORY", value_name = "MIB", help_heading = OUTSIDE)]
+    /// Memory limit of a game's process, in MiB of address space [default: 2048]
+    #[arg(long, env = "RHAE_HOST_MEMORY", value_name = "MIB", help_heading = HOSTED)]
     pub(crate) host_memory: Option<u64>,
-    /// Run them even where the system cannot keep them from your files and the network
-    #[arg(long, env = "RHAE_UNSAFE_HOST", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = OUTSIDE)]
+    /// Run games even if the system cannot fully isolate them from your files and the network
+    #[arg(long, env = "RHAE_UNSAFE_HOST", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", help_heading = HOSTED)]
     pub(crate) unsafe_host: Option<bool>,
-    /// A file that says which environments are public, semi-private and private; without it all are public
+    /// File that lists public, semi-private and private environments; without it all are public
     #[arg(long, env = "RHAE_SETS", value_name = "FILE")]
     pub(crate) sets: Option<PathBuf>,
-    /// Who may use it [default: open]
+    /// Who may use the server [default: open]
     #[arg(long, env = "RHAE_AUTH")]
     pub(crate) auth: Option<Auth>,
-    /// Who may come in without a key, to play and look in a browser; needs `--auth keys` [default: off]
+    /// Who may play and watch in a browser without a key; requires `--auth keys` [default: off]
     #[arg(long, env = "RHAE_VISITORS")]
     pub(crate) visitors: Option<Visitors>,
-    /// Open every scorecard in competition mode, one for each key
+    /// Open every scorecard in competition mode, one per key
     #[arg(long, env = "RHAE_COMPETITION", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) competition: Option<bool>,
-    /// Minutes without a command or heartbeat after which a scorecard is closed [default: 15]
+    /// Close a scorecard after this many minutes without a command or heartbeat [default: 15]
     #[arg(long, env = "RHAE_IDLE_MINUTES")]
     pub(crate) idle_minutes: Option<u64>,
-    /// Minutes after which a scorecard is closed in any case [default: 1440]
+    /// Close a scorecard after this many minutes in any case [default: 1440]
     #[arg(long, env = "RHAE_OPEN_MINUTES")]
     pub(crate) open_minutes: Option<u64>,
-    /// Actions of a play after which a snapshot is kept, from which it is made again sooner [default: 1000]
+    /// Store a snapshot of a play after this many actions, so that it is rebuilt faster [default:
+    /// 1000]
     #[arg(long, env = "RHAE_SNAPSHOT_EVERY", value_name = "N")]
     pub(crate) snapshot_every: Option<u32>,
-    /// The server's certificate, and those between it and the authority, in PEM form: serves HTTPS
+    /// Certificate of the server with its intermediate certificates, in PEM format; enables HTTPS
     #[arg(long, env = "RHAE_TLS_CERT", value_name = "FILE")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The certificate's key in PEM form
+    /// Private key of the certificate, in PEM format
     #[arg(long, env = "RHAE_TLS_KEY", value_name = "FILE")]
     pub(crate) tls_key: Option<PathBuf>,
 
-    /// The form of the log on standard error [default: text]
+    /// Format of the log on standard error [default: text]
     #[arg(long, env = "RHAE_LOG", help_heading = "Logs and metrics")]
-    pub(crate) log: Option<LogForm>,
-    /// How much is logged [default: info]
+    pub(crate) log: Option<LogFormat>,
+    /// Log level [default: info]
     #[arg(long, env = "RHAE_LOG_LEVEL", help_heading = "Logs and metrics")]
     pub(crate) log_level: Option<LogLevel>,
-    /// Where to serve metrics for Prometheus at /metrics, to everybody who can reach it [default: nowhere]
+    /// Address for Prometheus metrics at /metrics, readable without a key [default: off]
     #[arg(
         long,
         env = "RHAE_METRICS",
@@ -131,7 +137,7 @@ pub(crate) struct Settings {
     )]
     pub(crate) metrics: Option<String>,
 
-    /// Requests of a key in a minute, 0 for any number; needs `--auth keys` [default: 600]
+    /// Requests per minute and key, 0 for no limit; requires `--auth keys` [default: 600]
     #[arg(
         long,
         env = "RHAE_REQUESTS_PER_MINUTE",
@@ -139,7 +145,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) requests_per_minute: Option<u32>,
-    /// Requests of a visitor in a minute, 0 for any number [default: 540]
+    /// Requests per minute and visitor, 0 for no limit [default: 540]
     #[arg(
         long,
         env = "RHAE_VISITOR_REQUESTS_PER_MINUTE",
@@ -147,7 +153,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) visitor_requests_per_minute: Option<u32>,
-    /// Open scorecards of a key, 0 for any number [default: 100 with `--auth keys`, otherwise 0]
+    /// Open scorecards per key, 0 for no limit [default: 100 with `--auth keys`, otherwise 0]
     #[arg(
         long,
         env = "RHAE_OPEN_CARDS",
@@ -155,7 +161,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) open_cards: Option<u32>,
-    /// Plays on a scorecard, 0 for any number [default: 1000 with `--auth keys`, otherwise 0]
+    /// Plays per scorecard, 0 for no limit [default: 1000 with `--auth keys`, otherwise 0]
     #[arg(
         long,
         env = "RHAE_PLAYS_PER_CARD",
@@ -163,7 +169,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) plays_per_card: Option<u32>,
-    /// Bytes of a request's body [default: 262144]
+    /// Maximum size of a request body, in bytes [default: 262144]
     #[arg(
         long,
         env = "RHAE_BODY_BYTES",
@@ -171,7 +177,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) body_bytes: Option<usize>,
-    /// Levels of nesting in a body, up to 128 [default: 128]
+    /// Maximum nesting depth of a JSON body, up to 128 [default: 128]
     #[arg(
         long,
         env = "RHAE_JSON_DEPTH",
@@ -179,7 +185,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) json_depth: Option<usize>,
-    /// Bytes of `reasoning` and of `opaque` [default: 16384]
+    /// Maximum size of `reasoning` and of `opaque`, in bytes [default: 16384]
     #[arg(
         long,
         env = "RHAE_EXTRA_BYTES",
@@ -187,7 +193,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) extra_bytes: Option<usize>,
-    /// Connections at a time; others wait until one of them ends [default: 4096]
+    /// Concurrent connections; further ones wait [default: 4096]
     #[arg(
         long,
         env = "RHAE_CONNECTIONS",
@@ -195,7 +201,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) connections: Option<usize>,
-    /// Seconds for the head of a request, and for a TLS handshake [default: 10]
+    /// Time limit for the head of a request and for a TLS handshake, in seconds [default: 10]
     #[arg(
         long,
         env = "RHAE_HEADER_SECONDS",
@@ -203,7 +209,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) header_seconds: Option<u64>,
-    /// Seconds for the body of a request [default: 20]
+    /// Time limit for the body of a request, in seconds [default: 20]
     #[arg(
         long,
         env = "RHAE_BODY_SECONDS",
@@ -211,7 +217,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) body_seconds: Option<u64>,
-    /// Seconds for a client to read an answer [default: 60]
+    /// Time limit for a client to read a response, in seconds [default: 60]
     #[arg(
         long,
         env = "RHAE_ANSWER_SECONDS",
@@ -219,7 +225,7 @@ pub(crate) struct Settings {
         help_heading = "Limits"
     )]
     pub(crate) answer_seconds: Option<u64>,
-    /// Seconds that a connection may be open with nothing asked [default: 120]
+    /// Time after which an idle connection is closed, in seconds [default: 120]
     #[arg(
         long,
         env = "RHAE_IDLE_SECONDS",
@@ -230,15 +236,15 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The settings of a file. Paths in it are relative to the folder where the server is started, as in flags.
+    /// Reads a settings file. Relative paths in it refer to the working directory, as in flags.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read `{}`", path.display()))?;
         toml::from_str(&text).with_context(|| format!("in `{}`", path.display()))
     }
 
-    /// These settings, and others where these say nothing.
-    pub(crate) fn over(self, other: Self) -> Self {
+    /// Returns these settings, with missing values taken from `other`.
+    pub(crate) fn or(self, other: Self) -> Self {
         macro_rules! first {
             ($($field:ident),* $(,)?) => { Self { $($field: self.$field.or(other.$field)),* } };
         }
@@ -255,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_given_first_holds() {
+    fn flags_override_the_file() {
         let flags = Settings {
             addr: Some("a".to_owned()),
             ..Settings::default()
@@ -263,7 +269,7 @@ mod tests {
         let file: Settings =
             toml::from_str("addr = 'b'\nauth = 'keys'\ncompetition = true\njson-depth = 7")
                 .unwrap();
-        let both = flags.over(file);
+        let both = flags.or(file);
         assert_eq!(
             (both.addr.as_deref(), both.auth, both.json_depth),
             (Some("a"), Some(Auth::Keys), Some(7))
@@ -272,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_a_list_in_a_file() {
+    fn file_lists_folders_as_an_array() {
         let file: Settings =
             toml::from_str("games-dir = ['a', 'b:c']\nhost-seconds = 2.5\nunsafe-host = true")
                 .unwrap();
@@ -281,7 +287,7 @@ mod tests {
             games_dir: Some(vec!["d".into()]),
             ..Settings::default()
         };
-        let both = flags.over(file);
+        let both = flags.or(file);
         assert_eq!(
             (both.games_dir, both.host_seconds, both.unsafe_host),
             (Some(vec!["d".into()]), Some(2.5), Some(true))
@@ -289,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_a_file_is_named_with_its_line() {
+    fn invalid_file_is_rejected_with_the_line() {
         for (text, line, reason) in [
             (
                 "addr = 'b'\nadress = 'c'",

@@ -1,26 +1,26 @@
-//! A frame drawn as a board: two cells a character, a rim round it, a cross on a cell.
+//! Drawing a frame as a board: two cells per character, a border, and a crosshair on a marked cell.
 
 use rhae_engine::{Frame, PALETTE, SIZE};
 
-use super::canvas::{Canvas, Glyph, Ink, Pen};
-use super::layout::{Area, Layout, NEEDED, NEEDED_BESIDE};
+use super::canvas::{Canvas, Color, Glyph, TextWriter};
+use super::layout::{Area, Layout, MIN_SIZE_TEXT_BELOW, MIN_SIZE_TEXT_RIGHT};
 
-/// White, dark grey and black.
-const LIGHT: u8 = 0;
-const DIM: u8 = 3;
-const DARK: u8 = 5;
+// Cell values of the palette.
+const WHITE: u8 = 0;
+const DARK_GREY: u8 = 3;
+const BLACK: u8 = 5;
 
-/// Draws the board with its rim, and with a cross if a cell is marked.
+/// Draws the board and its border, with a crosshair if a cell is marked.
 pub(crate) fn draw(canvas: &mut Canvas, layout: &Layout, frame: &Frame, marked: Option<(u8, u8)>) {
-    rim(canvas, layout.board);
+    draw_border(canvas, layout.board);
     match marked {
-        Some(place) => cells(canvas, layout, &with_cross(frame, place)),
-        None => cells(canvas, layout, frame),
+        Some(cell) => draw_cells(canvas, layout, &with_crosshair(frame, cell)),
+        None => draw_cells(canvas, layout, frame),
     }
 }
 
-/// Says that the board does not fit, and what would help.
-pub(crate) fn too_small(columns: u16, rows: u16) -> Canvas {
+/// Draws a notice that the terminal is too small for the board.
+pub(crate) fn too_small_notice(columns: u16, rows: u16) -> Canvas {
     let mut canvas = Canvas::new(columns, rows);
     let area = Area {
         column: 0,
@@ -28,26 +28,30 @@ pub(crate) fn too_small(columns: u16, rows: u16) -> Canvas {
         columns,
         rows: rows - rows / 3,
     };
-    let mut pen = Pen::new(&mut canvas, area);
-    pen.sentence(
+    let mut writer = TextWriter::new(&mut canvas, area);
+    writer.write_words(
         &format!("This terminal has {columns} x {rows} characters."),
         true,
     );
-    pen.new_line();
-    pen.sentence(
+    writer.new_line();
+    writer.write_words(
         &format!(
             "The board needs {} x {}, or {} x {}.",
-            NEEDED.0, NEEDED.1, NEEDED_BESIDE.0, NEEDED_BESIDE.1
+            MIN_SIZE_TEXT_BELOW.0,
+            MIN_SIZE_TEXT_BELOW.1,
+            MIN_SIZE_TEXT_RIGHT.0,
+            MIN_SIZE_TEXT_RIGHT.1
         ),
         true,
     );
-    pen.new_line();
-    pen.sentence("Enlarge it or choose a smaller font; q quits.", false);
+    writer.new_line();
+    writer.write_words("Enlarge it or choose a smaller font; q quits.", false);
     canvas
 }
 
-/// A line round the board as far as there is room: a board may be as dark as the terminal.
-fn rim(canvas: &mut Canvas, board: Area) {
+/// Draws a line around the board where there is room, because a board may have the same colour as
+/// the terminal.
+fn draw_border(canvas: &mut Canvas, board: Area) {
     let (right, bottom) = (board.column + board.columns, board.row + board.rows);
     let mut line = |column: Option<u16>, row: Option<u16>, symbol: char| {
         if let (Some(column), Some(row)) = (column, row) {
@@ -56,8 +60,8 @@ fn rim(canvas: &mut Canvas, board: Area) {
                 row,
                 Glyph {
                     symbol,
-                    ink: Ink::Cell(DIM),
-                    ground: Ink::Plain,
+                    foreground: Color::Cell(DARK_GREY),
+                    background: Color::Default,
                     bold: false,
                 },
             );
@@ -78,7 +82,7 @@ fn rim(canvas: &mut Canvas, board: Area) {
     line(Some(right), Some(bottom), '┘');
 }
 
-fn cells(canvas: &mut Canvas, layout: &Layout, frame: &Frame) {
+fn draw_cells(canvas: &mut Canvas, layout: &Layout, frame: &Frame) {
     let color = |(x, y): (u8, u8)| frame.get(usize::from(x), usize::from(y));
     for row in 0..layout.board.rows {
         for column in 0..layout.board.columns {
@@ -86,8 +90,8 @@ fn cells(canvas: &mut Canvas, layout: &Layout, frame: &Frame) {
             let (upper, lower) = (color(upper), color(lower));
             let plain = Glyph {
                 symbol: ' ',
-                ink: Ink::Plain,
-                ground: Ink::Cell(lower),
+                foreground: Color::Default,
+                background: Color::Cell(lower),
                 bold: false,
             };
             let glyph = if upper == lower {
@@ -95,7 +99,7 @@ fn cells(canvas: &mut Canvas, layout: &Layout, frame: &Frame) {
             } else {
                 Glyph {
                     symbol: '▀',
-                    ink: Ink::Cell(upper),
+                    foreground: Color::Cell(upper),
                     ..plain
                 }
             };
@@ -104,8 +108,8 @@ fn cells(canvas: &mut Canvas, layout: &Layout, frame: &Frame) {
     }
 }
 
-/// The frame with a cross of four arms round a cell, which itself stays as it is.
-fn with_cross(frame: &Frame, (x, y): (u8, u8)) -> Frame {
+/// Returns the frame with a crosshair of four arms around a cell. The cell itself is unchanged.
+fn with_crosshair(frame: &Frame, (x, y): (u8, u8)) -> Frame {
     let mut marked = frame.clone();
     let (x, y) = (usize::from(x), usize::from(y));
     for reach in 1..=3 {
@@ -119,7 +123,7 @@ fn with_cross(frame: &Frame, (x, y): (u8, u8)) -> Frame {
                 let [red, green, blue] = PALETTE[usize::from(frame.get(x, y) & 15)].map(u32::from);
                 // Luma as in ITU-R BT.601.
                 let bright = 299 * red + 587 * green + 114 * blue > 127_500;
-                marked.set(x, y, if bright { DARK } else { LIGHT });
+                marked.set(x, y, if bright { BLACK } else { WHITE });
             }
         }
     }
@@ -131,13 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cross_stands_round_its_cell_and_clips() {
-        let marked = with_cross(&Frame::filled(5), (0, 63));
+    fn crosshair_surrounds_its_cell_and_is_clipped() {
+        let marked = with_crosshair(&Frame::filled(5), (0, 63));
         assert_eq!(
             (marked.get(0, 63), marked.get(3, 63), marked.get(0, 60)),
             (5, 0, 0)
         );
         assert_eq!(marked.cells().iter().filter(|&&cell| cell == 0).count(), 6);
-        assert_eq!(with_cross(&Frame::filled(0), (9, 9)).get(10, 9), 5);
+        assert_eq!(with_crosshair(&Frame::filled(0), (9, 9)).get(10, 9), 5);
     }
 }

@@ -1,36 +1,36 @@
-//! What the screen should show, character by character, and the bytes that turn what it shows into that.
+//! The content of the screen as a grid of characters, and the escape sequences that draw it.
 
 use std::io::Write;
 
-use super::color::Depth;
+use super::color::ColorDepth;
 use super::layout::Area;
 
-/// The colour of a character or of its ground.
+/// A foreground or background colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ink {
-    /// As the terminal writes text.
-    Plain,
-    /// As a cell of this value.
+pub(crate) enum Color {
+    /// The terminal's default colour.
+    Default,
+    /// The palette colour of this cell value.
     Cell(u8),
 }
 
-/// One character with its looks.
+/// One character and its style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Glyph {
     pub(crate) symbol: char,
-    pub(crate) ink: Ink,
-    pub(crate) ground: Ink,
+    pub(crate) foreground: Color,
+    pub(crate) background: Color,
     pub(crate) bold: bool,
 }
 
 const BLANK: Glyph = Glyph {
     symbol: ' ',
-    ink: Ink::Plain,
-    ground: Ink::Plain,
+    foreground: Color::Default,
+    background: Color::Default,
     bold: false,
 };
 
-/// A whole screen.
+/// The content of a whole screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Canvas {
     columns: u16,
@@ -45,11 +45,11 @@ impl Canvas {
         }
     }
 
-    /// Sets a character; outside the screen nothing happens.
+    /// Sets a character. Positions outside the screen are ignored.
     pub(crate) fn set(&mut self, column: u16, row: u16, glyph: Glyph) {
-        let place = usize::from(row) * usize::from(self.columns) + usize::from(column);
+        let index = usize::from(row) * usize::from(self.columns) + usize::from(column);
         if column < self.columns
-            && let Some(old) = self.glyphs.get_mut(place)
+            && let Some(old) = self.glyphs.get_mut(index)
         {
             *old = glyph;
         }
@@ -59,7 +59,7 @@ impl Canvas {
         self.glyphs.chunks(usize::from(self.columns).max(1))
     }
 
-    /// The characters without their looks.
+    /// Returns the characters without their style.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
         let line = |row: &[Glyph]| {
@@ -73,15 +73,15 @@ impl Canvas {
     }
 }
 
-/// Writes words into an area, on the next line when a line is full. What does not fit is left out.
-pub(crate) struct Pen<'a> {
+/// Writes text into an area and wraps lines. Text that does not fit is dropped.
+pub(crate) struct TextWriter<'a> {
     canvas: &'a mut Canvas,
     area: Area,
     column: u16,
     row: u16,
 }
 
-impl<'a> Pen<'a> {
+impl<'a> TextWriter<'a> {
     pub(crate) const fn new(canvas: &'a mut Canvas, area: Area) -> Self {
         Self {
             canvas,
@@ -91,8 +91,9 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Writes parts that stay together on a line, some of them bold, after a gap from what came before.
-    pub(crate) fn group(&mut self, gap: u16, parts: &[(&str, bool)]) {
+    /// Writes parts that stay together on one line, each with its boldness. `gap` is the number of
+    /// blank columns after the previous text on the line.
+    pub(crate) fn write_group(&mut self, gap: u16, parts: &[(&str, bool)]) {
         let width: usize = parts.iter().map(|(text, _)| text.chars().count()).sum();
         let width = u16::try_from(width).unwrap_or(u16::MAX);
         if self.column > 0 {
@@ -121,109 +122,107 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Goes on in the next line.
+    /// Moves to the start of the next line.
     pub(crate) const fn new_line(&mut self) {
         self.column = 0;
         self.row += 1;
     }
 
-    /// Writes a sentence word by word.
-    pub(crate) fn sentence(&mut self, text: &str, bold: bool) {
+    /// Writes text and breaks lines between words.
+    pub(crate) fn write_words(&mut self, text: &str, bold: bool) {
         for word in text.split_whitespace() {
-            self.group(1, &[(word, bold)]);
+            self.write_group(1, &[(word, bold)]);
         }
     }
 }
 
-/// Remembers what the screen shows.
-pub(crate) struct Painter {
-    depth: Depth,
-    shown: Option<Canvas>,
+/// Updates the terminal incrementally. It keeps the last drawn canvas and writes only the
+/// characters that changed.
+pub(crate) struct Renderer {
+    depth: ColorDepth,
+    drawn: Option<Canvas>,
 }
 
-impl Painter {
-    pub(crate) const fn new(depth: Depth) -> Self {
-        Self { depth, shown: None }
+impl Renderer {
+    pub(crate) const fn new(depth: ColorDepth) -> Self {
+        Self { depth, drawn: None }
     }
 
-    /// Forgets what the screen shows, as after a change of its size.
-    pub(crate) fn forget(&mut self) {
-        self.shown = None;
+    /// Forces a full redraw, for example after a resize.
+    pub(crate) fn invalidate(&mut self) {
+        self.drawn = None;
     }
 
-    /// The bytes that make the screen show the canvas: none if it does already.
-    pub(crate) fn paint(&mut self, canvas: Canvas) -> Vec<u8> {
-        let shown = self.shown.as_ref().filter(|shown| {
-            shown.columns == canvas.columns && shown.glyphs.len() == canvas.glyphs.len()
+    /// Returns the bytes that draw the canvas; empty if the screen already shows it.
+    pub(crate) fn render(&mut self, canvas: Canvas) -> Vec<u8> {
+        let drawn = self.drawn.as_ref().filter(|drawn| {
+            drawn.columns == canvas.columns && drawn.glyphs.len() == canvas.glyphs.len()
         });
-        let cleared = shown.is_none();
+        let full_redraw = drawn.is_none();
         let blank = Canvas {
             columns: canvas.columns,
             glyphs: vec![BLANK; canvas.glyphs.len()],
         };
-        let mut strokes = Vec::new();
-        let mut looks = None;
-        for (row, (old, new)) in shown
+        let mut bytes = Vec::new();
+        let mut style = None;
+        for (row, (old, new)) in drawn
             .unwrap_or(&blank)
             .rows()
             .zip(canvas.rows())
             .enumerate()
         {
-            let mut pen_at = None;
+            let mut cursor_column = None;
             for (column, (old, new)) in old.iter().zip(new).enumerate() {
                 if old == new {
                     continue;
                 }
-                if pen_at != Some(column) {
-                    push(
-                        &mut strokes,
-                        format_args!("\x1b[{};{}H", row + 1, column + 1),
-                    );
+                if cursor_column != Some(column) {
+                    push(&mut bytes, format_args!("\x1b[{};{}H", row + 1, column + 1));
                 }
-                if looks != Some((new.ink, new.ground, new.bold)) {
-                    looks = Some((new.ink, new.ground, new.bold));
-                    self.looks(&mut strokes, *new);
+                if style != Some((new.foreground, new.background, new.bold)) {
+                    style = Some((new.foreground, new.background, new.bold));
+                    self.push_style(&mut bytes, *new);
                 }
-                push(&mut strokes, format_args!("{}", new.symbol));
-                pen_at = Some(column + 1);
+                push(&mut bytes, format_args!("{}", new.symbol));
+                cursor_column = Some(column + 1);
             }
         }
-        self.shown = Some(canvas);
-        if strokes.is_empty() && !cleared {
-            return strokes;
+        self.drawn = Some(canvas);
+        if bytes.is_empty() && !full_redraw {
+            return bytes;
         }
-        // The terminal shows what stands between these two marks at once, if it knows them.
-        let clear: &[u8] = if cleared { b"\x1b[0m\x1b[2J" } else { b"" };
+        // A synchronized update: terminals that support it show the whole update at once.
+        let clear: &[u8] = if full_redraw { b"\x1b[0m\x1b[2J" } else { b"" };
         [
             b"\x1b[?2026h".as_slice(),
             clear,
-            &strokes,
+            &bytes,
             b"\x1b[0m\x1b[?2026l",
         ]
         .concat()
     }
 
-    fn looks(&self, strokes: &mut Vec<u8>, glyph: Glyph) {
-        push(strokes, format_args!("\x1b[0"));
+    fn push_style(&self, bytes: &mut Vec<u8>, glyph: Glyph) {
+        push(bytes, format_args!("\x1b[0"));
         if glyph.bold {
-            push(strokes, format_args!(";1"));
+            push(bytes, format_args!(";1"));
         }
-        for (ink, background) in [(glyph.ink, false), (glyph.ground, true)] {
-            if let Ink::Cell(cell) = ink {
+        for (color, is_background) in [(glyph.foreground, false), (glyph.background, true)] {
+            if let Color::Cell(cell) = color {
                 push(
-                    strokes,
-                    format_args!(";{}", self.depth.parameters(cell, background)),
+                    bytes,
+                    format_args!(";{}", self.depth.parameters(cell, is_background)),
                 );
             }
         }
-        push(strokes, format_args!("m"));
+        push(bytes, format_args!("m"));
     }
 }
 
 fn push(bytes: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     bytes
         .write_fmt(text)
-        .expect("memory takes what is written to it");
+        .expect("writing to a vector cannot fail");
 }
 
 #[cfg(test)]
@@ -232,46 +231,46 @@ mod tests {
 
     const RED: Glyph = Glyph {
         symbol: '▀',
-        ink: Ink::Cell(8),
-        ground: Ink::Cell(5),
+        foreground: Color::Cell(8),
+        background: Color::Cell(5),
         bold: false,
     };
 
-    fn painted(painter: &mut Painter, canvas: &Canvas) -> String {
-        String::from_utf8(painter.paint(canvas.clone())).unwrap()
+    fn rendered(renderer: &mut Renderer, canvas: &Canvas) -> String {
+        String::from_utf8(renderer.render(canvas.clone())).unwrap()
     }
 
     #[test]
-    fn only_what_changed_is_painted() {
-        let mut painter = Painter::new(Depth::Ansi);
+    fn only_changed_characters_are_drawn() {
+        let mut renderer = Renderer::new(ColorDepth::Ansi);
         let mut canvas = Canvas::new(4, 2);
         canvas.set(1, 0, RED);
         assert_eq!(
-            painted(&mut painter, &canvas),
+            rendered(&mut renderer, &canvas),
             "\x1b[?2026h\x1b[0m\x1b[2J\x1b[1;2H\x1b[0;91;40m▀\x1b[0m\x1b[?2026l"
         );
-        assert_eq!(painted(&mut painter, &canvas), "");
+        assert_eq!(rendered(&mut renderer, &canvas), "");
         canvas.set(2, 1, RED);
         canvas.set(3, 1, RED);
         assert_eq!(
-            painted(&mut painter, &canvas),
+            rendered(&mut renderer, &canvas),
             "\x1b[?2026h\x1b[2;3H\x1b[0;91;40m▀▀\x1b[0m\x1b[?2026l"
         );
     }
 
     #[test]
-    fn another_size_or_a_forgotten_screen_is_painted_anew() {
-        let mut painter = Painter::new(Depth::Ansi);
-        painted(&mut painter, &Canvas::new(4, 2));
-        assert!(painted(&mut painter, &Canvas::new(2, 4)).contains("\x1b[2J"));
-        painter.forget();
-        assert!(painted(&mut painter, &Canvas::new(2, 4)).contains("\x1b[2J"));
+    fn resize_or_invalidation_redraws_everything() {
+        let mut renderer = Renderer::new(ColorDepth::Ansi);
+        rendered(&mut renderer, &Canvas::new(4, 2));
+        assert!(rendered(&mut renderer, &Canvas::new(2, 4)).contains("\x1b[2J"));
+        renderer.invalidate();
+        assert!(rendered(&mut renderer, &Canvas::new(2, 4)).contains("\x1b[2J"));
     }
 
     #[test]
-    fn words_go_on_the_next_line_and_stay_in_their_area() {
+    fn words_wrap_and_stay_within_their_area() {
         let mut canvas = Canvas::new(12, 4);
-        let mut pen = Pen::new(
+        let mut writer = TextWriter::new(
             &mut canvas,
             Area {
                 column: 1,
@@ -280,7 +279,7 @@ mod tests {
                 rows: 2,
             },
         );
-        pen.sentence("one two three-and-more four", false);
+        writer.write_words("one two three-and-more four", false);
         assert_eq!(canvas.text(), "\n one two\n three-an\n");
         canvas.set(12, 0, RED);
         canvas.set(0, 4, RED);

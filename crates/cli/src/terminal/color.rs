@@ -1,23 +1,23 @@
-//! How the sixteen colours of a frame are asked for on a terminal.
+//! Terminal escape sequences for the sixteen colours of a frame.
 //!
-//! Where a terminal has only the sixteen colours of old, each cell value has one of its own, so that all can be told apart:
-//! a grey that has no counterpart takes a colour that no other value uses.
+//! On a terminal with only the sixteen ANSI colours, each cell value maps to a different colour, so
+//! that all values can be distinguished: a grey without a counterpart gets an unused colour.
 
 use rhae_engine::PALETTE;
 
-/// How many colours a terminal shows.
+/// The number of colours that a terminal supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Depth {
-    /// Any red, green and blue.
+pub(crate) enum ColorDepth {
+    /// 24-bit RGB.
     True,
-    /// The 256 colours of xterm.
+    /// The 256 xterm colours.
     Indexed,
-    /// Eight colours and their bright variants.
+    /// The eight ANSI colours and their bright variants.
     Ansi,
 }
 
-impl Depth {
-    /// What the environment variables tell of the terminal.
+impl ColorDepth {
+    /// Detects the colour depth from environment variables, read through `variable`.
     pub(crate) fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let value = |name: &str| variable(name).unwrap_or_default().to_ascii_lowercase();
         let term = value("TERM");
@@ -36,7 +36,7 @@ impl Depth {
             value("TERM_PROGRAM").as_str(),
             "iterm.app" | "wezterm" | "vscode" | "ghostty"
         );
-        // A multiplexer names itself in TERM and may show less than the terminal that it was started from.
+        // A multiplexer sets TERM itself and may support fewer colours than the terminal around it.
         let direct =
             term.ends_with("-direct") || known || program || !value("WT_SESSION").is_empty();
         if says_true || direct {
@@ -48,7 +48,8 @@ impl Depth {
         }
     }
 
-    /// The parameters of the escape sequence that sets the foreground, or the background, to the colour of a cell.
+    /// Returns the parameters of the escape sequence that sets the foreground or background to the
+    /// colour of a cell.
     pub(crate) fn parameters(self, cell: u8, background: bool) -> String {
         let cell = usize::from(cell & 15);
         let extended = if background { 48 } else { 38 };
@@ -67,11 +68,12 @@ impl Depth {
     }
 }
 
-/// For each cell value one of the colours 0 to 15 of a terminal, none twice.
+/// The ANSI colour, 0 to 15, of each cell value, without duplicates.
 const ANSI: [u8; 16] = [15, 7, 6, 8, 2, 0, 5, 13, 9, 12, 14, 11, 3, 1, 10, 4];
 
-/// For each cell value the nearest of the colours 16 to 255, which are the same on all terminals, by distance in the Oklab
-/// space (Ottosson 2020): by distance in red, green and blue, dark red would turn purple.
+/// The nearest xterm colour of each cell value, from 16 to 255, which are the same on all
+/// terminals. Distances are measured in the Oklab space (Ottosson 2020): in RGB, dark red would
+/// become purple.
 const INDEXED: [u8; 16] = [
     231, 252, 247, 241, 236, 16, 199, 212, 196, 33, 117, 220, 208, 88, 76, 134,
 ];
@@ -82,8 +84,8 @@ mod tests {
 
     use super::*;
 
-    fn depth(variables: &[(&str, &str)]) -> Depth {
-        Depth::detect(|name| {
+    fn depth(variables: &[(&str, &str)]) -> ColorDepth {
+        ColorDepth::detect(|name| {
             variables
                 .iter()
                 .find(|(known, _)| *known == name)
@@ -92,29 +94,29 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_tells_the_depth() {
+    fn depth_is_detected_from_the_environment() {
         assert_eq!(
             depth(&[("COLORTERM", "truecolor"), ("TERM", "xterm")]),
-            Depth::True
+            ColorDepth::True
         );
-        assert_eq!(depth(&[("COLORTERM", "24bit")]), Depth::True);
-        assert_eq!(depth(&[("TERM", "xterm-kitty")]), Depth::True);
-        assert_eq!(depth(&[("TERM", "xterm-direct")]), Depth::True);
+        assert_eq!(depth(&[("COLORTERM", "24bit")]), ColorDepth::True);
+        assert_eq!(depth(&[("TERM", "xterm-kitty")]), ColorDepth::True);
+        assert_eq!(depth(&[("TERM", "xterm-direct")]), ColorDepth::True);
         assert_eq!(
             depth(&[("TERM", "xterm-256color"), ("COLORTERM", "yes")]),
-            Depth::Indexed
+            ColorDepth::Indexed
         );
         assert_eq!(
             depth(&[("TERM", "tmux-256color"), ("TERM_PROGRAM", "tmux")]),
-            Depth::Indexed
+            ColorDepth::Indexed
         );
-        assert_eq!(depth(&[("TERM", "linux")]), Depth::Ansi);
-        assert_eq!(depth(&[]), Depth::Ansi);
+        assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Ansi);
+        assert_eq!(depth(&[]), ColorDepth::Ansi);
     }
 
     #[test]
-    fn all_colours_stay_apart_at_every_depth() {
-        for depth in [Depth::True, Depth::Indexed, Depth::Ansi] {
+    fn colours_are_distinct_at_every_depth() {
+        for depth in [ColorDepth::True, ColorDepth::Indexed, ColorDepth::Ansi] {
             for background in [false, true] {
                 let different: BTreeSet<String> = (0..16)
                     .map(|cell| depth.parameters(cell, background))
@@ -125,21 +127,21 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_asked_for_as_the_terminal_knows_them() {
-        assert_eq!(Depth::True.parameters(9, false), "38;2;30;147;255");
-        assert_eq!(Depth::Indexed.parameters(0, true), "48;5;231");
-        assert_eq!(Depth::Indexed.parameters(5, false), "38;5;16");
+    fn parameters_match_the_colour_depth() {
+        assert_eq!(ColorDepth::True.parameters(9, false), "38;2;30;147;255");
+        assert_eq!(ColorDepth::Indexed.parameters(0, true), "48;5;231");
+        assert_eq!(ColorDepth::Indexed.parameters(5, false), "38;5;16");
         assert_eq!(
             [
-                Depth::Ansi.parameters(5, false),
-                Depth::Ansi.parameters(5, true)
+                ColorDepth::Ansi.parameters(5, false),
+                ColorDepth::Ansi.parameters(5, true)
             ],
             ["30", "40"]
         );
         assert_eq!(
             [
-                Depth::Ansi.parameters(0, false),
-                Depth::Ansi.parameters(0, true)
+                ColorDepth::Ansi.parameters(0, false),
+                ColorDepth::Ansi.parameters(0, true)
             ],
             ["97", "107"]
         );

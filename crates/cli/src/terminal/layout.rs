@@ -1,28 +1,32 @@
-//! Where the board and the texts stand on a terminal of a given size, and which cell lies under the mouse.
+//! The positions of the board and the texts on a terminal of a given size, and the mapping from
+//! screen positions to cells.
 
 use rhae_engine::SIZE;
 
-/// Columns of the board at zoom 1; a character shows two cells, one above the other.
+/// The size of the board at zoom 1. A character shows two cells, one above the other.
 const BOARD_COLUMNS: u16 = SIZE as u16;
 const BOARD_ROWS: u16 = SIZE as u16 / 2;
 
-/// A blank row, one of status, two of message, two of keys.
+/// Rows of text below the board: one blank, one status, two message and two key rows.
 const BELOW_ROWS: u16 = 6;
-/// Columns of the texts beside the board, and the gap before them.
-const BESIDE_COLUMNS: u16 = 28;
+/// Columns of text to the right of the board, and the gap between board and text.
+const RIGHT_COLUMNS: u16 = 28;
 const GAP: u16 = 2;
 
-/// For reading: rows of status and of keys below the board and beside it, and the columns beside it at most.
-const READING_BELOW: (u16, u16) = (2, 2);
-const READING_BESIDE: (u16, u16) = (7, 8);
-const READING_COLUMNS: u16 = 80;
+/// Rows of status and keys in [`Layout::fit_with_long_message`], with the text below the board and
+/// to its right.
+const LONG_MESSAGE_BELOW: (u16, u16) = (2, 2);
+const LONG_MESSAGE_RIGHT: (u16, u16) = (7, 8);
+/// The maximum width of a long message to the right of the board.
+const MAX_MESSAGE_COLUMNS: u16 = 80;
 
-/// The smallest size with the texts below the board, in columns and rows.
-pub(crate) const NEEDED: (u16, u16) = (BOARD_COLUMNS, BOARD_ROWS + BELOW_ROWS);
-/// The smallest size with the texts beside the board.
-pub(crate) const NEEDED_BESIDE: (u16, u16) = (BOARD_COLUMNS + GAP + BESIDE_COLUMNS, BOARD_ROWS);
+/// The minimum terminal size with the text below the board, in columns and rows.
+pub(crate) const MIN_SIZE_TEXT_BELOW: (u16, u16) = (BOARD_COLUMNS, BOARD_ROWS + BELOW_ROWS);
+/// The minimum terminal size with the text to the right of the board.
+pub(crate) const MIN_SIZE_TEXT_RIGHT: (u16, u16) =
+    (BOARD_COLUMNS + GAP + RIGHT_COLUMNS, BOARD_ROWS);
 
-/// A part of the screen.
+/// A rectangle of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Area {
     pub(crate) column: u16,
@@ -31,7 +35,7 @@ pub(crate) struct Area {
     pub(crate) rows: u16,
 }
 
-/// Where everything stands.
+/// The areas of the screen, which never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) board: Area,
@@ -43,21 +47,22 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The largest board that fits, its texts below if possible, else beside; `None` if the terminal is too small.
+    /// Lays out the largest board that fits, with the text below it if possible, otherwise to its
+    /// right. Returns `None` if the terminal is too small.
     pub(crate) fn fit(columns: u16, rows: u16) -> Option<Self> {
         let largest = (columns / BOARD_COLUMNS).min(rows / BOARD_ROWS);
         (1..=largest).rev().find_map(|zoom| {
             let (width, height) = (BOARD_COLUMNS * zoom, BOARD_ROWS * zoom);
             if rows >= height + BELOW_ROWS {
-                Some(Self::below(
+                Some(Self::text_below(
                     zoom,
                     (columns - width) / 2,
                     (rows - height - BELOW_ROWS) / 2,
                 ))
-            } else if columns >= width + GAP + BESIDE_COLUMNS {
-                Some(Self::beside(
+            } else if columns >= width + GAP + RIGHT_COLUMNS {
+                Some(Self::text_right(
                     zoom,
-                    (columns - width - GAP - BESIDE_COLUMNS) / 2,
+                    (columns - width - GAP - RIGHT_COLUMNS) / 2,
                     (rows - height) / 2,
                 ))
             } else {
@@ -66,24 +71,25 @@ impl Layout {
         })
     }
 
-    /// As [`Layout::fit`], but with more status, and with all the room that is left for a message of any length.
-    pub(crate) fn fit_reading(columns: u16, rows: u16) -> Option<Self> {
+    /// Like [`Layout::fit`], but with more status rows and with all remaining space for the
+    /// message.
+    pub(crate) fn fit_with_long_message(columns: u16, rows: u16) -> Option<Self> {
         let fitted = Self::fit(columns, rows)?;
         let zoom = fitted.zoom;
-        let is_beside = fitted.status.column > fitted.board.column;
-        let (board, text, (status, keys)) = if is_beside {
-            // A column for the rim, if there is one to spare.
-            let spare = columns - fitted.board.columns - GAP - BESIDE_COLUMNS;
+        let is_right = fitted.status.column > fitted.board.column;
+        let (board, text, (status, keys)) = if is_right {
+            // Leave a column for the border if there is one to spare.
+            let spare = columns - fitted.board.columns - GAP - RIGHT_COLUMNS;
             let board = board(zoom, spare.min(1), fitted.board.row);
             let column = board.column + board.columns + GAP;
             (
                 board,
                 Area {
                     column,
-                    columns: (columns - column).min(READING_COLUMNS),
+                    columns: (columns - column).min(MAX_MESSAGE_COLUMNS),
                     ..board
                 },
-                READING_BESIDE,
+                LONG_MESSAGE_RIGHT,
             )
         } else {
             let spare = rows - fitted.board.rows - BELOW_ROWS;
@@ -96,7 +102,7 @@ impl Layout {
                     rows: rows - row,
                     ..board
                 },
-                READING_BELOW,
+                LONG_MESSAGE_BELOW,
             )
         };
         let lines = |row: u16, rows: u16| Area {
@@ -104,8 +110,8 @@ impl Layout {
             rows,
             ..text
         };
-        // Beside the board a blank row stands before and after the message.
-        let gap = u16::from(is_beside);
+        // To the right of the board, blank rows separate the message from status and keys.
+        let gap = u16::from(is_right);
         Some(Self {
             board,
             zoom,
@@ -115,7 +121,7 @@ impl Layout {
         })
     }
 
-    fn below(zoom: u16, column: u16, row: u16) -> Self {
+    fn text_below(zoom: u16, column: u16, row: u16) -> Self {
         let board = board(zoom, column, row);
         let text = board.row + board.rows;
         let lines = |row: u16, rows: u16| Area {
@@ -132,13 +138,13 @@ impl Layout {
         }
     }
 
-    fn beside(zoom: u16, column: u16, row: u16) -> Self {
+    fn text_right(zoom: u16, column: u16, row: u16) -> Self {
         let board = board(zoom, column, row);
         let text = board.column + board.columns + GAP;
         let lines = |row: u16, rows: u16| Area {
             column: text,
             row: board.row + row,
-            columns: BESIDE_COLUMNS,
+            columns: RIGHT_COLUMNS,
             rows,
         };
         Self {
@@ -150,7 +156,8 @@ impl Layout {
         }
     }
 
-    /// The cell, as column and row of the frame, that a character on the screen shows. Of two cells it is the upper one.
+    /// Returns the cell, as x and y in the frame, shown at a screen position: the upper one if the
+    /// character shows two. Returns `None` outside the board.
     pub(crate) fn cell_at(&self, column: u16, row: u16) -> Option<(u8, u8)> {
         let (column, row) = (
             column.checked_sub(self.board.column)?,
@@ -160,7 +167,8 @@ impl Layout {
         inside.then(|| self.cells_of(column, row).0)
     }
 
-    /// The upper and the lower cell that a character of the board shows, counted from the board's corner.
+    /// Returns the upper and the lower cell shown by a character at a position relative to the
+    /// board.
     pub(crate) const fn cells_of(&self, column: u16, row: u16) -> ((u8, u8), (u8, u8)) {
         let x = (column / self.zoom) as u8;
         (
@@ -184,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_common_terminal_shows_the_board_centred_with_texts_below() {
+    fn board_is_centred_with_text_below_on_80x40() {
         let layout = Layout::fit(80, 40).unwrap();
         assert_eq!(
             layout.board,
@@ -207,8 +215,8 @@ mod tests {
     }
 
     #[test]
-    fn the_needed_sizes_are_just_enough() {
-        for (columns, rows) in [NEEDED, NEEDED_BESIDE] {
+    fn minimum_sizes_are_tight() {
+        for (columns, rows) in [MIN_SIZE_TEXT_BELOW, MIN_SIZE_TEXT_RIGHT] {
             assert!(Layout::fit(columns, rows).is_some());
             assert_eq!(Layout::fit(columns - 1, rows), None);
             assert_eq!(Layout::fit(columns, rows - 1), None);
@@ -217,23 +225,23 @@ mod tests {
     }
 
     #[test]
-    fn everything_lies_on_the_screen_and_apart() {
+    fn areas_are_on_the_screen_and_disjoint_at_every_size() {
         for columns in (0..=u16::MAX).step_by(1311).chain(60..300) {
             for rows in (0..150).chain([u16::MAX]) {
                 for layout in [
                     Layout::fit(columns, rows),
-                    Layout::fit_reading(columns, rows),
+                    Layout::fit_with_long_message(columns, rows),
                 ]
                 .into_iter()
                 .flatten()
                 {
-                    lies_on_the_screen_and_apart(&layout, columns, rows);
+                    assert_on_screen_and_disjoint(&layout, columns, rows);
                 }
             }
         }
     }
 
-    fn lies_on_the_screen_and_apart(layout: &Layout, columns: u16, rows: u16) {
+    fn assert_on_screen_and_disjoint(layout: &Layout, columns: u16, rows: u16) {
         let areas = [layout.board, layout.status, layout.message, layout.keys];
         for (index, area) in areas.iter().enumerate() {
             assert!(area.columns > 0 && area.rows > 0, "{columns} x {rows}");
@@ -245,40 +253,44 @@ mod tests {
                 u32::from(area.row) + u32::from(area.rows) <= u32::from(rows),
                 "{columns} x {rows}"
             );
-            let beside = |other: &Area| {
+            let horizontally = |other: &Area| {
                 area.column + area.columns <= other.column
                     || other.column + other.columns <= area.column
             };
-            let above = |other: &Area| {
+            let vertically = |other: &Area| {
                 area.row + area.rows <= other.row || other.row + other.rows <= area.row
             };
             assert!(
                 areas[index + 1..]
                     .iter()
-                    .all(|other| beside(other) || above(other)),
+                    .all(|other| horizontally(other) || vertically(other)),
                 "{columns} x {rows}"
             );
         }
     }
 
     #[test]
-    fn what_is_read_gets_the_room_that_is_left() {
-        let rows =
-            |columns: u16, rows: u16| Layout::fit_reading(columns, rows).unwrap().message.rows;
+    fn long_message_gets_the_remaining_space() {
+        let rows = |columns: u16, rows: u16| {
+            Layout::fit_with_long_message(columns, rows)
+                .unwrap()
+                .message
+                .rows
+        };
         assert_eq!([rows(64, 38), rows(80, 40), rows(80, 60)], [1, 2, 22]);
-        let beside = Layout::fit_reading(160, 32).unwrap();
+        let right = Layout::fit_with_long_message(160, 32).unwrap();
         assert_eq!(
             (
-                beside.board.column,
-                beside.message.columns,
-                beside.message.rows
+                right.board.column,
+                right.message.columns,
+                right.message.rows
             ),
             (1, 80, 15)
         );
     }
 
     #[test]
-    fn the_mouse_finds_the_cell_at_every_zoom() {
+    fn screen_positions_map_to_cells_at_every_zoom() {
         let layout = Layout::fit(80, 40).unwrap();
         assert_eq!(layout.cell_at(8, 1), Some((0, 0)));
         assert_eq!(layout.cell_at(71, 32), Some((63, 62)));
@@ -303,7 +315,7 @@ mod tests {
     #[test]
     fn every_cell_is_shown() {
         for zoom in 1..=5 {
-            let layout = Layout::below(zoom, 0, 0);
+            let layout = Layout::text_below(zoom, 0, 0);
             let mut shown = [[false; SIZE]; SIZE];
             for row in 0..layout.board.rows {
                 for column in 0..layout.board.columns {

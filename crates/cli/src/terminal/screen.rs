@@ -1,7 +1,7 @@
-//! The terminal taken over by a full-screen command, and given back on every way out.
+//! Full-screen mode of the terminal.
 //!
-//! Invariant: whatever was switched on is switched off exactly once, by dropping the [`Screen`] or, if the program panics,
-//! before the panic's message is printed.
+//! Invariant: the terminal is restored exactly once, either when the [`Screen`] is dropped or, if
+//! the program panics, before the panic message is printed.
 
 use std::io::{self, IsTerminal, Write};
 use std::panic;
@@ -15,59 +15,62 @@ use crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
 use crossterm::style::ResetColor;
 use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 
+/// Whether the terminal is in full-screen mode and must be restored.
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
-/// What comes in while the screen is taken.
+/// Input received in full-screen mode.
 #[derive(Debug)]
-pub(crate) enum Incoming {
-    /// A key, the mouse, or another size.
+pub(crate) enum Input {
+    /// A key, mouse or resize event.
     Event(Event),
-    /// The system asks the program to end, with this signal.
+    /// A signal that asks the program to terminate.
     Signal(i32),
-    /// Nothing more can be read.
+    /// Reading failed. No further events follow.
     Failed(io::Error),
 }
 
-/// Whether the mouse is reported to the program; if not, it selects text as ever.
+/// Whether mouse events go to the program. Otherwise the mouse selects text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mouse {
-    Reported,
-    Free,
+pub(crate) enum MouseCapture {
+    On,
+    Off,
 }
 
-/// The alternate screen in raw mode without a cursor.
+/// The terminal in full-screen mode: alternate screen, raw mode, hidden cursor.
 pub(crate) struct Screen {
-    incoming: Receiver<Incoming>,
+    inputs: Receiver<Input>,
 }
 
-/// Says what to do if a person cannot see or type; `otherwise` is what works without a terminal.
-pub(crate) fn require_terminal(command: &str, otherwise: &str) -> Result<()> {
+/// Returns an error unless standard input and output are terminals. `alternative` tells the user
+/// what to do without one.
+pub(crate) fn require_terminal(command: &str, alternative: &str) -> Result<()> {
     let missing = match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
         (true, true) => return Ok(()),
-        (false, true) => "standard input is",
-        (true, false) => "standard output is",
-        (false, false) => "standard input and output are",
+        (false, true) => "standard input is not a terminal",
+        (true, false) => "standard output is not a terminal",
+        (false, false) => "standard input and output are not terminals",
     };
     bail!(
-        "`{command}` needs a terminal, and {missing} none; start it in a terminal window without pipes or redirections, \
-         or {otherwise}"
+        "`{command}` needs a terminal, but {missing}; start it in a terminal window without pipes \
+         or redirections, or {alternative}"
     )
 }
 
 impl Screen {
-    /// Takes the terminal over.
-    pub(crate) fn enter(mouse: Mouse) -> Result<Self> {
+    /// Switches the terminal to full-screen mode and starts listening for events and signals.
+    pub(crate) fn enter(mouse: MouseCapture) -> Result<Self> {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             restore();
             previous(info);
         }));
-        let (sender, incoming) = channel();
+        let (sender, inputs) = channel();
         listen_for_signals(&sender)?;
         terminal::enable_raw_mode().context("cannot switch the terminal to raw mode")?;
         ENTERED.store(true, Ordering::SeqCst);
-        // From here on dropping this gives the terminal back, also if the rest of the setup fails.
-        let screen = Self { incoming };
+        // From here on, dropping `screen` restores the terminal, even if the rest of the setup
+        // fails.
+        let screen = Self { inputs };
         crossterm::execute!(
             io::stdout(),
             EnterAlternateScreen,
@@ -75,7 +78,7 @@ impl Screen {
             Clear(ClearType::All)
         )
         .and_then(|()| {
-            if mouse == Mouse::Reported {
+            if mouse == MouseCapture::On {
                 crossterm::execute!(io::stdout(), EnableMouseCapture)
             } else {
                 Ok(())
@@ -86,17 +89,17 @@ impl Screen {
         Ok(screen)
     }
 
-    /// What comes in, in order.
-    pub(crate) const fn incoming(&self) -> &Receiver<Incoming> {
-        &self.incoming
+    /// Returns the channel of events and signals, in order of arrival.
+    pub(crate) const fn inputs(&self) -> &Receiver<Input> {
+        &self.inputs
     }
 
-    /// Columns and rows.
+    /// Returns the number of columns and rows.
     pub(crate) fn size(&self) -> Result<(u16, u16)> {
-        terminal::size().context("cannot find out the size of the terminal")
+        terminal::size().context("cannot determine the size of the terminal")
     }
 
-    /// Sends bytes to the terminal in one piece.
+    /// Writes bytes to the terminal and flushes them.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)
@@ -115,7 +118,7 @@ fn restore() {
     if !ENTERED.swap(false, Ordering::SeqCst) {
         return;
     }
-    // There is nobody to tell of a failure: the terminal may be gone.
+    // Errors are ignored: the terminal may be gone, and then there is no place to report them.
     let _ = crossterm::execute!(
         io::stdout(),
         DisableMouseCapture,
@@ -127,21 +130,22 @@ fn restore() {
     let _ = terminal::disable_raw_mode();
 }
 
-/// Drops reports of the mouse that nobody has read, which the shell would take for typing.
+/// Discards unread mouse reports, which the shell would take for typed text.
 fn discard_input() {
     #[cfg(unix)]
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
-/// Reads in a thread of its own: reading does not return when the terminal is gone, and a signal must be heard even then.
-fn listen_for_events(sender: Sender<Incoming>) {
+/// Forwards events from a dedicated thread. Reading blocks when the terminal is gone, and signals
+/// must be handled even then.
+fn listen_for_events(sender: Sender<Input>) {
     thread::spawn(move || {
         loop {
-            let (incoming, last) = match event::read() {
-                Ok(event) => (Incoming::Event(event), false),
-                Err(error) => (Incoming::Failed(error), true),
+            let (input, last) = match event::read() {
+                Ok(event) => (Input::Event(event), false),
+                Err(error) => (Input::Failed(error), true),
             };
-            if sender.send(incoming).is_err() || last {
+            if sender.send(input).is_err() || last {
                 return;
             }
         }
@@ -149,14 +153,14 @@ fn listen_for_events(sender: Sender<Incoming>) {
 }
 
 #[cfg(unix)]
-fn listen_for_signals(sender: &Sender<Incoming>) -> Result<()> {
+fn listen_for_signals(sender: &Sender<Input>) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])
         .context("cannot listen for signals")?;
     let sender = sender.clone();
     thread::spawn(move || {
         for signal in signals.forever() {
-            if sender.send(Incoming::Signal(signal)).is_err() {
+            if sender.send(Input::Signal(signal)).is_err() {
                 return;
             }
         }
@@ -165,6 +169,6 @@ fn listen_for_signals(sender: &Sender<Incoming>) -> Result<()> {
 }
 
 #[cfg(not(unix))]
-fn listen_for_signals(_sender: &Sender<Incoming>) -> Result<()> {
+fn listen_for_signals(_sender: &Sender<Input>) -> Result<()> {
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Evidence as recordings and pictures: what a finding claims is played again, and what is seen is written down.
+//! Evidence as recordings and pictures: the actions that demonstrate a finding are played again and
+//! recorded.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,10 +14,11 @@ use rhae_validate::{Evidence, Finding, RuleReport, Verdict};
 
 use super::work::Validated;
 
-/// Who plays evidence.
+/// The agent's name in recordings of evidence.
 pub(super) const AGENT: &str = "validate";
 
-/// A play of these actions as a recording; one that the environment does not survive ends as failed.
+/// Plays the actions and returns the recording. If the environment fails or panics, the recording
+/// ends there as failed.
 pub(crate) fn recording(
     games: &Games,
     id: &str,
@@ -25,7 +27,7 @@ pub(crate) fn recording(
     actions: &[Action],
 ) -> Result<Vec<u8>> {
     let mut play = Play::new(games.open(id, seed)?, ResetRule::Official);
-    let opening = play.opening();
+    let opening = play.current();
     let header = Header {
         game_id: games.find(id)?.id,
         seed,
@@ -55,23 +57,28 @@ pub(crate) fn recording(
             }
         }
     }
-    let won = play.opening().observation.state == PlayState::Win;
+    let won = play.current().observation.state == PlayState::Win;
     Ok(writer.end(if won { &Ending::Won } else { &Ending::Stopped })?)
 }
 
-/// Whether what shows a finding is written down.
+/// Returns whether the evidence of a finding is written: only warnings and failures have files.
 pub(super) fn is_written(finding: &Finding) -> bool {
     finding.verdict >= Verdict::Warn
 }
 
-/// Where the recording of a finding's piece of evidence lies in the folder.
+/// Returns the file name of the recording of one piece of evidence. Pieces of one rule and level
+/// are numbered.
 pub(super) fn name(id: &str, report: &RuleReport, finding: &Finding, number: usize) -> String {
     let earlier = report
         .findings
         .iter()
         .take_while(|earlier| !std::ptr::eq(*earlier, finding));
-    let beside = earlier.filter(|earlier| is_written(earlier) && earlier.level == finding.level);
-    let number = number + beside.map(|earlier| earlier.evidence.len()).sum::<usize>();
+    let same_level =
+        earlier.filter(|earlier| is_written(earlier) && earlier.level == finding.level);
+    let number = number
+        + same_level
+            .map(|earlier| earlier.evidence.len())
+            .sum::<usize>();
     let level = finding
         .level
         .map_or_else(String::new, |level| format!("-level{}", level + 1));
@@ -83,7 +90,7 @@ pub(super) fn name(id: &str, report: &RuleReport, finding: &Finding, number: usi
     format!("{id}-{}{level}{number}.jsonl", report.rule.name())
 }
 
-/// Writes the evidence of everything that warns or fails.
+/// Writes the evidence of all warnings and failures and returns the number of files.
 pub(super) fn write(
     folder: &Path,
     games: &Games,
@@ -108,13 +115,14 @@ pub(super) fn write(
     Ok(written)
 }
 
-/// The last settled frames of a play, oldest first, as far as it goes.
+/// Plays the actions and returns the last settled frames, oldest first. Stops where the environment
+/// fails.
 pub(super) fn last_frames(
     games: &Games,
     id: &str,
     seed: u64,
     actions: &[Action],
-    most: usize,
+    max_frames: usize,
 ) -> Vec<Frame> {
     let Ok(mut play) = games.open(id, seed) else {
         return Vec::new();
@@ -126,14 +134,14 @@ pub(super) fn last_frames(
         }));
         let Ok(Ok(frame)) = answered else { break };
         frames.push(frame);
-        if frames.len() > most {
+        if frames.len() > max_frames {
             frames.remove(0);
         }
     }
     frames
 }
 
-/// A folder that is removed when it is no longer needed.
+/// A temporary folder that is removed on drop.
 pub(super) struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
@@ -142,7 +150,7 @@ impl TemporaryFolder {
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let path =
             std::env::temp_dir().join(format!("rhae-validate-{}-{number}", std::process::id()));
-        fs::create_dir(&path).with_context(|| format!("cannot make `{}`", path.display()))?;
+        fs::create_dir(&path).with_context(|| format!("cannot create `{}`", path.display()))?;
         Ok(Self(path))
     }
 
@@ -153,7 +161,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // Nothing depends on it any more, and a folder for temporary files is emptied in the end.
+        // A failure does no harm: the system cleans its folder for temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

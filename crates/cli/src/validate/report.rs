@@ -1,4 +1,4 @@
-//! Results as text, as JSON, and as a page.
+//! The results as text, as JSON and as an HTML page.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rhae_engine::{Action, Frame};
 use rhae_protocol::SOFTWARE;
 use rhae_pyhost::Games;
 use rhae_report::{
-    ShownEvidence, ShownFinding, ShownRule, ValidatedGame, ValidationPage, validation_page,
+    EvidenceFigure, FindingItem, RuleSection, ValidatedGame, ValidationPage, validation_page,
 };
 use rhae_session::Catalog;
 use rhae_validate::{Evidence, Finding, Rule, RuleReport, Verdict};
@@ -19,11 +19,11 @@ use super::evidence::{is_written, last_frames, name};
 use super::work::Validated;
 use crate::output;
 
-/// Pictures for one piece of evidence.
-const PICTURES: usize = 4;
+/// The number of frames that the page shows for one piece of evidence.
+const EVIDENCE_FRAMES: usize = 4;
 
-/// Which levels were not looked at, as the end of a list; empty if all were.
-fn not_checked(one: &Validated) -> String {
+/// Formats the levels that were not checked as the end of a list. Empty if all were checked.
+fn unchecked_levels(one: &Validated) -> String {
     match &one.unreached()[..] {
         [] => String::new(),
         [level] => format!(", level {} not checked", level + 1),
@@ -36,14 +36,14 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
     for one in validated {
         let [failed, warned, passed, open] =
             [Verdict::Fail, Verdict::Warn, Verdict::Pass, Verdict::Open].map(|it| one.count(it));
-        let unchecked = not_checked(one);
+        let unchecked = unchecked_levels(one);
         let _ = writeln!(
             text,
             "{} {}{unchecked}: {failed} fail, {warned} warn, {passed} pass, {open} open",
             one.info.id,
             verdict(one)
         );
-        for report in one.reports.iter().filter(|report| is_told(report)) {
+        for report in one.reports.iter().filter(|report| is_printed(report)) {
             let first = format!("  {:<4} {:<12} ", report.verdict.name(), report.rule.name());
             let _ = writeln!(
                 text,
@@ -58,47 +58,50 @@ pub(super) fn text(args: &ValidateArgs, validated: &[Validated]) -> String {
                 .iter()
                 .find(|finding| finding.verdict == report.verdict && !finding.evidence.is_empty());
             has_evidence |= shown.is_some();
-            if let Some(command) = shown.and_then(|finding| replay(args, one, report, finding, 0)) {
+            if let Some(command) =
+                shown.and_then(|finding| replay_command(args, one, report, finding, 0))
+            {
                 let _ = writeln!(text, "  {:<17} {command}", "");
             }
         }
         text.push('\n');
     }
     if has_evidence && args.evidence.is_none() {
-        text.push_str("--evidence DIR writes recordings that show what was found\n");
+        text.push_str("use --evidence DIR to write recordings of the findings\n");
     }
     let all = validated.len();
-    let count = |those: fn(&Validated) -> bool| validated.iter().filter(|one| those(one)).count();
+    let count = |test: fn(&Validated) -> bool| validated.iter().filter(|one| test(one)).count();
     let _ = match (count(Validated::fails), count(|one| one.unfinished > 0)) {
         (0, 0) => writeln!(text, "{all} of {all} environments pass"),
         (0, undecided) => writeln!(
             text,
-            "interrupted: {undecided} of {all} environments are not decided"
+            "interrupted: {undecided} of {all} environments are undecided"
         ),
         (failed, _) => writeln!(text, "{failed} of {all} environments fail"),
     };
     text
 }
 
-/// How it turned out, in a word or two.
+/// Formats the verdict on an environment for its headline.
 fn verdict(one: &Validated) -> String {
     match (one.fails(), one.unfinished) {
         (true, 0) => "FAILS".to_owned(),
         (false, 0) => "passes".to_owned(),
-        (true, _) => format!("FAILS ({})", not_done(one)),
-        (false, _) => format!("is not decided ({})", not_done(one)),
+        (true, _) => format!("FAILS ({})", unfinished_checks(one)),
+        (false, _) => format!("is undecided ({})", unfinished_checks(one)),
     }
 }
 
-fn not_done(one: &Validated) -> String {
+fn unfinished_checks(one: &Validated) -> String {
     format!(
-        "interrupted: {} of {} checks not done",
+        "interrupted: {} of {} checks not finished",
         one.unfinished, one.checks
     )
 }
 
-/// Whether a rule is worth words on a terminal: it does not hold, or not everywhere, or nobody knows.
-fn is_told(report: &RuleReport) -> bool {
+/// Returns whether the text report prints a rule: it does not pass, or is open on some levels.
+/// Rules that pass everywhere are only counted.
+fn is_printed(report: &RuleReport) -> bool {
     report.verdict != Verdict::Pass
         || report
             .findings
@@ -108,23 +111,23 @@ fn is_told(report: &RuleReport) -> bool {
 
 pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
     let finding = |one: &Validated, report: &RuleReport, finding: &Finding| {
-        let shown = |(number, evidence): (usize, &Evidence)| {
+        let evidence_json = |(number, evidence): (usize, &Evidence)| {
             let recording =
                 file(args, one, report, finding, number).map(|file| file.display().to_string());
-            json!({ "shows": evidence.shows, "actions": line(&evidence.actions), "recording": recording })
+            json!({ "shows": evidence.caption, "actions": joined(&evidence.actions), "recording": recording })
         };
         json!({
             "level": finding.level.map(|level| level + 1),
             "verdict": finding.verdict.name(),
             "text": finding.text,
-            "evidence": finding.evidence.iter().enumerate().map(shown).collect::<Vec<_>>(),
+            "evidence": finding.evidence.iter().enumerate().map(evidence_json).collect::<Vec<_>>(),
         })
     };
     let rule = |one: &Validated, report: &RuleReport| {
         json!({
             "rule": report.rule.name(),
             "group": report.rule.group().name(),
-            "asks": report.rule.asks(),
+            "asks": report.rule.requirement(),
             "verdict": report.verdict.name(),
             "summary": report.summary,
             "findings": report.findings.iter().map(|found| finding(one, report, found)).collect::<Vec<_>>(),
@@ -154,7 +157,7 @@ pub(super) fn json(args: &ValidateArgs, validated: &[Validated]) -> Value {
     })
 }
 
-fn line(actions: &[Action]) -> String {
+fn joined(actions: &[Action]) -> String {
     actions
         .iter()
         .map(Action::to_string)
@@ -163,15 +166,15 @@ fn line(actions: &[Action]) -> String {
 }
 
 pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) -> Result<String> {
-    let mut shown = Vec::new();
+    let mut sections = Vec::new();
     for one in validated {
         let id = one.info.id.as_str();
         let rules = one
             .reports
             .iter()
-            .map(|report| shown_rule(args, games, one, report))
+            .map(|report| rule_section(args, games, one, report))
             .collect();
-        shown.push(ValidatedGame {
+        sections.push(ValidatedGame {
             game_id: id.to_owned(),
             verdict: match (one.fails(), one.unfinished) {
                 (true, _) => "fail",
@@ -179,14 +182,14 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
                 (false, _) => "open",
             },
             subtitle: format!(
-                "{} steps a regime, state graphs up to {} states, seed {}, environment seed {}{}{}{}",
+                "{} steps of each kind of random play, state graphs of up to {} states, seed {}, environment seed {}{}{}{}",
                 one.options.steps,
                 one.options.limits.nodes,
                 args.seed,
                 args.env_seed,
-                if one.hosted { ", from outside" } else { "" },
-                not_checked(one),
-                if one.unfinished > 0 { format!(", {}", not_done(one)) } else { String::new() }
+                if one.hosted { ", hosted game" } else { "" },
+                unchecked_levels(one),
+                if one.unfinished > 0 { format!(", {}", unfinished_checks(one)) } else { String::new() }
             ),
             levels: first_frames(games, id, args.env_seed, &one.reports),
             rules,
@@ -195,51 +198,51 @@ pub(super) fn page(args: &ValidateArgs, games: &Games, validated: &[Validated]) 
     Ok(validation_page(&ValidationPage {
         software: SOFTWARE.to_owned(),
         strict: args.strict,
-        games: shown,
+        games: sections,
     })?)
 }
 
-fn shown_rule(
+fn rule_section(
     args: &ValidateArgs,
     games: &Games,
     one: &Validated,
     report: &RuleReport,
-) -> ShownRule {
+) -> RuleSection {
     let id = one.info.id.as_str();
     let finding = |finding: &Finding| {
         let evidence = finding
             .evidence
             .iter()
             .enumerate()
-            .map(|(number, evidence)| ShownEvidence {
-                shows: evidence.shows.clone(),
-                replay: replay(args, one, report, finding, number),
+            .map(|(number, evidence)| EvidenceFigure {
+                caption: evidence.caption.clone(),
+                replay: replay_command(args, one, report, finding, number),
                 actions: evidence.actions.len(),
                 last: evidence.actions.last().map(|&action| output::named(action)),
                 frames: if is_written(finding) {
-                    last_frames(games, id, args.env_seed, &evidence.actions, PICTURES)
+                    last_frames(games, id, args.env_seed, &evidence.actions, EVIDENCE_FRAMES)
                 } else {
                     Vec::new()
                 },
             });
-        ShownFinding {
+        FindingItem {
             level: finding.level.map(|level| level + 1),
             verdict: finding.verdict.name(),
             text: finding.text.clone(),
             evidence: evidence.collect(),
         }
     };
-    ShownRule {
+    RuleSection {
         group: report.rule.group().name(),
         name: report.rule.name(),
-        asks: report.rule.asks(),
+        requirement: report.rule.requirement(),
         verdict: report.verdict.name(),
         summary: report.summary.clone(),
         findings: report.findings.iter().map(finding).collect(),
     }
 }
 
-/// The recording of a piece of evidence, if one is written.
+/// Returns the path of the recording of a piece of evidence, if one is written.
 fn file(
     args: &ValidateArgs,
     one: &Validated,
@@ -251,8 +254,8 @@ fn file(
     Some(folder.join(name(one.info.id.as_str(), report, finding, number)))
 }
 
-/// The command that shows that recording.
-fn replay(
+/// Returns the command that shows the recording of a piece of evidence, if one is written.
+fn replay_command(
     args: &ValidateArgs,
     one: &Validated,
     report: &RuleReport,
@@ -261,7 +264,7 @@ fn replay(
 ) -> Option<String> {
     let file = file(args, one, report, finding, number)?;
     let flags = if one.hosted {
-        args.outside.as_flags()
+        args.hosted.as_flags()
     } else {
         Vec::new()
     };
@@ -272,10 +275,10 @@ fn replay(
     Some(format!("rhae replay show {}{flags}", quoted(&file)))
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for the shell, if it needs that.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
-    let is_plain = |sign: char| sign.is_alphanumeric() || "/._-".contains(sign);
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     if path.chars().all(is_plain) {
         path
     } else {
@@ -283,17 +286,18 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-/// The first frame of each level, found along the play that wins all of them, as far as one is known.
+/// Returns the first frame of each level along the stored or found solutions. Levels behind one
+/// without a solution are missing.
 fn first_frames(games: &Games, id: &str, seed: u64, reports: &[RuleReport]) -> Vec<Frame> {
     let solutions = reports.iter().find(|report| report.rule == Rule::Solutions);
-    let line = solutions
+    let evidence = solutions
         .and_then(|report| report.findings.first())
         .and_then(|finding| finding.evidence.first());
     let Ok(mut play) = games.open(id, seed) else {
         return Vec::new();
     };
     let mut frames = vec![play.observation().settled().clone()];
-    for &action in line.map_or(&[][..], |evidence| &evidence.actions) {
+    for &action in evidence.map_or(&[][..], |evidence| &evidence.actions) {
         let completed = play.observation().levels_completed;
         let Ok(seen) = play.act(action) else { break };
         if seen.levels_completed > completed && seen.levels_completed < seen.win_levels {
@@ -308,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_paths_are_quoted() {
+    fn paths_with_special_characters_are_quoted() {
         assert_eq!(quoted(Path::new("ev/ab12-v1.jsonl")), "ev/ab12-v1.jsonl");
         assert_eq!(
             quoted(Path::new("my games/it's $HOME")),

@@ -1,4 +1,4 @@
-//! From names to what is checked: native games as they are, hosted ones with the recordings that come with them.
+//! Opens the selected environments as subjects of validation, together with their recordings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,27 +12,29 @@ use rhae_games::Visitor;
 use rhae_protocol::Recording;
 use rhae_pyhost::Games;
 use rhae_session::{Catalog, CatalogError, replay};
-use rhae_validate::{GraphLimits, NativeSubject, OpenedSubject, Options, Stored, Subject};
+use rhae_validate::{
+    EnvironmentSubject, GraphLimits, NativeSubject, Options, StoredRecording, Subject,
+};
 
 use super::{ValidateArgs, is_hosted};
 use crate::run::read_recording;
 
-/// An environment and how it is checked.
-pub(super) struct Checked<'a> {
+/// An environment to validate, with its options.
+pub(super) struct Candidate<'a> {
     pub(super) info: GameInfo,
     pub(super) options: Options,
-    /// An environment that does not even open has no subject.
+    /// The reason, if the environment does not open.
     pub(super) subject: Result<Box<dyn Subject + 'a>, String>,
 }
 
-/// A recording that was found, and the play in it.
-pub(super) struct Found {
+/// A recording, with the path of its file for messages.
+pub(super) struct RecordingFile {
     name: String,
     recording: Recording,
 }
 
-/// All recordings of the folders named, and of the folders of games.
-pub(super) fn recordings(games: &Games, folders: &[PathBuf]) -> Result<Vec<Found>> {
+/// Reads all recordings in `folders` and in the folders of hosted games.
+pub(super) fn recordings(games: &Games, folders: &[PathBuf]) -> Result<Vec<RecordingFile>> {
     let mut found = Vec::new();
     for folder in folders {
         read_all(folder, &mut found)?;
@@ -47,18 +49,18 @@ pub(super) fn recordings(games: &Games, folders: &[PathBuf]) -> Result<Vec<Found
     Ok(found)
 }
 
-fn read_all(folder: &Path, found: &mut Vec<Found>) -> Result<()> {
+fn read_all(folder: &Path, found: &mut Vec<RecordingFile>) -> Result<()> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read `{}`", folder.display()))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .collect();
     files.sort();
-    for file in files
-        .into_iter()
-        .filter(|file| file.extension().is_some_and(|ending| ending == "jsonl"))
-    {
-        found.push(Found {
+    for file in files.into_iter().filter(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "jsonl")
+    }) {
+        found.push(RecordingFile {
             name: file.display().to_string(),
             recording: read_recording(&file)?,
         });
@@ -66,14 +68,14 @@ fn read_all(folder: &Path, found: &mut Vec<Found>) -> Result<()> {
     Ok(())
 }
 
-impl Found {
-    fn replayed(&self, games: &Games) -> Stored {
+impl RecordingFile {
+    fn replayed(&self, games: &Games) -> StoredRecording {
         let replayed = match replay(games, &self.recording) {
             Err(error) => Err(error.to_string()),
             Ok(replayed) => match replayed.mismatch {
-                Some(mismatch) => Err(format!("entry {}: {}", mismatch.entry + 1, mismatch.what)),
+                Some(mismatch) => Err(format!("entry {}: {}", mismatch.entry + 1, mismatch.reason)),
                 None => {
-                    let seen = replayed.play.opening().observation;
+                    let seen = replayed.play.current().observation;
                     Ok(format!(
                         "{}, {} of {} levels",
                         seen.state.name(),
@@ -83,30 +85,31 @@ impl Found {
                 }
             },
         };
-        Stored {
+        StoredRecording {
             name: self.name.clone(),
             replayed,
         }
     }
 
-    /// The line that completed each level first, if the recording is of the environment's first play.
+    /// Returns the actions that first completed each level. Empty if the recording has another
+    /// seed.
     fn solutions(&self, seed: u64) -> Vec<Option<Vec<Action>>> {
         let mut solutions = Vec::new();
         if self.recording.header.seed != seed {
             return solutions;
         }
-        let (mut line, mut completed) = (Vec::new(), 0);
+        let (mut actions, mut completed) = (Vec::new(), 0);
         for entry in self.recording.entries.iter().skip(1) {
-            line.push(entry.action);
+            actions.push(entry.action);
             if entry.full_reset && completed > 0 {
                 break;
             }
-            // What was tried before a RESET of the level has no part in the win.
+            // Actions before a level reset are not part of the win.
             if entry.action == Action::Reset {
-                line.clear();
+                actions.clear();
             }
             if entry.levels_completed > completed {
-                solutions.push(Some(std::mem::take(&mut line)));
+                solutions.push(Some(std::mem::take(&mut actions)));
                 completed = entry.levels_completed;
             }
         }
@@ -114,13 +117,15 @@ impl Found {
     }
 }
 
-pub(super) fn subject<'a>(
+/// Opens an environment as the arguments ask. An environment that does not open is not an error but
+/// a candidate without a subject, which fails the rule `loads`.
+pub(super) fn candidate<'a>(
     args: &ValidateArgs,
     games: &'a Games,
     info: &GameInfo,
-    found: &[Found],
+    found: &[RecordingFile],
     interrupt: &Arc<AtomicBool>,
-) -> Result<Checked<'a>> {
+) -> Result<Candidate<'a>> {
     let hosted = is_hosted(games, info);
     let options = args.options(hosted);
     let subject: Result<Box<dyn Subject + 'a>, String> = if hosted {
@@ -129,41 +134,49 @@ pub(super) fn subject<'a>(
         } else {
             Identity::FrameAndHidden
         };
-        match opened(games, info, args.env_seed, options.limits, identity, found) {
+        match open_hosted(games, info, args.env_seed, options.limits, identity, found) {
             Ok(subject) => {
                 let interrupt = Arc::clone(interrupt);
-                let subject = subject.as_long_as(move || !interrupt.load(Ordering::Relaxed));
-                Ok(Box::new(subject.with_luck(options.seed, options.steps)))
+                let subject =
+                    subject.with_should_continue(move || !interrupt.load(Ordering::Relaxed));
+                Ok(Box::new(
+                    subject.with_random_search(options.seed, options.steps),
+                ))
             }
             Err(error) => Err(error.to_string()),
         }
     } else {
-        let stored = own(info, found)
+        let stored = recordings_of(info, found)
             .map(|found| found.replayed(games))
             .collect();
         Ok(native_subject(info.id.as_str(), args.env_seed, stored)?)
     };
-    Ok(Checked {
+    Ok(Candidate {
         info: info.clone(),
         options,
         subject,
     })
 }
 
-/// A built-in environment with recordings that must replay.
-pub(crate) fn native_subject(id: &str, seed: u64, stored: Vec<Stored>) -> Result<Box<dyn Subject>> {
-    rhae_games::visit(id, Native { seed, stored }).context("the registry lists it")
+/// Returns a native game as a subject, with recordings that must replay.
+pub(crate) fn native_subject(
+    id: &str,
+    seed: u64,
+    stored: Vec<StoredRecording>,
+) -> Result<Box<dyn Subject>> {
+    rhae_games::visit(id, OpenNative { seed, stored })
+        .context("the environment is not in the registry of native games")
 }
 
-/// A hosted game with the recordings of its folder, for other commands.
+/// Returns a hosted game as a subject, with the recordings of its folder. For other commands.
 pub(crate) fn hosted_subject<'a>(
     games: &'a Games,
     info: &GameInfo,
     seed: u64,
     limits: GraphLimits,
     identity: Identity,
-) -> Result<OpenedSubject<'a>> {
-    Ok(opened(
+) -> Result<EnvironmentSubject<'a>> {
+    Ok(open_hosted(
         games,
         info,
         seed,
@@ -173,21 +186,24 @@ pub(crate) fn hosted_subject<'a>(
     )?)
 }
 
-fn own<'f>(info: &GameInfo, found: &'f [Found]) -> impl Iterator<Item = &'f Found> {
+fn recordings_of<'f>(
+    info: &GameInfo,
+    found: &'f [RecordingFile],
+) -> impl Iterator<Item = &'f RecordingFile> {
     let id = info.id.clone();
     found
         .iter()
         .filter(move |found| found.recording.header.game_id == id)
 }
 
-fn opened<'a>(
+fn open_hosted<'a>(
     games: &'a Games,
     info: &GameInfo,
     seed: u64,
     limits: GraphLimits,
     identity: Identity,
-    found: &[Found],
-) -> Result<OpenedSubject<'a>, EnvironmentError> {
+    found: &[RecordingFile],
+) -> Result<EnvironmentSubject<'a>, EnvironmentError> {
     let id = info.id.to_string();
     let open = move |seed: u64| {
         games.open(&id, seed).map_err(|error| match error {
@@ -195,25 +211,25 @@ fn opened<'a>(
             other @ CatalogError::Unknown(_) => EnvironmentError::Failed(other.to_string()),
         })
     };
-    let solutions = own(info, found)
+    let solutions = recordings_of(info, found)
         .map(|found| found.solutions(seed))
         .max_by_key(Vec::len)
         .unwrap_or_default();
-    let stored = own(info, found)
+    let stored = recordings_of(info, found)
         .map(|found| found.replayed(games))
         .collect();
-    Ok(OpenedSubject::new(open, seed, limits)?
+    Ok(EnvironmentSubject::new(open, seed, limits)?
         .with_solutions(solutions)
-        .with_stored(stored)
-        .told_apart_by(identity))
+        .with_recordings(stored)
+        .with_identity(identity))
 }
 
-struct Native {
+struct OpenNative {
     seed: u64,
-    stored: Vec<Stored>,
+    stored: Vec<StoredRecording>,
 }
 
-impl Visitor for Native {
+impl Visitor for OpenNative {
     type Output = Box<dyn Subject>;
 
     fn visit<G: Game>(self) -> Box<dyn Subject> {

@@ -1,4 +1,5 @@
-//! Doing the work: parts that need the process for themselves first, then all others on threads.
+//! Runs the checks: first the parts that need the process to themselves, then all others on
+//! threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,22 +8,23 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use rhae_engine::GameInfo;
 use rhae_validate::{
-    Finding, Options, Part, Rule, RuleReport, Verdict, Watch, check, parts, reports,
+    Finding, Monitor, Options, Part, Rule, RuleReport, Verdict, check, parts, reports,
 };
 
-use super::subjects::Checked;
-use super::watch::CommandWatch;
+use super::monitor::CommandMonitor;
+use super::subjects::Candidate;
 
-/// What came of one environment.
+/// The results of one environment.
 pub(super) struct Validated {
     pub(super) info: GameInfo,
     pub(super) options: Options,
     pub(super) hosted: bool,
     pub(super) reports: Vec<RuleReport>,
-    /// How many of its checks there are, and how many of them were not done, or not to their end.
+    /// The number of checks.
     pub(super) checks: usize,
+    /// The number of checks that an interrupt skipped or cut short.
     pub(super) unfinished: usize,
-    /// Time spent on it, over all threads.
+    /// The time spent on the environment, summed over all threads.
     pub(super) seconds: f64,
 }
 
@@ -35,7 +37,7 @@ impl Validated {
         !self.fails() && self.unfinished == 0
     }
 
-    /// The levels that could not be come to, from 0.
+    /// Returns the levels that could not be reached, counted from 0.
     pub(super) fn unreached(&self) -> Vec<u8> {
         let loads = self
             .reports
@@ -56,71 +58,77 @@ impl Validated {
     }
 }
 
+/// Runs all checks of all candidates on up to `jobs` threads.
+///
+/// # Errors
+///
+/// Returns an error if a thread panics outside of an environment.
 pub(super) fn validate(
-    checked: &[Checked<'_>],
+    candidates: &[Candidate<'_>],
     jobs: usize,
-    watch: &CommandWatch<'_>,
+    monitor: &CommandMonitor<'_>,
 ) -> Result<Vec<Validated>> {
-    let mut alone: Vec<(usize, Part, u64)> = Vec::new();
-    let mut together: Vec<(usize, Part, u64)> = Vec::new();
-    for (index, one) in checked.iter().enumerate() {
+    let mut exclusive: Vec<(usize, Part, u64)> = Vec::new();
+    let mut parallel: Vec<(usize, Part, u64)> = Vec::new();
+    for (index, one) in candidates.iter().enumerate() {
         let Ok(subject) = &one.subject else { continue };
         for (part, weight) in parts(&**subject, &one.options) {
-            if part.is_alone() {
-                &mut alone
+            if part.is_exclusive() {
+                &mut exclusive
             } else {
-                &mut together
+                &mut parallel
             }
             .push((index, part, weight.0));
         }
     }
-    // What takes no time first, so that whoever interrupts has it. Then long parts, so that no thread is left with one at the end.
-    together.sort_by_key(|&(_, _, weight)| (weight > 0, std::cmp::Reverse(weight)));
-    let total: u64 = alone
+    // Cheap parts run first, so that an interrupted command has their results. The others run in
+    // order of decreasing weight, so that no long part starts last.
+    parallel.sort_by_key(|&(_, _, weight)| (weight > 0, std::cmp::Reverse(weight)));
+    let total: u64 = exclusive
         .iter()
-        .chain(&together)
+        .chain(&parallel)
         .map(|&(_, _, weight)| weight)
         .sum();
-    watch.bar().set_length(total.max(1));
-    let done: Mutex<Vec<Done>> = Mutex::new(Vec::new());
+    monitor.bar().set_length(total.max(1));
+    let done: Mutex<Vec<DonePart>> = Mutex::new(Vec::new());
     let work = |&(index, part, weight): &(usize, Part, u64)| {
-        let one = &checked[index];
+        let one = &candidates[index];
         let Ok(subject) = &one.subject else { return };
-        let begun = Instant::now();
-        let findings = if watch.goes_on() {
-            watch
+        let started = Instant::now();
+        let findings = if monitor.should_continue() {
+            monitor
                 .bar()
                 .set_message(format!("{} {}", one.info.id, part.name()));
-            let told = Told {
-                watch,
+            let part_monitor = PartMonitor {
+                monitor,
                 steps: Mutex::new(0),
-                most: weight,
+                max_steps: weight,
             };
-            let findings = check(&**subject, part, &one.options, &told);
-            told.finish();
+            let findings = check(&**subject, part, &one.options, &part_monitor);
+            part_monitor.finish();
             findings
         } else {
-            part.cut_short(Vec::new())
+            part.interrupted(Vec::new())
         };
-        let (seconds, finished) = (begun.elapsed().as_secs_f64(), watch.goes_on());
+        let (seconds, finished) = (started.elapsed().as_secs_f64(), monitor.should_continue());
         done.lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .push(Done {
+            .push(DonePart {
                 index,
                 seconds,
                 findings,
                 finished,
             });
     };
-    alone.iter().for_each(&work);
+    exclusive.iter().for_each(&work);
     let next = AtomicUsize::new(0);
-    let ended = std::thread::scope(|scope| {
+    let joined = std::thread::scope(|scope| {
         let run = || {
-            while let Some(item) = together.get(next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some(item) = parallel.get(next.fetch_add(1, Ordering::Relaxed)) {
                 work(item);
             }
         };
-        let threads: Vec<_> = (0..jobs.clamp(1, together.len().max(1)))
+        let threads: Vec<_> = (0..jobs.clamp(1, parallel.len().max(1)))
             .map(|_| scope.spawn(run))
             .collect();
         threads
@@ -128,38 +136,39 @@ pub(super) fn validate(
             .map(|thread| thread.join().is_ok())
             .collect::<Vec<_>>()
     });
-    if ended.contains(&false) {
+    if joined.contains(&false) {
         return Err(anyhow!("a thread panicked"));
     }
     let done = done
         .into_inner()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(checked
+    Ok(candidates
         .iter()
         .enumerate()
-        .map(|(index, one)| together_of(one, index, &done))
+        .map(|(index, one)| collect(one, index, &done))
         .collect())
 }
 
-/// A part that was worked on.
-struct Done {
-    /// Whose it is.
+/// The results of one part.
+struct DonePart {
+    /// The index of the candidate.
     index: usize,
     seconds: f64,
     findings: Vec<Finding>,
     finished: bool,
 }
 
-fn together_of(one: &Checked<'_>, index: usize, done: &[Done]) -> Validated {
+/// Collects the results of one candidate.
+fn collect(one: &Candidate<'_>, index: usize, done: &[DonePart]) -> Validated {
     let own = done.iter().filter(|done| done.index == index);
     let mut findings: Vec<Finding> = own
         .clone()
         .flat_map(|done| done.findings.iter().cloned())
         .collect();
-    // Threads finish in any order; reports do not show it.
+    // Sort, because threads finish in any order and reports must be reproducible.
     findings.sort_by(|a, b| (a.rule, a.level, &a.text).cmp(&(b.rule, b.level, &b.text)));
     if let Err(reason) = &one.subject {
-        let text = format!("it does not open: {reason}");
+        let text = format!("the environment does not open: {reason}");
         findings.push(Finding {
             rule: Rule::Loads,
             level: None,
@@ -182,47 +191,48 @@ fn together_of(one: &Checked<'_>, index: usize, done: &[Done]) -> Validated {
     }
 }
 
-/// Passes progress on, but no more of it than the part was announced with, and the rest of it at the end.
-struct Told<'a> {
-    watch: &'a CommandWatch<'a>,
+/// The monitor of one part. It forwards progress so that the part always adds exactly its weight to
+/// the bar: never more, and the remainder when it finishes.
+struct PartMonitor<'a> {
+    monitor: &'a CommandMonitor<'a>,
     steps: Mutex<u64>,
-    most: u64,
+    max_steps: u64,
 }
 
-impl Told<'_> {
+impl PartMonitor<'_> {
     fn finish(&self) {
-        self.steps(self.most);
+        self.add_steps(self.max_steps);
     }
 }
 
-impl Watch for Told<'_> {
-    fn steps(&self, steps: u64) {
-        let mut told = self
+impl Monitor for PartMonitor<'_> {
+    fn add_steps(&self, steps: u64) {
+        let mut forwarded = self
             .steps
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let more = steps.min(self.most - *told);
-        *told += more;
-        self.watch.steps(more);
+        let more = steps.min(self.max_steps - *forwarded);
+        *forwarded += more;
+        self.monitor.add_steps(more);
     }
 
-    fn goes_on(&self) -> bool {
-        self.watch.goes_on()
+    fn should_continue(&self) -> bool {
+        self.monitor.should_continue()
     }
 
     fn seconds(&self) -> Option<f64> {
-        self.watch.seconds()
+        self.monitor.seconds()
     }
 
-    fn memory(&self) -> Option<u64> {
-        self.watch.memory()
+    fn memory_bytes(&self) -> Option<u64> {
+        self.monitor.memory_bytes()
     }
 
-    fn fresh(
+    fn replay_in_fresh_process(
         &self,
         subject: &dyn rhae_validate::Subject,
         actions: &[rhae_engine::Action],
     ) -> Option<Result<(), String>> {
-        self.watch.fresh(subject, actions)
+        self.monitor.replay_in_fresh_process(subject, actions)
     }
 }

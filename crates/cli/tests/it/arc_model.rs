@@ -1,4 +1,4 @@
-//! `rhae arc eval --solver model:NAME` against a local server that misbehaves.
+//! `rhae arc eval --solver model:NAME` against a local server that injects faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,11 +13,12 @@ use crate::rhae::{Outcome, command};
 
 const KEY: &str = "sk-test-arc-0123456789-do-not-print";
 
-/// Tasks with one or two tests: the rule adds one to each cell.
-fn tasks(folder: &Path, many: usize) -> usize {
+/// Writes `count` tasks with one or two tests each, whose rule adds one to each cell. Returns the
+/// number of tests.
+fn write_tasks(folder: &Path, count: usize) -> usize {
     let mut all = Map::new();
     let mut tests = 0;
-    for number in 0..many {
+    for number in 0..count {
         let cell = number % 8;
         let test = |shift: usize| json!({"input": [[cell, shift % 8]], "output": [[cell + 1, shift % 8 + 1]]});
         let list: Vec<Value> = (0..1 + usize::from(number % 3 == 0))
@@ -33,8 +34,8 @@ fn tasks(folder: &Path, many: usize) -> usize {
     tests
 }
 
-/// Answers as a good model would, with some talk around it.
-fn solved(prompt: &str) -> String {
+/// Returns the correct answer to a prompt, with text around the grid.
+fn correct_answer(prompt: &str) -> String {
     let input = prompt
         .split("--Test Input--")
         .nth(1)
@@ -48,7 +49,8 @@ fn solved(prompt: &str) -> String {
     format!("The rule adds one (see example [0]): {}", json!(rows))
 }
 
-fn models(folder: &Path, server: &ModelServer, more: &str) {
+/// Writes a configuration with the model `m` on the server.
+fn write_models(folder: &Path, server: &ModelServer, more: &str) {
     let text = format!(
         "[models.m]\nprovider = \"openai-chat\"\nmodel = \"test-model\"\nkey_env = \"ARC_TEST_KEY\"\nbase_url = \"{}/v1\"\n\
          retries = {{ attempts = 12, first_pause_s = 0.002, longest_pause_s = 0.02 }}\nbreaker = {{ failures = 1000, cool_down_s = 0.1, rounds = 5 }}\n\
@@ -68,11 +70,11 @@ fn rhae(folder: &Path, arguments: &[&str]) -> Outcome {
 
 fn journal(folder: &Path) -> Vec<Value> {
     let text = fs::read(folder.join("run/journal.jsonl")).unwrap_or_default();
-    let whole = text
+    let end = text
         .iter()
         .rposition(|&byte| byte == b'\n')
-        .map_or(0, |end| end + 1);
-    String::from_utf8_lossy(&text[..whole])
+        .map_or(0, |newline| newline + 1);
+    String::from_utf8_lossy(&text[..end])
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -82,8 +84,8 @@ fn count(lines: &[Value], event: &str) -> usize {
     lines.iter().filter(|line| line["event"] == event).count()
 }
 
-/// Starts or resumes a run and kills it when its journal has so many answers.
-fn killed_at(folder: &Path, arguments: &[&str], answers: usize) {
+/// Starts or resumes a run and kills it when its journal contains `answers` answers.
+fn kill_at(folder: &Path, arguments: &[&str], answers: usize) {
     let mut child = command(folder, arguments)
         .env("ARC_TEST_KEY", KEY)
         .stdout(Stdio::null())
@@ -98,14 +100,14 @@ fn killed_at(folder: &Path, arguments: &[&str], answers: usize) {
 }
 
 #[test]
-fn killed_five_times_and_every_token_is_accounted_for() {
+fn run_killed_five_times_accounts_for_every_token() {
     let folder = tempfile::tempdir().unwrap();
-    let tests = tasks(folder.path(), 120);
+    let tests = write_tasks(folder.path(), 120);
     let faults = Faults::mixed(45, 7);
-    let server = ModelServer::start(faults, |asked| {
-        solved(asked.turns.last().map_or("", |(_, text)| text))
+    let server = ModelServer::start(faults, |request| {
+        correct_answer(request.turns.last().map_or("", |(_, text)| text))
     });
-    models(folder.path(), &server, "");
+    write_models(folder.path(), &server, "");
     let start = [
         "arc",
         "eval",
@@ -120,7 +122,7 @@ fn killed_five_times_and_every_token_is_accounted_for() {
     ];
     let resume = ["arc", "eval", "--resume", "run"];
     for (number, answers) in [1, 60, 120, 190, 260].into_iter().enumerate() {
-        killed_at(
+        kill_at(
             folder.path(),
             if number == 0 { &start } else { &resume },
             answers,
@@ -138,7 +140,7 @@ fn killed_five_times_and_every_token_is_accounted_for() {
         (&json!(true), &json!(120), &json!(tests))
     );
 
-    // Exactly one outcome for each attempt at each test.
+    // Each attempt at each test has exactly one outcome.
     let lines = journal(folder.path());
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
     for line in lines.iter().filter(|line| {
@@ -152,7 +154,7 @@ fn killed_five_times_and_every_token_is_accounted_for() {
             .or_default() += 1;
     }
     assert_eq!(outcomes.len(), tests * 2);
-    assert!(outcomes.values().all(|&many| many == 1));
+    assert!(outcomes.values().all(|&count| count == 1));
     assert_eq!(
         fs::read_to_string(folder.path().join("run/results.csv"))
             .unwrap()
@@ -161,7 +163,8 @@ fn killed_five_times_and_every_token_is_accounted_for() {
         1 + tests * 2
     );
 
-    // The books: what the journal knows, and what the server billed for transmissions without a known end.
+    // The server bills the tokens in the journal plus those of transmissions whose outcome is
+    // unknown.
     let tokens = |line: &Value| {
         line["input_tokens"].as_u64().unwrap_or(0) + line["output_tokens"].as_u64().unwrap_or(0)
     };
@@ -175,7 +178,7 @@ fn killed_five_times_and_every_token_is_accounted_for() {
     for line in &lines {
         let request = line["request"].as_u64();
         match line["event"].as_str().unwrap() {
-            // The end of a request includes its failed transmissions.
+            // The last event of a request includes the tokens of its failed transmissions.
             "answered" | "failed" => known += tokens(line),
             "try_failed" if !request.is_some_and(|request| ended.contains(&request)) => {
                 known += tokens(line)
@@ -192,7 +195,7 @@ fn killed_five_times_and_every_token_is_accounted_for() {
             _ => {}
         }
     }
-    // The last transmission of an answered request is the answer.
+    // The last transmission of an answered request delivered the answer.
     let mut last: BTreeMap<u64, &str> = BTreeMap::new();
     for line in lines.iter().filter(|line| line["event"] == "try") {
         last.insert(
@@ -206,24 +209,24 @@ fn killed_five_times_and_every_token_is_accounted_for() {
     let served = server.served();
     let billed: u64 = served
         .iter()
-        .map(|one| one.input_tokens + one.output_tokens)
+        .map(|request| request.input_tokens + request.output_tokens)
         .sum();
     let of_unknown = served
         .iter()
-        .filter(|one| one.id.as_deref().is_some_and(|id| unknown.contains(id)));
+        .filter(|request| request.id.as_deref().is_some_and(|id| unknown.contains(id)));
     let of_unknown: u64 = of_unknown
-        .map(|one| one.input_tokens + one.output_tokens)
+        .map(|request| request.input_tokens + request.output_tokens)
         .sum();
     assert_eq!(
         known + of_unknown,
         billed,
-        "{known} tokens are known, {of_unknown} were in flight or broke off"
+        "{known} tokens in the journal, {of_unknown} of lost or broken transmissions"
     );
     assert_eq!(
         results["input_tokens"].as_u64().unwrap() + results["output_tokens"].as_u64().unwrap(),
         known
     );
-    // Every request that the server saw had been written down before.
+    // The journal contains every request that the server received.
     let tried: BTreeSet<&str> = lines
         .iter()
         .filter(|line| line["event"] == "try")
@@ -232,11 +235,12 @@ fn killed_five_times_and_every_token_is_accounted_for() {
     assert!(
         served
             .iter()
-            .all(|one| one.id.as_deref().is_some_and(|id| tried.contains(id)))
+            .all(|request| request.id.as_deref().is_some_and(|id| tried.contains(id)))
     );
     assert!(results["lost_in_flight"].as_u64().unwrap() > 0 && results["processes"] == 6);
     assert!(results["cost_usd"].as_f64().unwrap() > 0.0);
-    // Answers with a talk around the grid are read; only what the server left empty is missing.
+    // Grids are found in answers with text around them. Only empty answers of the server are
+    // missing.
     assert!(
         results["mean_task_score"]["value"].as_f64().unwrap() > 0.5,
         "{}",
@@ -253,13 +257,13 @@ fn killed_five_times_and_every_token_is_accounted_for() {
 }
 
 #[test]
-fn a_limit_on_spending_is_kept_and_can_be_raised() {
+fn spend_limit_stops_the_run_and_can_be_raised() {
     let folder = tempfile::tempdir().unwrap();
-    tasks(folder.path(), 12);
-    let server = ModelServer::start(Faults::none(), |asked| {
-        solved(asked.turns.last().map_or("", |(_, text)| text))
+    write_tasks(folder.path(), 12);
+    let server = ModelServer::start(Faults::none(), |request| {
+        correct_answer(request.turns.last().map_or("", |(_, text)| text))
     });
-    models(folder.path(), &server, "");
+    write_models(folder.path(), &server, "");
     let limit = 0.002;
     let run = [
         "arc",
@@ -277,28 +281,28 @@ fn a_limit_on_spending_is_kept_and_can_be_raised() {
         "--json",
     ];
     let stopped = rhae(folder.path(), &run)
-        .failed_with("USD are spent, and the limit is 0.002")
+        .failed_with("of 0.002 USD are spent")
         .json();
     let spent = stopped["cost_usd"].as_f64().unwrap();
     let billed: u64 = server
         .served()
         .iter()
-        .map(|one| one.input_tokens + 10 * one.output_tokens)
+        .map(|request| request.input_tokens + 10 * request.output_tokens)
         .sum();
     assert!(
         (spent - billed as f64 / 1e6).abs() < 1e-9,
         "measured: {spent}, billed: {billed}"
     );
-    let dearest = server
+    let max_request_usd = server
         .served()
         .iter()
-        .map(|one| one.input_tokens + 10 * one.output_tokens)
+        .map(|request| request.input_tokens + 10 * request.output_tokens)
         .max()
         .unwrap() as f64
         / 1e6;
     assert!(
-        spent >= limit && spent <= limit + dearest,
-        "{spent} for a limit of {limit}, a request costs up to {dearest}"
+        spent >= limit && spent <= limit + max_request_usd,
+        "spent {spent} with a limit of {limit}; a request costs up to {max_request_usd}"
     );
     let more = rhae(
         folder.path(),
@@ -319,17 +323,17 @@ fn a_limit_on_spending_is_kept_and_can_be_raised() {
         (&json!(true), &json!(12))
     );
     let report = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
-    assert!(report.contains("US dollars a task") && report.contains("The rule adds one"));
+    assert!(report.contains("US dollars per task") && report.contains("The rule adds one"));
 }
 
 #[test]
-fn a_model_without_prices_costs_an_unknown_amount_and_not_nothing() {
+fn cost_of_a_model_without_prices_is_unknown_rather_than_zero() {
     let folder = tempfile::tempdir().unwrap();
-    tasks(folder.path(), 2);
-    let server = ModelServer::start(Faults::none(), |asked| {
-        solved(asked.turns.last().map_or("", |(_, text)| text))
+    write_tasks(folder.path(), 2);
+    let server = ModelServer::start(Faults::none(), |request| {
+        correct_answer(request.turns.last().map_or("", |(_, text)| text))
     });
-    models(folder.path(), &server, "");
+    write_models(folder.path(), &server, "");
     let priced = fs::read_to_string(folder.path().join("models.toml")).unwrap();
     let unpriced: Vec<&str> = priced
         .lines()
@@ -347,15 +351,15 @@ fn a_model_without_prices_costs_an_unknown_amount_and_not_nothing() {
         "run",
     ];
     rhae(folder.path(), &[&run[..], &["--spend-limit", "1"]].concat())
-        .failed_with("give the model `prices`");
+        .failed_with("--spend-limit requires `prices`");
     let outcome = rhae(folder.path(), &run).succeeded();
     assert!(
-        outcome.err.contains("without any thinking: cost not known"),
+        outcome.err.contains(" output tokens, cost not known"),
         "{}",
         outcome.err
     );
     assert!(
-        outcome.out.contains(" out, cost not known") && !outcome.out.contains("USD"),
+        outcome.out.contains(" output tokens, cost not known") && !outcome.out.contains("USD"),
         "{}",
         outcome.out
     );
@@ -363,7 +367,7 @@ fn a_model_without_prices_costs_an_unknown_amount_and_not_nothing() {
         folder.path(),
         &["arc", "eval", "--resume", "run", "--spend-limit", "1"],
     )
-    .failed_with("give the model `prices`");
+    .failed_with("--spend-limit requires `prices`");
     let read = |name: &str| fs::read_to_string(folder.path().join("run").join(name)).unwrap();
     let results: Value = serde_json::from_str(&read("results.json")).unwrap();
     assert_eq!(
@@ -388,19 +392,19 @@ fn a_model_without_prices_costs_an_unknown_amount_and_not_nothing() {
     let report = read("report.html");
     assert!(
         report.contains("cost not known")
-            && report.contains("seconds a task")
+            && report.contains("seconds per task")
             && !report.contains("USD")
     );
 }
 
 #[test]
-fn a_wrong_key_ends_the_run_and_costs_no_attempt() {
+fn invalid_key_stops_the_run_without_using_up_attempts() {
     let folder = tempfile::tempdir().unwrap();
-    tasks(folder.path(), 5);
+    write_tasks(folder.path(), 5);
     let server = ModelServer::start(Faults::first(vec![Fault::Status(401, None); 100]), |_| {
         String::new()
     });
-    models(folder.path(), &server, "");
+    write_models(folder.path(), &server, "");
     let run = [
         "arc",
         "eval",
@@ -423,9 +427,9 @@ fn a_wrong_key_ends_the_run_and_costs_no_attempt() {
 }
 
 #[test]
-fn prompts_can_be_seen_before_anything_is_sent() {
+fn dump_prompts_writes_prompts_without_sending_requests() {
     let folder = tempfile::tempdir().unwrap();
-    tasks(folder.path(), 3);
+    write_tasks(folder.path(), 3);
     fs::write(
         folder.path().join("models.toml"),
         "[models.m]\nprovider = \"mock\"\nreplies = [\"[[1]]\", \"[[2]]\"]\n",
@@ -449,14 +453,14 @@ fn prompts_can_be_seen_before_anything_is_sent() {
     )
     .unwrap();
     assert!(dump("mine.txt").contains("1 2 gives 2 3;0 0 gives?"));
-    assert!(!folder.path().join("runs").exists(), "nothing was run");
+    assert!(!folder.path().join("runs").exists(), "no run was started");
     fs::write(folder.path().join("bad.txt"), "{tst} {examples}").unwrap();
     rhae(
         folder.path(),
         &[&common[..], &["--prompt", "bad.txt"]].concat(),
     )
     .failed_with("bad.txt");
-    // The mock is an ordinary provider, and its answers differ by attempt.
+    // The mock provider gives a different reply to each attempt.
     let run = rhae(
         folder.path(),
         &[
@@ -482,12 +486,12 @@ fn prompts_can_be_seen_before_anything_is_sent() {
             .len(),
         64
     );
-    // What changed since cannot be mixed in.
+    // A run cannot be resumed with a changed model configuration.
     fs::write(
         folder.path().join("models.toml"),
         "[models.m]\nprovider = \"mock\"\nreplies = [\"[[3]]\"]\n",
     )
     .unwrap();
     rhae(folder.path(), &["arc", "eval", "--resume", "run"])
-        .failed_with("is not the one that the run was begun with");
+        .failed_with("differ from the start of the run");
 }

@@ -1,12 +1,15 @@
+//! `rhae db check` on live, damaged and unsupported databases.
+
 use std::path::Path;
 
 use rhae_engine::Action;
 use rhae_store::{SqliteOptions, SqliteStore};
 
 use crate::rhae::rhae;
-use crate::serve::process::Serving;
+use crate::serve::process::ServerProcess;
 
-fn spoil(folder: &Path, statement: &'static str) {
+/// Executes a statement on the database file directly.
+fn execute_sql(folder: &Path, statement: &'static str) {
     rusqlite::Connection::open(folder.join("rhae.db"))
         .unwrap()
         .execute_batch(statement)
@@ -14,13 +17,13 @@ fn spoil(folder: &Path, statement: &'static str) {
 }
 
 #[test]
-fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
+fn database_in_use_is_checked_and_every_fault_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     rhae(folder.path(), &["db", "check"]).failed_with("cannot open the database `rhae.db`");
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &["--snapshot-every", "20"]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--snapshot-every", "20"]);
     let remote = serving.remote();
     let guids = [(); 4].map(|()| {
-        let (_, guid) = remote.begin("kq19");
+        let (_, guid) = remote.start_play("kq19");
         for turn in 0..45 {
             remote
                 .act(
@@ -41,15 +44,15 @@ fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
     assert_eq!(sound["findings"].as_array().unwrap().len(), 0);
     assert!(serving.terminate().success());
 
-    let finding = |statement: &'static str, guid: &str, entry: Option<u32>, what: &str| {
-        // What is still in the write-ahead log is not in the file.
-        spoil(folder.path(), "PRAGMA wal_checkpoint(TRUNCATE)");
+    let finding = |statement: &'static str, guid: &str, entry: Option<u32>, expected: &str| {
+        // Move the write-ahead log into the file before it is copied.
+        execute_sql(folder.path(), "PRAGMA wal_checkpoint(TRUNCATE)");
         std::fs::copy(
             folder.path().join("rhae.db"),
             folder.path().join("sound.db"),
         )
         .unwrap();
-        spoil(folder.path(), statement);
+        execute_sql(folder.path(), statement);
         let outcome = check();
         assert_eq!(outcome.code, Some(1), "{statement}");
         let report = outcome.json();
@@ -65,7 +68,7 @@ fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
             "{statement}: {report}"
         );
         assert!(
-            findings[0]["what"].as_str().unwrap().contains(what),
+            findings[0]["what"].as_str().unwrap().contains(expected),
             "{statement}: {report}"
         );
         let text = rhae(folder.path(), &["db", "check"]);
@@ -74,9 +77,9 @@ fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
             "{}",
             text.out
         );
-        for left in ["rhae.db-wal", "rhae.db-shm"] {
-            // They are there only if a reader left them.
-            let _ = std::fs::remove_file(folder.path().join(left));
+        for leftover in ["rhae.db-wal", "rhae.db-shm"] {
+            // They exist only if a reader left them.
+            let _ = std::fs::remove_file(folder.path().join(leftover));
         }
         std::fs::copy(
             folder.path().join("sound.db"),
@@ -110,11 +113,16 @@ fn a_database_is_checked_while_it_is_used_and_every_fault_is_named() {
         "checksum",
     );
     let another = "UPDATE snapshots SET bytes = (SELECT bytes FROM snapshots WHERE play = 4 AND entries = 20) WHERE play = 4 AND entries = 40";
-    finding(another, &guids[3], Some(40), "the snapshot before it");
+    finding(
+        another,
+        &guids[3],
+        Some(40),
+        "the snapshot before this entry",
+    );
 }
 
 #[test]
-fn a_file_that_a_newer_version_made_is_not_judged() {
+fn database_of_a_newer_version_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -130,6 +138,6 @@ fn a_file_that_a_newer_version_made_is_not_judged() {
     });
     let empty = rhae(folder.path(), &["db", "check"]).succeeded();
     assert_eq!(empty.out, "0 plays, 0 entries, 0 snapshots, 0 findings\n");
-    spoil(folder.path(), "PRAGMA user_version = 99");
+    execute_sql(folder.path(), "PRAGMA user_version = 99");
     rhae(folder.path(), &["db", "check"]).failed_with("use a newer binary");
 }

@@ -1,9 +1,11 @@
+//! `rhae explore` on native games: reports, output files, limits and interruption.
+
 use std::fs;
 
 use crate::rhae::{interrupted, rhae};
 
 #[test]
-fn a_small_level_is_known_completely() {
+fn small_level_is_explored_completely() {
     let folder = tempfile::tempdir().unwrap();
     let found = rhae(
         folder.path(),
@@ -31,8 +33,8 @@ fn a_small_level_is_known_completely() {
 #[test]
 fn files_are_written_and_the_shortest_win_replays() {
     let folder = tempfile::tempdir().unwrap();
-    for ending in ["json", "graphml", "dot"] {
-        let name = format!("graph.{ending}");
+    for extension in ["json", "graphml", "dot"] {
+        let name = format!("graph.{extension}");
         rhae(folder.path(), &["explore", "ny40", "--export", &name]).succeeded();
         assert!(fs::read_to_string(folder.path().join(name)).unwrap().len() > 100);
     }
@@ -63,7 +65,7 @@ fn files_are_written_and_the_shortest_win_replays() {
 }
 
 #[test]
-fn a_limit_is_named_and_leaves_true_bounds() {
+fn limited_search_reports_its_limit_and_wide_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let found = rhae(
         folder.path(),
@@ -82,7 +84,7 @@ fn a_limit_is_named_and_leaves_true_bounds() {
 }
 
 #[test]
-fn blind_clicks_are_counted_where_all_cells_were_tried() {
+fn blind_win_probability_needs_all_clicks() {
     let folder = tempfile::tempdir().unwrap();
     let listed = rhae(
         folder.path(),
@@ -109,7 +111,7 @@ fn blind_clicks_are_counted_where_all_cells_were_tried() {
     .json();
     assert_eq!(all["clicks"], "all");
     assert!(all["p_win_blind"]["upper"].is_number());
-    // Without clicks the blind player is the other one.
+    // Without clicks the blind player equals the uniform player.
     let keys = rhae(folder.path(), &["explore", "kq19", "--json"])
         .succeeded()
         .json();
@@ -120,7 +122,7 @@ fn blind_clicks_are_counted_where_all_cells_were_tried() {
 }
 
 #[test]
-fn an_exported_graph_says_what_it_is_of_and_how_many_cells_do_the_same() {
+fn exported_graph_has_metadata_and_cell_counts() {
     let folder = tempfile::tempdir().unwrap();
     let flags = [
         "explore",
@@ -159,7 +161,7 @@ fn an_exported_graph_says_what_it_is_of_and_how_many_cells_do_the_same() {
 }
 
 #[test]
-fn what_no_line_reaches_has_no_chance() {
+fn win_probability_within_too_few_actions_is_zero() {
     let folder = tempfile::tempdir().unwrap();
     let within = |actions: &str| {
         let found = rhae(
@@ -179,7 +181,7 @@ fn what_no_line_reaches_has_no_chance() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_before_it_is_begun() {
+fn invalid_flags_are_rejected_before_the_search() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |arguments: &[&str], reason: &str| {
         rhae(folder.path(), &[&["explore", "ny40"], arguments].concat()).failed_with(reason);
@@ -189,20 +191,20 @@ fn what_cannot_be_done_is_refused_before_it_is_begun() {
     refused(&["--picture", "graph.png"], ".svg or .html");
     refused(
         &["--level", "all", "--recording", "win.jsonl"],
-        "of one level",
+        "hold one level",
     );
-    refused(&["--seconds", "0"], "above 0");
-    refused(&["--seconds", "-1"], "above 0");
+    refused(&["--seconds", "0"], "more than 0");
+    refused(&["--seconds", "-1"], "more than 0");
     refused(&["--memory", "0"], "1..");
     refused(
-        &["--picture", "nowhere/graph.svg"],
-        "there is no folder `nowhere`",
+        &["--picture", "missing/graph.svg"],
+        "the folder `missing` does not exist",
     );
     refused(&["--recording", "."], "is a folder");
 }
 
 #[test]
-fn who_interrupts_is_told_what_was_found() {
+fn interrupted_search_reports_partial_results() {
     let folder = tempfile::tempdir().unwrap();
     let flags = [
         "explore",
@@ -220,7 +222,7 @@ fn who_interrupts_is_told_what_was_found() {
     assert!(
         outcome
             .err
-            .contains("interrupted: 1 of 3 levels were looked at"),
+            .contains("interrupted: 1 of 3 levels were explored"),
         "{}",
         outcome.err
     );
@@ -235,7 +237,7 @@ fn who_interrupts_is_told_what_was_found() {
 }
 
 #[test]
-fn what_was_found_is_told_even_if_there_is_no_win_to_record() {
+fn report_is_printed_although_no_win_can_be_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let outcome = rhae(
         folder.path(),
@@ -249,5 +251,5 @@ fn what_was_found_is_told_even_if_there_is_no_win_to_record() {
         ],
     );
     assert!(outcome.out.contains("stopped by nodes"), "{}", outcome.out);
-    outcome.failed_with("there is no win to record, so `win.jsonl` was not written");
+    outcome.failed_with("no win was found, so `win.jsonl` was not written");
 }

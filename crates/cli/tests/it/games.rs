@@ -1,10 +1,12 @@
+//! `rhae games`: list, info, new and novelty.
+
 use std::fs;
 use std::path::Path;
 
 use crate::rhae::rhae;
 
 #[test]
-fn the_list_has_what_other_programs_need() {
+fn json_list_is_complete() {
     let list = rhae(Path::new("."), &["games", "list", "--json"])
         .succeeded()
         .json();
@@ -24,7 +26,7 @@ fn the_list_has_what_other_programs_need() {
 }
 
 #[test]
-fn an_unknown_game_gets_the_nearest_name() {
+fn unknown_game_suggests_the_nearest_id() {
     rhae(Path::new("."), &["games", "info", "kq91"]).failed_with("the nearest is `kq19-v1`");
     rhae(Path::new("."), &["play", "hk62"]).failed_with("hk26");
     let shown = rhae(Path::new("."), &["games", "info", "kq19"]).succeeded();
@@ -32,20 +34,20 @@ fn an_unknown_game_gets_the_nearest_name() {
 }
 
 #[test]
-fn a_skeleton_is_written_only_into_a_checkout_and_only_with_a_good_id() {
+fn skeleton_needs_a_checkout_and_a_valid_new_id() {
     let folder = tempfile::tempdir().unwrap();
     rhae(folder.path(), &["games", "new", "ab12"]).failed_with("not a checkout of Rhae");
-    rhae(folder.path(), &["games", "new", "AB12"]).failed_with("`AB12` is not an id");
-    rhae(folder.path(), &["games", "new", "kq19"]).failed_with("already");
+    rhae(folder.path(), &["games", "new", "AB12"]).failed_with("`AB12` is not a valid id");
+    rhae(folder.path(), &["games", "new", "kq19"]).failed_with("already exists");
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
         0,
-        "nothing is written"
+        "the folder must stay empty"
     );
 }
 
 #[test]
-fn pairs_are_compared_by_rules_frames_and_graphs() {
+fn novelty_compares_rules_frames_and_graphs() {
     let folder = tempfile::tempdir().unwrap();
     let found = rhae(
         folder.path(),

@@ -1,4 +1,4 @@
-//! `rhae llm`, against a local server that speaks like a provider.
+//! `rhae llm` against a local server that implements a provider's API.
 
 use std::fs;
 
@@ -8,7 +8,8 @@ use crate::rhae::{Outcome, command};
 
 const KEY: &str = "sk-cli-9876543210-do-not-print";
 
-/// Runs `rhae llm` with a file that describes a model on a server.
+/// Runs `rhae llm` with a configuration of the model `good` on the server. Checks that the output
+/// does not contain the key.
 fn llm(server: &ModelServer, more: &str, arguments: &[&str]) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -37,7 +38,7 @@ fn server(faults: impl IntoIterator<Item = Fault>) -> ModelServer {
 }
 
 #[test]
-fn a_model_that_works_says_what_it_costs() {
+fn check_reports_reply_tokens_and_cost() {
     let outcome = llm(
         &server([]),
         "prices = { date = \"2026-11-01\", input = 1, output = 10 }\n",
@@ -78,10 +79,10 @@ fn a_model_that_works_says_what_it_costs() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn check_reports_the_cause_of_a_failure() {
     let cases = [
         (Fault::Echo(401), "RHAE_TEST_KEY"),
-        (Fault::Status(404, None), "`test-model` in `model` is wrong"),
+        (Fault::Status(404, None), "the name `test-model` in `model`"),
         (Fault::Status(400, None), "a parameter in `request`"),
     ];
     for (fault, expected) in cases {
@@ -97,7 +98,8 @@ fn what_is_wrong_is_said() {
         .failed_with("there is no model `better`; the file has `good`");
     llm(&server([]), "steam = true\n", &["check", "good"]).failed_with("unknown field `steam`");
     let folder = tempfile::tempdir().unwrap();
-    crate::rhae::rhae(folder.path(), &["llm", "list"]).failed_with("cannot read `models.toml`");
+    crate::rhae::rhae(folder.path(), &["llm", "list"])
+        .failed_with("cannot read the model configuration `models.toml`");
     fs::write(
         folder.path().join("models.toml"),
         "[models.m]\nprovider = \"openai-chat\"\nmodel = \"x\"\nkey_env = \"RHAE_NO_SUCH\"",
@@ -108,7 +110,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn models_are_listed_without_secrets() {
+fn list_hides_keys_and_header_values() {
     let more = "headers = { X-Token = \"hidden-value\" }\n[models.words]\nprovider = \"mock\"\nreplies = [\"hi\"]\n";
     let outcome = llm(&server([]), more, &["list"]).succeeded();
     assert_eq!(

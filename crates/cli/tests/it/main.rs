@@ -1,23 +1,25 @@
-//! The command as people use it: the real binary, real files, real processes.
+//! Integration tests of the `rhae` binary with real files, processes and servers.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod arc;
 mod arc_eval;
+mod arc_eval_resume;
 mod arc_fetch;
 mod arc_model;
+mod arc_score;
 mod db;
 mod explore;
 mod games;
+mod hosted_games;
 mod llm;
 mod model_agent;
-mod outside;
 mod play;
 mod remote;
 mod replay;
 mod rhae;
 mod run;
-mod run_trouble;
+mod run_failures;
 mod score;
 mod serve;
 mod snapshots;

@@ -1,18 +1,19 @@
-//! `rhae run --agent model:NAME`: a language model as the player, against a local server that speaks like a provider.
+//! `rhae run --agent model:NAME`: a language model as the agent, against a local server that
+//! implements a provider's API.
 
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rhae_testkit::{Fault, Faults, ModelServer, Served};
+use rhae_testkit::{Fault, Faults, ModelServer, ServedRequest};
 use serde_json::Value;
 
 use crate::rhae::{Outcome, command};
 
 const KEY: &str = "sk-agent-5556667778-do-not-print";
 
-/// A folder with a file of models, one of them on a server.
+/// Creates a folder with a configuration of the models `big`, on the server, and `words`, a mock.
 fn folder(server: &ModelServer) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
@@ -28,6 +29,7 @@ prices = {{ date = \"2026-11-01\", input = 1, output = 10 }}
     folder
 }
 
+/// Runs `rhae run --json`. Checks that the output does not contain the key.
 fn run(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut command = command(folder, &[&["run", "--json"], arguments].concat());
     let outcome: Outcome = command
@@ -45,10 +47,10 @@ fn run(folder: &Path, arguments: &[&str]) -> Outcome {
     outcome
 }
 
-/// A model that walks up and down.
-fn walker(faults: Faults) -> ModelServer {
-    ModelServer::start(faults, |asked| {
-        if asked.turns.len() % 4 == 1 {
+/// Starts a server whose model alternates between two actions.
+fn alternating_model(faults: Faults) -> ModelServer {
+    ModelServer::start(faults, |request| {
+        if request.turns.len() % 4 == 1 {
             "ACTION1"
         } else {
             "ACTION2"
@@ -61,7 +63,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn billed(served: &[Served]) -> u64 {
+fn billed(served: &[ServedRequest]) -> u64 {
     served
         .iter()
         .map(|entry| entry.input_tokens + entry.output_tokens)
@@ -72,12 +74,12 @@ fn tokens(spent: &Value) -> u64 {
     spent["input_tokens"].as_u64().unwrap() + spent["output_tokens"].as_u64().unwrap()
 }
 
-/// Fails if the key is in any file of a folder.
-fn no_key_in(folder: &Path) {
+/// Panics if a file of a folder contains the key.
+fn assert_no_key(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            no_key_in(&path);
+            assert_no_key(&path);
         } else {
             let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
             assert!(!text.contains(KEY), "{}", path.display());
@@ -86,8 +88,8 @@ fn no_key_in(folder: &Path) {
 }
 
 #[test]
-fn a_mock_plays_and_its_recording_replays() {
-    let server = walker(Faults::none());
+fn recording_of_a_mock_model_can_be_replayed() {
+    let server = alternating_model(Faults::none());
     let folder = folder(&server);
     let arguments = [
         "--agent",
@@ -149,8 +151,8 @@ fn a_mock_plays_and_its_recording_replays() {
 }
 
 #[test]
-fn every_token_is_on_the_card_whatever_goes_wrong() {
-    let server = walker(Faults::mixed(30, 11));
+fn scorecard_counts_every_token_despite_faults() {
+    let server = alternating_model(Faults::mixed(30, 11));
     let folder = folder(&server);
     let arguments = [
         "--agent",
@@ -167,8 +169,9 @@ fn every_token_is_on_the_card_whatever_goes_wrong() {
     let served = server.served();
     let spent = &summary["spent"];
     assert_eq!(spent["calls"].as_u64(), Some(served.len() as u64));
-    // What is counted and what is marked as uncounted is all that the server billed.
-    let unknown: Vec<Served> = served
+    // Counted tokens plus those of calls marked as uncounted equal the tokens that the server
+    // billed.
+    let unknown: Vec<ServedRequest> = served
         .iter()
         .filter(|entry| matches!(entry.fault, Fault::Cut | Fault::Close | Fault::Malformed))
         .cloned()
@@ -191,13 +194,13 @@ fn every_token_is_on_the_card_whatever_goes_wrong() {
     let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("<th class=\"num\">Tokens</th><th class=\"num\">Cost</th>"));
     assert!(served.iter().all(|entry| entry.head.contains(KEY)));
-    no_key_in(&folder.path().join("out"));
+    assert_no_key(&folder.path().join("out"));
 }
 
 #[test]
-fn a_run_that_is_killed_goes_on_without_paying_twice() {
+fn killed_run_resumes_without_paying_twice() {
     let slow = |_: usize| Fault::Late(Duration::from_millis(60));
-    let server = walker(Faults::first((0..1000).map(slow)));
+    let server = alternating_model(Faults::first((0..1000).map(slow)));
     let folder = folder(&server);
     let arguments = [
         "run",
@@ -222,7 +225,7 @@ fn a_run_that_is_killed_goes_on_without_paying_twice() {
         while server.served().len() < 4 * kill {
             assert!(
                 child.try_wait().unwrap().is_none(),
-                "it ended before it was killed"
+                "the run ended before it was killed"
             );
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -239,11 +242,11 @@ fn a_run_that_is_killed_goes_on_without_paying_twice() {
     let card = read(&folder.path().join("out/scorecard.json"));
     let served = server.served();
     assert_eq!(card["total_actions"], 20);
-    // Each kill cuts off at most one request of each play; all others were answered once and for all.
+    // Each kill interrupts at most one request of each play. All other requests are answered once.
     let uncounted = card["spent"]["uncounted"].as_u64().unwrap();
     assert!(uncounted <= 6, "{uncounted}");
     assert_eq!(card["spent"]["calls"].as_u64(), Some(20 + uncounted));
-    // A request that was written down may have been cut off before it left.
+    // The process may have been killed between logging a request and sending it.
     assert!(
         (20..=20 + uncounted).contains(&(served.len() as u64)),
         "{}",
@@ -252,8 +255,8 @@ fn a_run_that_is_killed_goes_on_without_paying_twice() {
 }
 
 #[test]
-fn a_limit_on_money_stops_a_run_that_can_be_gone_on_with() {
-    let server = walker(Faults::none());
+fn cost_limit_stops_a_run_that_can_be_resumed() {
+    let server = alternating_model(Faults::none());
     let folder = folder(&server);
     let arguments = [
         "--agent",
@@ -266,24 +269,22 @@ fn a_limit_on_money_stops_a_run_that_can_be_gone_on_with() {
         "out",
         "--max-cost",
     ];
-    // A request has some 3,200 tokens at a dollar a million; the third is the one that passes the limit.
+    // A request has about 3,200 tokens at one dollar per million. The third request exceeds the
+    // limit.
     let stopped = run(folder.path(), &[&arguments[..], &["0.015"]].concat());
     assert_eq!(stopped.code, Some(130), "{}", stopped.err);
     assert!(
-        stopped.err.contains("of at most $0.015 are spent") && stopped.err.contains("--resume out"),
+        stopped.err.contains("of $0.015 are spent") && stopped.err.contains("--resume out"),
         "{}",
         stopped.err
     );
     let paid = server.served().len();
+    assert_eq!(paid, 3, "the limit stops the run before the next request");
+    let resumed = run(folder.path(), &["--resume", "out"]);
     assert_eq!(
-        paid, 3,
-        "the limit is measured, and stops before the next request"
-    );
-    let still = run(folder.path(), &["--resume", "out"]);
-    assert_eq!(
-        (still.code, server.served().len()),
+        (resumed.code, server.served().len()),
         (Some(130), paid),
-        "what was spent before counts"
+        "earlier spending counts towards the limit"
     );
     let summary = run(folder.path(), &["--resume", "out", "--max-cost", "5"])
         .succeeded()
@@ -299,12 +300,12 @@ fn a_limit_on_money_stops_a_run_that_can_be_gone_on_with() {
 }
 
 #[test]
-fn what_cannot_be_played_is_said_at_once() {
-    let server = walker(Faults::first([Fault::Status(401, None)]));
+fn invalid_model_settings_are_reported_immediately() {
+    let server = alternating_model(Faults::first([Fault::Status(401, None)]));
     let folder = folder(&server);
     run(folder.path(), &["--agent", "model:small"]).failed_with("there is no model `small`");
     run(folder.path(), &["--agent", "random", "--max-cost", "1"])
-        .failed_with("are for `--agent model:NAME`");
+        .failed_with("require `--agent model:NAME`");
     run(
         folder.path(),
         &["--agent", "model:words", "--max-cost", "1"],
@@ -322,24 +323,26 @@ fn what_cannot_be_played_is_said_at_once() {
         "--out",
         "out",
     ];
-    let refused = run(folder.path(), &arguments);
+    let rejected = run(folder.path(), &arguments);
     assert_eq!(
-        (refused.code, server.served().len()),
+        (rejected.code, server.served().len()),
         (Some(130), 1),
-        "a wrong key is tried once, not in every play: {}",
-        refused.err
+        "an invalid key is tried once, not in every play: {}",
+        rejected.err
     );
     assert!(
-        refused.err.contains("left: the server answered 401"),
+        rejected
+            .err
+            .contains("interrupted: the server answered 401"),
         "{}",
-        refused.err
+        rejected.err
     );
-    // With the right key the run goes on; with another model it does not.
+    // The run resumes with a valid key, but not with another model.
     let models = folder.path().join("models.toml");
     let text = fs::read_to_string(&models).unwrap();
     fs::write(&models, text.replace("test-model", "other-model")).unwrap();
     run(folder.path(), &["--resume", "out"])
-        .failed_with("`model` of the model `big` is not what the run was begun with");
+        .failed_with("`model` of the model `big` differs from the start of the run");
     fs::write(&models, text).unwrap();
     assert_eq!(
         run(folder.path(), &["--resume", "out"]).succeeded().json()["finished"],

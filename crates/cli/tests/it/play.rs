@@ -1,4 +1,4 @@
-//! `rhae play` in a real terminal: tmux shows what a person would see, and keys go in as a terminal sends them.
+//! Tests of `rhae play` in a real terminal: tmux sends the keys and captures the screen.
 
 pub(crate) mod tmux;
 
@@ -12,16 +12,16 @@ use self::tmux::Terminal;
 
 const RHAE: &str = env!("CARGO_BIN_EXE_rhae");
 
-/// A terminal in which a play of hk26 has begun.
-fn playing(columns: u16, rows: u16, flags: &str) -> Option<Terminal> {
+/// Opens a terminal and starts a play of hk26. Returns `None` if tmux is missing and may be.
+fn start_play(columns: u16, rows: u16, flags: &str) -> Option<Terminal> {
     let terminal = Terminal::open(columns, rows)?;
     terminal.type_line(&format!("{RHAE} play hk26 {flags}; echo code=$?"));
     terminal.wait_for("level 1 of 8");
     Some(terminal)
 }
 
-/// The rows of the board that hk26's beings of level 1 stand on, in a terminal of 80 x 40.
-fn beings(terminal: &Terminal) -> Vec<String> {
+/// Returns the rows of the board with the characters of level 1 of hk26, in a terminal of 80 x 40.
+fn characters(terminal: &Terminal) -> Vec<String> {
     terminal
         .picture()
         .lines()
@@ -41,46 +41,50 @@ fn board(terminal: &Terminal) -> Vec<String> {
         .collect()
 }
 
-/// The bytes of a press and a release of the left button on a character, counted from 1.
+/// Presses and releases the left mouse button at a position counted from 1.
 fn click(terminal: &Terminal, column: u16, row: u16) {
     terminal.send_bytes(format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m").as_bytes());
 }
 
 #[test]
-fn an_arrow_key_changes_the_picture_and_counts() {
-    let Some(terminal) = playing(80, 40, "") else {
+fn arrow_key_changes_the_board_and_counts() {
+    let Some(terminal) = start_play(80, 40, "") else {
         return;
     };
     for text in ["actions 0", "space ACTION5", "u undo   r reset   q quit"] {
         terminal.wait_for(text);
     }
-    let before = beings(&terminal);
+    let before = characters(&terminal);
     terminal.send("Right");
     terminal.wait_for("actions 1");
-    terminal.wait_until("the picture changes", |terminal| beings(terminal) != before);
+    terminal.wait_until("the board changes", |terminal| {
+        characters(terminal) != before
+    });
 }
 
 #[test]
-fn undo_takes_the_last_step_back_and_reset_the_level() {
-    let Some(terminal) = playing(80, 40, "") else {
+fn undo_reverts_one_action_and_reset_the_level() {
+    let Some(terminal) = start_play(80, 40, "") else {
         return;
     };
-    let (whole, before) = (board(&terminal), beings(&terminal));
+    let (initial, before) = (board(&terminal), characters(&terminal));
     terminal.send("d");
     terminal.wait_for("actions 1");
-    terminal.wait_until("the picture changes", |terminal| beings(terminal) != before);
+    terminal.wait_until("the board changes", |terminal| {
+        characters(terminal) != before
+    });
     terminal.send("u");
     terminal.wait_for("actions 2");
-    terminal.wait_until("the step is taken back", |terminal| {
-        beings(terminal) == before
+    terminal.wait_until("the action is undone", |terminal| {
+        characters(terminal) == before
     });
-    assert_ne!(board(&terminal), whole, "hk26 charges for an undo");
+    assert_ne!(board(&terminal), initial, "hk26 charges for an undo");
     terminal.send("r");
     terminal.wait_for("actions 3");
-    terminal.wait_until("the level is as at first", |terminal| {
-        board(terminal) == whole
+    terminal.wait_until("the level is restarted", |terminal| {
+        board(terminal) == initial
     });
-    // A second RESET would be for the whole game.
+    // A second RESET would restart the whole game.
     terminal.send("r");
     terminal.wait_for("y restarts it");
     terminal.send("y");
@@ -90,18 +94,18 @@ fn undo_takes_the_last_step_back_and_reset_the_level() {
 }
 
 #[test]
-fn clicks_reach_the_cell_under_the_mouse_and_the_cursor() {
+fn clicks_by_mouse_and_cursor_reach_their_cells() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("play.jsonl");
-    let Some(terminal) = playing(80, 40, &format!("--record {}", file.display())) else {
+    let Some(terminal) = start_play(80, 40, &format!("--record {}", file.display())) else {
         return;
     };
-    let before = beings(&terminal);
+    let before = characters(&terminal);
     click(&terminal, 1, 1);
     click(&terminal, 8 + 50 + 1, 1 + 11 + 1);
     terminal.wait_for("actions 1");
-    terminal.wait_until("another being is chosen", |terminal| {
-        beings(terminal) != before
+    terminal.wait_until("another character is selected", |terminal| {
+        characters(terminal) != before
     });
     terminal.send("c");
     terminal.wait_for("x 32 y 32");
@@ -136,12 +140,12 @@ fn clicks_reach_the_cell_under_the_mouse_and_the_cursor() {
         file.display()
     ));
     terminal.wait_for("code=1");
-    assert!(terminal.text().contains("exists already"));
+    assert!(terminal.text().contains("already exists"));
 }
 
 #[test]
-fn a_completed_level_says_so_and_leads_on() {
-    let Some(terminal) = playing(80, 40, "") else {
+fn completed_level_waits_before_the_next_level() {
+    let Some(terminal) = start_play(80, 40, "") else {
         return;
     };
     for key in ["Right", "Right", "Right", "Space", "Down", "Down", "Left"] {
@@ -149,10 +153,10 @@ fn a_completed_level_says_so_and_leads_on() {
     }
     terminal.wait_for("Level 1 completed with 7 actions.");
     assert!(terminal.text().contains("level 1 of 8"));
-    // A key that is an action elsewhere must not act on the next level unseen.
+    // An action key must not act on the next level before that level is shown.
     terminal.send("Left");
     terminal.send("Enter");
-    terminal.wait_for("level 2 of 8   actions 0 (7 in all)");
+    terminal.wait_for("level 2 of 8   actions 0 (7 in total)");
     terminal.send("r");
     terminal.wait_for("y restarts it");
     terminal.send("n");
@@ -175,7 +179,7 @@ fn a_completed_level_says_so_and_leads_on() {
 }
 
 #[test]
-fn every_way_to_quit_gives_the_screen_back() {
+fn every_quit_key_restores_the_terminal() {
     let Some(terminal) = Terminal::open(80, 40) else {
         return;
     };
@@ -190,13 +194,13 @@ fn every_way_to_quit_gives_the_screen_back() {
         assert_eq!(terminal.modes(), "cursor 1 alternate 0 mouse 0");
         assert!(terminal.text().contains("before-the-play"));
     }
-    // What is typed is shown again: the terminal is no longer raw.
+    // The terminal echoes input again, so it has left raw mode.
     terminal.type_line("echo 'still echoing'");
     terminal.wait_for("$ echo 'still echoing'");
 }
 
 #[test]
-fn signals_give_the_screen_back_and_close_the_recording() {
+fn signals_restore_the_terminal_and_close_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
         let Some(terminal) = Terminal::open(80, 40) else {
@@ -229,7 +233,7 @@ fn signals_give_the_screen_back_and_close_the_recording() {
 }
 
 #[test]
-fn a_terminal_that_goes_away_ends_the_play() {
+fn closed_terminal_ends_the_play() {
     let folder = tempfile::tempdir().unwrap();
     let (file, id) = (folder.path().join("play.jsonl"), folder.path().join("pid"));
     let Some(terminal) = Terminal::open(80, 40) else {
@@ -257,25 +261,25 @@ fn a_terminal_that_goes_away_ends_the_play() {
 }
 
 #[test]
-fn a_terminal_that_is_too_small_says_so_until_it_is_enlarged() {
+fn small_terminal_shows_a_notice_until_it_is_enlarged() {
     let Some(terminal) = Terminal::open(60, 20) else {
         return;
     };
     terminal.type_line(&format!("{RHAE} play hk26; echo code=$?"));
     terminal.wait_for("This terminal has 60 x 20 characters");
     terminal.wait_for("The board needs 64 x 38");
-    // Nothing is played that cannot be seen.
+    // Actions are ignored while the board is not shown.
     terminal.send("Right");
     terminal.resize(80, 40);
     terminal.wait_for("level 1 of 8   actions 0");
     terminal.resize(150, 80);
-    terminal.wait_until("the board is centred anew", |terminal| {
+    terminal.wait_until("the board is centred again", |terminal| {
         terminal
             .text()
             .lines()
             .any(|line| line.starts_with("           hk26-v1   level 1 of 8"))
     });
-    // The board is doubled now, and begins at column 11 and row 5.
+    // The zoom is 2 now, and the board starts at column 11 and row 5.
     click(&terminal, 1 + 11 + 2 * 50, 1 + 5 + 23);
     terminal.wait_for("actions 1");
     terminal.resize(40, 10);
@@ -285,7 +289,7 @@ fn a_terminal_that_is_too_small_says_so_until_it_is_enlarged() {
 }
 
 #[test]
-fn without_a_terminal_there_is_an_error_with_advice() {
+fn missing_terminal_is_an_error_with_advice() {
     let output = Command::new(RHAE)
         .args(["play", "hk26"])
         .stdin(Stdio::null())
@@ -303,12 +307,12 @@ fn without_a_terminal_there_is_an_error_with_advice() {
         return;
     };
     terminal.type_line(&format!("{RHAE} play hk26 | cat"));
-    terminal.wait_for("standard output is none");
+    terminal.wait_for("standard output is not a terminal");
     assert_eq!(terminal.modes(), "cursor 1 alternate 0 mouse 0");
 }
 
 #[test]
-fn an_unknown_environment_is_named() {
+fn unknown_environment_is_named_in_the_error() {
     let output = Command::new(RHAE)
         .args(["play", "zz99"])
         .stdin(Stdio::null())

@@ -1,4 +1,5 @@
-//! `rhae run --server`: real servers, ours and the official one, with faults between.
+//! Tests of `rhae run --server` with real servers, Rhae's and the official one, behind a faulty
+//! proxy.
 
 mod proxy;
 
@@ -12,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::rhae::{Outcome, command, rhae};
 use crate::serve::official::python;
-use crate::serve::process::{Failure, Serving};
+use crate::serve::process::{RequestError, ServerProcess};
 use proxy::{Fault, Proxy};
 
-/// The key of the tests' other clients, so that they see the same cards.
+/// The API key that the other clients of the tests use, so that they see the same cards.
 const KEY: &str = "k";
 
 fn play(folder: &Path, url: &str, more: &[&str]) -> Outcome {
@@ -34,8 +35,8 @@ fn read(folder: &Path, name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("out").join(name)).unwrap()).unwrap()
 }
 
-/// The server's only card of a run.
-fn card(folder: &Path, serving: &Serving) -> Value {
+/// Returns the server's only card of a run.
+fn card(folder: &Path, serving: &ServerProcess) -> Value {
     let record = read(folder, "server.json");
     assert_eq!(record["cards"].as_array().unwrap().len(), 1);
     serving
@@ -48,19 +49,19 @@ fn card(folder: &Path, serving: &Serving) -> Value {
 }
 
 #[test]
-fn a_run_on_a_server_is_the_same_as_here() {
+fn remote_run_equals_local_run() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let games = ["--games", "kq19,ym39,hk26", "--seed", "3", "--json"];
-    let there = play(folder.path(), &serving.url, &games).succeeded();
-    let here = rhae(
+    let remote = play(folder.path(), &serving.url, &games).succeeded();
+    let local = rhae(
         folder.path(),
-        &[&["run", "--out", "here"][..], &games].concat(),
+        &[&["run", "--out", "local"][..], &games].concat(),
     )
     .succeeded();
     assert_eq!(
-        (&there.json()["score"], &there.json()["environments"]),
-        (&here.json()["score"], &here.json()["environments"])
+        (&remote.json()["score"], &remote.json()["environments"]),
+        (&local.json()["score"], &local.json()["environments"])
     );
     let verified = rhae(
         folder.path(),
@@ -82,24 +83,24 @@ fn a_run_on_a_server_is_the_same_as_here() {
         json!([])
     );
     let card = card(folder.path(), &serving);
-    assert_eq!(card["score"], there.json()["score"]);
+    assert_eq!(card["score"], remote.json()["score"]);
     assert_eq!(card["tags"], json!(["agent", "rhae", "explorer"]));
 }
 
 #[test]
-fn the_key_is_written_nowhere() {
-    const SECRET: &str = "a-key-that-nobody-may-see";
+fn api_key_is_neither_printed_nor_stored() {
+    const SECRET: &str = "a-key-that-must-stay-secret";
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let run = |out: &str, url: &str, by_flag: bool| -> Output {
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
+    let run = |out: &str, url: &str, as_flag: bool| -> Output {
         let mut arguments = vec![
             "run", "--server", url, "--games", "kq19", "--budget", "20", "--out", out,
         ];
-        if by_flag {
+        if as_flag {
             arguments.extend(["--key", SECRET]);
         }
         let mut command = command(folder.path(), &arguments);
-        if by_flag {
+        if as_flag {
             &mut command
         } else {
             command.env("ARC_API_KEY", SECRET)
@@ -112,8 +113,8 @@ fn the_key_is_written_nowhere() {
         run("b", &serving.url, false),
         run("c", "ftp://x", true),
     ] {
-        let said = [output.stdout, output.stderr].concat();
-        assert!(!String::from_utf8_lossy(&said).contains(SECRET));
+        let printed = [output.stdout, output.stderr].concat();
+        assert!(!String::from_utf8_lossy(&printed).contains(SECRET));
     }
     drop(serving);
     let mut folders = vec![folder.path().to_owned()];
@@ -140,9 +141,9 @@ fn the_key_is_written_nowhere() {
 }
 
 #[test]
-fn every_action_is_played_once_whatever_the_network_does() {
+fn network_faults_do_not_duplicate_or_lose_actions() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let proxy = Proxy::without_keys(serving.address(), |command| match command {
         12 => Fault::CutBefore,
         25 => Fault::Unavailable,
@@ -188,11 +189,11 @@ fn every_action_is_played_once_whatever_the_network_does() {
 }
 
 #[test]
-fn with_keys_an_answer_that_is_lost_is_asked_for_again() {
+fn lost_response_is_retried_with_idempotency_keys() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let proxy = Proxy::start(serving.address(), |command| match command {
-        // The first answer that is lost is lost again.
+        // Command 11 is the retry of command 10, so its response is lost twice.
         10 | 11 | 30 | 55 => Fault::CutAfter,
         20 => Fault::CutBefore,
         40 => Fault::Gateway,
@@ -230,7 +231,7 @@ fn with_keys_an_answer_that_is_lost_is_asked_for_again() {
         read(folder.path(), "server.json")["cards"][0]["differences"],
         json!([])
     );
-    // Two plays were opened, and six attempts came to nothing that the client could see.
+    // Two requests open the plays, and six requests fail from the client's point of view.
     assert_eq!(
         proxy
             .seen()
@@ -242,9 +243,9 @@ fn with_keys_an_answer_that_is_lost_is_asked_for_again() {
 }
 
 #[test]
-fn an_answer_that_is_lost_ends_its_play_and_no_other() {
+fn lost_response_without_idempotency_keys_fails_only_its_play() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let proxy = Proxy::without_keys(serving.address(), |command| {
         if command == 10 {
             Fault::CutAfter
@@ -268,13 +269,13 @@ fn an_answer_that_is_lost_ends_its_play_and_no_other() {
     assert_eq!(run.json()["environments"][1]["endings"], json!(["budget"]));
     assert!(
         run.err
-            .contains("the server counted it, but what it showed is lost"),
+            .contains("the server counted the action, but its frames are lost"),
         "{}",
         run.err
     );
     assert!(
         run.err
-            .contains("the server counted 10 actions, we counted 9"),
+            .contains("the server counted 10 actions, the local count is 9"),
         "{}",
         run.err
     );
@@ -285,9 +286,9 @@ fn an_answer_that_is_lost_ends_its_play_and_no_other() {
 }
 
 #[test]
-fn a_slow_server_is_not_the_agents_fault() {
+fn server_delay_does_not_count_as_agent_time() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let slow = Duration::from_millis(900);
     let proxy = Proxy::without_keys(serving.address(), move |command| {
         if command == 3 {
@@ -310,9 +311,9 @@ fn a_slow_server_is_not_the_agents_fault() {
 }
 
 #[test]
-fn an_interrupted_run_closes_its_card_and_goes_on_with_another() {
+fn interrupted_run_closes_its_card_and_resumes_with_a_new_one() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let proxy = Proxy::without_keys(serving.address(), |command| {
         if command == 20 {
             Fault::Hang
@@ -352,7 +353,7 @@ fn an_interrupted_run_closes_its_card_and_goes_on_with_another() {
         "/api/scorecard/close",
         &json!({"card_id": first["card_id"]}),
     );
-    assert!(matches!(refused, Err(Failure::Refused(404, _))));
+    assert!(matches!(refused, Err(RequestError::Status(404, _))));
     let resumed = command(folder.path(), &["run", "--resume", "out", "--json"])
         .env("ARC_API_KEY", KEY)
         .output()
@@ -367,17 +368,23 @@ fn an_interrupted_run_closes_its_card_and_goes_on_with_another() {
 }
 
 #[test]
-fn what_a_server_cannot_do_is_refused_before_anything_is_written() {
+fn unsupported_options_are_rejected_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &["--games", "kq19"]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--games", "kq19"]);
     for (more, reason) in [
-        (&["--env-seed", "4"][..], "under seed 0 only"),
-        (&["--repeat", "101"][..], "at most 100 repeats"),
+        (
+            &["--env-seed", "4"][..],
+            "supports only --env-seed 0, found 4",
+        ),
+        (
+            &["--repeat", "101"][..],
+            "--repeat is at most 100 on a server",
+        ),
         (&["--games", "ny40"][..], "there is no environment `ny40`"),
     ] {
         play(folder.path(), &serving.url, more).failed_with(reason);
     }
-    rhae(folder.path(), &["run", "--key", "x", "--out", "out"]).failed_with("give --server, too");
+    rhae(folder.path(), &["run", "--key", "x", "--out", "out"]).failed_with("add --server URL");
     rhae(
         folder.path(),
         &["run", "--server", "127.0.0.1:8001", "--out", "out"],
@@ -446,7 +453,7 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn the_official_server_counts_as_we_do() {
+fn official_server_counts_the_same_actions() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let official = Official::start(&python, folder.path());
@@ -457,8 +464,8 @@ fn the_official_server_counts_as_we_do() {
             Fault::None
         }
     });
-    play(folder.path(), &proxy.url, &[]).failed_with("tells no baselines for `pk10-v1`");
-    // Right and down, round the walls, to the goal of the first level, with a reset on the way.
+    play(folder.path(), &proxy.url, &[]).failed_with("has no baselines for `pk10-v1`");
+    // Right and down, around the walls, to the goal of the first level, with a reset on the way.
     let plan = "4 4 0 ".to_owned() + &"4 ".repeat(12) + &"2 ".repeat(12) + "1";
     std::fs::write(folder.path().join("agent.py"), AGENT.replace("PLAN", &plan)).unwrap();
     let run = play(

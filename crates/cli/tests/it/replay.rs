@@ -1,4 +1,4 @@
-//! `rhae replay` with a recording that `rhae run` made.
+//! Tests of `rhae replay` with a recording created by `rhae run`.
 
 mod browser;
 mod show;
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 const RHAE: &str = env!("CARGO_BIN_EXE_rhae");
 
-/// A folder with the recording of a random play of hk26, to which nothing has been done yet.
-struct Bench {
+/// A temporary folder with the recording of a random play of hk26.
+struct Fixture {
     folder: TempDir,
     recording: PathBuf,
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("run");
@@ -49,21 +49,21 @@ impl Bench {
         fs::read_to_string(&self.recording).unwrap()
     }
 
-    /// A file with another text.
+    /// Writes a file with another text.
     fn with(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, text).unwrap();
         path
     }
 
-    /// The recording converted.
+    /// Converts a recording and returns the path of the result.
     fn converted(&self, from: &Path, to: &str) -> PathBuf {
         let out = self.path(&format!("converted.{to}.jsonl"));
         succeeds(&["convert", text(from), "--to", to, "--out", text(&out)]);
         out
     }
 
-    /// The names of all files in the folder.
+    /// Returns the sorted names of all files in the folder.
     fn names(&self) -> Vec<String> {
         let names = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = names
@@ -93,7 +93,7 @@ fn succeeds(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the error says; it must name every part.
+/// Fails the test unless the command fails with an error that contains every part.
 fn fails(words: &[&str], parts: &[&str]) {
     let output = replay(words);
     let error = String::from_utf8(output.stderr).unwrap();
@@ -106,10 +106,10 @@ fn fails(words: &[&str], parts: &[&str]) {
 }
 
 #[test]
-fn a_recording_verifies_in_every_format() {
-    let bench = Bench::new();
-    let entries = Recording::parse(&bench.text()).unwrap().entries.len();
-    let said = |file: &Path, format: &str| {
+fn recording_verifies_in_every_format() {
+    let fixture = Fixture::new();
+    let entries = Recording::parse(&fixture.text()).unwrap().entries.len();
+    let assert_verified = |file: &Path, format: &str| {
         let line = succeeds(&["verify", text(file)]);
         let facts = format!(
             "verified, {format} format, hk26-v1 seed 0, {} actions, 0 of 8 levels",
@@ -117,15 +117,15 @@ fn a_recording_verifies_in_every_format() {
         );
         assert!(line.contains(&facts), "{line}");
     };
-    said(&bench.recording, "rhae");
+    assert_verified(&fixture.recording, "rhae");
     for format in ["toolkit", "agents"] {
-        said(&bench.converted(&bench.recording, format), format);
+        assert_verified(&fixture.converted(&fixture.recording, format), format);
     }
-    let back = bench.converted(&bench.path("converted.toolkit.jsonl"), "rhae");
-    said(&back, "rhae");
+    let back = fixture.converted(&fixture.path("converted.toolkit.jsonl"), "rhae");
+    assert_verified(&back, "rhae");
 
     let (first, back) = (
-        Recording::parse(&bench.text()).unwrap(),
+        Recording::parse(&fixture.text()).unwrap(),
         Recording::parse(&fs::read_to_string(back).unwrap()).unwrap(),
     );
     assert_eq!(
@@ -143,9 +143,9 @@ fn a_recording_verifies_in_every_format() {
 }
 
 #[test]
-fn a_wrong_hash_fails_and_names_its_entry() {
-    let bench = Bench::new();
-    let mut lines: Vec<String> = bench.text().lines().map(str::to_owned).collect();
+fn wrong_hash_fails_and_names_the_entry() {
+    let fixture = Fixture::new();
+    let mut lines: Vec<String> = fixture.text().lines().map(str::to_owned).collect();
     // Line 1 is the header, so this is entry 6.
     let at = lines[6].find("\"hash\":\"").unwrap() + 8;
     let digit = if lines[6].as_bytes()[at] == b'0' {
@@ -154,33 +154,33 @@ fn a_wrong_hash_fails_and_names_its_entry() {
         "0"
     };
     lines[6].replace_range(at..=at, digit);
-    let tampered = bench.with("tampered.jsonl", &(lines.join("\n") + "\n"));
+    let tampered = fixture.with("tampered.jsonl", &(lines.join("\n") + "\n"));
     fails(
         &["verify", text(&tampered)],
         &["tampered.jsonl", "entry 6 does not replay", "hash"],
     );
 
-    // One bad file does not hide the good ones.
-    let both = replay(&["verify", text(&tampered), text(&bench.recording)]);
+    // The valid file is still verified.
+    let both = replay(&["verify", text(&tampered), text(&fixture.recording)]);
     assert_eq!(both.status.code(), Some(1));
     assert!(String::from_utf8(both.stdout).unwrap().contains("verified"));
 }
 
 #[test]
-fn a_recording_that_is_cut_off_fails_with_line_and_reason() {
-    let bench = Bench::new();
-    let whole = bench.text();
-    let tenth: usize = whole.split_inclusive('\n').take(10).map(str::len).sum();
-    let cut = bench.with("cut.jsonl", &whole[..tenth - 12]);
+fn truncated_recording_fails_with_line_and_reason() {
+    let fixture = Fixture::new();
+    let complete = fixture.text();
+    let tenth: usize = complete.split_inclusive('\n').take(10).map(str::len).sum();
+    let cut = fixture.with("cut.jsonl", &complete[..tenth - 12]);
     fails(
         &["verify", text(&cut)],
         &["cut.jsonl", "line 10: the line is cut off"],
     );
 
-    let (open, closing) = whole.trim_end().rsplit_once('\n').unwrap();
+    let (open, closing) = complete.trim_end().rsplit_once('\n').unwrap();
     assert!(closing.starts_with("{\"end\""));
     let entries = open.lines().count() - 1;
-    let open = bench.with("open.jsonl", &format!("{open}\n"));
+    let open = fixture.with("open.jsonl", &format!("{open}\n"));
     fails(
         &["verify", text(&open)],
         &[
@@ -193,11 +193,11 @@ fn a_recording_that_is_cut_off_fails_with_line_and_reason() {
 }
 
 #[test]
-fn a_header_of_something_else_is_refused() {
-    let bench = Bench::new();
+fn invalid_headers_are_rejected() {
+    let fixture = Fixture::new();
     let with = |name: &str, from: &str, to: &str| {
-        assert!(bench.text().contains(from));
-        bench.with(name, &bench.text().replacen(from, to, 1))
+        assert!(fixture.text().contains(from));
+        fixture.with(name, &fixture.text().replacen(from, to, 1))
     };
     let format = with("format.jsonl", "\"version\":1", "\"version\":2");
     fails(
@@ -211,69 +211,69 @@ fn a_header_of_something_else_is_refused() {
     );
     let unknown = with("unknown.jsonl", "hk26-v1", "zz99-v1");
     fails(&["verify", text(&unknown)], &["zz99"]);
-    let other = bench.with("other.jsonl", "{\"name\":\"not a recording\"}\n");
+    let other = fixture.with("other.jsonl", "{\"name\":\"not a recording\"}\n");
     fails(
         &["verify", text(&other)],
         &["line 1: this is not a recording"],
     );
-    let empty = bench.with("empty.jsonl", "");
+    let empty = fixture.with("empty.jsonl", "");
     fails(&["verify", text(&empty)], &["the recording is empty"]);
-    let binary = bench.path("binary.jsonl");
+    let binary = fixture.path("binary.jsonl");
     fs::write(&binary, [0xFF, 0xFE, 0x00]).unwrap();
     fails(&["verify", text(&binary)], &["not UTF-8"]);
     fails(
-        &["verify", text(&bench.path("absent.jsonl"))],
+        &["verify", text(&fixture.path("absent.jsonl"))],
         &["cannot read", "absent.jsonl"],
     );
 }
 
 #[test]
-fn frames_in_the_file_make_up_for_an_unknown_environment() {
-    let bench = Bench::new();
-    let toolkit = fs::read_to_string(bench.converted(&bench.recording, "toolkit")).unwrap();
-    let foreign = bench.with(
+fn recording_with_frames_renders_without_its_environment() {
+    let fixture = Fixture::new();
+    let toolkit = fs::read_to_string(fixture.converted(&fixture.recording, "toolkit")).unwrap();
+    let foreign = fixture.with(
         "foreign.jsonl",
         &toolkit.replace("hk26-v1", "zz99-12345678"),
     );
     fails(&["verify", text(&foreign)], &["zz99"]);
     succeeds(&["render", text(&foreign), "--format", "gif"]);
     assert!(
-        fs::read(bench.path("foreign.gif"))
+        fs::read(fixture.path("foreign.gif"))
             .unwrap()
             .starts_with(b"GIF89a")
     );
 }
 
 #[test]
-fn pictures_are_what_their_endings_say() {
-    let bench = Bench::new();
+fn rendered_files_have_the_requested_format() {
+    let fixture = Fixture::new();
     for (format, magic) in [
         ("gif", b"GIF89a".as_slice()),
         ("png", b"\x89PNG\r\n\x1a\n".as_slice()),
         ("html", b"<!doctype html".as_slice()),
     ] {
-        let out = bench.path(&format!("picture.{format}"));
-        let said = succeeds(&[
+        let out = fixture.path(&format!("picture.{format}"));
+        let printed = succeeds(&[
             "render",
-            text(&bench.recording),
+            text(&fixture.recording),
             "--format",
             format,
             "--out",
             text(&out),
         ]);
-        assert_eq!(said.trim_end(), format!("wrote {}", out.display()));
+        assert_eq!(printed.trim_end(), format!("wrote {}", out.display()));
         assert!(fs::read(&out).unwrap().starts_with(magic), "{format}");
-        // Without --out it stands beside the recording.
-        succeeds(&["render", text(&bench.recording), "--format", format]);
+        // Without --out the file is written next to the recording.
+        succeeds(&["render", text(&fixture.recording), "--format", format]);
         assert_eq!(
-            fs::read(bench.recording.with_extension(format)).unwrap(),
+            fs::read(fixture.recording.with_extension(format)).unwrap(),
             fs::read(&out).unwrap(),
             "{format}"
         );
-        let level = bench.path(&format!("level.{format}"));
+        let level = fixture.path(&format!("level.{format}"));
         succeeds(&[
             "render",
-            text(&bench.recording),
+            text(&fixture.recording),
             "--format",
             format,
             "--level",
@@ -290,11 +290,11 @@ fn pictures_are_what_their_endings_say() {
 }
 
 #[test]
-fn a_level_is_a_part_of_its_play() {
-    let bench = Bench::new();
-    let solved = solved_levels(&bench, 3);
+fn level_flag_renders_only_that_level() {
+    let fixture = Fixture::new();
+    let solved = solved_levels(&fixture, 3);
     let frames = |level: &str| {
-        let out = bench.path(&format!("level-{level}.gif"));
+        let out = fixture.path(&format!("level-{level}.gif"));
         let mut words = vec![
             "render",
             text(&solved),
@@ -319,23 +319,26 @@ fn a_level_is_a_part_of_its_play() {
 }
 
 #[test]
-fn nothing_is_written_when_the_input_is_bad() {
-    let bench = Bench::new();
-    let bad = bench.with("bad.jsonl", &bench.text().replacen("hk26-v1", "hk26-v9", 1));
-    let before = bench.names();
+fn invalid_input_writes_no_file() {
+    let fixture = Fixture::new();
+    let bad = fixture.with(
+        "bad.jsonl",
+        &fixture.text().replacen("hk26-v1", "hk26-v9", 1),
+    );
+    let before = fixture.names();
     for format in ["gif", "png", "html"] {
         fails(&["render", text(&bad), "--format", format], &["hk26-v9"]);
     }
     fails(
         &[
             "render",
-            text(&bench.recording),
+            text(&fixture.recording),
             "--format",
             "gif",
             "--level",
             "2",
             "--out",
-            text(&bench.path("x.gif")),
+            text(&fixture.path("x.gif")),
         ],
         &["level 2"],
     );
@@ -346,7 +349,7 @@ fn nothing_is_written_when_the_input_is_bad() {
             "--to",
             "toolkit",
             "--out",
-            text(&bench.path("x.jsonl")),
+            text(&fixture.path("x.jsonl")),
         ],
         &["hk26-v9"],
     );
@@ -354,17 +357,17 @@ fn nothing_is_written_when_the_input_is_bad() {
         &["render", text(&bad), "--format", "gif", "--out", text(&bad)],
         &["would replace the recording"],
     );
-    assert_eq!(bench.names(), before);
+    assert_eq!(fixture.names(), before);
 }
 
 #[test]
-fn a_conversion_leaves_what_is_there_alone() {
-    let bench = Bench::new();
-    let there = bench.with("there.jsonl", "mine");
+fn conversion_does_not_overwrite_files() {
+    let fixture = Fixture::new();
+    let there = fixture.with("there.jsonl", "mine");
     fails(
         &[
             "convert",
-            text(&bench.recording),
+            text(&fixture.recording),
             "--to",
             "agents",
             "--out",
@@ -375,27 +378,28 @@ fn a_conversion_leaves_what_is_there_alone() {
     fails(
         &[
             "convert",
-            text(&bench.recording),
+            text(&fixture.recording),
             "--to",
             "rhae",
             "--out",
-            text(&bench.recording),
+            text(&fixture.recording),
         ],
         &["exists"],
     );
     assert_eq!(fs::read_to_string(there).unwrap(), "mine");
 }
 
-/// A recording of the stored solutions of the first levels of hk26, with a remark on every action.
-fn solved_levels(bench: &Bench, levels: u8) -> PathBuf {
+/// Writes a recording that solves the first levels of hk26. The reasoning of every action contains
+/// escape sequences.
+fn solved_levels(fixture: &Fixture, levels: u8) -> PathBuf {
     use rhae_engine::LevelIndex;
     use rhae_protocol::{Details, RecordingWriter};
     use rhae_session::{Builtin, Catalog, Play, ResetRule};
 
     let mut play = Play::new(Builtin.open("hk26", 0).unwrap(), ResetRule::Official);
-    let header = Recording::parse(&bench.text()).unwrap().header;
+    let header = Recording::parse(&fixture.text()).unwrap().header;
     let mut writer = RecordingWriter::new(Vec::new(), &header).unwrap();
-    let opening = play.opening();
+    let opening = play.current();
     writer
         .entry(&opening.entry(opening.observation.action, Details::default()))
         .unwrap();
@@ -417,5 +421,5 @@ fn solved_levels(bench: &Bench, levels: u8) -> PathBuf {
             .unwrap();
     }
     let text = writer.end(&Ending::Stopped).unwrap();
-    bench.with("solved.jsonl", &String::from_utf8(text).unwrap())
+    fixture.with("solved.jsonl", &String::from_utf8(text).unwrap())
 }

@@ -1,4 +1,4 @@
-//! Running the binary.
+//! Helpers that run the `rhae` binary.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use signal_hook::consts::SIGTERM;
 
-/// What a call of `rhae` printed and how it ended.
+/// The output and exit code of a call of `rhae`.
 pub(crate) struct Outcome {
     pub(crate) out: String,
     pub(crate) err: String,
@@ -25,7 +25,7 @@ impl From<Output> for Outcome {
 }
 
 impl Outcome {
-    /// The JSON that was printed.
+    /// Parses standard output as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out)
             .unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
@@ -37,7 +37,7 @@ impl Outcome {
         self
     }
 
-    /// Fails the test unless the call failed with a message that contains this.
+    /// Fails the test unless the call failed with an error that contains `reason`.
     pub(crate) fn failed_with(self, reason: &str) -> Self {
         assert!(
             self.code.is_some_and(|code| code != 0),
@@ -53,7 +53,7 @@ impl Outcome {
     }
 }
 
-/// The command, to be run in a folder.
+/// Creates a command that runs `rhae` in a folder.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rhae"));
     command.args(arguments).current_dir(folder);
@@ -65,26 +65,26 @@ pub(crate) fn rhae(folder: &Path, arguments: &[&str]) -> Outcome {
     command(folder, arguments).output().unwrap().into()
 }
 
-/// Runs the binary and interrupts it as soon as it listens for that.
+/// Runs `rhae` in a folder and sends SIGINT once it handles signals.
 pub(crate) fn interrupted(folder: &Path, arguments: &[&str]) -> Outcome {
     let mut child = command(folder, arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let listens = |process: u32| {
+    let handles_signals = |process: u32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
         let caught = status
             .lines()
             .find_map(|line| line.strip_prefix("SigCgt:"))
             .unwrap();
-        // This is listened for last.
+        // SIGTERM is the last signal to be registered.
         u64::from_str_radix(caught.trim(), 16).unwrap() >> (SIGTERM - 1) & 1 == 1
     };
-    while !listens(child.id()) {
+    while !handles_signals(child.id()) {
         assert!(
             child.try_wait().unwrap().is_none(),
-            "it ended before it could be interrupted"
+            "the process ended before it could be interrupted"
         );
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -1,3 +1,5 @@
+//! Tests of `rhae run` with built-in agents.
+
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -8,7 +10,7 @@ use serde_json::Value;
 
 use crate::rhae::{command, rhae};
 
-/// A summary without times, paths and ids, which differ from run to run.
+/// Removes times, paths and ids, which differ from run to run, from a summary.
 fn comparable(mut summary: Value) -> Value {
     for field in ["seconds", "folder", "report", "run_id"] {
         assert!(
@@ -27,7 +29,7 @@ fn read_json(path: &Path) -> Value {
 }
 
 #[test]
-fn the_first_command_ends_with_a_table_and_a_report() {
+fn default_run_prints_a_table_and_writes_a_report() {
     let folder = tempfile::tempdir().unwrap();
     let shown = rhae(folder.path(), &["run", "--out", "r"]).succeeded();
     for entry in rhae_games::ALL {
@@ -57,12 +59,12 @@ fn the_first_command_ends_with_a_table_and_a_report() {
     }
     assert!(
         card["score"].as_f64().unwrap() > 0.0,
-        "the explorer completes something"
+        "the explorer completes at least one level"
     );
 }
 
 #[test]
-fn the_same_run_twice_says_the_same() {
+fn identical_runs_have_identical_results() {
     let folder = tempfile::tempdir().unwrap();
     let run = |out: &str, jobs: &str| {
         rhae(
@@ -88,7 +90,7 @@ fn the_same_run_twice_says_the_same() {
 }
 
 #[test]
-fn repeats_are_averaged_never_the_best_taken() {
+fn score_is_the_mean_over_repeats() {
     let folder = tempfile::tempdir().unwrap();
     let summary = rhae(
         folder.path(),
@@ -118,7 +120,7 @@ fn repeats_are_averaged_never_the_best_taken() {
 }
 
 #[test]
-fn a_level_ends_the_play_at_five_times_its_baseline() {
+fn budget_ends_the_play_at_five_times_the_baseline() {
     let folder = tempfile::tempdir().unwrap();
     rhae(
         folder.path(),
@@ -145,7 +147,7 @@ fn a_level_ends_the_play_at_five_times_its_baseline() {
 }
 
 #[test]
-fn a_recording_can_be_played_again_by_the_replay_agent() {
+fn replay_agent_reproduces_a_recording() {
     let folder = tempfile::tempdir().unwrap();
     let first = rhae(
         folder.path(),
@@ -166,15 +168,15 @@ fn a_recording_can_be_played_again_by_the_replay_agent() {
 }
 
 #[test]
-fn killed_at_any_moment_a_run_resumes_to_the_same_result() {
+fn killed_run_resumes_to_the_same_result() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [
         "run", "--agent", "random", "--seed", "3", "--repeat", "40", "--jobs", "2", "--budget",
         "400",
     ];
-    let whole = rhae(
+    let complete = rhae(
         folder.path(),
-        &[&arguments, ["--out", "whole", "--json"].as_slice()].concat(),
+        &[&arguments, ["--out", "complete", "--json"].as_slice()].concat(),
     )
     .succeeded();
     let mut killed = 0;
@@ -201,7 +203,7 @@ fn killed_at_any_moment_a_run_resumes_to_the_same_result() {
         let resumed = rhae(folder.path(), &["run", "--resume", &out, "--json"]).succeeded();
         assert_eq!(
             comparable(resumed.json()),
-            comparable(whole.json()),
+            comparable(complete.json()),
             "killed after {pause_ms} ms"
         );
         for repeat in [1, 20, 40] {
@@ -218,14 +220,14 @@ fn killed_at_any_moment_a_run_resumes_to_the_same_result() {
                     card["total_levels_completed"].clone(),
                 )
             };
-            assert_eq!(scores(&out), scores("whole"));
+            assert_eq!(scores(&out), scores("complete"));
         }
     }
-    assert!(killed > 0, "no run was killed while it was under way");
+    assert!(killed > 0, "no run was killed while it was in progress");
 }
 
 #[test]
-fn ctrl_c_writes_what_there_is_and_exits_130() {
+fn interrupt_writes_partial_results_and_exits_with_130() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [
         "run", "--agent", "random", "--games", "kq19", "--budget", "none", "--out", "r", "--json",
@@ -236,7 +238,7 @@ fn ctrl_c_writes_what_there_is_and_exits_130() {
         .spawn()
         .unwrap();
     let recording = folder.path().join("r/recordings/1-kq19-v1.jsonl");
-    // The play never ends by itself; interrupt it once it is well under way.
+    // The play has no end, so it is interrupted after some progress.
     for _ in 0..600 {
         if fs::metadata(&recording).is_ok_and(|file| file.len() > 20_000) {
             break;

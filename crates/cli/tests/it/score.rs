@@ -1,3 +1,5 @@
+//! `rhae score`: level counts, human tables, runs and recordings.
+
 use std::fs;
 
 use serde_json::json;
@@ -10,8 +12,8 @@ fn levels(arguments: &[&str]) -> crate::rhae::Outcome {
 }
 
 #[test]
-fn the_documents_examples_score_as_they_say() {
-    // The draft: 10 of a human against 1,000 is 1 %, and an exploit is capped at 100 %.
+fn published_examples_have_their_published_scores() {
+    // The draft: a human baseline of 10 against 1,000 actions is 1 %; a level is capped at 100 %.
     let draft = levels(&[
         "--method",
         "draft-2025",
@@ -26,7 +28,7 @@ fn the_documents_examples_score_as_they_say() {
     assert_eq!(draft["levels"][0]["score"], json!(1.0));
     assert_eq!(draft["levels"][1]["score"], json!(100.0));
     assert_eq!(draft["score"], json!(50.5));
-    // The paper: 10 against 100 is 1 %; the fifth of five levels counts a third.
+    // The paper: 10 against 100 actions is 1 %; the fifth of five levels has a weight of 1/3.
     let paper = levels(&[
         "--method",
         "paper-2026-03",
@@ -66,7 +68,7 @@ fn the_documents_examples_score_as_they_say() {
 }
 
 #[test]
-fn the_table_is_for_people() {
+fn table_of_level_scores() {
     let shown = levels(&["--baselines", "10,20,30", "--actions", "10,40,-"]).succeeded();
     insta::assert_snapshot!(shown.out, @r"
     method docs-2026-04
@@ -76,19 +78,17 @@ fn the_table_is_for_people() {
         2        20       40    25.00
         3        30        -     0.00
 
-    game 25.00 %, of at most 50.00 % for the completed levels
+    game 25.00 %, at most 50.00 % possible with the completed levels
     ");
 }
 
 #[test]
-fn impossible_counts_are_refused() {
-    levels(&["--baselines", "10", "--actions", "0"])
-        .failed_with("`0` is not a possible action count");
-    levels(&["--baselines", "-5", "--actions", "10"])
-        .failed_with("`-5` is not a possible baseline");
+fn invalid_counts_are_rejected() {
+    levels(&["--baselines", "10", "--actions", "0"]).failed_with("`0` is not a valid action count");
+    levels(&["--baselines", "-5", "--actions", "10"]).failed_with("`-5` is not a valid baseline");
     levels(&["--baselines", "10", "--actions", "99999999999"]).failed_with("too large");
     levels(&["--baselines", "10", "--actions", "ten"])
-        .failed_with("`ten` is not a possible action count");
+        .failed_with("`ten` is not a valid action count");
     levels(&["--baselines", "10,20", "--actions", "10"])
         .failed_with("2 baselines and 1 action counts");
     levels(&["--method", "docs", "--baselines", "10", "--actions", "10"])
@@ -96,7 +96,7 @@ fn impossible_counts_are_refused() {
 }
 
 #[test]
-fn human_tables_give_baselines() {
+fn baselines_are_computed_from_human_plays() {
     let folder = tempfile::tempdir().unwrap();
     let mut table = String::from("participant,environment,level,actions,completed\n");
     for (player, actions) in [("a", 40), ("b", 10), ("c", 30), ("d", 20)] {
@@ -123,7 +123,7 @@ fn human_tables_give_baselines() {
 }
 
 #[test]
-fn runs_and_recordings_score_alike_under_every_method() {
+fn run_and_its_recordings_have_equal_scores() {
     let folder = tempfile::tempdir().unwrap();
     let run = rhae(
         folder.path(),
@@ -155,5 +155,5 @@ fn runs_and_recordings_score_alike_under_every_method() {
         assert_eq!(of_run["summary"]["score"], of_files["score"], "{method}");
         assert_eq!(of_files["method"], method);
     }
-    rhae(folder.path(), &["score", "run", "nowhere"]).failed_with("`nowhere` is not a run folder");
+    rhae(folder.path(), &["score", "run", "missing"]).failed_with("`missing` is not a run folder");
 }

@@ -1,4 +1,4 @@
-//! `rhae serve` as a process: real clients, real signals, real crashes.
+//! `rhae serve` as a process, with real clients, signals and crashes.
 
 mod crash;
 pub(crate) mod official;
@@ -14,10 +14,10 @@ use rhae_engine::Action;
 use serde_json::json;
 
 use crate::rhae::rhae;
-use process::Serving;
+use process::ServerProcess;
 
 #[test]
-fn only_this_machine_may_reach_an_open_server() {
+fn server_without_keys_must_listen_on_loopback() {
     let folder = tempfile::tempdir().unwrap();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.7:8001"] {
         rhae(folder.path(), &["serve", "--addr", address])
@@ -45,19 +45,20 @@ fn only_this_machine_may_reach_an_open_server() {
 }
 
 #[test]
-fn a_server_that_is_asked_to_stop_stops_and_goes_on_later() {
+fn plays_continue_after_a_graceful_restart() {
     let folder = tempfile::tempdir().unwrap();
-    let begin = |folder: &Path| Serving::start(folder, "127.0.0.1:0", &["--games", "kq19,ny40"]);
-    let serving = begin(folder.path());
+    let start =
+        |folder: &Path| ServerProcess::start(folder, "127.0.0.1:0", &["--games", "kq19,ny40"]);
+    let serving = start(folder.path());
     let remote = serving.remote();
     assert_eq!(
         remote.get("/api/games").unwrap().as_array().unwrap().len(),
         2
     );
-    let (card, guid) = remote.begin("kq19");
+    let (card, guid) = remote.start_play("kq19");
     remote.act("kq19", &guid, Action::Action4).unwrap();
     assert!(serving.terminate().success());
-    let serving = begin(folder.path());
+    let serving = start(folder.path());
     serving
         .remote()
         .act("kq19", &guid, Action::Action1)

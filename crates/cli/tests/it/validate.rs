@@ -1,15 +1,16 @@
-//! `rhae validate` as people use it, on built-in environments and on broken Python games in the real sandbox.
+//! `rhae validate` on native games and on broken Python games in the real sandbox.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::outside::fixtures;
+use crate::hosted_games::fixtures;
 use crate::rhae::{Outcome, interrupted, rhae};
 use crate::serve::official::python;
 
-fn verdict<'a>(found: &'a Value, game: usize, rule: &str) -> &'a Value {
+/// Returns the report of a rule.
+fn rule_report<'a>(found: &'a Value, game: usize, rule: &str) -> &'a Value {
     let rules = found["environments"][game]["rules"].as_array().unwrap();
     rules
         .iter()
@@ -18,7 +19,7 @@ fn verdict<'a>(found: &'a Value, game: usize, rule: &str) -> &'a Value {
 }
 
 #[test]
-fn a_sound_environment_passes_with_page_and_json() {
+fn valid_environment_passes_with_page_and_evidence() {
     let folder = tempfile::tempdir().unwrap();
     let flags = [
         "validate",
@@ -50,10 +51,10 @@ fn a_sound_environment_passes_with_page_and_json() {
         "shortcuts",
     ] {
         assert_eq!(
-            verdict(&found, 0, rule)["verdict"],
+            rule_report(&found, 0, rule)["verdict"],
             "pass",
             "{rule}: {}",
-            verdict(&found, 0, rule)["summary"]
+            rule_report(&found, 0, rule)["summary"]
         );
     }
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
@@ -62,7 +63,7 @@ fn a_sound_environment_passes_with_page_and_json() {
             && page.contains("data:image/png")
             && page.contains("luck-proved")
     );
-    // The first level is won by accident, and the recording shows it.
+    // Random play wins the first level, and a recording demonstrates it.
     let evidence: Vec<String> = fs::read_dir(folder.path().join("evidence"))
         .unwrap()
         .map(|entry| entry.unwrap().path().display().to_string())
@@ -79,7 +80,7 @@ fn a_sound_environment_passes_with_page_and_json() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_verdict_on_any_number_of_threads() {
+fn verdicts_do_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     let run = |jobs: &str| {
         let flags = [
@@ -95,7 +96,7 @@ fn the_same_seed_gives_the_same_verdict_on_any_number_of_threads() {
 }
 
 #[test]
-fn who_interrupts_is_told_what_was_found() {
+fn interrupted_validation_reports_partial_results() {
     let folder = tempfile::tempdir().unwrap();
     let flags = [
         "validate",
@@ -121,8 +122,9 @@ fn who_interrupts_is_told_what_was_found() {
             environment["checks_not_done"].as_u64() > Some(0),
             "{environment}"
         );
-        // A billion steps take longer than anybody waits; what random play on later levels has not seen is open.
-        let levels = verdict(&found, game, "luck-levels");
+        // A billion steps cannot finish before the interrupt, so luck on the 7 later levels is
+        // open.
+        let levels = rule_report(&found, game, "luck-levels");
         let open = levels["findings"]
             .as_array()
             .unwrap()
@@ -136,11 +138,13 @@ fn who_interrupts_is_told_what_was_found() {
         );
     }
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    assert!(page.contains("2 of 2 environments not decided") && page.contains("checks not done"));
+    assert!(
+        page.contains("2 of 2 environments not decided") && page.contains("checks not finished")
+    );
 }
 
 #[test]
-fn strict_is_the_papers_reading() {
+fn strict_fails_any_random_win() {
     let folder = tempfile::tempdir().unwrap();
     let flags = [
         "validate", "ny40", "--steps", "5000", "--nodes", "5000", "--strict",
@@ -156,20 +160,20 @@ fn strict_is_the_papers_reading() {
         found.out
     );
     rhae(folder.path(), &["validate"])
-        .failed_with("name environments, or --all, or a folder with --games-dir");
+        .failed_with("no environment is selected; name some, or use --all");
     rhae(folder.path(), &["validate", "zz99"]).failed_with("games of your own need --games-dir");
 }
 
-/// The text names the recordings that show what it says.
+/// The text report prints the command that shows a finding's recording.
 #[test]
-fn every_finding_that_can_be_shown_says_how() {
+fn findings_with_evidence_print_the_replay_command() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["validate", "ny40", "--steps", "5000", "--nodes", "5000"];
     assert!(
         rhae(folder.path(), &flags)
             .succeeded()
             .out
-            .contains("--evidence DIR writes recordings")
+            .contains("use --evidence DIR to write recordings")
     );
     let shown = rhae(
         folder.path(),
@@ -189,8 +193,9 @@ fn every_finding_that_can_be_shown_says_how() {
     .succeeded();
 }
 
-/// The broken Python games, checked in little time.
-fn broken(at: &Path, id: &str) -> Option<Outcome> {
+/// Validates a broken Python game with small limits. `None` if Python is missing and skipping is
+/// allowed.
+fn validate_broken(at: &Path, id: &str) -> Option<Outcome> {
     let python = python()?.display().to_string();
     let games = fixtures("games-broken");
     let flags = [
@@ -215,14 +220,17 @@ fn broken(at: &Path, id: &str) -> Option<Outcome> {
     ))
 }
 
-/// What is wrong with the machine is no fault of a game.
+/// A broken Python installation is an error of the command, not a finding about the games.
 #[test]
-fn a_python_that_is_none_is_refused() {
+fn invalid_python_interpreter_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let games = fixtures("games");
     for (python, reason) in [
-        ("cat", "`cat` is not a Python that answers"),
-        ("./nowhere", "`./nowhere` is not a Python that answers"),
+        ("cat", "`cat` is not a working Python interpreter"),
+        (
+            "./missing",
+            "`./missing` is not a working Python interpreter",
+        ),
     ] {
         rhae(
             folder.path(),
@@ -232,12 +240,12 @@ fn a_python_that_is_none_is_refused() {
     }
 }
 
-/// Random play finds what a search of two states does not; a level that nothing leads to is said to be unchecked.
+/// The search is limited to two states. Random play wins the first level of tl32 but not of wk31.
 #[test]
-fn levels_behind_one_that_nobody_won_are_said_to_be_unchecked() {
+fn levels_after_an_unsolved_level_are_reported_as_unchecked() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
-    // A Python in a folder is meant from here.
+    // A relative path of --python is resolved against the working directory.
     std::os::unix::fs::symlink(
         python.ancestors().nth(2).unwrap(),
         folder.path().join("venv"),
@@ -265,14 +273,16 @@ fn levels_behind_one_that_nobody_won_are_said_to_be_unchecked() {
         "{out}"
     );
     assert!(
-        out.contains("no solution of level 1 is stored or was found, so no later level is checked"),
+        out.contains(
+            "no solution of level 1 is stored or was found, so later levels are not checked"
+        ),
         "{out}"
     );
     assert!(out.contains("tl32-v1 passes: "), "{out}");
 }
 
 #[test]
-fn a_search_that_does_not_come_to_a_level_tells_of_those_before() {
+fn explore_reports_earlier_levels_before_an_unreachable_one() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let games = fixtures("games");
@@ -294,29 +304,29 @@ fn a_search_that_does_not_come_to_a_level_tells_of_those_before() {
         &[&flags[..], &[python.to_str().unwrap()]].concat(),
     );
     assert!(outcome.out.contains("no: nodes"), "{}", outcome.out);
-    outcome.failed_with("level 2 cannot be come to");
+    outcome.failed_with("level 2 is unreachable");
 }
 
 #[test]
-fn broken_python_games_are_caught_by_their_rules() {
+fn broken_python_games_violate_their_rules() {
     let folder = tempfile::tempdir().unwrap();
     for (id, rule, expected) in [
         ("hd01", "keys", "warn"),
         ("rd02", "same-twice", "fail"),
         ("cr03", "failures", "fail"),
     ] {
-        let Some(outcome) = broken(folder.path(), id) else {
+        let Some(outcome) = validate_broken(folder.path(), id) else {
             return;
         };
         let found = outcome.json();
-        let report = verdict(&found, 0, rule);
+        let report = rule_report(&found, 0, rule);
         assert_eq!(report["verdict"], expected, "{id}: {report}");
         let shown = report["findings"]
             .as_array()
             .unwrap()
             .iter()
             .any(|one| !one["evidence"].as_array().unwrap().is_empty());
-        assert!(shown, "{id} shows nothing: {report}");
+        assert!(shown, "{id} has no evidence: {report}");
         assert_eq!(
             outcome.code,
             Some(i32::from(found["passes"] == false)),

@@ -1,21 +1,24 @@
-//! The semantics of an episode, shown on a game that is as small as a game can be.
+//! The semantics of an episode, tested with a minimal game.
 
 use rhae_engine::{
     Action, ActionKind, ActionSet, Baseline, Environment, Episode, Facts, Frame, FrameBuffer,
-    FrameSink, Game, LevelIndex, Native, NoFrames, Outcome, PlayState, State, StateOf, Step,
+    FrameSink, Game, LevelIndex, NativeEnvironment, NoFrames, Outcome, PlayState, State, StateOf,
+    Step,
 };
 
-/// A counter: ACTION1 adds one, ACTION2 adds two with an animation of one frame, ACTION5 loses. Three wins a level of three.
-/// Every action and every undo costs one of a hundred coins, which undo does not give back.
+/// A game with three levels, each a counter that starts at 0. ACTION1 adds one, ACTION2 adds two
+/// and shows one animation frame, ACTION5 loses. The first two levels are won at 3, the third at
+/// 1,000. Every action and every undo adds one to `spent`; an undo that brings it to 2,000 loses
+/// the level.
 struct Counter;
 
 impl Game for Counter {
     const FACTS: Facts = Facts {
         id: "cnt0-v1",
         baselines: &[
-            Baseline::solved(2),
-            Baseline::solved(2),
-            Baseline::solved(2),
+            Baseline::from_optimum(2),
+            Baseline::from_optimum(2),
+            Baseline::from_optimum(2),
         ],
         actions: ActionSet::of(&[
             ActionKind::Action1,
@@ -56,16 +59,16 @@ impl Game for Counter {
             }
             _ => return Outcome::GameOver,
         }
-        // The third level is long, for undo.
+        // The third level is long enough to exceed the undo ring.
         let goal = if *level == 2 { 1_000 } else { 3 };
         if state.board >= goal {
             Outcome::LevelWon
         } else {
-            Outcome::Going
+            Outcome::Continue
         }
     }
 
-    fn undone(
+    fn on_undo(
         _level: &u8,
         state: &mut StateOf<Self>,
         _restored: bool,
@@ -75,7 +78,7 @@ impl Game for Counter {
         if state.spent >= 2_000 {
             Outcome::GameOver
         } else {
-            Outcome::Going
+            Outcome::Continue
         }
     }
 
@@ -111,13 +114,13 @@ fn acted(episode: &mut Episode<Counter>, action: Action) -> (Step, Vec<u8>) {
 }
 
 #[test]
-fn a_won_level_shows_its_end_and_then_the_next_levels_start() {
+fn winning_a_level_shows_its_settled_frame_and_the_next_level() {
     let mut episode = Episode::<Counter>::new(0);
     assert_eq!(acted(&mut episode, Action::Action1), (COUNTED, vec![0]));
     assert_eq!(
         acted(&mut episode, Action::Action2),
         (COUNTED, vec![15, 0, 1]),
-        "animation, settled old level, new level"
+        "animation frame, settled frame of the old level, first frame of the new level"
     );
     assert_eq!(
         (episode.level(), episode.completed(), episode.status()),
@@ -126,7 +129,7 @@ fn a_won_level_shows_its_end_and_then_the_next_levels_start() {
 }
 
 #[test]
-fn the_last_level_ends_the_game_and_nothing_counts_after_it() {
+fn actions_after_a_win_are_ignored_and_reset_restarts_the_game() {
     let mut episode =
         Episode::<Counter>::at(Episode::<Counter>::new(0).levels().clone(), LevelIndex(2));
     for _ in 0..500 {
@@ -140,7 +143,7 @@ fn the_last_level_ends_the_game_and_nothing_counts_after_it() {
         (false, false, 0)
     );
     assert_eq!((episode.key(), episode.completed()), (key, 3));
-    // RESET after a win starts the whole game anew and is no action.
+    // RESET after a win restarts the whole game and does not count as an action.
     assert_eq!(
         acted(&mut episode, Action::Reset),
         (
@@ -159,7 +162,7 @@ fn the_last_level_ends_the_game_and_nothing_counts_after_it() {
 }
 
 #[test]
-fn reset_restarts_the_level_and_twice_in_a_row_the_game() {
+fn reset_restarts_the_level_and_a_second_reset_the_game() {
     let mut episode = Episode::<Counter>::new(0);
     play(
         &mut episode,
@@ -182,7 +185,7 @@ fn reset_restarts_the_level_and_twice_in_a_row_the_game() {
         )
     );
     assert_eq!((episode.level(), episode.completed()), (LevelIndex(0), 0));
-    // Nothing was done since: the third one changes nothing.
+    // The game is already at its start, so a third RESET changes nothing.
     let (step, _) = acted(&mut episode, Action::Reset);
     assert_eq!(
         step,
@@ -195,7 +198,7 @@ fn reset_restarts_the_level_and_twice_in_a_row_the_game() {
 }
 
 #[test]
-fn directly_after_a_level_change_reset_restarts_the_game() {
+fn reset_directly_after_a_level_change_restarts_the_game() {
     let mut episode = Episode::<Counter>::new(0);
     play(&mut episode, &[Action::Action1, Action::Action2]);
     let (step, _) = acted(&mut episode, Action::Reset);
@@ -203,7 +206,7 @@ fn directly_after_a_level_change_reset_restarts_the_game() {
 }
 
 #[test]
-fn a_lost_level_takes_only_reset_which_restarts_it() {
+fn lost_level_accepts_only_reset() {
     let mut episode = Episode::<Counter>::new(0);
     play(&mut episode, &[Action::Action1, Action::Action2]);
     assert_eq!(acted(&mut episode, Action::Action5).0, COUNTED);
@@ -221,7 +224,7 @@ fn a_lost_level_takes_only_reset_which_restarts_it() {
 }
 
 #[test]
-fn an_action_that_is_not_offered_counts_and_changes_nothing() {
+fn unavailable_action_is_counted_and_changes_nothing() {
     let mut episode = Episode::<Counter>::new(0);
     for action in [Action::Action3, Action::Action6 { x: 1, y: 2 }] {
         assert_eq!(
@@ -236,7 +239,7 @@ fn an_action_that_is_not_offered_counts_and_changes_nothing() {
             )
         );
     }
-    // It is an action all the same: the next RESET is a level reset.
+    // It still counts as an action, so the next RESET is a level reset.
     let (step, _) = acted(&mut episode, Action::Reset);
     assert_eq!(
         step,
@@ -249,13 +252,13 @@ fn an_action_that_is_not_offered_counts_and_changes_nothing() {
 }
 
 #[test]
-fn undo_goes_back_to_the_start_and_what_is_spent_stays_spent() {
+fn undo_restores_all_boards_but_not_spent() {
     let mut episode =
         Episode::<Counter>::at(Episode::<Counter>::new(0).levels().clone(), LevelIndex(2));
     for _ in 0..300 {
         episode.act(Action::Action1, &mut NoFrames);
     }
-    // Farther back than boards are kept at hand, with undone and repeated steps on the way.
+    // Undo beyond the boards that the ring retains, with a new action in between.
     for board in (100..300).rev() {
         assert_eq!(episode.act(Action::Action7, &mut NoFrames), COUNTED);
         assert_eq!(episode.state().board, board);
@@ -266,14 +269,14 @@ fn undo_goes_back_to_the_start_and_what_is_spent_stays_spent() {
         assert_eq!(episode.state().board, board);
     }
     assert_eq!(episode.state().spent, 300 + 200 + 1 + 101);
-    // There is nothing left to take back, but trying costs.
+    // There is nothing left to undo, but the attempt is still charged.
     assert_eq!(episode.act(Action::Action7, &mut NoFrames), COUNTED);
     assert_eq!((episode.state().board, episode.state().spent), (0, 603));
 }
 
 #[test]
-fn an_environment_tells_the_truth_after_the_end() {
-    let mut environment = Native::<Counter>::new(0);
+fn environment_reports_ignored_commands_and_forks_independently() {
+    let mut environment = NativeEnvironment::<Counter>::new(0);
     assert!(environment.observation().full_reset && !environment.observation().counted);
     environment.act(Action::Action1).unwrap();
     environment.act(Action::Action2).unwrap();
@@ -297,18 +300,22 @@ fn an_environment_tells_the_truth_after_the_end() {
 }
 
 #[test]
-fn the_key_tells_levels_states_and_whether_reset_would_be_full() {
+fn key_depends_on_whether_reset_would_be_full() {
     let mut episode = Episode::<Counter>::new(0);
     let start = episode.key();
     episode.act(Action::Action3, &mut NoFrames);
-    assert_ne!(episode.key(), start, "RESET would now do something else");
+    assert_ne!(
+        episode.key(),
+        start,
+        "RESET would now restart the level only"
+    );
     episode.act(Action::Reset, &mut NoFrames);
     assert_eq!(episode.key(), start);
 }
 
-/// A play of the long third level after so many additions and then so many undos.
-fn added_and_undone(additions: usize, undos: usize) -> Native<Counter> {
-    let mut play = Native::<Counter>::new(0);
+/// Returns a play of the long third level after `additions` additions and then `undos` undos.
+fn added_and_undone(additions: usize, undos: usize) -> NativeEnvironment<Counter> {
+    let mut play = NativeEnvironment::<Counter>::new(0);
     let wins = [Action::Action2; 4];
     let actions = wins
         .into_iter()
@@ -321,8 +328,9 @@ fn added_and_undone(additions: usize, undos: usize) -> Native<Counter> {
 }
 
 #[test]
-fn a_snapshot_keeps_all_that_undo_can_go_back_to() {
-    // None, few, exactly as many as are kept, and more; with all, some and none of them at hand.
+fn snapshot_preserves_the_undo_history() {
+    // No boards, a few, exactly as many as the ring retains, and more; with all, some and none of
+    // them still in the ring.
     for (additions, undos) in [
         (0, 0),
         (5, 2),
@@ -334,7 +342,7 @@ fn a_snapshot_keeps_all_that_undo_can_go_back_to() {
         (70, 66),
     ] {
         let mut saved = added_and_undone(additions, undos);
-        let mut restored = Native::<Counter>::new(0);
+        let mut restored = NativeEnvironment::<Counter>::new(0);
         restored
             .restore(&saved.snapshot().unwrap().unwrap())
             .unwrap();
@@ -358,29 +366,32 @@ fn a_snapshot_keeps_all_that_undo_can_go_back_to() {
 }
 
 #[test]
-fn a_snapshot_that_does_not_fit_is_refused_and_changes_nothing() {
-    let whole = added_and_undone(20, 3).snapshot().unwrap().unwrap();
-    let mut play = Native::<Counter>::new(0);
-    let refusal = |play: &mut Native<Counter>, bytes: &[u8]| {
+fn invalid_snapshot_is_rejected_and_changes_nothing() {
+    let valid = added_and_undone(20, 3).snapshot().unwrap().unwrap();
+    let mut play = NativeEnvironment::<Counter>::new(0);
+    let rejection = |play: &mut NativeEnvironment<Counter>, bytes: &[u8]| {
         play.restore(bytes).map(|_| ()).unwrap_err().to_string()
     };
-    for place in 0..whole.len() {
-        let mut bytes = whole.clone();
-        bytes[place] ^= 1;
+    for index in 0..valid.len() {
+        let mut bytes = valid.clone();
+        bytes[index] ^= 1;
         assert!(
-            refusal(&mut play, &bytes).contains("checksum"),
-            "byte {place}"
+            rejection(&mut play, &bytes).contains("checksum"),
+            "byte {index}"
         );
         assert!(
-            refusal(&mut play, &whole[..place]).contains("does not fit"),
-            "{place} bytes"
+            rejection(&mut play, &valid[..index]).contains("cannot restore the snapshot"),
+            "{index} bytes"
         );
     }
     assert!(
-        refusal(&mut Native::new(1), &whole)
-            .contains("it is of `cnt0-v1` with seed 0, and this is `cnt0-v1` with seed 1")
+        rejection(&mut NativeEnvironment::new(1), &valid)
+            .contains("it is a play of `cnt0-v1` with seed 0, expected `cnt0-v1` with seed 1")
     );
-    assert_eq!(play.snapshot(), Native::<Counter>::new(0).snapshot());
-    play.restore(&whole).unwrap();
-    assert_eq!(play.snapshot().unwrap().unwrap(), whole);
+    assert_eq!(
+        play.snapshot(),
+        NativeEnvironment::<Counter>::new(0).snapshot()
+    );
+    play.restore(&valid).unwrap();
+    assert_eq!(play.snapshot().unwrap().unwrap(), valid);
 }

@@ -1,4 +1,4 @@
-//! What the engine promises to those who build on it.
+//! Tests of the engine's public behaviour.
 
 mod episode;
 mod official_scenes;

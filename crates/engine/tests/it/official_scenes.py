@@ -1,19 +1,19 @@
-"""Writes official_scenes.txt: random scenes with the answers of the official engine.
+"""Generates official_scenes.txt: random scenes with the results of the official engine.
 
     pip install arcengine==0.9.3
     python official_scenes.py SEED SCENES > official_scenes.txt
 
-One scene is a block of lines:
+A scene is a block of lines:
 
     camera X Y WIDTH HEIGHT BACKGROUND LETTER_BOX
-    sprite X Y LAYER SCALE ROTATION MIRROR_UD MIRROR_LR BLOCKING INTERACTION ROW/ROW/...   (cells divided by commas)
-    bad SCALE ROW/ROW/...          a scale that the official engine does not draw
+    sprite X Y LAYER SCALE ROTATION MIRROR_UD MIRROR_LR BLOCKING INTERACTION ROW/ROW/...   (cells separated by commas)
+    bad SCALE ROW/ROW/...          a scale that the official engine rejects
     frame HASH                     FNV-1a, 64 bits, over the cells of the frame as bytes
     hits I-J ...                   the pairs that collide
-    touches I-J ...                the pairs that collide if modes are ignored
-    merged X Y LAYER BLOCKING INTERACTION ROW/ROW/...   the first two sprites as one
-    at X Y I                       the sprite at a cell, or -
-    grid X Y GX GY                 the cell at a place of the frame, or -
+    touches I-J ...                the pairs that collide if their modes are ignored
+    merged X Y LAYER BLOCKING INTERACTION ROW/ROW/...   the first two sprites merged
+    at X Y I                       the index of the sprite at a level cell, or -
+    grid X Y GX GY                 the level cell at a display cell, or -
 """
 
 import random
@@ -43,7 +43,7 @@ def pixels(rng, solid):
     scale = rng.choice([1, 1, 1, 2, 3, -1, -1, -2])
     block = 1 - scale if scale < 0 else 1
     largest = 7 // block + 1
-    # Now and then a side that the scale may not divide.
+    # Sometimes a side that the scale may not divide.
     stray = rng.random() < 0.05
     width, height = (rng.randint(1, largest) * block + (stray and rng.randint(0, 1)) for _ in range(2))
     cells = [-1, -1, -1, 0, 3, 7, 9, 14, rng.randint(0, 15)] + ([-2] if solid else [])

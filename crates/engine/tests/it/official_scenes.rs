@@ -1,5 +1,5 @@
-//! Random scenes with the answers of the official engine, version 0.9.3; `official_scenes.py` wrote them and says what each
-//! line means.
+//! Random scenes with the results of the official engine 0.9.3. `official_scenes.py` generates them
+//! and documents the format.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ struct Scene {
 }
 
 #[test]
-fn every_scene_is_as_in_the_official_engine() {
+fn scenes_agree_with_the_official_engine() {
     let mut scene = Scene::default();
     let mut checks = 0;
     for (number, line) in (1..).zip(include_str!("official_scenes.txt").lines()) {
@@ -24,10 +24,10 @@ fn every_scene_is_as_in_the_official_engine() {
             &format!("line {number}: {line}"),
         );
     }
-    assert!(checks > 1_000, "only {checks} answers were compared");
+    assert!(checks > 1_000, "only {checks} results were compared");
 }
 
-/// Follows a line of the scene and returns how many answers it compared.
+/// Processes one line of a scene and returns the number of results that it compared.
 fn check(scene: &mut Scene, kind: &str, words: &[&str], place: &str) -> usize {
     match kind {
         "camera" => {
@@ -97,7 +97,7 @@ fn check(scene: &mut Scene, kind: &str, words: &[&str], place: &str) -> usize {
             let expected = (words[2] != "-").then(|| (read(words[2]), read(words[3])));
             assert_eq!(cell, expected, "{place}");
         }
-        other => panic!("`{other}` begins no line of a scene"),
+        other => panic!("unknown line kind `{other}`"),
     }
     usize::from(!matches!(kind, "camera" | "sprite"))
 }
@@ -148,7 +148,7 @@ fn blocking(word: &str) -> Blocking {
         "none" => Blocking::NotBlocked,
         "box" => Blocking::BoundingBox,
         "pixel" => Blocking::PixelPerfect,
-        other => panic!("`{other}` is no way to block"),
+        other => panic!("unknown blocking mode `{other}`"),
     }
 }
 
@@ -158,16 +158,16 @@ fn interaction(word: &str) -> Interaction {
         "intangible" => Interaction::Intangible,
         "invisible" => Interaction::Invisible,
         "removed" => Interaction::Removed,
-        other => panic!("`{other}` is no way to interact"),
+        other => panic!("unknown interaction mode `{other}`"),
     }
 }
 
 fn read<T: FromStr>(word: &str) -> T {
     word.parse()
-        .unwrap_or_else(|_| panic!("`{word}` is not a number in range"))
+        .unwrap_or_else(|_| panic!("`{word}` is not a number of the expected type"))
 }
 
-/// FNV-1a with 64 bits: small enough to be written again in the script.
+/// The 64-bit FNV-1a hash, chosen because the script can implement it in a few lines.
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |value, &byte| {
         (value ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,23 +1,23 @@
-//! What is solved so far, while a run is under way.
+//! The count of solved tasks while a run is in progress.
 
 use std::collections::BTreeMap;
 
-use rhae_protocol::{EvalAnswer, EvalAsked, EvalLine};
-use rhae_tasks::{Grid, Parser, parse_whole};
+use rhae_protocol::{EvalAnswer, EvalLine, EvalTarget};
+use rhae_tasks::{Grid, Parser, parse_whole_task};
 
-use crate::ledger::{Given, Ledger};
+use crate::ledger::{Ledger, RequestOutcome};
 use crate::plan::Plan;
 
-/// The tasks of a run and how many of their attempts and tests are done.
+/// The progress of all tasks of a run.
 pub(crate) struct Tally {
     parser: Parser,
-    tasks: BTreeMap<(String, String), Standing>,
+    tasks: BTreeMap<(String, String), TaskProgress>,
 }
 
-struct Standing {
-    /// For each test that counts its solution, where it is known, and whether an attempt equals it.
+struct TaskProgress {
+    /// For each selected test, its solution if known, and whether an attempt equals it.
     tests: BTreeMap<usize, (Option<Grid>, bool)>,
-    /// Attempts that are still open.
+    /// The number of open attempts.
     open: usize,
 }
 
@@ -40,30 +40,32 @@ impl Tally {
                 let open = tests.len() * plan.attempts;
                 tasks.insert(
                     (planned.set.name.clone(), id.to_string()),
-                    Standing { tests, open },
+                    TaskProgress { tests, open },
                 );
             }
         }
         let mut tally = Self { parser, tasks };
         for record in ledger.requests.values() {
-            match &record.given {
-                Some(Given::Answer(answer)) => {
-                    tally.answer(&record.asked, answer);
+            match &record.outcome {
+                Some(RequestOutcome::Answer(answer)) => {
+                    tally.answer(&record.target, answer);
                 }
-                Some(Given::Failure(_, _, true)) => tally.close(&record.asked),
+                Some(RequestOutcome::Failure(_, _, true)) => tally.close(&record.target),
                 _ => {}
             }
         }
         tally
     }
 
-    /// Counts a line. False if it is an answer, or the lack of one, without a grid.
+    /// Counts a line. Returns false if it closes an attempt without a grid.
     pub(crate) fn add(&mut self, line: &EvalLine) -> bool {
         match line {
-            EvalLine::Answered { asked, answer, .. } => self.answer(asked, answer),
-            EvalLine::Failed { asked, lasting, .. } => {
+            EvalLine::Answered { target, answer, .. } => self.answer(target, answer),
+            EvalLine::Failed {
+                target, lasting, ..
+            } => {
                 if *lasting {
-                    self.close(asked);
+                    self.close(target);
                 }
                 !lasting
             }
@@ -71,7 +73,7 @@ impl Tally {
         }
     }
 
-    /// Tasks without open attempts, and tasks with all tests solved.
+    /// Returns the number of tasks without open attempts and the number of solved tasks.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let done = self.tasks.values().filter(|task| task.open == 0).count();
         (
@@ -83,37 +85,43 @@ impl Tally {
         )
     }
 
-    fn answer(&mut self, asked: &EvalAsked, answer: &EvalAnswer) -> bool {
+    fn answer(&mut self, target: &EvalTarget, answer: &EvalAnswer) -> bool {
         let mut grids: Vec<(usize, Grid)> = answer
             .grids
             .iter()
             .filter_map(|given| Some((given.test, Grid::new(given.grid.as_ref()?).ok()?)))
             .collect();
         if let Some(text) = &answer.text
-            && let Ok(parsed) = parse_whole(self.parser, text, asked.tests.len())
+            && let Ok(parsed) = parse_whole_task(self.parser, text, target.tests.len())
         {
-            grids.extend(asked.tests.iter().copied().zip(parsed.grids));
+            grids.extend(target.tests.iter().copied().zip(parsed.grids));
         }
-        let readable = asked
+        let readable = target
             .tests
             .iter()
             .all(|test| grids.iter().any(|(found, _)| found == test));
-        if let Some(task) = self.tasks.get_mut(&(asked.set.clone(), asked.task.clone())) {
+        if let Some(task) = self
+            .tasks
+            .get_mut(&(target.set.clone(), target.task.clone()))
+        {
             for (test, grid) in &grids {
                 if let Some((Some(solution), solved)) = task.tests.get_mut(test) {
                     *solved |= solution == grid;
                 }
             }
         }
-        self.close(asked);
+        self.close(target);
         readable
     }
 
-    fn close(&mut self, asked: &EvalAsked) {
-        if let Some(task) = self.tasks.get_mut(&(asked.set.clone(), asked.task.clone())) {
+    fn close(&mut self, target: &EvalTarget) {
+        if let Some(task) = self
+            .tasks
+            .get_mut(&(target.set.clone(), target.task.clone()))
+        {
             task.open = task
                 .open
-                .saturating_sub(asked.tests.len() * asked.attempts.len());
+                .saturating_sub(target.tests.len() * target.attempts.len());
         }
     }
 }

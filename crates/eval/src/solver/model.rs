@@ -1,37 +1,39 @@
-//! A language model: a prompt for each request, and every transmission in the journal.
+//! A solver that asks a language model and journals every transmission.
 
 use rhae_llm::{
-    Attempt, Cancel, Failure as LlmFailure, FailureKind as LlmKind, Finish, Halt, Model, Part,
-    Reply, Request, Sending, Usage,
+    Attempt, AttemptStart, CancelToken, Failure, FailureKind, Finish, Halt, Model, Part, Reply,
+    Request, Usage,
 };
-use rhae_protocol::{EvalAnswer, EvalSpent};
+use rhae_protocol::{EvalAnswer, EvalUsage};
 use rhae_tasks::{Grid, Prompt, Task};
 
-use super::{Failure, FailureKind, Foreseen, Outcome, Question, Solver, Unit, Watch};
+use super::{
+    CostEstimate, Outcome, Question, RequestContext, Solver, SolverFailure, SolverFailureKind, Unit,
+};
 
-/// Asks a model. Attempts are independent samples of the same prompt.
-pub struct Ask {
+/// A solver that asks a language model. Attempts are independent samples of the same prompt.
+pub struct ModelSolver {
     /// The model, opened once and shared by all requests.
     pub model: Model,
-    /// The prompt.
     pub prompt: Prompt,
 }
 
-impl Ask {
-    /// What a question is as a request. The sample is not sent; recordings keep attempts apart by it.
+impl ModelSolver {
+    /// Creates the request for a question. Its sample is not sent; it distinguishes attempts in
+    /// recordings.
     fn request(&self, question: &Question<'_>) -> Request {
         let sample = question
             .attempts
             .first()
             .map_or(0, |&attempt| u32::try_from(attempt - 1).unwrap_or(u32::MAX));
         let text = if self.prompt.is_whole_task() {
-            // Only the tests that count are asked for.
+            // The prompt contains only the selected tests.
             let test = question
                 .tests
                 .iter()
                 .filter_map(|&test| question.task.test.get(test).cloned())
                 .collect();
-            self.prompt.whole(&Task {
+            self.prompt.whole_task(&Task {
                 train: question.task.train.clone(),
                 test,
             })
@@ -50,7 +52,7 @@ impl Ask {
     }
 }
 
-impl Solver for Ask {
+impl Solver for ModelSolver {
     fn unit(&self) -> Unit {
         if self.prompt.is_whole_task() {
             Unit::Task
@@ -59,20 +61,20 @@ impl Solver for Ask {
         }
     }
 
-    fn costs(&self) -> bool {
+    fn is_billed(&self) -> bool {
         true
     }
 
-    fn answer(&self, question: &Question<'_>, watch: &Watch<'_>) -> Outcome {
-        let deadline = watch.deadline.map(|(deadline, _)| deadline);
-        let mut book = Book(watch);
+    fn answer(&self, question: &Question<'_>, context: &RequestContext<'_>) -> Outcome {
+        let deadline = context.deadline.map(|(deadline, _)| deadline);
+        let mut recorder = TransmissionRecorder(context);
         let outcome = self.model.ask(
             &self.request(question),
-            &Cancel::default(),
+            &CancelToken::default(),
             deadline,
-            &mut book,
+            &mut recorder,
         );
-        let spent = EvalSpent {
+        let spent = EvalUsage {
             cost_usd: outcome.cost_usd(),
             unpriced: outcome.unpriced() as u64,
             unmeasured: outcome.uncounted() as u64,
@@ -80,7 +82,7 @@ impl Solver for Ask {
         };
         let result = match outcome.reply {
             Ok(reply) => Ok(answer(reply)),
-            Err(failure) => Err(failed(&failure, watch)),
+            Err(failure) => Err(failed(&failure, context)),
         };
         Outcome { result, spent }
     }
@@ -106,7 +108,7 @@ impl Solver for Ask {
         )
     }
 
-    fn foresee(&self, question: &Question<'_>) -> Option<Foreseen> {
+    fn estimate_cost(&self, question: &Question<'_>) -> Option<CostEstimate> {
         let input_tokens = self.request(question).estimated_tokens();
         let outputs = question.task.train.iter().map(|pair| &pair.output);
         let largest = outputs
@@ -118,7 +120,7 @@ impl Solver for Ask {
             output_tokens: answer_tokens,
             ..Usage::default()
         });
-        Some(Foreseen {
+        Some(CostEstimate {
             input_tokens,
             answer_tokens,
             usd,
@@ -126,8 +128,8 @@ impl Solver for Ask {
     }
 }
 
-const fn tokens(usage: Usage) -> EvalSpent {
-    EvalSpent {
+const fn tokens(usage: Usage) -> EvalUsage {
+    EvalUsage {
         input_tokens: usage.input_tokens,
         cached_tokens: usage.cached_tokens,
         cache_write_tokens: usage.cache_write_tokens,
@@ -154,32 +156,37 @@ fn answer(reply: Reply) -> EvalAnswer {
     }
 }
 
-fn failed(failure: &LlmFailure, watch: &Watch<'_>) -> Failure {
-    // Which of our limits it was is known here only.
-    let time = watch
+fn failed(failure: &Failure, context: &RequestContext<'_>) -> SolverFailure {
+    // Only the context knows which limit set the deadline.
+    let time = context
         .deadline
-        .map_or(FailureKind::RequestTime, |(_, kind)| kind);
+        .map_or(SolverFailureKind::RequestTimeout, |(_, kind)| kind);
     let kind = match failure.kind {
-        LlmKind::NotSent | LlmKind::Lost => watch.over().unwrap_or(FailureKind::Lost),
-        LlmKind::TimedOut => watch.over().unwrap_or(time),
-        LlmKind::Status => FailureKind::Status,
-        LlmKind::Garbled => FailureKind::Garbled,
-        LlmKind::NoAnswer => FailureKind::NotRecorded,
-        LlmKind::Cancelled | LlmKind::Halted | LlmKind::CircuitOpen => FailureKind::Stopped,
+        FailureKind::NotSent | FailureKind::Lost => {
+            context.expired().unwrap_or(SolverFailureKind::Lost)
+        }
+        FailureKind::TimedOut => context.expired().unwrap_or(time),
+        FailureKind::Status => SolverFailureKind::Status,
+        FailureKind::Garbled => SolverFailureKind::Garbled,
+        FailureKind::NoAnswer => SolverFailureKind::NotRecorded,
+        FailureKind::Cancelled | FailureKind::Halted | FailureKind::CircuitOpen => {
+            SolverFailureKind::Stopped
+        }
     };
-    Failure {
+    SolverFailure {
         kind,
         message: failure.message.clone(),
-        ends_run: failure.concerns_every_call(),
+        ends_run: failure.affects_all_calls(),
     }
 }
 
-/// Writes transmissions down. The one that leads to an answer is not written here: its line holds the answer.
-struct Book<'a>(&'a Watch<'a>);
+/// Journals transmissions. The one with an answer is not recorded here, because the line of the
+/// request contains the answer.
+struct TransmissionRecorder<'a>(&'a RequestContext<'a>);
 
-impl rhae_llm::Watch for Book<'_> {
-    fn before(&mut self, sending: &Sending) -> Result<(), Halt> {
-        self.0.sending(&sending.id).map_err(Halt)
+impl rhae_llm::CallObserver for TransmissionRecorder<'_> {
+    fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
+        self.0.sending(&start.id).map_err(Halt)
     }
 
     fn after(&mut self, attempt: &Attempt, reply: Option<&Reply>) -> Result<(), Halt> {
@@ -187,11 +194,11 @@ impl rhae_llm::Watch for Book<'_> {
             return Ok(());
         }
         let failure = attempt.failure.as_ref();
-        let spent = EvalSpent {
+        let spent = EvalUsage {
             cost_usd: attempt.cost_usd.unwrap_or(0.0),
             unpriced: u64::from(attempt.is_unpriced()),
             unmeasured: u64::from(
-                attempt.usage.is_none() && failure.is_none_or(LlmFailure::may_have_consumed),
+                attempt.usage.is_none() && failure.is_none_or(Failure::may_have_consumed_tokens),
             ),
             ..tokens(attempt.usage.unwrap_or_default())
         };

@@ -1,26 +1,28 @@
-//! The floor: grids of the likeliest size with random cells.
+//! The random baseline: grids of the likeliest size with random cells.
 
 use rhae_engine::Rng;
 use rhae_protocol::{EvalAnswer, EvalGrid};
 use rhae_tasks::Task;
 use sha2::{Digest, Sha256};
 
-use super::{Outcome, Question, Solver, Unit, Watch};
+use super::{Outcome, Question, RequestContext, Solver, Unit};
 
-/// Guesses. The size is the one that all training outputs have, or else the test input's; the cells are colours of the training
-/// outputs, as often as they are there. A guess depends on seed, task, test and attempt alone.
+/// A solver that guesses.
+///
+/// The size is the common size of all training outputs or, if they differ, the size of the test
+/// input. The cells are drawn from the colours of the training outputs, with their frequencies. A
+/// guess depends only on the seed, the task, the test and the attempt.
 #[derive(Clone, Copy, Debug)]
-pub struct Random {
-    /// The seed.
+pub struct RandomSolver {
     pub seed: u64,
 }
 
-impl Solver for Random {
+impl Solver for RandomSolver {
     fn unit(&self) -> Unit {
         Unit::Attempt
     }
 
-    fn answer(&self, question: &Question<'_>, _watch: &Watch<'_>) -> Outcome {
+    fn answer(&self, question: &Question<'_>, _context: &RequestContext<'_>) -> Outcome {
         let mut grids = Vec::new();
         for &test in question.tests {
             for &attempt in question.attempts {

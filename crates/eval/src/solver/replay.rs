@@ -1,35 +1,37 @@
-//! Answers that were given before: those of another run, or of a submission.
+//! A solver that repeats the answers of another run or of a submission.
 
 use std::collections::BTreeMap;
 
 use rhae_protocol::{EvalAnswer, EvalGrid, EvalLine};
-use rhae_tasks::{Answers, Grid, Parser, Reply, Submission};
+use rhae_tasks::{Answers, AttemptAnswer, Grid, Parser, Submission};
 
-use super::{FailureKind, Outcome, Question, Solver, Unit, Watch};
-use crate::ledger::{Given, Ledger};
+use super::{Outcome, Question, RequestContext, Solver, SolverFailureKind, Unit};
+use crate::ledger::{Ledger, RequestOutcome};
 
-/// Gives recorded answers again. It spends nothing, whatever they once cost.
+/// A solver that repeats recorded answers. It reports no usage, whatever the answers cost
+/// originally.
 #[derive(Debug)]
-pub struct Replay {
-    /// By task, test and attempt. Sets may have got other names, so they do not count.
+pub struct ReplaySolver {
+    /// The answers by task, test and attempt. The name of the set is ignored, because it may have
+    /// changed.
     answers: BTreeMap<(String, usize, usize), EvalAnswer>,
     unit: Unit,
 }
 
-impl Replay {
-    /// The answers of a journal.
-    pub fn of_journal(lines: &[EvalLine]) -> Self {
-        let ledger = Ledger::of_lines(lines);
+impl ReplaySolver {
+    /// Creates a solver from the lines of a journal.
+    pub fn from_journal(lines: &[EvalLine]) -> Self {
+        let ledger = Ledger::from_lines(lines);
         let mut answers = BTreeMap::new();
         let mut whole = false;
         for ((_, task, test, attempt), slot) in &ledger.slots {
             let Some(record) = ledger.requests.get(&slot.request) else {
                 continue;
             };
-            let Some(Given::Answer(answer)) = &record.given else {
+            let Some(RequestOutcome::Answer(answer)) = &record.outcome else {
                 continue;
             };
-            whole |= answer.text.is_some() && record.asked.tests.len() > 1;
+            whole |= answer.text.is_some() && record.target.tests.len() > 1;
             let mut answer = answer.clone();
             answer
                 .grids
@@ -42,7 +44,8 @@ impl Replay {
         }
     }
 
-    /// Adds the answers of another recording, as of another part of the tasks. Where both have one, the first counts.
+    /// Adds the answers of another recording, for example of another shard. If both answer an
+    /// attempt, the first recording counts.
     pub fn join(&mut self, other: Self) {
         for (key, answer) in other.answers {
             self.answers.entry(key).or_insert(answer);
@@ -52,13 +55,13 @@ impl Replay {
         }
     }
 
-    /// The answers of a submission.
-    pub fn of_submission(submission: &Submission) -> Self {
+    /// Creates a solver from a submission.
+    pub fn from_submission(submission: &Submission) -> Self {
         let mut answers = BTreeMap::new();
         let mut unit = Unit::Attempt;
         for (id, given) in &submission.tasks {
             match given {
-                Answers::Whole(text) => {
+                Answers::WholeTask(text) => {
                     unit = Unit::Task;
                     let answer = EvalAnswer {
                         text: Some(text.clone()),
@@ -85,14 +88,14 @@ impl Replay {
     }
 }
 
-fn recorded(reply: &Reply, test: usize, attempt: usize) -> Option<EvalAnswer> {
+fn recorded(reply: &AttemptAnswer, test: usize, attempt: usize) -> Option<EvalAnswer> {
     match reply {
-        Reply::Nothing | Reply::Failed(_) => None,
-        Reply::Text(text) => Some(EvalAnswer {
+        AttemptAnswer::Empty | AttemptAnswer::Failed(_) => None,
+        AttemptAnswer::Text(text) => Some(EvalAnswer {
             text: Some(text.clone()),
             ..EvalAnswer::default()
         }),
-        Reply::Json(value) => match Grid::from_json(value, Parser::Lenient.cells()) {
+        AttemptAnswer::Json(value) => match Grid::from_json(value, Parser::Lenient.cells()) {
             Ok(grid) => {
                 let grid = Some(grid.rows().map(<[u8]>::to_vec).collect());
                 Some(EvalAnswer {
@@ -105,7 +108,7 @@ fn recorded(reply: &Reply, test: usize, attempt: usize) -> Option<EvalAnswer> {
                     ..EvalAnswer::default()
                 })
             }
-            // What is no grid is read, and refused, as a text.
+            // A value that is not a grid becomes a text, which the parser rejects.
             Err(_) => Some(EvalAnswer {
                 text: Some(value.to_string()),
                 ..EvalAnswer::default()
@@ -114,18 +117,18 @@ fn recorded(reply: &Reply, test: usize, attempt: usize) -> Option<EvalAnswer> {
     }
 }
 
-impl Solver for Replay {
+impl Solver for ReplaySolver {
     fn unit(&self) -> Unit {
         self.unit
     }
 
-    fn answer(&self, question: &Question<'_>, _watch: &Watch<'_>) -> Outcome {
+    fn answer(&self, question: &Question<'_>, _context: &RequestContext<'_>) -> Outcome {
         let (test, attempt) = (question.tests[0], question.attempts[0]);
         let key = (question.id.to_string(), test, attempt);
         match self.answers.get(&key) {
             Some(answer) => Outcome::free(answer.clone()),
             None => Outcome::failure(
-                FailureKind::NotRecorded,
+                SolverFailureKind::NotRecorded,
                 format!(
                     "the recording has no attempt {attempt} at test {} of `{}`",
                     test + 1,

@@ -1,34 +1,36 @@
-//! The program search of the crate `solve`.
+//! A solver that uses the program search of the crate `rhae-solve`.
 
 use std::time::Instant;
 
 use rhae_protocol::{EvalAnswer, EvalGrid};
 use rhae_solve::{Budget, solve_test};
 
-use super::{FailureKind, Outcome, Question, Solver, Unit, Watch};
+use super::{Outcome, Question, RequestContext, Solver, SolverFailureKind, Unit};
 
-/// Searches for programs. A search that a limit cuts off answers with the best it has.
+/// A solver that searches for programs. A search that exceeds a time limit answers with the best
+/// programs found so far.
 #[derive(Clone, Copy, Debug)]
-pub struct Search {
-    /// How much to do for each test.
+pub struct SearchSolver {
+    /// The budget of the search for each test.
     pub budget: Budget,
 }
 
-impl Solver for Search {
+impl Solver for SearchSolver {
     fn unit(&self) -> Unit {
         Unit::Test
     }
 
-    fn answer(&self, question: &Question<'_>, watch: &Watch<'_>) -> Outcome {
+    fn answer(&self, question: &Question<'_>, context: &RequestContext<'_>) -> Outcome {
         let mut grids = Vec::new();
         for &test in question.tests {
             let started = Instant::now();
             let solution = solve_test(question.task, test, &self.budget, &|| {
-                watch.over().is_some()
+                context.expired().is_some()
             });
-            match watch.over() {
-                // What depends on the moment of an interruption is not kept: the next process searches again.
-                Some(kind @ (FailureKind::Stopped | FailureKind::RunTime)) => {
+            match context.expired() {
+                // A result that depends on the time of an interruption is discarded. The next
+                // process searches again.
+                Some(kind @ (SolverFailureKind::Stopped | SolverFailureKind::RunTimeout)) => {
                     return Outcome::failure(kind, "the search was interrupted");
                 }
                 cut => {

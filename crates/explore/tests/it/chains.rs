@@ -1,16 +1,18 @@
-//! Small levels whose graphs and chances are known.
+//! Small Markov chains as levels, whose graphs and winning probabilities are known.
 
 use std::convert::Infallible;
 
 use rhae_engine::{Action, ActionKind, ActionSet, Outcome, key_of};
-use rhae_explore::{Chance, Chances, Components, Explorable, Graph, Policy, Search, explore};
+use rhae_explore::{
+    Chance, Chances, Components, Explorable, Graph, Policy, SearchOptions, explore,
+};
 
-/// A level given by a table: for each state and action, where it leads.
+/// A level given by a table of successors for each state and action.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// The next state, `WIN` or `LOSS`.
+    /// The next state of each action, or `WIN` or `LOSS`.
     pub(crate) next: Vec<Vec<usize>>,
-    /// Whether states are their own keys.
+    /// Whether states pack into their keys.
     pub(crate) packs: bool,
 }
 
@@ -34,7 +36,7 @@ impl Explorable for Table {
         Ok(match *state {
             WIN => Outcome::LevelWon,
             LOSS => Outcome::GameOver,
-            _ => Outcome::Going,
+            _ => Outcome::Continue,
         })
     }
 
@@ -53,14 +55,15 @@ impl Explorable for Table {
 
 impl Table {
     pub(crate) fn graph(&self) -> Graph {
-        let Ok(graph) = explore(self, &Search::default(), |_| true);
+        let Ok(graph) = explore(self, &SearchOptions::default(), |_| true);
         graph
     }
 }
 
-/// A player with `start` coins who wins or loses one at a time, until all `all` are won or none is left.
+/// Gambler's ruin: a player with `start` coins wins or loses one coin at a time, until they hold
+/// all `all` coins or none.
 pub(crate) fn ruin(start: usize, all: usize) -> Table {
-    // State 0 is the start; the others are in the order of coins, with the start's place taken by what was first.
+    // State 0 is the start. The other states follow in the order of coins.
     let state = |coins: usize| match coins {
         0 => LOSS,
         _ if coins == all => WIN,
@@ -75,7 +78,8 @@ pub(crate) fn ruin(start: usize, all: usize) -> Table {
     Table { next, packs: true }
 }
 
-/// A lock of `digits` digits with `keys` keys: a wrong key starts over, and costs one of `lives` if there are any.
+/// A lock with `digits` digits and `keys` keys. A wrong key starts over and costs one of `lives`,
+/// if there are any.
 pub(crate) fn lock(digits: usize, keys: usize, lives: Option<usize>) -> Table {
     let state = |life: usize, digit: usize| life * digits + digit;
     let mut next = Vec::new();
@@ -101,7 +105,8 @@ pub(crate) fn lock(digits: usize, keys: usize, lives: Option<usize>) -> Table {
     Table { next, packs: true }
 }
 
-/// A corridor of `cells` cells, the goal behind the last, walls beside, a pit behind the first, and three lives.
+/// A corridor of `cells` cells with walls along it, a pit before the first cell, a goal behind the
+/// last one, and three lives.
 pub(crate) fn maze(cells: usize) -> Table {
     let state = |life: usize, cell: usize| life * cells + cell;
     let mut next = Vec::new();

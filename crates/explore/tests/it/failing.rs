@@ -1,12 +1,13 @@
-//! Levels that fail somewhere: whoever looks into the state, the caller learns of it.
+//! Levels in which an action fails or panics: the caller gets the failure, whichever thread
+//! expanded the state.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rhae_engine::{Action, ActionKind, ActionSet, Outcome, key_of};
-use rhae_explore::{Explorable, Limits, Search, explore};
+use rhae_explore::{Explorable, Limits, SearchOptions, explore};
 
-/// A tree in which every action leads to a new state; some states may not answer.
+/// A tree in which every action leads to a new state, and in which some states may fail.
 struct Tree<F> {
     packs: bool,
     fails: F,
@@ -28,7 +29,7 @@ impl<F: Fn(u64) -> Result<(), u64> + Sync> Explorable for Tree<F> {
         (self.fails)(*state)?;
         *state = *state * 2 + u64::from(action == Action::Action2);
         Ok(if *state < 1 << 17 {
-            Outcome::Going
+            Outcome::Continue
         } else {
             Outcome::GameOver
         })
@@ -47,15 +48,15 @@ impl<F: Fn(u64) -> Result<(), u64> + Sync> Explorable for Tree<F> {
     }
 }
 
-fn search(threads: usize) -> Search {
-    Search {
+fn search(threads: usize) -> SearchOptions {
+    SearchOptions {
         threads,
-        ..Search::default()
+        ..SearchOptions::default()
     }
 }
 
 #[test]
-fn the_first_failure_is_reported_whoever_meets_it() {
+fn first_failure_is_reported_with_any_number_of_threads() {
     for (packs, threads) in [
         (true, 1),
         (true, 2),
@@ -80,7 +81,7 @@ fn the_first_failure_is_reported_whoever_meets_it() {
 }
 
 #[test]
-fn a_panic_reaches_the_caller_and_nobody_waits_forever() {
+fn panic_reaches_the_caller_without_deadlock() {
     for at in [1, 2, 40, 5_000, 100_000] {
         for threads in [1, 2, 5] {
             let tree = Tree {
@@ -100,8 +101,8 @@ fn a_panic_reaches_the_caller_and_nobody_waits_forever() {
             );
         }
     }
-    // And a search after it works.
-    let whole = explore(
+    // The thread pool is usable after the panics.
+    let complete = explore(
         &Tree {
             packs: true,
             fails: |_| Ok(()),
@@ -111,13 +112,13 @@ fn a_panic_reaches_the_caller_and_nobody_waits_forever() {
     )
     .unwrap();
     assert_eq!(
-        (whole.nodes(), whole.edges()),
+        (complete.nodes(), complete.edges()),
         ((1 << 18) - 1, (1 << 18) - 2)
     );
 }
 
 #[test]
-fn a_panic_of_a_helper_reaches_the_caller() {
+fn panic_of_a_worker_reaches_the_caller() {
     for threads in [2, 5] {
         let (caller, panicked) = (std::thread::current().id(), AtomicBool::new(false));
         let fails = |state| {
@@ -125,7 +126,8 @@ fn a_panic_of_a_helper_reaches_the_caller() {
                 panicked.store(true, Ordering::Release);
                 panic!("state {state}");
             }
-            // Where there is enough for everybody, the caller waits until a helper has come.
+            // Once there is enough work for all threads, the caller waits until another thread has
+            // panicked.
             while state >= 1_000 && !panicked.load(Ordering::Acquire) {
                 std::thread::yield_now();
             }
@@ -139,21 +141,21 @@ fn a_panic_of_a_helper_reaches_the_caller() {
 }
 
 #[test]
-fn who_has_enough_is_asked_and_heard() {
+fn callback_and_depth_limit_stop_the_search() {
     for threads in [1, 2, 5] {
         let tree = Tree {
             packs: true,
             fails: |_| Ok(()),
         };
-        let mut asked = 0;
-        let go_on = |_| {
-            asked += 1;
-            asked < 3
+        let mut calls = 0;
+        let should_continue = |_| {
+            calls += 1;
+            calls < 3
         };
-        let cut_short = explore(&tree, &search(threads), go_on).unwrap();
-        assert_eq!(asked, 3, "{threads} threads");
-        assert!(!cut_short.is_complete() && cut_short.nodes() < 1 << 17);
-        let shallow = Search {
+        let stopped = explore(&tree, &search(threads), should_continue).unwrap();
+        assert_eq!(calls, 3, "{threads} threads");
+        assert!(!stopped.is_complete() && stopped.nodes() < 1 << 17);
+        let shallow = SearchOptions {
             limits: Limits {
                 depth: 9,
                 ..Limits::default()

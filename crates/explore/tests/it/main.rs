@@ -1,8 +1,9 @@
-//! Graphs and chances, checked on chains whose answers are known and on the games that ship.
+//! Tests of graphs and winning probabilities, on chains with known answers and on the shipped
+//! games.
 
-mod alike;
 mod chains;
 mod failing;
-mod known;
+mod known_answers;
 mod memory;
 mod random_chains;
+mod same_graph;

@@ -1,10 +1,12 @@
-//! Memory limits are kept: an allocator that counts is the witness.
+//! Tests that searches respect their memory limit, measured by a counting allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use rhae_engine::{Game, LevelIndex};
-use rhae_explore::{Chances, Components, Limits, NativeLevel, Policy, Search, Stop, explore};
+use rhae_explore::{
+    Chances, Components, Limits, NativeLevel, Policy, SearchOptions, StopReason, explore,
+};
 use rhae_games::{Visitor, visit};
 
 thread_local! {
@@ -12,7 +14,8 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Counts what this thread holds. A list that grows holds both its old and its new memory.
+/// Counts the bytes that the current thread holds. While a list grows, both its old and its new
+/// memory count.
 struct Counting;
 
 fn hold(bytes: isize) {
@@ -22,7 +25,7 @@ fn hold(bytes: isize) {
 
 #[expect(
     unsafe_code,
-    reason = "an allocator cannot be written without; this one passes everything on"
+    reason = "`GlobalAlloc` is an unsafe trait; this allocator forwards to the system allocator"
 )]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -50,16 +53,16 @@ impl Visitor for Bounded {
     fn visit<G: Game>(self) -> (usize, isize) {
         let level = NativeLevel::<G>::new(0, LevelIndex(7));
         let level = if self.packed { level } else { level.hashed() };
-        let search = Search {
+        let search = SearchOptions {
             limits: Limits {
                 bytes: self.bytes,
                 ..Limits::default()
             },
-            ..Search::default()
+            ..SearchOptions::default()
         };
         let Ok(warm) = explore(
             &level,
-            &Search {
+            &SearchOptions {
                 limits: Limits {
                     nodes: 10,
                     ..Limits::default()
@@ -72,7 +75,7 @@ impl Visitor for Bounded {
         let before = HELD.get();
         PEAK.set(before);
         let Ok(graph) = explore(&level, &search, |_| true);
-        assert_eq!(graph.stop(), Some(Stop::Memory));
+        assert_eq!(graph.stop(), Some(StopReason::Memory));
         let components = Components::of(&graph);
         drop(Chances::of(&graph, &components, Policy::Valid, 0));
         (graph.nodes(), PEAK.get() - before)
@@ -80,15 +83,16 @@ impl Visitor for Bounded {
 }
 
 #[test]
-fn a_search_and_its_analysis_stay_within_their_memory() {
+fn search_and_analysis_stay_within_the_memory_limit() {
     for (packed, bytes) in [(true, 20_000_000), (false, 20_000_000), (true, 90_000_000)] {
-        let (nodes, peak) = visit("kq19-v1", Bounded { bytes, packed }).expect("it is registered");
-        // Small buffers of batches come on top.
+        let (nodes, peak) =
+            visit("kq19-v1", Bounded { bytes, packed }).expect("the game is registered");
+        // The small buffers of batches are not part of the limit.
         assert!(
             peak <= bytes as isize + 100_000,
-            "{peak} bytes were held, and {bytes} allowed"
+            "{peak} bytes were held, but the limit is {bytes}"
         );
-        // Ten million states fit into a gigabyte, so a state takes 107 bytes at most.
+        // Ten million states must fit into a gigabyte, so a state takes at most 107 bytes.
         assert!(
             !packed || nodes >= bytes / 107,
             "{nodes} states in {bytes} bytes"

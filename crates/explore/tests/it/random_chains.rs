@@ -1,8 +1,11 @@
-//! Chances of random chains: exact, bounded, counted out and played agree.
+//! Random chains, on which exact probabilities, bounds, time-limited bounds and simulated play must
+//! agree.
 
 use proptest::prelude::*;
 use rhae_engine::{Outcome, Rng};
-use rhae_explore::{Components, Explorable, Policy, Search, explore, fraction, way_to, win_within};
+use rhae_explore::{
+    Components, Explorable, Policy, SearchOptions, exact_chance, explore, path_to, win_within,
+};
 
 use crate::chains::{LOSS, Table, WIN, chance};
 
@@ -15,8 +18,8 @@ fn tables() -> impl Strategy<Value = Table> {
     })
 }
 
-/// The share of plays that win, of those that take at most `actions`.
-fn played(table: &Table, actions: u32, plays: u32, rng: &mut Rng) -> f64 {
+/// Simulates `plays` plays of at most `actions` actions and returns the share that wins.
+fn simulate(table: &Table, actions: u32, plays: u32, rng: &mut Rng) -> f64 {
     let mut wins = 0;
     let mut choices = Vec::new();
     for _ in 0..plays {
@@ -29,7 +32,7 @@ fn played(table: &Table, actions: u32, plays: u32, rng: &mut Rng) -> f64 {
                 *rng.choose(&choices).expect("a state has actions"),
             );
             match outcome {
-                Outcome::Going => continue,
+                Outcome::Continue => continue,
                 Outcome::LevelWon => wins += 1,
                 Outcome::GameOver => {}
             }
@@ -43,31 +46,32 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn bounds_enclose_the_fraction_and_what_is_played(table in tables(), seed: u64) {
+    fn bounds_enclose_the_exact_fraction_and_simulated_play(table in tables(), seed: u64) {
         let graph = table.graph();
         let found = chance(&graph);
         prop_assert!(found.width() < 1e-12, "{:?}", found);
-        let (above, below) = fraction(&graph, &Components::of(&graph), Policy::Valid).expect("a small graph has a fraction");
+        let (above, below) = exact_chance(&graph, &Components::of(&graph), Policy::Valid).expect("a small graph has a fraction");
         let exact = above.parse::<f64>().unwrap() / below.parse::<f64>().unwrap();
         prop_assert!(found.lower() <= exact * (1.0 + 1e-15) && exact * (1.0 - 1e-15) <= found.upper(), "{:?}, {}", found, exact);
-        // A long play decides nearly all of it, and the bounds of a short one are those of play.
+        // A long time limit decides nearly every play; a short one must agree with simulation.
         let long = win_within(&graph, Policy::Valid, 3000, |_| true);
         prop_assert!(long.low <= found.high, "{:?} {:?}", long, found);
         let short = win_within(&graph, Policy::Valid, 12, |_| true);
         prop_assert!(short.width() < 1e-12 && short.low <= long.high);
         let plays = 4000;
-        let share = played(&table, 12, plays, &mut Rng::new(seed, 0));
-        // By Bernstein's inequality this fails by chance once in thirty million cases, also where nearly every play is won.
+        let share = simulate(&table, 12, plays, &mut Rng::new(seed, 0));
+        // By Bernstein's inequality this fails by chance once in thirty million cases, even if
+        // nearly every play is won.
         let deviation = 6.0 * (short.middle() * (1.0 - short.middle()) / f64::from(plays)).sqrt() + 12.0 / f64::from(plays);
-        prop_assert!((share - short.middle()).abs() <= deviation, "{} played, {:?}", share, short);
+        prop_assert!((share - short.middle()).abs() <= deviation, "{} simulated, {:?}", share, short);
     }
 
     #[test]
-    fn threads_and_keys_do_not_matter(table in tables(), nodes in 1_usize..20) {
-        let search = |threads: usize, nodes: usize| Search { threads, limits: rhae_explore::Limits { nodes, ..Default::default() }, ..Default::default() };
+    fn graph_is_independent_of_threads_and_keys(table in tables(), nodes in 1_usize..20) {
+        let search = |threads: usize, nodes: usize| SearchOptions { threads, limits: rhae_explore::Limits { nodes, ..Default::default() }, ..Default::default() };
         for nodes in [nodes, 1000] {
             let Ok(one) = explore(&table, &search(1, nodes), |_| true);
-            prop_assert!((0..one.nodes() as u32).all(|node| way_to(&one, node).len() == one.depth_of(node) + 1));
+            prop_assert!((0..one.nodes() as u32).all(|node| path_to(&one, node).len() == one.depth_of(node) + 1));
             let Ok(three) = explore(&table, &search(3, nodes), |_| true);
             let Ok(four) = explore(&table, &search(4, nodes), |_| true);
             let Ok(hashed) = explore(&Table { packs: !table.packs, ..table.clone() }, &search(1, nodes), |_| true);

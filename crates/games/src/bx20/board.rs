@@ -1,61 +1,63 @@
-//! Where the plants are: a grid of cells, each of which knows the way back to its pot.
+//! The plants on a grid of cells, each of which stores the direction back to its pot.
 
 use serde::{Deserialize, Serialize};
 
-/// Cells along one side of the room.
+/// The number of cells along one side of the room.
 pub(super) const SIDE: u8 = 9;
-/// The most plants a level has.
-pub(super) const PLANTS: usize = 3;
-/// No cell, no direction.
-pub(super) const NOWHERE: u8 = u8::MAX;
+/// The maximum number of plants in a level.
+pub(super) const MAX_PLANTS: usize = 3;
+/// Marks "no cell" and "no direction".
+pub(super) const NONE: u8 = u8::MAX;
 
 const AREA: usize = SIDE as usize * SIDE as usize;
 
-// Directions are also the sides on which windows are: 0 up, 1 right, 2 down, 3 left, so `^ 2` is the opposite.
+// Directions are also the sides on which windows are: 0 up, 1 right, 2 down, 3 left. `^ 2` is the
+// opposite.
 static NEIGHBOURS: [[u8; AREA]; 4] = neighbours();
 
 /// For each direction and cell, the cells between it and the wall on that side.
 pub(super) static RAYS: [[u128; AREA]; 4] = rays();
 
-/// What of the plants does not change while a level is played.
+/// The data of the plants that does not change while a level is played.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct Layout {
     pub(super) rocks: u128,
     pub(super) count: usize,
-    pub(super) pots: [u8; PLANTS],
-    /// Where each plant is to flower.
-    pub(super) places: [u8; PLANTS],
+    pub(super) pots: [u8; MAX_PLANTS],
+    /// The cell in which each plant must flower.
+    pub(super) bloom_cells: [u8; MAX_PLANTS],
     /// Whether each plant grows away from the light.
-    pub(super) shy: [bool; PLANTS],
+    pub(super) shy: [bool; MAX_PLANTS],
 }
 
-/// All plants as they stand.
+/// All plants.
 ///
-/// **Invariant:** the way back of a cell that no plant holds is 0, so equal pictures are equal boards.
+/// **Invariant:** the direction bits of a cell without a plant are 0, so boards that look equal are
+/// equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Board {
-    /// The cells that plants hold, pots included.
+    /// The cells occupied by plants, including pots.
     pub(super) plants: u128,
-    /// The direction towards the pot from each cell, its low and its high bit.
+    /// The direction towards the pot from each cell: its low bits and its high bits.
     back: [u128; 2],
     /// The end of each plant.
-    pub(super) tips: [u8; PLANTS],
+    pub(super) tips: [u8; MAX_PLANTS],
 }
 
 impl Board {
-    /// Nothing but pots.
-    pub(super) fn of(plan: &Plan) -> Self {
-        let pots = plan.pots[..plan.count]
+    /// Creates the board with nothing but pots.
+    pub(super) fn of(layout: &Layout) -> Self {
+        let pots = layout.pots[..layout.count]
             .iter()
             .fold(0, |cells, &pot| cells | bit(pot));
         Self {
             plants: pots,
             back: [0; 2],
-            tips: plan.pots,
+            tips: layout.pots,
         }
     }
 
-    /// Moves a tip into the free cell next to it.
+    /// Moves a tip into a free neighbouring cell.
     pub(super) fn grow(&mut self, plant: usize, into: u8, direction: u8) {
         let back = u128::from(direction ^ 2);
         self.plants |= bit(into);
@@ -64,12 +66,12 @@ impl Board {
         self.tips[plant] = into;
     }
 
-    /// Takes one cell from the end of every plant that has grown.
-    pub(super) fn shrink(&mut self, plan: &Plan) {
-        for plant in 0..plan.count {
+    /// Removes the cell at the end of every plant that has grown.
+    pub(super) fn shrink(&mut self, layout: &Layout) {
+        for plant in 0..layout.count {
             let tip = self.tips[plant];
-            if tip != plan.pots[plant] {
-                self.tips[plant] = beyond(tip, self.way_back(tip));
+            if tip != layout.pots[plant] {
+                self.tips[plant] = neighbour(tip, self.direction_back(tip));
                 let rest = !bit(tip);
                 self.plants &= rest;
                 self.back = self.back.map(|plane| plane & rest);
@@ -77,51 +79,51 @@ impl Board {
         }
     }
 
-    /// The cells of a plant from its tip to its pot, each with the direction of the next; the pot's is `NOWHERE`.
-    pub(super) fn walk(&self, plan: &Plan, plant: usize) -> impl Iterator<Item = (u8, u8)> {
-        let pot = plan.pots[plant];
+    /// Iterates over the cells of a plant from its tip to its pot, each with the direction of the
+    /// next one; `NONE` for the pot.
+    pub(super) fn walk(&self, layout: &Layout, plant: usize) -> impl Iterator<Item = (u8, u8)> {
+        let pot = layout.pots[plant];
         let mut cell = self.tips[plant];
         std::iter::from_fn(move || {
-            let here = (cell != NOWHERE).then_some(cell)?;
+            let here = (cell != NONE).then_some(cell)?;
             let way = if here == pot {
-                NOWHERE
+                NONE
             } else {
-                self.way_back(here)
+                self.direction_back(here)
             };
             cell = if here == pot {
-                NOWHERE
+                NONE
             } else {
-                beyond(here, way)
+                neighbour(here, way)
             };
             Some((here, way))
         })
     }
 
-    /// Whether every bloom place is in flower.
-    pub(super) fn all_in_flower(&self, plan: &Plan) -> bool {
-        (0..plan.count).all(|plant| plan.places[plant] == self.tips[plant])
+    pub(super) fn all_in_flower(&self, layout: &Layout) -> bool {
+        (0..layout.count).all(|plant| layout.bloom_cells[plant] == self.tips[plant])
     }
 
     #[inline]
-    fn way_back(&self, cell: u8) -> u8 {
+    fn direction_back(&self, cell: u8) -> u8 {
         (self.back[0] >> cell & 1 | (self.back[1] >> cell & 1) << 1) as u8
     }
 }
 
-/// The set of one cell.
+/// Returns the set of one cell.
 #[inline]
 pub(super) const fn bit(cell: u8) -> u128 {
     1 << cell
 }
 
-/// The next cell in a direction, or `NOWHERE` at the wall.
+/// Returns the next cell in a direction, or `NONE` at the wall.
 #[inline]
-pub(super) const fn beyond(cell: u8, direction: u8) -> u8 {
+pub(super) const fn neighbour(cell: u8, direction: u8) -> u8 {
     NEIGHBOURS[direction as usize][cell as usize]
 }
 
 const fn neighbours() -> [[u8; AREA]; 4] {
-    let mut table = [[NOWHERE; AREA]; 4];
+    let mut table = [[NONE; AREA]; 4];
     let mut cell = 0;
     while cell < AREA as u8 {
         let (x, y) = (cell % SIDE, cell / SIDE);
@@ -150,7 +152,7 @@ const fn rays() -> [[u128; AREA]; 4] {
         let mut cell = 0;
         while cell < AREA {
             let mut next = NEIGHBOURS[direction][cell];
-            while next != NOWHERE {
+            while next != NONE {
                 table[direction][cell] |= bit(next);
                 next = NEIGHBOURS[direction][next as usize];
             }

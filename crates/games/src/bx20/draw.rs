@@ -1,14 +1,14 @@
-//! Pictures: a dim room with windows all round and plants in pots.
+//! The drawing code: a dim room with windows in its walls and plants in pots.
 
 use rhae_engine::{Frame, FrameSink, SIZE};
 
 use super::Growth;
-use super::board::{Board, NOWHERE, SIDE, beyond, bit};
+use super::board::{Board, NONE, SIDE, bit, neighbour};
 use super::levels::{Level, Window};
 
-/// Frame cells along one side of a room cell.
+/// The pixels along one side of a room cell.
 const CELL: u8 = 6;
-/// Thickness of the wall: where the room begins, from the left and from the top.
+/// The thickness of the wall in pixels.
 const WALL_WIDTH: u8 = 5;
 const ROOM_END: u8 = WALL_WIDTH + CELL * SIDE;
 
@@ -23,7 +23,7 @@ const LIGHT: u8 = 11;
 const BRIGHT: u8 = 0;
 const WITHERED: u8 = 2;
 
-/// The colours of a room by day or by night.
+/// The colours of the room in daylight or in darkness.
 #[derive(Clone, Copy)]
 pub(super) struct Shades {
     ground: u8,
@@ -45,12 +45,13 @@ pub(super) const NIGHT: Shades = Shades {
 /// The letter of each plant in the maps, and its colour.
 pub(super) const PLANT_COLORS: [(u8, u8); 4] = [(b'A', 14), (b'B', 10), (b'C', 7), (b'X', 15)];
 
-/// Whether a cell of the frame lies in the room.
+/// Returns whether a pixel lies in the room.
 pub(super) fn in_room(x: u8, y: u8) -> bool {
     (WALL_WIDTH..ROOM_END).contains(&x) && (WALL_WIDTH..ROOM_END).contains(&y)
 }
 
-/// Left, top, width and height of a window's picture, which is also where a click opens it.
+/// Returns the left, top, width and height of a window on the frame. A click in this area opens the
+/// window.
 pub(super) fn window_area(window: &Window) -> (u8, u8, u8, u8) {
     let from = WALL_WIDTH + window.first * CELL + 1;
     let length = (window.last - window.first + 1) * CELL - 2;
@@ -62,7 +63,7 @@ pub(super) fn window_area(window: &Window) -> (u8, u8, u8, u8) {
     }
 }
 
-/// What never changes in a level.
+/// Draws everything that does not change in a level.
 pub(super) fn background(level: &Level, shades: Shades) -> Frame {
     let mut frame = Frame::filled(WALL);
     for cell in 0..SIDE * SIDE {
@@ -71,46 +72,47 @@ pub(super) fn background(level: &Level, shades: Shades) -> Frame {
         if cell % SIDE > 0 && cell / SIDE > 0 {
             frame.set(x, y, shades.corner);
         }
-        if level.plan.rocks & bit(cell) != 0 {
+        if level.layout.rocks & bit(cell) != 0 {
             frame.stamp_over(x, y, &painted(&ROCK_SHAPE, ROCK, ROCK_EDGE), TRANSPARENT);
         }
     }
     for window in &level.windows {
         glass(&mut frame, window, shades.glass);
     }
-    for plant in 0..level.plan.count {
+    for plant in 0..level.layout.count {
         let color = level.colors[plant];
-        let (x, y) = corner(level.plan.places[plant]);
-        frame.stamp_over(x, y, &painted(&PLACE, color, color), TRANSPARENT);
-        let (x, y) = corner(level.plan.pots[plant]);
+        let (x, y) = corner(level.layout.bloom_cells[plant]);
+        frame.stamp_over(x, y, &painted(&BLOOM_CELL, color, color), TRANSPARENT);
+        let (x, y) = corner(level.layout.pots[plant]);
         frame.stamp_over(x, y, &painted(&POT_SHAPE, POT, color), TRANSPARENT);
     }
     frame
 }
 
-/// The picture of a board at rest.
+/// Draws the settled frame.
 pub(super) fn settled(level: &Level, board: &Board, frame: &mut Frame) {
     frame.copy_from(&level.day);
     plants(level, board, BRIGHT, frame);
 }
 
 fn plants(level: &Level, board: &Board, petals: u8, frame: &mut Frame) {
-    for plant in 0..level.plan.count {
+    for plant in 0..level.layout.count {
         let color = level.colors[plant];
-        for (cell, way) in board.walk(&level.plan, plant) {
+        for (cell, way) in board.walk(&level.layout, plant) {
             stem(frame, cell, way, color);
         }
         let tip = board.tips[plant];
         let (x, y) = corner(tip);
-        if tip == level.plan.places[plant] {
+        if tip == level.layout.bloom_cells[plant] {
             frame.stamp_over(x, y, &painted(&FLOWER, petals, color), TRANSPARENT);
         } else {
-            bud(frame, x, y, color, level.plan.shy[plant]);
+            bud(frame, x, y, color, level.layout.shy[plant]);
         }
     }
 }
 
-/// The part of a stem from the middle of a cell to the middle of the next on the way back.
+/// Draws the part of a stem from the middle of a cell to the middle of the next cell towards the
+/// pot.
 #[inline]
 fn stem(frame: &mut Frame, cell: u8, way: u8, color: u8) {
     let (x, y) = corner(cell);
@@ -123,14 +125,16 @@ fn stem(frame: &mut Frame, cell: u8, way: u8, color: u8) {
     }
 }
 
-/// The end of a plant: a bright heart seeks the light, a dark one shuns it.
+/// Draws the end of a plant, with a bright centre if it grows towards the light and a dark one if
+/// it is shy.
 #[inline]
 fn bud(frame: &mut Frame, x: usize, y: usize, color: u8, shy: bool) {
     frame.block::<4, 4>(x + 1, y + 1, color);
     frame.block::<2, 2>(x + 2, y + 2, if shy { WALL } else { BRIGHT });
 }
 
-/// Light falls in, first up to half of the way, then to what it meets; then tips that cannot grow strain once.
+/// Animates light from a window: first half of the way, then up to the objects that it meets. Then
+/// lit tips that cannot grow move by one pixel.
 pub(super) fn light(
     level: &Level,
     before: &Board,
@@ -138,7 +142,7 @@ pub(super) fn light(
     growth: &Growth,
     sink: &mut impl FrameSink,
 ) {
-    let opaque = level.plan.rocks | before.plants;
+    let opaque = level.layout.rocks | before.plants;
     let lit = |frame: &mut Frame, part: usize| {
         settled(level, before, frame);
         glass(frame, window, BRIGHT);
@@ -150,7 +154,7 @@ pub(super) fn light(
         for (plant, _) in growth
             .iter()
             .enumerate()
-            .filter(|&(_, &(direction, _))| direction != NOWHERE)
+            .filter(|&(_, &(direction, _))| direction != NONE)
         {
             let (x, y) = corner(before.tips[plant]);
             frame.block::<2, 2>(x + 2, y + 2, LIGHT);
@@ -158,31 +162,31 @@ pub(super) fn light(
     });
     if growth
         .iter()
-        .any(|&(direction, into)| direction != NOWHERE && into == NOWHERE)
+        .any(|&(direction, into)| direction != NONE && into == NONE)
     {
         sink.frame(|frame| {
             lit(frame, 1);
             for (plant, &(direction, into)) in growth.iter().enumerate() {
-                if direction != NOWHERE && into == NOWHERE {
+                if direction != NONE && into == NONE {
                     let (x, y) = corner(before.tips[plant]);
                     let (x, y) =
                         [(x, y - 1), (x + 1, y), (x, y + 1), (x - 1, y)][usize::from(direction)];
-                    bud(frame, x, y, level.colors[plant], level.plan.shy[plant]);
+                    bud(frame, x, y, level.colors[plant], level.layout.shy[plant]);
                 }
             }
         });
     }
 }
 
-/// The light of a window in each of its lines, `1 / part` of the way to the first thing it meets.
+/// Draws the light of a window in each of its lines, `1 / part` of the way to the first object.
 fn beams(frame: &mut Frame, window: &Window, opaque: u128, part: usize) {
     for line in window.first..=window.last {
         let first = window.first_cell(line);
         let mut length = 0;
         let mut cell = first;
-        while cell != NOWHERE && opaque & bit(cell) == 0 {
+        while cell != NONE && opaque & bit(cell) == 0 {
             length += usize::from(CELL);
-            cell = beyond(cell, window.side ^ 2);
+            cell = neighbour(cell, window.side ^ 2);
         }
         length /= part;
         let (x, y) = corner(first);
@@ -195,12 +199,12 @@ fn beams(frame: &mut Frame, window: &Window, opaque: u128, part: usize) {
     }
 }
 
-/// The room darkens, and what will be lost turns grey before it goes.
+/// Animates darkness: the cells that will be lost turn grey before they disappear.
 pub(super) fn darkness(level: &Level, before: &Board, after: &Board, sink: &mut impl FrameSink) {
     sink.frame(|frame| {
         frame.copy_from(&level.night);
         plants(level, before, BRIGHT, frame);
-        for plant in 0..level.plan.count {
+        for plant in 0..level.layout.count {
             if before.tips[plant] != after.tips[plant] {
                 let (x, y) = corner(before.tips[plant]);
                 frame.block::<4, 4>(x + 1, y + 1, WITHERED);
@@ -213,7 +217,7 @@ pub(super) fn darkness(level: &Level, before: &Board, after: &Board, sink: &mut 
     });
 }
 
-/// A spot on the blind wall.
+/// Draws a spot where a click on the wall had no effect.
 pub(super) fn idle(level: &Level, board: &Board, x: u8, y: u8, sink: &mut impl FrameSink) {
     sink.frame(|frame| {
         settled(level, board, frame);
@@ -225,7 +229,7 @@ pub(super) fn idle(level: &Level, board: &Board, x: u8, y: u8, sink: &mut impl F
     });
 }
 
-/// All flowers shine.
+/// Animates a win: all flowers shine.
 pub(super) fn triumph(level: &Level, board: &Board, sink: &mut impl FrameSink) {
     for petals in [BRIGHT, LIGHT, BRIGHT, LIGHT] {
         sink.frame(|frame| {
@@ -258,7 +262,7 @@ const TRANSPARENT: u8 = 16;
 
 type Shape = [[u8; 6]; 6];
 
-const PLACE: Shape = [
+const BLOOM_CELL: Shape = [
     *b".1111.", *b"1....1", *b"1....1", *b"1....1", *b"1....1", *b".1111.",
 ];
 const POT_SHAPE: Shape = [
@@ -271,7 +275,7 @@ const ROCK_SHAPE: Shape = [
     *b"222221", *b"211111", *b"211111", *b"211111", *b"211111", *b"111111",
 ];
 
-/// A shape with its two colours put in.
+/// Returns a shape with its two colours filled in.
 const fn painted(shape: &Shape, one: u8, two: u8) -> Shape {
     let mut picture = [[TRANSPARENT; 6]; 6];
     let mut at = 0;

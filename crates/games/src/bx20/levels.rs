@@ -1,35 +1,34 @@
-//! The levels as text maps, and what is made of them.
+//! The levels as text maps.
 //!
-//! The outermost characters are the wall: a run of one of the letters `m`, `n` is a window, `+` is blind. Inside, `.` is
-//! ground, `#` rock, `A`, `B` and `C` are the pots of plants that seek the light and `X` that of one that shuns it; the small
-//! letter is the place where the plant is to flower.
+//! The outermost characters are the wall: a run of the letter `m` or `n` is a window, `+` is wall
+//! without a window. Inside, `.` is ground, `#` is rock, `A`, `B` and `C` are the pots of plants
+//! that grow towards the light, and `X` is the pot of a shy plant. The same letter in lower case is
+//! the bloom cell of the plant.
 
 use rhae_engine::{Frame, LevelIndex, TextMap};
 
-use super::board::{PLANTS, Plan, SIDE, bit};
+use super::board::{Layout, MAX_PLANTS, SIDE, bit};
 use super::draw;
 
-/// A level, ready to be played.
 pub(crate) struct Level {
-    pub(super) plan: Plan,
-    pub(super) colors: [u8; PLANTS],
+    pub(super) layout: Layout,
+    pub(super) colors: [u8; MAX_PLANTS],
     pub(super) windows: Vec<Window>,
     pub(super) day: Frame,
     pub(super) night: Frame,
 }
 
-/// An opening in the wall.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// The direction in which the wall lies.
+    /// The side of the room on which the window is.
     pub(super) side: u8,
-    /// The first and the last row or column that gets its light.
+    /// The first and the last row or column that the window lights.
     pub(super) first: u8,
     pub(super) last: u8,
 }
 
 impl Window {
-    /// Whether a cell lies in its rows or columns.
+    /// Returns whether a cell lies in the rows or columns of the window.
     #[inline]
     pub(super) fn covers(&self, cell: u8) -> bool {
         let line = if self.side.is_multiple_of(2) {
@@ -40,7 +39,7 @@ impl Window {
         (self.first..=self.last).contains(&line)
     }
 
-    /// The cell at the window itself in one of its rows or columns.
+    /// Returns the cell next to the window in one of its rows or columns.
     pub(super) fn first_cell(&self, line: u8) -> u8 {
         let far = SIDE - 1;
         match self.side {
@@ -51,7 +50,7 @@ impl Window {
         }
     }
 
-    /// The middle of its picture.
+    /// Returns the middle pixel of the window.
     pub(super) fn center(&self) -> (u8, u8) {
         let (x, y, width, height) = draw::window_area(self);
         (x + width / 2, y + height / 2)
@@ -63,12 +62,12 @@ impl Level {
         Self::read(LEVELS[index.get()])
     }
 
-    /// Reads a map; panics on a bad one, because maps are constants of the game.
+    /// Parses a map. Panics on an invalid one, because maps are constants of the game.
     pub(super) fn read(text: &str) -> Self {
         let map = TextMap::new(text);
         assert!(
             map.width() == map.height() && map.width() == usize::from(SIDE) + 2,
-            "a map is the room and its wall:\n{text}"
+            "a map must have the size of the room and its wall:\n{text}"
         );
         let inside = |(x, y): (usize, usize)| {
             u8::try_from((y - 1) * usize::from(SIDE) + x - 1).expect("a room has few cells")
@@ -77,27 +76,28 @@ impl Level {
             .find(b'#')
             .map(inside)
             .fold(0, |rocks, cell| rocks | bit(cell));
-        let mut plan = Plan {
+        let mut layout = Layout {
             rocks,
             count: 0,
-            pots: [0; PLANTS],
-            places: [0; PLANTS],
-            shy: [false; PLANTS],
+            pots: [0; MAX_PLANTS],
+            bloom_cells: [0; MAX_PLANTS],
+            shy: [false; MAX_PLANTS],
         };
-        let mut colors = [0; PLANTS];
+        let mut colors = [0; MAX_PLANTS];
         for (letter, color) in draw::PLANT_COLORS {
             if let Some(pot) = map.find(letter).next() {
-                plan.pots[plan.count] = inside(pot);
+                layout.pots[layout.count] = inside(pot);
                 let place = map.find(letter.to_ascii_lowercase()).next();
-                plan.places[plan.count] = inside(place.expect("every plant has a place to flower"));
-                plan.shy[plan.count] = letter == b'X';
-                colors[plan.count] = color;
-                plan.count += 1;
+                layout.bloom_cells[layout.count] =
+                    inside(place.expect("every plant has a bloom cell"));
+                layout.shy[layout.count] = letter == b'X';
+                colors[layout.count] = color;
+                layout.count += 1;
             }
         }
         let windows = (0..4).flat_map(|side| windows_on(&map, side)).collect();
         let mut level = Self {
-            plan,
+            layout,
             colors,
             windows,
             day: Frame::filled(0),
@@ -108,7 +108,7 @@ impl Level {
         level
     }
 
-    /// The window whose picture holds a cell of the frame.
+    /// Returns the window at a pixel.
     pub(super) fn window_at(&self, x: u8, y: u8) -> Option<&Window> {
         self.windows.iter().find(|window| {
             let (left, top, width, height) = draw::window_area(window);
@@ -117,7 +117,7 @@ impl Level {
     }
 }
 
-/// The runs of equal letters on one wall.
+/// Returns the runs of equal letters on one wall.
 fn windows_on(map: &TextMap, side: u8) -> Vec<Window> {
     let far = usize::from(SIDE) + 1;
     let letter = |line: u8| {
@@ -141,7 +141,6 @@ fn windows_on(map: &TextMap, side: u8) -> Vec<Window> {
     windows
 }
 
-/// The maps in their order.
 const LEVELS: [&str; 8] = [
     "
     ++mmmm+++++

@@ -1,6 +1,8 @@
-//! The pictures: a settled board, and the short animations that show what an action did or why it did nothing.
+//! The drawing code: the settled frame, and short animations that show the effect of an action or
+//! the reason why it had none.
 //!
-//! A square is 8 cells wide; the line of single cells between two squares belongs to both. Fences and hands lie on it.
+//! A square is 8 pixels wide. Neighbouring squares share the one-pixel line between them, on which
+//! fences and hands are drawn.
 
 use rhae_engine::{Frame, FrameSink, SIZE, StateOf, TextMap};
 
@@ -14,39 +16,39 @@ const FENCE: u8 = 13;
 const BODY: u8 = 5;
 const STUMP: u8 = 3;
 const LIGHT: u8 = 0;
-/// A hand that reaches in vain.
+/// The colour of a hand whose want is not part of a closed loop.
 const HAND: u8 = 7;
 const BAR: u8 = 10;
 const BAR_GONE: u8 = 3;
 
-/// From one square to the next.
+/// The distance from one square to the next.
 const PITCH: usize = 9;
-/// The last line of the board.
+/// The height of the board in pixels.
 const BOARD_HEIGHT: usize = ROWS * PITCH + 1;
 const BAR_X: usize = 2;
 const BAR_Y: usize = 58;
 const BAR_WIDTH: usize = 60;
 
-/// The corner of a square on the frame.
+/// Returns the upper left pixel of a square.
 const fn corner(square: u8) -> (usize, usize) {
     let (column, row) = place(square);
     (column * PITCH + 1, row * PITCH + 1)
 }
 
-/// A cell in the middle of a square.
+/// Returns a pixel in the middle of a square.
 pub(crate) const fn middle(square: u8) -> (u8, u8) {
     let (x, y) = corner(square);
     (x as u8 + 4, y as u8 + 4)
 }
 
-/// The square under a cell; `None` on the lines between squares and below the board.
+/// Returns the square under a pixel, or `None` on the lines between squares and below the board.
 pub(crate) fn square_at(x: u8, y: u8) -> Option<u8> {
     let (x, y) = (usize::from(x), usize::from(y));
     let on_square = x % PITCH != 0 && y % PITCH != 0 && y < BOARD_HEIGHT;
     on_square.then(|| super::levels::square(x / PITCH, y / PITCH))
 }
 
-/// Everything that never changes.
+/// Draws everything that never changes.
 pub(crate) fn background(level: &Level, map: &TextMap) -> Frame {
     let mut frame = Frame::filled(WALL);
     let is_wall = |column: usize, row: usize| map.get(2 * column + 1, 2 * row + 1) == b'#';
@@ -84,16 +86,16 @@ pub(crate) fn background(level: &Level, map: &TextMap) -> Frame {
     frame
 }
 
-/// Eight rows of eight cells, a byte each.
+/// Eight rows of eight pixels, one byte each.
 pub(crate) type Body = [u64; 8];
 
-/// The cells of a square that a round body leaves free.
+/// A mask of the pixels of a square that a round body leaves uncovered.
 const GROUND: Body = {
     let (end, next, middle) = (0xFFFF_0000_0000_FFFF, 0xFF00_0000_0000_00FF, 0);
     [end, next, middle, middle, middle, middle, next, end]
 };
 
-/// A round body, with the likings on its left, the best on top.
+/// Returns a round body with the liked colours on its left, the best on top.
 pub(crate) fn body(likes: &[u8; LIKES]) -> Body {
     let color = if likes[0] == 0 { STUMP } else { BODY };
     let mut cells = [[color; 8]; 8];
@@ -105,7 +107,6 @@ pub(crate) fn body(likes: &[u8; LIKES]) -> Body {
     std::array::from_fn(|row| u64::from_le_bytes(cells[row]) & !GROUND[row])
 }
 
-/// A state to be drawn.
 pub(crate) struct View<'a> {
     level: &'a Level,
     board: &'a Board,
@@ -121,7 +122,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The picture at rest.
+    /// Draws the settled frame.
     pub(crate) fn settled(&self, frame: &mut Frame) {
         self.ground(frame);
         self.beings(frame, |_| (0, 0));
@@ -129,7 +130,7 @@ impl<'a> View<'a> {
         self.hands(frame, &Wants::of(self.level, self.board), |_| true);
     }
 
-    /// The board without beings, and the bar.
+    /// Draws the board without beings, and the budget bar.
     fn ground(&self, frame: &mut Frame) {
         frame.copy_from(&self.level.background);
         let left = (usize::from(self.left) * BAR_WIDTH).div_ceil(usize::from(self.level.budget));
@@ -141,7 +142,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// All beings with their tokens, each moved by its offset.
+    /// Draws all beings with their tokens, each moved by its offset.
     fn beings(&self, frame: &mut Frame, offset: impl Fn(usize) -> (isize, isize)) {
         for being in 0..self.level.count {
             let offset = offset(being);
@@ -150,7 +151,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A being without its token; the ground shows at its corners.
+    /// Draws a being without its token; the ground shows at its corners.
     #[inline]
     fn body(&self, frame: &mut Frame, being: usize, offset: (isize, isize)) {
         let square = self.board.square[being];
@@ -163,7 +164,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The token a being holds: on its right, or in the middle of a stump.
+    /// Draws the token of a being: on its right, or in the middle of a stump.
     fn token(&self, frame: &mut Frame, being: usize, offset: (isize, isize)) {
         let (x, y) = moved(corner(self.board.square[being]), offset);
         if self.level.walks(being) {
@@ -173,7 +174,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A hand from each being in `shown` that wants something: light where the wants close a loop.
+    /// Draws a hand for each being in `shown` that wants something, in a light colour if the want
+    /// is part of a closed loop.
     fn hands(&self, frame: &mut Frame, wants: &Wants, shown: impl Fn(usize) -> bool) {
         for being in (0..self.level.count).filter(|&being| shown(being)) {
             let Some(direction) = wants.reach(being) else {
@@ -181,7 +183,7 @@ impl<'a> View<'a> {
             };
             let (x, y) = corner(self.board.square[being]);
             let color = if wants.is_in_loop(being) { LIGHT } else { HAND };
-            // Broad on its own body, narrow beyond: one sees who reaches for whom.
+            // Wide on its own body and narrow beyond it, which shows the direction of the want.
             match direction {
                 0 => {
                     frame.block::<2, 2>(x + 3, y - 2, color);
@@ -203,7 +205,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The mark round the being that walks: light corners on the lines round its square.
+    /// Marks the chosen being with light corners on the lines around its square.
     fn choice(&self, frame: &mut Frame, offset: (isize, isize)) {
         let (x, y) = moved(
             corner(self.board.square[usize::from(self.board.chosen)]),
@@ -218,7 +220,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Colours the lines round a square.
+/// Colours the lines around a square.
 fn surround(frame: &mut Frame, square: u8, color: u8) {
     let (x, y) = corner(square);
     frame.block::<10, 1>(x - 1, y - 1, color);
@@ -231,7 +233,7 @@ const fn moved((x, y): (usize, usize), (dx, dy): (isize, isize)) -> (usize, usiz
     (x.wrapping_add_signed(dx), y.wrapping_add_signed(dy))
 }
 
-/// A number of cells in a direction.
+/// Returns the offset of a number of pixels in a direction.
 const fn toward(direction: usize, cells: isize) -> (isize, isize) {
     match direction {
         0 => (0, -cells),
@@ -241,7 +243,7 @@ const fn toward(direction: usize, cells: isize) -> (isize, isize) {
     }
 }
 
-/// The chosen being goes to the next square.
+/// Animates the chosen being's step to the next square.
 pub(crate) fn slide(
     level: &Level,
     before: &StateOf<Hk26>,
@@ -270,7 +272,7 @@ pub(crate) fn slide(
     }
     let goal = after.board.square[chosen];
     if level.mood(goal) != 0 {
-        // The mood takes hold of the newcomer: its likings have just changed.
+        // The mood has just changed the likings of the being that entered the square.
         sink.frame(|frame| {
             View::of(level, after).settled(frame);
             surround(frame, goal, level.mood(goal));
@@ -278,7 +280,7 @@ pub(crate) fn slide(
     }
 }
 
-/// The chosen being leans against what is in its way, whose edge lights up.
+/// Animates a blocked step: the chosen being leans towards the obstacle, whose edge lights up.
 pub(crate) fn bump(
     level: &Level,
     state: &StateOf<Hk26>,
@@ -310,7 +312,7 @@ pub(crate) fn bump(
     });
 }
 
-/// The being chosen by a click hops.
+/// Animates the choice of a being: it hops.
 pub(crate) fn greeting(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
     sink.frame(|frame| {
         let view = View::of(level, state);
@@ -326,7 +328,7 @@ pub(crate) fn greeting(level: &Level, state: &StateOf<Hk26>, sink: &mut impl Fra
     });
 }
 
-/// A click that means nothing: the square, or the cells round the click, light up.
+/// Animates a click without effect: the square, or the pixels around the click, light up.
 pub(crate) fn idle_click(
     level: &Level,
     state: &StateOf<Hk26>,
@@ -349,7 +351,7 @@ pub(crate) fn idle_click(
     });
 }
 
-/// Everybody hears the bell, but no wants close a loop: the hands are drawn back.
+/// Animates a bell without closed loops: all beings hop and their hands disappear.
 pub(crate) fn refusal(
     level: &Level,
     state: &StateOf<Hk26>,
@@ -372,7 +374,8 @@ pub(crate) fn refusal(
     }
 }
 
-/// Everybody hears the bell, and the tokens of each loop go against its hands.
+/// Animates a trade: all beings hop, then the tokens of each closed loop move to the beings that
+/// want them.
 pub(crate) fn trade(
     level: &Level,
     state: &StateOf<Hk26>,
@@ -397,7 +400,7 @@ pub(crate) fn trade(
                     view.token(frame, being, (0, 0));
                 }
             }
-            // What a being wants comes to it: it is drawn from the square of the one it is wanted from.
+            // The wanted token is drawn on its way from its owner to the being that wants it.
             for being in (0..level.count).filter(|&being| wants.is_in_loop(being)) {
                 if let Some(direction) = wants.reach(being) {
                     view.token(frame, wants.wanted(being), toward(direction, -cells));
@@ -407,7 +410,7 @@ pub(crate) fn trade(
     }
 }
 
-/// The level is won: those on shrines hop, in light.
+/// Animates a win: the beings on shrines hop, and the shrines light up.
 pub(crate) fn triumph(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
     let view = View::of(level, state);
     let on_shrine = |being: usize| {
@@ -437,7 +440,7 @@ pub(crate) fn triumph(level: &Level, state: &StateOf<Hk26>, sink: &mut impl Fram
     }
 }
 
-/// The level is lost: the empty bar flashes.
+/// Animates a loss: the empty bar flashes.
 pub(crate) fn exhaustion(level: &Level, state: &StateOf<Hk26>, sink: &mut impl FrameSink) {
     for step in 0..4 {
         sink.frame(|frame| {

@@ -1,34 +1,34 @@
-//! The levels: maps of squares and the edges between them, and what the beings hold and like.
+//! The levels: maps of squares with the edges between them, and what the beings hold and like.
 
 use rhae_engine::{Frame, TextMap};
 
-use super::{Board, MOST, SQUARES, STRIDE, draw, next_to};
+use super::{Board, MAX_BEINGS, SQUARES, STRIDE, draw, next_to};
 
-/// Columns and rows of every map.
 pub(crate) const COLUMNS: usize = 7;
 pub(crate) const ROWS: usize = 6;
 
-/// How many colours a liking may name.
+/// The maximum number of colours that a being likes.
 pub(crate) const LIKES: usize = 3;
 
-/// A level as it is written down.
+/// The source form of a level.
 ///
-/// In the map, squares stand at odd places and edges between them. `.` floor, `#` wall, `|` and `-` a fence (none may
-/// cross it, but hands reach over it), a capital letter a shrine of that colour, a small one a mood of that colour, a digit a
+/// In the map, squares are at odd coordinates and the edges between them at even ones. `.` is
+/// floor, `#` is wall. `|` and `-` are fences: no being can cross them, but hands reach over them.
+/// A capital letter is a shrine of that colour, a small letter a mood of that colour. A digit is a
 /// being, in the order of `beings`.
-pub(crate) struct Sketch {
+pub(crate) struct LevelSpec {
     map: &'static str,
     beings: &'static [Being],
-    /// How many actions may be spent.
+    /// The number of actions until the level is lost.
     budget: u16,
 }
 
-/// A being as it is written down.
+/// The source form of a being.
 struct Being {
     holds: char,
-    /// What it likes, best first. One that likes nothing is a stump.
+    /// The colours it likes, best first. A being that likes nothing is a stump.
     likes: &'static str,
-    /// What it stands on at the start.
+    /// The ground on which it starts.
     on: char,
 }
 
@@ -44,9 +44,9 @@ const fn being_on(on: char, holds: char, likes: &'static str) -> Being {
     Being { holds, likes, on }
 }
 
-pub(crate) const ALL: [Sketch; 8] = [
-    // A trade: walk up to each other, ring.
-    Sketch {
+pub(crate) const ALL: [LevelSpec; 8] = [
+    // A trade: two beings meet, and the bell rings.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |. . . . .|. .|
@@ -65,8 +65,8 @@ pub(crate) const ALL: [Sketch; 8] = [
         beings: &[being('R', "B"), being('B', "R")],
         budget: 40,
     },
-    // A chain: take what you do not need to get what you need.
-    Sketch {
+    // A chain: a being accepts a token that it does not need and trades it for the one it needs.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |# # # # # # #|
@@ -85,8 +85,8 @@ pub(crate) const ALL: [Sketch; 8] = [
         beings: &[being('R', "BG"), being('G', "R"), being('B', "G")],
         budget: 68,
     },
-    // A temptation: one that is well served must be led away for a while.
-    Sketch {
+    // A detour: a being that already has its token must leave its shrine for a while.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |2|. . . . . #|
@@ -110,8 +110,8 @@ pub(crate) const ALL: [Sketch; 8] = [
         ],
         budget: 88,
     },
-    // A ring of four, where a pair would trade too early.
-    Sketch {
+    // A loop of four, where two of the beings would trade with each other too early.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |# . .|. . . #|
@@ -135,8 +135,8 @@ pub(crate) const ALL: [Sketch; 8] = [
         ],
         budget: 80,
     },
-    // Moods: a place changes what one wants.
-    Sketch {
+    // Moods: a square changes what a being wants.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |2|. . . . .|#|
@@ -155,8 +155,8 @@ pub(crate) const ALL: [Sketch; 8] = [
         beings: &[being('R', "GB"), being('G', "GR"), being('B', "G")],
         budget: 100,
     },
-    // A stump between three rooms: a token can be left there, and be taken by another.
-    Sketch {
+    // A stump between three rooms: one being leaves a token there and another takes it.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |# . . . . B #|
@@ -180,8 +180,8 @@ pub(crate) const ALL: [Sketch; 8] = [
         ],
         budget: 108,
     },
-    // A ring of six: the two in its middle touch each other, too.
-    Sketch {
+    // A loop of six, in which the two middle beings are also neighbours.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |# . . . . . #|
@@ -207,8 +207,8 @@ pub(crate) const ALL: [Sketch; 8] = [
         ],
         budget: 100,
     },
-    // All together.
-    Sketch {
+    // All rules combined.
+    LevelSpec {
         map: "
             +-+-+-+-+-+-+-+
             |5|6 .|# . . #|
@@ -236,55 +236,55 @@ pub(crate) const ALL: [Sketch; 8] = [
     },
 ];
 
-/// A place where a being must stand and what it must hold there.
+/// A square on which a being must hold a token of this colour.
 #[derive(Clone, Copy)]
 pub(crate) struct Shrine {
     pub(crate) square: u8,
     pub(crate) color: u8,
 }
 
-/// What never changes while a level is played.
+/// The data that does not change while a level is played.
 pub(crate) struct Level {
     pub(crate) start: Board,
     pub(crate) count: usize,
     pub(crate) budget: u16,
     pub(crate) background: Frame,
     pub(crate) shrines: Vec<Shrine>,
-    /// For each square, a bit for each direction in which one may leave it.
+    /// For each square, one bit for each direction in which a being can leave it.
     open: [u8; SQUARES],
-    /// The colour of the mood on each square, 0 for none.
+    /// The colour of the mood on each square, or 0.
     mood: [u8; SQUARES],
-    /// A bit for each being that walks and wants, as all do but stumps.
+    /// One bit for each being that walks and wants, which is every being except stumps.
     walkers: u8,
-    /// For each being and mood: its body, which shows what it likes.
-    bodies: [[draw::Body; 16]; MOST],
-    /// For each being and mood: how good each colour is, 0 the best.
-    ranks: [[[u8; 16]; 16]; MOST],
+    /// The body of each being in each mood, which shows its likings.
+    bodies: [[draw::Body; 16]; MAX_BEINGS],
+    /// The rank of each colour for each being in each mood; 0 is the best.
+    ranks: [[[u8; 16]; 16]; MAX_BEINGS],
 }
 
 impl Level {
-    pub(crate) fn new(sketch: &Sketch) -> Self {
-        let map = TextMap::new(sketch.map);
+    pub(crate) fn new(spec: &LevelSpec) -> Self {
+        let map = TextMap::new(spec.map);
         assert_eq!(
             (map.width(), map.height()),
             (2 * COLUMNS + 1, 2 * ROWS + 1),
-            "the map has the size of the board"
+            "the map does not have the size of the board"
         );
         let mut level = Self {
             start: Board {
-                square: [0; MOST],
-                token: [0; MOST],
+                square: [0; MAX_BEINGS],
+                token: [0; MAX_BEINGS],
                 chosen: 0,
             },
-            count: sketch.beings.len(),
-            budget: sketch.budget,
+            count: spec.beings.len(),
+            budget: spec.budget,
             background: Frame::filled(0),
             shrines: Vec::new(),
             open: [0; SQUARES],
             mood: [0; SQUARES],
             walkers: 0,
-            bodies: [[[0; 8]; 16]; MOST],
-            ranks: [[[u8::MAX; 16]; 16]; MOST],
+            bodies: [[[0; 8]; 16]; MAX_BEINGS],
+            ranks: [[[u8::MAX; 16]; 16]; MAX_BEINGS],
         };
         let at = |column: usize, row: usize| map.get(2 * column + 1, 2 * row + 1);
         for (column, row) in squares() {
@@ -294,7 +294,7 @@ impl Level {
             if let b'1'..=b'8' = cell {
                 let being = usize::from(cell - b'1');
                 level.start.square[being] = square;
-                ground = sketch.beings[being].on as u8;
+                ground = spec.beings[being].on as u8;
             }
             match ground {
                 b'A'..=b'Z' => level.shrines.push(Shrine {
@@ -319,7 +319,7 @@ impl Level {
                 }
             }
         }
-        for (index, being) in sketch.beings.iter().enumerate() {
+        for (index, being) in spec.beings.iter().enumerate() {
             level.start.token[index] = color(being.holds as u8);
             level.walkers |= u8::from(!being.likes.is_empty()) << index;
             for mood in 0..16 {
@@ -341,36 +341,37 @@ impl Level {
         level
     }
 
-    /// Whether a being walks and wants, as all do but stumps.
+    /// Returns whether a being walks and wants. Only stumps do not.
     #[inline]
     pub(crate) const fn walks(&self, being: usize) -> bool {
         self.walkers >> being & 1 == 1
     }
 
-    /// Whether neither wall nor fence nor rim is in the way.
+    /// Returns whether no wall, fence or border blocks the way.
     #[inline]
     pub(crate) const fn is_open(&self, square: u8, direction: usize) -> bool {
         self.open[square as usize] >> direction & 1 == 1
     }
 
-    /// What a being looks like on a square, its token left out.
+    /// Returns the body of a being on a square, without its token.
     #[inline]
     pub(crate) const fn body(&self, being: usize, square: u8) -> draw::Body {
         self.bodies[being][self.mood[square as usize] as usize]
     }
 
-    /// How good each colour is to a being on a square, 0 the best.
+    /// Returns the rank of each colour for a being on a square; 0 is the best.
     #[inline]
     pub(crate) const fn ranks(&self, being: usize, square: u8) -> &[u8; 16] {
         &self.ranks[being][self.mood[square as usize] as usize]
     }
 
-    /// The colour of the mood on a square, 0 for none.
+    /// Returns the colour of the mood on a square, or 0.
     pub(crate) const fn mood(&self, square: u8) -> u8 {
         self.mood[square as usize]
     }
 
-    /// Whether somebody stands on the shrine with the right token. Beings that a level does not have stand nowhere.
+    /// Returns whether a being on the shrine holds the right token. Unused entries of the board are
+    /// on square 0, which is never a shrine.
     #[inline]
     pub(crate) fn is_served(board: &Board, shrine: Shrine) -> bool {
         let beings = board.square.iter().zip(&board.token);
@@ -379,7 +380,6 @@ impl Level {
         })
     }
 
-    /// Whether all shrines are served.
     #[inline]
     pub(crate) fn is_won(&self, board: &Board) -> bool {
         self.shrines
@@ -388,17 +388,17 @@ impl Level {
     }
 }
 
-/// Whether a place of the map lies inside its rim.
+/// Returns whether a map position lies inside the outermost edges.
 pub(crate) const fn is_inside(x: usize, y: usize) -> bool {
     !x.is_multiple_of(2 * COLUMNS) && !y.is_multiple_of(2 * ROWS)
 }
 
-/// The square in a column and row of the board.
+/// Returns the square at a column and row of the board.
 pub(crate) const fn square(column: usize, row: usize) -> u8 {
     ((row + 1) * STRIDE + column + 1) as u8
 }
 
-/// The column and row of a square.
+/// Returns the column and row of a square.
 pub(crate) const fn place(square: u8) -> (usize, usize) {
     (
         (square as usize % STRIDE).wrapping_sub(1),
@@ -406,12 +406,12 @@ pub(crate) const fn place(square: u8) -> (usize, usize) {
     )
 }
 
-/// Every column and row.
+/// Iterates over the columns and rows of all squares.
 pub(crate) fn squares() -> impl Iterator<Item = (usize, usize)> {
     (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| (column, row)))
 }
 
-/// The frame colour that a letter of a map stands for.
+/// Returns the frame colour of a letter in a map.
 fn color(letter: u8) -> u8 {
     match letter {
         b'R' => 8,

@@ -1,34 +1,34 @@
-//! Who wants whose token, and which wants close a loop.
+//! The wants of the beings, and the closed loops that they form.
 
 use super::levels::Level;
-use super::{Board, MOST, SQUARES, next_to};
+use super::{Board, MAX_BEINGS, SQUARES, next_to};
 
-/// Nobody stands there, or nobody is wanted.
-const NOBODY: u8 = MOST as u8;
+/// Marks an empty square, or a being that wants nothing.
+const NO_BEING: u8 = MAX_BEINGS as u8;
 
-/// The wants of all beings on a board.
 pub(crate) struct Wants {
-    /// Whose token each being wants; [`NOBODY`] if it is content.
-    whose: [u8; MOST],
-    /// The direction in which that one stands.
-    direction: [u8; MOST],
-    /// The beings whose wants close a loop, a bit each.
+    /// The being whose token each being wants, or [`NO_BEING`].
+    whose: [u8; MAX_BEINGS],
+    /// The direction of that being.
+    direction: [u8; MAX_BEINGS],
+    /// The beings whose wants are part of a closed loop, one bit each.
     pub(crate) in_loop: u8,
 }
 
 impl Wants {
-    /// Every being looks at its four neighbours and wants the token it likes best, if it likes it better than its own;
-    /// between equals the first in the order of [`AHEAD`](super::AHEAD). A stump, which likes nothing, answers the first
-    /// neighbour that wants its token.
+    /// Computes all wants. Every being compares the tokens of its four neighbours and wants the one
+    /// it likes best, if it likes it better than its own. Of equally liked tokens it wants the
+    /// first in the order of [`AHEAD`](super::AHEAD). A stump, which likes nothing, wants the token
+    /// of the first neighbour that wants its own.
     #[inline]
     pub(crate) fn of(level: &Level, board: &Board) -> Self {
-        let mut standing = [NOBODY; SQUARES];
+        let mut standing = [NO_BEING; SQUARES];
         for being in 0..level.count {
             standing[usize::from(board.square[being])] = being as u8;
         }
         let mut wants = Self {
-            whose: [NOBODY; MOST],
-            direction: [0; MOST],
+            whose: [NO_BEING; MAX_BEINGS],
+            direction: [0; MAX_BEINGS],
             in_loop: 0,
         };
         for being in (0..level.count).filter(|&being| level.walks(being)) {
@@ -37,7 +37,7 @@ impl Wants {
             let mut best = rank[usize::from(board.token[being])];
             for direction in 0..4 {
                 let other = standing[usize::from(next_to(square, direction))];
-                if other != NOBODY && rank[usize::from(board.token[usize::from(other)])] < best {
+                if other != NO_BEING && rank[usize::from(board.token[usize::from(other)])] < best {
                     best = rank[usize::from(board.token[usize::from(other)])];
                     wants.whose[being] = other;
                     wants.direction[being] = direction as u8;
@@ -47,7 +47,7 @@ impl Wants {
         for stump in (0..level.count).filter(|&being| !level.walks(being)) {
             for direction in (0..4).rev() {
                 let other = standing[usize::from(next_to(board.square[stump], direction))];
-                if other != NOBODY && wants.whose[usize::from(other)] == stump as u8 {
+                if other != NO_BEING && wants.whose[usize::from(other)] == stump as u8 {
                     wants.whose[stump] = other;
                     wants.direction[stump] = direction as u8;
                 }
@@ -57,30 +57,29 @@ impl Wants {
         wants
     }
 
-    /// The direction in which a being reaches, if it wants anything.
+    /// Returns the direction in which a being reaches, or `None` if it wants nothing.
     #[inline]
     pub(crate) fn reach(&self, being: usize) -> Option<usize> {
-        (self.whose[being] != NOBODY).then(|| usize::from(self.direction[being]))
+        (self.whose[being] != NO_BEING).then(|| usize::from(self.direction[being]))
     }
 
-    /// Whose token a being wants; itself if it is content.
+    /// Returns the being whose token a being wants, or the being itself if it wants nothing.
     #[inline]
     pub(crate) fn wanted(&self, being: usize) -> usize {
-        if self.whose[being] == NOBODY {
+        if self.whose[being] == NO_BEING {
             being
         } else {
             usize::from(self.whose[being])
         }
     }
 
-    /// Whether a being's want is part of a closed loop.
     #[inline]
     pub(crate) const fn is_in_loop(&self, being: usize) -> bool {
         self.in_loop >> being & 1 == 1
     }
 
-    /// The tokens after all closed loops have traded.
-    pub(crate) fn traded(&self, token: &[u8; MOST], count: usize) -> [u8; MOST] {
+    /// Returns the tokens after all closed loops have traded.
+    pub(crate) fn traded(&self, token: &[u8; MAX_BEINGS], count: usize) -> [u8; MAX_BEINGS] {
         let mut after = *token;
         for being in (0..count).filter(|&being| self.is_in_loop(being)) {
             after[being] = token[self.wanted(being)];
@@ -92,7 +91,7 @@ impl Wants {
         for first in 0..count {
             let mut being = self.whose[first];
             for _ in 0..count {
-                if being == NOBODY || usize::from(being) == first {
+                if being == NO_BEING || usize::from(being) == first {
                     break;
                 }
                 being = self.whose[usize::from(being)];
@@ -109,7 +108,7 @@ mod tests {
     use super::super::levels::{ALL, square};
     use super::*;
 
-    /// The tokens after a ring in a level whose beings stand on these squares.
+    /// Returns the tokens after the bell rings in a level whose beings stand on these squares.
     fn after_ring(level: usize, places: &[(usize, usize)]) -> Vec<u8> {
         let level = Level::new(&ALL[level]);
         let mut board = level.start;
@@ -120,19 +119,19 @@ mod tests {
     }
 
     #[test]
-    fn two_that_want_each_others_tokens_trade_over_a_fence() {
+    fn two_beings_trade_across_a_fence() {
         assert_eq!(after_ring(0, &[(4, 2), (5, 2)]), [9, 8]);
         assert_eq!(after_ring(0, &[(3, 2), (5, 2)]), [8, 9]);
     }
 
     #[test]
-    fn a_better_neighbour_keeps_one_from_trading() {
+    fn preferred_neighbour_prevents_a_trade() {
         assert_eq!(after_ring(2, &[(1, 0), (0, 0), (0, 1)]), [8, 14, 11, 9]);
         assert_eq!(after_ring(2, &[(1, 0), (0, 0), (0, 2)]), [14, 8, 11, 9]);
     }
 
     #[test]
-    fn four_trade_where_only_a_wrong_pair_would() {
+    fn four_beings_trade_in_a_loop() {
         assert_eq!(
             after_ring(3, &[(2, 2), (3, 2), (3, 3), (2, 3)]),
             [9, 14, 11, 8]
@@ -144,13 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mood_comes_before_all_likings() {
+    fn mood_takes_precedence_over_likings() {
         assert_eq!(after_ring(4, &[(1, 2), (0, 1)]), [8, 14, 9]);
         assert_eq!(after_ring(4, &[(1, 2), (0, 2)]), [14, 8, 9]);
     }
 
     #[test]
-    fn a_stump_answers_the_one_above_it_first() {
+    fn stump_prefers_the_being_above_it() {
         let level = Level::new(&ALL[5]);
         let mut board = level.start;
         board.square[..3].copy_from_slice(&[square(3, 2), square(2, 3), square(4, 3)]);

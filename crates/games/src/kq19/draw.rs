@@ -1,11 +1,12 @@
-//! The picture: a light floor in a dark frame, beads that fuse into one outlined body when the heap is hard.
+//! The drawing code: a light floor in a dark frame. Loose grains are beads; a hard heap is one
+//! outlined body.
 
 use rhae_engine::{Direction, Frame, StateOf};
 
-use super::heap::{Heap, Places, ROOM, SIDE, around, place, places};
+use super::heap::{CellSet, Heap, ROOM, SIDE, around, cell, cells};
 use super::{Kq19, Room};
 
-/// Pixels of one place, and where the first place begins.
+/// The pixels along one side of a cell, and the position of the first cell.
 const CELL: usize = 5;
 const ORIGIN: usize = 4;
 
@@ -23,29 +24,29 @@ const BAR_TRACK: u8 = 5;
 const BAR_TOP: usize = 61;
 const BAR_LENGTH: usize = CELL * SIDE;
 
-/// In what light the heap is shown.
+/// The appearance of the heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// As it is.
     Plain,
     /// Half-way between loose and hard.
     Melting,
-    /// The flash of a level that is won.
+    /// The flash of a won level.
     Bright,
-    /// Out of actions.
+    /// The budget is used up.
     Dead,
 }
 
-/// The colours of a grain and its pictures.
+/// The colours of a grain, and its images in a hard body.
 struct Paint {
     body: u8,
     edge: u8,
-    /// A cell of a hard body, by which of the eight places around it belong to the body too.
+    /// The image of a cell of a hard body, indexed by which of the eight cells around it belong to
+    /// the body.
     cells: [[[u8; CELL]; CELL]; 256],
 }
 
 static PAINTS: [Paint; 2] = [paint(12, 13), paint(10, 9)];
-/// The places to fill, outlined as the body that will fill them.
+/// The cells to be filled, outlined like the body that fills them.
 static OUTLINES: [Paint; 2] = [paint(0, 12), paint(0, 9)];
 static BRIGHT: Paint = paint(0, 11);
 static DEAD: Paint = paint(2, 3);
@@ -70,8 +71,8 @@ const fn paint(body: u8, edge: u8) -> Paint {
     Paint { body, edge, cells }
 }
 
-/// Whether a pixel of a cell lies on the outline of the body. A corner is open where the body goes on across it, so that a
-/// contact by corners is seen as a bridge.
+/// Returns whether a pixel of a cell lies on the outline of the body. A corner is open where the
+/// body continues diagonally, so that a diagonal contact is drawn as a bridge.
 const fn is_edge(around: usize, x: usize, y: usize) -> bool {
     const LAST: usize = CELL - 1;
     let beyond_row = if y == 0 {
@@ -93,35 +94,35 @@ const fn is_edge(around: usize, x: usize, y: usize) -> bool {
     }
 }
 
-/// Draws what never changes.
+/// Draws everything that never changes.
 pub(super) fn background(
-    walls: Places,
-    glue: Places,
-    targets: [Places; 2],
+    walls: CellSet,
+    glue: CellSet,
+    targets: [CellSet; 2],
     has_bar: bool,
 ) -> Frame {
     let mut frame = Frame::filled(FRAME);
-    let is_floor = |x: usize, y: usize| walls & place(x, y) == 0;
-    for (x, y) in places(!walls & ROOM) {
+    let is_floor = |x: usize, y: usize| walls & cell(x, y) == 0;
+    for (x, y) in cells(!walls & ROOM) {
         let (left, top) = corner(x, y);
         frame.block::<CELL, CELL>(left, top, FLOOR);
-        // A point where four places of floor meet, to count by.
+        // A grid point where four floor cells meet, as an aid for counting cells.
         if x > 0 && y > 0 && is_floor(x - 1, y) && is_floor(x, y - 1) && is_floor(x - 1, y - 1) {
             frame.set(left, top, GRID);
         }
     }
-    for (x, y) in places(walls).chain((0..SIDE).map(|x| (x, SIDE))) {
+    for (x, y) in cells(walls).chain((0..SIDE).map(|x| (x, SIDE))) {
         let (left, top) = corner(x, y);
         if y > 0 && is_floor(x, y - 1) {
             frame.block::<CELL, 1>(left, top, LIT_EDGE);
         }
     }
-    for (x, y) in places(glue) {
+    for (x, y) in cells(glue) {
         let (left, top) = corner(x, y);
         frame.stamp(left, top, &GLUE_SPOT);
     }
     for (kind, set) in targets.into_iter().enumerate() {
-        for (x, y) in places(set) {
+        for (x, y) in cells(set) {
             let (left, top) = corner(x, y);
             frame.stamp(
                 left,
@@ -136,7 +137,8 @@ pub(super) fn background(
     frame
 }
 
-/// The same surroundings without contacts by a corner alone: an outline is no body, so nothing bridges it.
+/// Removes diagonal contacts from the surroundings of a cell, because an outline is not a body and
+/// has no bridges.
 const fn without_bridges(around: usize) -> usize {
     let (rows, columns) = (around & 0b0011, around & 0b1100);
     let up = if rows & 0b01 != 0 { 0b0011_0000 } else { 0 };
@@ -177,7 +179,7 @@ pub(super) fn heap(room: &Room, state: &StateOf<Kq19>, look: Look, frame: &mut F
             Look::Bright => &BRIGHT,
             Look::Dead => &DEAD,
         };
-        for (x, y) in places(grains) {
+        for (x, y) in cells(grains) {
             let (left, top) = corner(x, y);
             match (look, heap.hard) {
                 (Look::Melting, _) => frame.block::<CELL, CELL>(left, top, paint.body),
@@ -191,12 +193,13 @@ pub(super) fn heap(room: &Room, state: &StateOf<Kq19>, look: Look, frame: &mut F
     }
 }
 
-/// Draws the middle of a step: what moves is on its way, what is stuck is pressed against what stops it.
+/// Draws the middle of a step: moving grains are between cells, stuck grains are pressed against
+/// their obstacle.
 #[inline]
 pub(super) fn motion(
     room: &Room,
     state: &StateOf<Kq19>,
-    stuck: Places,
+    stuck: CellSet,
     direction: Direction,
     frame: &mut Frame,
 ) {
@@ -204,16 +207,16 @@ pub(super) fn motion(
     let heap = &state.board;
     let all = heap.all();
     let (dx, dy) = direction.delta();
-    for (x, y) in places(room.ground.stopped(heap, direction)) {
+    for (x, y) in cells(room.ground.stopped(heap, direction)) {
         contact(frame, x, y, direction);
     }
     let caught = room.ground.caught(heap);
-    for (x, y) in places(caught) {
+    for (x, y) in cells(caught) {
         let (left, top) = corner(x, y);
         frame.block::<CELL, CELL>(left, top, CONTACT);
     }
     for (grains, paint) in heap.grains.into_iter().zip(&PAINTS) {
-        for (x, y) in places(grains & !stuck) {
+        for (x, y) in cells(grains & !stuck) {
             let (left, top) = corner(x, y);
             let (left, top) = (
                 left.wrapping_add_signed(2 * dx),
@@ -225,7 +228,7 @@ pub(super) fn motion(
                 bead(frame, left, top, paint);
             }
         }
-        for (x, y) in places(grains & stuck) {
+        for (x, y) in cells(grains & stuck) {
             let (left, top) = corner(x, y);
             if heap.hard {
                 frame.stamp(left, top, &paint.cells[around(all, x, y)]);
@@ -253,7 +256,7 @@ const fn corner(x: usize, y: usize) -> (usize, usize) {
     (ORIGIN + x * CELL, ORIGIN + y * CELL)
 }
 
-/// A loose grain.
+/// Draws a loose grain.
 #[inline]
 fn bead(frame: &mut Frame, left: usize, top: usize, paint: &Paint) {
     frame.block::<3, 5>(left + 1, top, paint.edge);
@@ -261,7 +264,7 @@ fn bead(frame: &mut Frame, left: usize, top: usize, paint: &Paint) {
     frame.block::<3, 3>(left + 1, top + 1, paint.body);
 }
 
-/// A loose grain that could not go on: flat on the side it came from.
+/// Draws a stuck loose grain, flattened towards its obstacle.
 #[inline]
 fn squashed(frame: &mut Frame, left: usize, top: usize, direction: Direction, paint: &Paint) {
     let (x, y) = match direction {
@@ -290,10 +293,10 @@ fn contact(frame: &mut Frame, x: usize, y: usize, direction: Direction) {
     }
 }
 
-/// Marks the grains that are where they should be, and those of a hard body that hide glue; a loose grain leaves the
-/// corners of the glue beneath it in sight.
+/// Marks the grains that are on their target, and the grains of a hard body that cover glue. A
+/// loose grain needs no mark, because the corners of the glue below it stay visible.
 #[inline]
-fn marks(room: &Room, heap: &Heap, shown: Places, frame: &mut Frame) {
+fn marks(room: &Room, heap: &Heap, shown: CellSet, frame: &mut Frame) {
     let seated = heap.grains[0] & room.targets[0] | heap.grains[1] & room.targets[1];
     let hiding = if heap.hard {
         heap.all() & room.ground.glue()
@@ -301,7 +304,7 @@ fn marks(room: &Room, heap: &Heap, shown: Places, frame: &mut Frame) {
         0
     };
     for (marked, color) in [(seated, CORE), (hiding, GLUE)] {
-        for (x, y) in places(marked & shown) {
+        for (x, y) in cells(marked & shown) {
             let (left, top) = corner(x, y);
             frame.block::<1, 1>(left + 2, top + 2, color);
         }

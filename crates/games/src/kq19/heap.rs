@@ -1,38 +1,39 @@
-//! The physics of a heap: which grains a step in one direction carries along, and which are stuck.
+//! The physics of a heap: which grains a step moves and which are stuck.
 //!
-//! A place is a bit; a set of places is one number, row by row, eleven to a row. **Invariant:** no set holds a bit beyond
-//! the last row, and what moves never leaves the room, because whatever stands at a rim is stuck against it.
+//! A set of cells is one number with one bit for each cell, row by row, eleven to a row.
+//!
+//! **Invariant:** no set has a bit beyond the last row, and no grain leaves the room, because a
+//! grain at the border is stuck against it.
 
 use rhae_engine::Direction;
 use serde::{Deserialize, Serialize};
 
-/// Columns and rows of a room.
+/// The number of columns and rows of a room.
 pub(super) const SIDE: usize = 11;
 
-/// A set of places.
-pub(super) type Places = u128;
+pub(super) type CellSet = u128;
 
-const FIRST_COLUMN: Places = column(0);
-const LAST_COLUMN: Places = column(SIDE - 1);
-/// Every place.
-pub(super) const ROOM: Places = (1 << (SIDE * SIDE)) - 1;
+const FIRST_COLUMN: CellSet = column(0);
+const LAST_COLUMN: CellSet = column(SIDE - 1);
+/// All cells of the room.
+pub(super) const ROOM: CellSet = (1 << (SIDE * SIDE)) - 1;
 
-const fn column(x: usize) -> Places {
+const fn column(x: usize) -> CellSet {
     let (mut places, mut y) = (0, 0);
     while y < SIDE {
-        places |= place(x, y);
+        places |= cell(x, y);
         y += 1;
     }
     places
 }
 
-/// The set of one place.
-pub(super) const fn place(x: usize, y: usize) -> Places {
+/// Returns the set of one cell.
+pub(super) const fn cell(x: usize, y: usize) -> CellSet {
     1 << (y * SIDE + x)
 }
 
-/// The column and row of every place in a set.
-pub(super) fn places(mut set: Places) -> impl Iterator<Item = (usize, usize)> {
+/// Iterates over the column and row of every cell in a set.
+pub(super) fn cells(mut set: CellSet) -> impl Iterator<Item = (usize, usize)> {
     std::iter::from_fn(move || {
         let index = set.trailing_zeros() as usize;
         (set != 0).then(|| {
@@ -42,9 +43,9 @@ pub(super) fn places(mut set: Places) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// The places one step on. What stands at the rim towards which it goes must not be in the set.
+/// Returns the set moved by one step. It must not contain cells at the border in that direction.
 #[inline]
-pub(super) const fn shifted(set: Places, direction: Direction) -> Places {
+pub(super) const fn shifted(set: CellSet, direction: Direction) -> CellSet {
     match direction {
         Direction::Up => set >> SIDE,
         Direction::Down => set << SIDE,
@@ -53,17 +54,19 @@ pub(super) const fn shifted(set: Places, direction: Direction) -> Places {
     }
 }
 
-/// The set and the eight places around each of its places.
+/// Returns the set together with the eight cells around each of its cells.
 #[inline]
-const fn with_neighbours(set: Places) -> Places {
+const fn with_neighbours(set: CellSet) -> CellSet {
     let row = set | (set & !LAST_COLUMN) << 1 | (set & !FIRST_COLUMN) >> 1;
     (row | row << SIDE | row >> SIDE) & ROOM
 }
 
-/// Which of the eight places around one are in a set: bits for up, down, left, right, then for the corners row by row.
+/// Returns which of the eight cells around one are in a set: bits for up, down, left, right, then
+/// for the corners row by row.
 #[inline]
-pub(super) const fn around(set: Places, x: usize, y: usize) -> usize {
-    // The set moved so that the place up and to the left comes first; a rim of empty places is cut off by the masks.
+pub(super) const fn around(set: CellSet, x: usize, y: usize) -> usize {
+    // Shift the set so that the upper left neighbour comes first. The masks remove neighbours
+    // outside the room.
     let index = y * SIDE + x;
     let moved = if index > SIDE {
         set >> (index - SIDE - 1)
@@ -78,29 +81,29 @@ pub(super) const fn around(set: Places, x: usize, y: usize) -> usize {
         0b111
     };
     let above = if y == 0 { 0 } else { moved as usize & columns };
-    let beside = (moved >> SIDE) as usize & columns;
+    let same_row = (moved >> SIDE) as usize & columns;
     let below = (moved >> (2 * SIDE)) as usize & columns;
     (above >> 1 & 1)
         | (below & 0b010)
-        | (beside & 1) << 2
-        | (beside & 0b100) << 1
+        | (same_row & 1) << 2
+        | (same_row & 0b100) << 1
         | (above & 1) << 4
         | (above & 0b100) << 3
         | (below & 1) << 6
         | (below & 0b100) << 5
 }
 
-/// The part of a room that acts on grains.
+/// The walls and the glue of a room.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
-    /// For each direction, the places from which a step meets a wall.
-    stops: [Places; 4],
-    /// Where a loose grain is held.
-    glue: Places,
+    /// For each direction, the cells from which a step meets a wall or the border.
+    stops: [CellSet; 4],
+    /// The cells in which a loose grain is held.
+    glue: CellSet,
 }
 
 impl Ground {
-    pub(super) fn new(walls: Places, glue: Places) -> Self {
+    pub(super) fn new(walls: CellSet, glue: CellSet) -> Self {
         let rim = [
             (1 << SIDE) - 1,
             ROOM & !(ROOM >> SIDE),
@@ -108,33 +111,33 @@ impl Ground {
             LAST_COLUMN,
         ];
         let before = |direction: Direction| shifted(walls, direction.opposite()) & ROOM;
-        // Shifting a wall sideways may wrap to the other rim, but only onto places that the rim stops anyway.
+        // A sideways shift may wrap a wall to the opposite border, but only onto cells that the
+        // border stops anyway.
         let stops = Direction::ALL.map(|direction| before(direction) | rim[direction as usize]);
         Self { stops, glue }
     }
 
-    /// The places covered with glue.
     #[inline]
-    pub(super) const fn glue(&self) -> Places {
+    pub(super) const fn glue(&self) -> CellSet {
         self.glue
     }
 
-    /// The grains that a wall keeps from a step.
+    /// Returns the grains that a wall or the border stops.
     #[inline]
-    pub(super) const fn stopped(&self, heap: &Heap, direction: Direction) -> Places {
+    pub(super) const fn stopped(&self, heap: &Heap, direction: Direction) -> CellSet {
         heap.all() & self.stops[direction as usize]
     }
 
-    /// The grains that glue holds, whatever the direction.
+    /// Returns the grains that glue holds, in any direction.
     #[inline]
-    pub(super) const fn caught(&self, heap: &Heap) -> Places {
+    pub(super) const fn caught(&self, heap: &Heap) -> CellSet {
         if heap.hard { 0 } else { heap.all() & self.glue }
     }
 
-    /// The grains that a step leaves where they are. Being stuck spreads: among loose grains to those that push against
-    /// one that stays, in a hard heap to all that touch, corners included.
+    /// Returns the grains that a step does not move. Being stuck spreads: among loose grains to
+    /// those that push against a stuck one, in a hard heap to all that touch one, corners included.
     #[inline]
-    pub(super) fn stuck(&self, heap: &Heap, direction: Direction) -> Places {
+    pub(super) fn stuck(&self, heap: &Heap, direction: Direction) -> CellSet {
         let all = heap.all();
         let mut stuck = self.stopped(heap, direction) | self.caught(heap);
         loop {
@@ -152,25 +155,25 @@ impl Ground {
     }
 }
 
-/// The grains of both kinds, and whether those that touch are one body.
+/// The grains of both kinds and the state of the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Heap {
-    /// Where the grains of each kind are.
-    pub(super) grains: [Places; 2],
-    /// Whether touching grains move as one.
+    /// The cells of the grains of each kind.
+    pub(super) grains: [CellSet; 2],
+    /// Whether touching grains move as one body.
     pub(super) hard: bool,
 }
 
 impl Heap {
-    /// The grains of both kinds.
+    /// Returns the grains of both kinds.
     #[inline]
-    pub(super) const fn all(&self) -> Places {
+    pub(super) const fn all(&self) -> CellSet {
         self.grains[0] | self.grains[1]
     }
 
-    /// Moves all grains but the stuck ones by one step.
+    /// Moves all grains except the stuck ones by one step.
     #[inline]
-    pub(super) fn shift(&mut self, stuck: Places, direction: Direction) {
+    pub(super) fn shift(&mut self, stuck: CellSet, direction: Direction) {
         self.grains = self
             .grains
             .map(|kind| kind & stuck | shifted(kind & !stuck, direction));
@@ -181,16 +184,17 @@ impl Heap {
 mod tests {
     use super::*;
 
-    /// A row of places in the middle of the room, from the letters of a text.
-    fn row(text: &str, wanted: char) -> Places {
+    /// Returns the cells of a row in the middle of the room that hold a letter in the text.
+    fn row(text: &str, wanted: char) -> CellSet {
         text.chars()
             .enumerate()
             .filter(|&(_, letter)| letter == wanted)
-            .fold(0, |set, (x, _)| set | place(x, 5))
+            .fold(0, |set, (x, _)| set | cell(x, 5))
     }
 
-    /// Steps to the right in a room of one row: `#` wall, `~` glue, `o` a grain, `@` a grain on glue.
-    fn right(text: &str, hard: bool) -> Places {
+    /// Steps to the right in a room of one row: `#` wall, `~` glue, `o` a grain, `@` a grain on
+    /// glue.
+    fn right(text: &str, hard: bool) -> CellSet {
         let ground = Ground::new(row(text, '#'), row(text, '~') | row(text, '@'));
         let mut heap = Heap {
             grains: [row(text, 'o') | row(text, '@'), 0],
@@ -202,27 +206,27 @@ mod tests {
     }
 
     #[test]
-    fn loose_grains_queue_up_behind_one_that_is_stopped() {
+    fn loose_grains_stop_behind_a_stuck_grain() {
         assert_eq!(right(".o.oo#.o...", false), row("..ooo#..o..", 'o'));
         assert_eq!(right("........ooo", false), row("........ooo", 'o'));
     }
 
     #[test]
-    fn glue_holds_loose_grains_and_lets_hard_ones_go() {
+    fn glue_holds_loose_grains_only() {
         assert_eq!(right(".o@o.......", false), row(".oo.o......", 'o'));
         assert_eq!(right(".o@o.......", true), row("..ooo......", 'o'));
     }
 
     #[test]
-    fn a_corner_is_enough_to_hold_a_hard_body_back() {
-        let ground = Ground::new(place(4, 5), 0);
+    fn hard_grains_are_connected_by_corners() {
+        let ground = Ground::new(cell(4, 5), 0);
         let heap = Heap {
-            grains: [place(3, 5) | place(2, 4), place(6, 6)],
+            grains: [cell(3, 5) | cell(2, 4), cell(6, 6)],
             hard: true,
         };
         assert_eq!(
             ground.stuck(&heap, Direction::Right),
-            place(3, 5) | place(2, 4)
+            cell(3, 5) | cell(2, 4)
         );
         assert_eq!(
             ground.stuck(
@@ -232,13 +236,13 @@ mod tests {
                 },
                 Direction::Right
             ),
-            place(3, 5)
+            cell(3, 5)
         );
     }
 
     #[test]
-    fn rims_do_not_touch_each_other() {
-        let (left, right) = (place(0, 5), place(SIDE - 1, 4));
+    fn opposite_borders_are_not_neighbours() {
+        let (left, right) = (cell(0, 5), cell(SIDE - 1, 4));
         assert_eq!(around(left | right, 0, 5), 0);
         assert_eq!(around(left | right, SIDE - 1, 4), 0);
         assert_eq!(with_neighbours(left) & right, 0);

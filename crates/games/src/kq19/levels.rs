@@ -1,29 +1,30 @@
 //! The levels as text maps.
 //!
-//! `#` wall, `~` glue, `a` and `b` grains of the two kinds, `A` and `B` the places they must fill. The outside is wall.
+//! `#` is wall, `~` is glue, `a` and `b` are grains of the two kinds, `A` and `B` the cells they
+//! must fill. The outside of the map counts as wall.
 
 use rhae_engine::{LevelIndex, TextMap};
 
 use super::Room;
 use super::draw;
-use super::heap::{Ground, Heap, Places, SIDE, place};
+use super::heap::{CellSet, Ground, Heap, SIDE, cell};
 
-struct Plan {
+struct LevelSpec {
     budget: Option<u8>,
     map: &'static str,
 }
 
-/// Reads a level.
+/// Builds a level.
 pub(super) fn room(index: LevelIndex) -> Room {
-    let plan = &PLANS[index.get()];
-    let map = TextMap::new(plan.map);
+    let spec = &LEVELS[index.get()];
+    let map = TextMap::new(spec.map);
     assert!(
         map.width() == SIDE && map.height() == SIDE,
-        "level {index} is not {SIDE} by {SIDE}"
+        "the map of level {index} is not {SIDE} by {SIDE}"
     );
     let all = |wanted: u8| {
         map.find(wanted)
-            .fold(0, |set: Places, (x, y)| set | place(x, y))
+            .fold(0, |set: CellSet, (x, y)| set | cell(x, y))
     };
     let (walls, glue) = (all(b'#'), all(b'~'));
     let (grains, targets) = ([all(b'a'), all(b'b')], [all(b'A'), all(b'B')]);
@@ -35,14 +36,14 @@ pub(super) fn room(index: LevelIndex) -> Room {
         },
         counts: grains.map(u128::count_ones),
         targets,
-        budget: plan.budget,
-        background: draw::background(walls, glue, targets, plan.budget.is_some()),
+        budget: spec.budget,
+        background: draw::background(walls, glue, targets, spec.budget.is_some()),
     }
 }
 
-const PLANS: [Plan; 8] = [
-    // One key moves every grain.
-    Plan {
+const LEVELS: [LevelSpec; 8] = [
+    // A key moves every grain.
+    LevelSpec {
         budget: None,
         map: "
             ###########
@@ -58,8 +59,8 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    // The ledge folds the row.
-    Plan {
+    // A ledge folds a row of grains.
+    LevelSpec {
         budget: Some(45),
         map: "
             ...........
@@ -75,8 +76,8 @@ const PLANS: [Plan; 8] = [
             ...........
         ",
     },
-    // Glue catches what is loose; hard, the heap crosses.
-    Plan {
+    // Glue holds loose grains; a hard heap crosses it.
+    LevelSpec {
         budget: Some(56),
         map: "
             ......~....
@@ -92,8 +93,8 @@ const PLANS: [Plan; 8] = [
             ......~....
         ",
     },
-    // One spot of glue holds a grain while the others go on.
-    Plan {
+    // One cell of glue holds a grain while the others move.
+    LevelSpec {
         budget: Some(60),
         map: "
             ###########
@@ -109,8 +110,8 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    // Hard, a wall stops one body whole and lets the other come nearer.
-    Plan {
+    // A wall stops one hard body while the other one approaches it.
+    LevelSpec {
         budget: Some(64),
         map: "
             ...........
@@ -126,8 +127,8 @@ const PLANS: [Plan; 8] = [
             ...........
         ",
     },
-    // Held at the spot, grains are overtaken by the other kind.
-    Plan {
+    // Grains held by glue are overtaken by the other kind.
+    LevelSpec {
         budget: Some(60),
         map: "
             ###########
@@ -143,8 +144,8 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    // Shape it on this side, carry it to the other.
-    Plan {
+    // The heap must be shaped on one side of the glue and carried to the other.
+    LevelSpec {
         budget: Some(68),
         map: "
             ###########
@@ -160,8 +161,8 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    // The bars change sides at the spot and cross as they are.
-    Plan {
+    // The bars change sides at a cell of glue and then cross the glue in one piece.
+    LevelSpec {
         budget: Some(88),
         map: "
             ###########

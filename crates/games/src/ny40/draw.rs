@@ -1,8 +1,8 @@
-//! What a hall looks like: 11 × 11 cells of 5 × 5, black void around and between, the budget as a bar below.
+//! The drawing code: 11 × 11 cells of 5 × 5 pixels on black void, and the budget as a bar below.
 
 use rhae_engine::{Direction, Frame, StateOf};
 
-use super::{Board, Cells, Hall, Ny40, WIDTH, beside};
+use super::{Board, Cells, Hall, Ny40, WIDTH, shifted};
 
 const CELL: usize = 5;
 const LEFT: usize = 4;
@@ -26,29 +26,28 @@ const MISS: u8 = 6;
 const BAR: u8 = 2;
 const BAR_TRACK: u8 = 4;
 
-/// What a picture shows besides where everything is.
+/// What a frame shows in addition to the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// Nothing moves; what gives a hold is marked.
+    /// Nothing moves; the surfaces to push off are marked.
     Rest,
     /// Something flies.
     Flight,
-    /// A push without anything to push off on that side.
+    /// A push in vain: there is nothing to push off on this side.
     Kicking(Direction),
-    /// A push off something, but the way is blocked on that side.
+    /// A push in vain: the way is blocked on this side.
     Blocked(Direction),
-    /// A grip with no stone in reach.
+    /// A grip without a stone in reach.
     Grasping,
-    /// Fewer stones are left than there are rings for them.
+    /// Fewer stones are left than stone rings.
     RingsLost,
-    /// The budget is used up.
     BudgetEmpty,
     /// Everything is on its ring.
     Won,
 }
 
-/// The cells of a set, each as its pixel column and row.
-fn places(mut cells: Cells) -> impl Iterator<Item = (usize, usize)> {
+/// Iterates over the upper left pixel of every cell in a set.
+fn corners(mut cells: Cells) -> impl Iterator<Item = (usize, usize)> {
     std::iter::from_fn(move || {
         if cells == 0 {
             return None;
@@ -64,26 +63,26 @@ pub(super) fn background(hall: &mut Hall) {
     let frame = &mut hall.background;
     frame.clear(VOID);
     let floor = !(hall.walls | hall.void) & ((1 << (WIDTH * WIDTH)) - 1);
-    for (x, y) in places(floor) {
+    for (x, y) in corners(floor) {
         frame.block::<5, 5>(x, y, FLOOR);
         frame.set(x + 2, y + 2, FLOOR_DOT);
     }
-    // The ground has a thickness: its lower rim is seen above the void.
-    for (x, y) in places(hall.void & beside(floor, Direction::Down)) {
+    // The ground has a visible lower edge above the void.
+    for (x, y) in corners(hall.void & shifted(floor, Direction::Down)) {
         frame.block::<5, 1>(x, y, CLIFF);
     }
-    for (x, y) in places(hall.moss) {
+    for (x, y) in corners(hall.moss) {
         for spot in (0..25).filter(|spot| spot % 2 == 0) {
             frame.set(x + spot % 5, y + spot / 5, MOSS);
         }
     }
-    for (x, y) in places(hall.walls) {
+    for (x, y) in corners(hall.walls) {
         frame.block::<5, 5>(x, y, WALL);
     }
-    for (x, y) in places(hall.walls & !beside(hall.walls, Direction::Down)) {
+    for (x, y) in corners(hall.walls & !shifted(hall.walls, Direction::Down)) {
         frame.block::<5, 1>(x, y, WALL_LIT);
     }
-    for (x, y) in places(hall.walls & !beside(hall.walls, Direction::Up)) {
+    for (x, y) in corners(hall.walls & !shifted(hall.walls, Direction::Up)) {
         frame.block::<5, 1>(x, y + 4, WALL_SHADE);
     }
     rings(frame, hall.stone_rings, STONE);
@@ -91,24 +90,24 @@ pub(super) fn background(hall: &mut Hall) {
 }
 
 fn rings(frame: &mut Frame, cells: Cells, color: u8) {
-    for (x, y) in places(cells) {
+    for (x, y) in corners(cells) {
         frame.outline(x, y, CELL, CELL, color);
     }
 }
 
-/// Draws a state at a moment, every cell of the frame.
+/// Draws a state at a moment and sets every cell of the frame.
 pub(super) fn picture(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, frame: &mut Frame) {
     let board = &state.board;
     frame.copy_from(&hall.background);
     bar(hall, state.spent, moment, frame);
-    for (x, y) in places(board.stones & !hall.void) {
+    for (x, y) in corners(board.stones & !hall.void) {
         rounded(frame, x, y, STONE);
         frame.block::<2, 1>(x + 1, y + 1, STONE_LIT);
     }
-    for (x, y) in places(board.stones & hall.void) {
+    for (x, y) in corners(board.stones & hall.void) {
         frame.block::<3, 3>(x + 1, y + 1, STONE);
     }
-    for (x, y) in places(board.stones & hall.stone_rings) {
+    for (x, y) in corners(board.stones & hall.stone_rings) {
         frame.block::<1, 1>(x + 2, y + 2, HOLD);
     }
     you(hall, board, moment, frame);
@@ -119,19 +118,19 @@ pub(super) fn picture(hall: &Hall, state: &StateOf<Ny40>, moment: Moment, frame:
     match moment {
         Moment::Rest | Moment::Flight | Moment::BudgetEmpty => {}
         Moment::Kicking(side) => {
-            for (x, y) in places(board.body() & !beside(board.body(), side.opposite())) {
+            for (x, y) in corners(board.body() & !shifted(board.body(), side.opposite())) {
                 beyond(frame, x, y, side, MISS);
             }
         }
         Moment::Blocked(side) => {
             let stops = hall.touched(board, side);
-            for (x, y) in places(board.body() & beside(stops, side.opposite())) {
+            for (x, y) in corners(board.body() & shifted(stops, side.opposite())) {
                 seam(frame, x, y, side, MISS);
             }
         }
         Moment::Grasping => {
             for side in Direction::ALL {
-                for (x, y) in places(board.you) {
+                for (x, y) in corners(board.you) {
                     beyond(frame, x, y, side, YOU);
                 }
             }
@@ -166,7 +165,7 @@ fn bar(hall: &Hall, spent: u8, moment: Moment, frame: &mut Frame) {
     );
 }
 
-/// A square without its corners, which show the ground or the ring beneath.
+/// Draws a square without its corners, which show the ground or the ring below.
 fn rounded(frame: &mut Frame, x: usize, y: usize, color: u8) {
     frame.block::<3, 1>(x + 1, y, color);
     frame.block::<5, 3>(x, y + 1, color);
@@ -174,15 +173,15 @@ fn rounded(frame: &mut Frame, x: usize, y: usize, color: u8) {
 }
 
 fn you(hall: &Hall, board: &Board, moment: Moment, frame: &mut Frame) {
-    for (x, y) in places(board.you & hall.void) {
-        // Smaller and smaller: it falls.
+    for (x, y) in corners(board.you & hall.void) {
+        // The figure shrinks as it falls.
         if moment == Moment::Flight {
             frame.block::<3, 3>(x + 1, y + 1, YOU);
         } else {
             frame.block::<1, 1>(x + 2, y + 2, YOU);
         }
     }
-    for (x, y) in places(board.you & !hall.void) {
+    for (x, y) in corners(board.you & !hall.void) {
         rounded(frame, x, y, YOU);
         frame.block::<1, 1>(
             x + 2,
@@ -196,25 +195,26 @@ fn you(hall: &Hall, board: &Board, moment: Moment, frame: &mut Frame) {
     }
 }
 
-/// A hand reaches into every held stone.
+/// Draws a hand that reaches into every held stone.
 fn hands(board: &Board, frame: &mut Frame) {
     for side in Direction::ALL {
-        for (x, y) in places(board.you & beside(board.held, side.opposite())) {
+        for (x, y) in corners(board.you & shifted(board.held, side.opposite())) {
             seam(frame, x, y, side, YOU);
             beyond(frame, x, y, side, YOU);
         }
     }
 }
 
-/// Marks what the body can push off: a white seam where it touches something, a white rim where it stands on moss.
+/// Marks what the body can push off: a white seam where it touches something, a white border where
+/// it is on moss.
 fn holds(hall: &Hall, board: &Board, frame: &mut Frame) {
     let body = board.body() & !hall.void;
     for side in Direction::ALL {
-        for (x, y) in places(body & beside(hall.touched(board, side), side.opposite())) {
+        for (x, y) in corners(body & shifted(hall.touched(board, side), side.opposite())) {
             seam(frame, x, y, side, HOLD);
         }
     }
-    for (x, y) in places(body & hall.moss) {
+    for (x, y) in corners(body & hall.moss) {
         frame.block::<3, 1>(x + 1, y, HOLD);
         frame.block::<3, 1>(x + 1, y + 4, HOLD);
         frame.block::<1, 3>(x, y + 1, HOLD);
@@ -222,7 +222,7 @@ fn holds(hall: &Hall, board: &Board, frame: &mut Frame) {
     }
 }
 
-/// Colours the middle of the edge that a cell has in common with its neighbour, one pixel deep on either side.
+/// Colours the middle of the edge between a cell and its neighbour, one pixel deep on either side.
 fn seam(frame: &mut Frame, x: usize, y: usize, side: Direction, color: u8) {
     match side {
         Direction::Up => frame.block::<3, 2>(x + 1, y - 1, color),
@@ -232,7 +232,7 @@ fn seam(frame: &mut Frame, x: usize, y: usize, side: Direction, color: u8) {
     }
 }
 
-/// Colours two pixels' depth of the neighbouring cell, next to the middle of the common edge.
+/// Colours two pixels of the neighbouring cell, next to the middle of the common edge.
 fn beyond(frame: &mut Frame, x: usize, y: usize, side: Direction, color: u8) {
     match side {
         Direction::Up => frame.block::<3, 2>(x + 1, y - 2, color),

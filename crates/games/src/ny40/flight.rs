@@ -1,15 +1,19 @@
-//! What a push sets in motion: the body and the stones that it was pushed off part at once and fly until something stops them.
+//! The motion after a push: the body and the stones that it pushed off separate and fly until
+//! something stops them.
 //!
-//! **Invariant:** they never meet, and no two of the stones do. Held stones lie next to you, so on every line the body is in one piece, and
-//! at most one stone touches it from behind: that one flies away from the body, and no other on its line flies. So all fly
-//! together where that is seen, and one after the other where nobody looks.
+//! **Invariant:** the body and the flying stones never meet, and no two flying stones do. Held
+//! stones are next to you, so on every line the body is contiguous and touches at most one stone
+//! behind it. That stone flies away from the body, and no other stone on its line flies. The order
+//! of the moves is therefore irrelevant: all fly at once if frames are drawn, and one after the
+//! other if they are not.
 
 use rhae_engine::{Direction, FrameSink, StateOf};
 
 use super::draw::{self, Moment};
-use super::{Board, Cells, Hall, Ny40, beside, blink};
+use super::{Board, Cells, Hall, Ny40, blink, shifted};
 
-/// Pushes the body in a direction, off everything that it touches on the opposite side. Gives the places where stones fell.
+/// Pushes the body in a direction, off everything that it touches on the opposite side. Returns the
+/// cells in which stones fell.
 #[inline]
 pub(super) fn push(
     hall: &Hall,
@@ -17,7 +21,7 @@ pub(super) fn push(
     ahead: Direction,
     sink: &mut impl FrameSink,
 ) -> Cells {
-    // For each direction by itself, so that all shifts are known when this is compiled.
+    // One instance for each direction makes all shifts compile-time constants.
     match ahead {
         Direction::Up => push_to::<{ Direction::Up as usize }, _>(hall, state, sink),
         Direction::Down => push_to::<{ Direction::Down as usize }, _>(hall, state, sink),
@@ -62,15 +66,15 @@ fn push_to<const AHEAD: usize, S: FrameSink>(
     flight.fallen
 }
 
-/// A flight under way, cell by cell.
+/// A flight in progress, cell by cell.
 struct Flight<'a, const AHEAD: usize> {
     hall: &'a Hall,
-    /// What stops those who fly: walls, and stones that nobody moves.
+    /// The walls, and the stones that do not fly.
     obstacles: Cells,
-    /// Whether the body flies, and which stones do.
+    /// Whether the body still flies, and the stones that do.
     body: bool,
     stones: Cells,
-    /// Where stones fell.
+    /// The cells in which stones fell.
     fallen: Cells,
 }
 
@@ -90,20 +94,21 @@ impl<'a, const AHEAD: usize> Flight<'a, AHEAD> {
         }
     }
 
-    /// Moves the body by a cell, unless it flies no more.
+    /// Moves the body by one cell, unless it has stopped. Returns whether it moved.
     #[inline]
     const fn moves_body(&mut self, board: &mut Board) -> bool {
-        self.body &= beside(board.body(), Self::AHEAD) & self.obstacles == 0;
+        self.body &= shifted(board.body(), Self::AHEAD) & self.obstacles == 0;
         if self.body {
-            let held = beside(board.held, Self::AHEAD);
+            let held = shifted(board.held, Self::AHEAD);
             board.stones = board.stones & !board.held | held;
             board.held = held;
-            board.you = beside(board.you, Self::AHEAD);
+            board.you = shifted(board.you, Self::AHEAD);
         }
         self.body
     }
 
-    /// What comes onto moss stays there; held stones fall by themselves, and if you fall you let go.
+    /// Stops the body on moss and handles falls. Held stones fall individually, and you release all
+    /// stones if you fall.
     #[inline]
     const fn lands_body(&mut self, board: &mut Board) {
         let Hall { moss, void, .. } = *self.hall;
@@ -120,11 +125,11 @@ impl<'a, const AHEAD: usize> Flight<'a, AHEAD> {
         }
     }
 
-    /// Moves the stones that still fly by a cell.
+    /// Moves the flying stones by one cell. Returns whether any moved.
     #[inline]
     const fn moves_stones(&mut self, board: &mut Board) -> bool {
-        self.stones &= !beside(self.obstacles, Self::AHEAD);
-        let moved = beside(self.stones, Self::BEHIND);
+        self.stones &= !shifted(self.obstacles, Self::AHEAD);
+        let moved = shifted(self.stones, Self::BEHIND);
         board.stones = board.stones & !self.stones | moved;
         self.stones = moved;
         moved != 0

@@ -1,22 +1,23 @@
 //! The levels as text maps, 11 × 11.
 //!
-//! `#` wall, `.` floor, `:` moss, `~` void; `@` you, `o` a stone, `%` a stone on moss, `Y` your ring, `O` a stone's ring.
+//! `#` is wall, `.` floor, `:` moss, `~` void; `@` is you, `o` a stone, `%` a stone on moss, `Y`
+//! your ring, `O` a stone's ring.
 //!
-//! A budget is about three times the shortest win; on levels 2 and 3, whose wins are short, twice and two and a half times, so that
-//! blind play stays hopeless.
+//! A budget is about three times the shortest solution. On levels 2 and 3, whose solutions are
+//! short, it is twice and two and a half times, so that random play does not win.
 
 use rhae_engine::{Frame, TextMap};
 
 use super::{Board, Cells, Hall, WIDTH, draw};
 
-struct Plan {
+struct LevelSpec {
     /// Actions until the level is lost; 0 for no limit.
     budget: u8,
     map: &'static str,
 }
 
-const PLANS: [Plan; 8] = [
-    Plan {
+const LEVELS: [LevelSpec; 8] = [
+    LevelSpec {
         budget: 0,
         map: "
             ###########
@@ -32,7 +33,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    Plan {
+    LevelSpec {
         budget: 26,
         map: "
             ###########
@@ -48,7 +49,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    Plan {
+    LevelSpec {
         budget: 35,
         map: "
             ###########
@@ -64,7 +65,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    Plan {
+    LevelSpec {
         budget: 45,
         map: "
             ###########
@@ -80,7 +81,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    Plan {
+    LevelSpec {
         budget: 48,
         map: "
             ###########
@@ -96,7 +97,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    Plan {
+    LevelSpec {
         budget: 54,
         map: "
             ~~~~###~~~~
@@ -112,7 +113,7 @@ const PLANS: [Plan; 8] = [
             ~~~~###~~~~
         ",
     },
-    Plan {
+    LevelSpec {
         budget: 63,
         map: "
             ###########
@@ -128,7 +129,7 @@ const PLANS: [Plan; 8] = [
             ###########
         ",
     },
-    Plan {
+    LevelSpec {
         budget: 72,
         map: "
             ~~~~###~~~~
@@ -146,18 +147,18 @@ const PLANS: [Plan; 8] = [
     },
 ];
 
-/// Makes the hall of a level.
+/// Builds a level.
 pub(super) fn hall(index: usize) -> Hall {
-    let plan = &PLANS[index];
-    read(plan.map, plan.budget)
+    let spec = &LEVELS[index];
+    read(spec.map, spec.budget)
 }
 
-/// Reads a hall; a constant of this file, or of a test.
+/// Parses a map, which is a constant of this file or of a test.
 pub(super) fn read(text: &str, budget: u8) -> Hall {
     let map = TextMap::new(text);
     assert!(
         map.width() == WIDTH && map.height() == WIDTH,
-        "a hall has {WIDTH} columns and rows"
+        "a hall must have {WIDTH} columns and rows"
     );
     let cells = |signs: &[u8]| -> Cells {
         map.iter()

@@ -1,5 +1,5 @@
-//! The rules, shown on a corridor: one row of a hall that is wall elsewhere, before and after some keys. And the levels:
-//! each is out of reach without the rule that it teaches.
+//! The rules are tested in a corridor: one row of a hall that is wall everywhere else, before and
+//! after some keys. The levels are tested for needing the rules that they teach.
 
 use std::convert::Infallible;
 
@@ -9,11 +9,11 @@ use rhae_engine::{
 };
 use rhae_explore::{Explorable, shortest_win};
 
-use super::{Board, Cells, Hall, Ny40, WIDTH, beside, levels, push};
+use super::{Board, Cells, Hall, Ny40, WIDTH, levels, push, shifted};
 
 const ROW: usize = 5;
 
-/// Plays the keys and gives the row as it then is, with the outcome of the last key.
+/// Plays the keys and returns the resulting row with the outcome of the last key.
 fn after(row: &str, keys: &str) -> (String, Outcome) {
     let wall = "#".repeat(WIDTH);
     let rows: Vec<&str> = (0..WIDTH)
@@ -24,7 +24,7 @@ fn after(row: &str, keys: &str) -> (String, Outcome) {
         board: hall.start,
         spent: 0,
     };
-    let mut outcome = Outcome::Going;
+    let mut outcome = Outcome::Continue;
     for key in keys.split_whitespace() {
         let action: Action = key.parse().unwrap();
         outcome = Ny40::step(&hall, &mut state, action, &mut NoFrames);
@@ -63,13 +63,13 @@ fn after(row: &str, keys: &str) -> (String, Outcome) {
 fn check(row: &str, keys: &str, expected: &str) {
     assert_eq!(
         after(row, keys),
-        (expected.to_owned(), Outcome::Going),
+        (expected.to_owned(), Outcome::Continue),
         "{row} after {keys}"
     );
 }
 
 #[test]
-fn you_move_only_away_from_what_you_touch() {
+fn push_needs_something_to_push_off() {
     check("#@.......##", "4", "#.......@##");
     check("#.......@##", "4", "#.......@##");
     check("#...@....##", "4", "#...@....##");
@@ -77,7 +77,7 @@ fn you_move_only_away_from_what_you_touch() {
 }
 
 #[test]
-fn a_stone_flies_the_other_way() {
+fn stone_flies_in_the_opposite_direction() {
     check("#..o@....##", "4", "#o......@##");
     check("#o@......##", "4", "#o......@##");
     check("#...o@#####", "4", "#o...@#####");
@@ -85,7 +85,7 @@ fn a_stone_flies_the_other_way() {
 }
 
 #[test]
-fn moss_stops_what_comes_and_holds_what_lies_there() {
+fn moss_stops_flight_and_allows_pushes() {
     check("#@..:...o.#", "4", "#...&...o.#");
     check("#@..:...o.#", "4 4", "#...:..@o.#");
     check("#..%@....##", "4", "#..%....@##");
@@ -95,7 +95,7 @@ fn moss_stops_what_comes_and_holds_what_lies_there() {
 }
 
 #[test]
-fn held_stones_are_part_of_you() {
+fn held_stones_move_with_you() {
     check("#@o......##", "5 4", "#......@o##");
     check("#@o......##", "5 4 5 3", "#@......o##");
     check("#..o@o...##", "5 4", "#..o@o...##");
@@ -104,7 +104,7 @@ fn held_stones_are_part_of_you() {
 }
 
 #[test]
-fn what_comes_over_the_void_falls() {
+fn objects_over_the_void_fall() {
     check("~..o@....##", "4", "~.......@##");
     assert_eq!(after("#@.......~#", "4").1, Outcome::GameOver);
     assert_eq!(after("~..o@.O..##", "4").1, Outcome::GameOver);
@@ -112,9 +112,9 @@ fn what_comes_over_the_void_falls() {
 }
 
 #[test]
-fn all_on_their_rings_at_rest_wins() {
+fn everything_on_its_ring_wins() {
     assert_eq!(after("#O.o@...Y##", "4").1, Outcome::LevelWon);
-    assert_eq!(after("#O.o@..Y.##", "4").1, Outcome::Going);
+    assert_eq!(after("#O.o@..Y.##", "4").1, Outcome::Continue);
 }
 
 /// A level in which some moves count as losses.
@@ -149,7 +149,7 @@ impl Explorable for Without {
         key_of(state)
     }
 
-    fn place(&self, state: &Self::State) -> StateKey {
+    fn board_key(&self, state: &Self::State) -> StateKey {
         key_of(&state.board)
     }
 }
@@ -176,12 +176,12 @@ fn assert_impossible(number: usize, hall: Hall, forbidden: fn(Action, &Board, &B
     );
     assert!(
         search.complete && search.win.is_none(),
-        "level {number} can do without what it teaches"
+        "level {number} does not need the rule that it teaches"
     );
 }
 
 #[test]
-fn levels_need_what_they_teach() {
+fn levels_need_the_rules_that_they_teach() {
     let hall = |number: usize| levels::hall(number - 1);
     for number in 2..=8 {
         assert_impossible(number, hall(number), without_recoil);
@@ -204,9 +204,9 @@ fn levels_need_what_they_teach() {
     }
 }
 
-/// Halls full of everything, in which you hold any of the stones beside you.
+/// Random halls with all kinds of cells, in which you hold some of the stones next to you.
 #[test]
-fn flying_one_after_the_other_is_flying_together() {
+fn drawn_and_undrawn_flights_agree() {
     let mut rng = Rng::new(40, 0);
     let mut fell = 0;
     for _ in 0..20_000 {
@@ -231,26 +231,26 @@ fn flying_one_after_the_other_is_flying_together() {
         };
         for side in Direction::ALL {
             state.board.held |= if rng.below(2) == 0 {
-                beside(state.board.you, side) & state.board.stones
+                shifted(state.board.you, side) & state.board.stones
             } else {
                 0
             };
         }
         for toward in Direction::ALL {
-            let (mut seen, mut unseen) = (state.clone(), state.clone());
+            let (mut drawn, mut undrawn) = (state.clone(), state.clone());
             let (mut frames, fallen) = (
                 FrameBuffer::default(),
-                push(&hall, &mut unseen, toward, &mut NoFrames),
+                push(&hall, &mut undrawn, toward, &mut NoFrames),
             );
             assert_eq!(
-                push(&hall, &mut seen, toward, &mut frames),
+                push(&hall, &mut drawn, toward, &mut frames),
                 fallen,
                 "{}",
                 rows.join("\n")
             );
             assert_eq!(
-                seen,
-                unseen,
+                drawn,
+                undrawn,
                 "{}\n{:?} {toward:?}",
                 rows.join("\n"),
                 state.board

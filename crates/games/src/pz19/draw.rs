@@ -1,18 +1,18 @@
-//! The picture: the table with the sheet on the left; on the right the plan of the flat sheet, the punches left, the folds
-//! made, the spare sheets.
+//! The drawing code. The table with the sheet is on the left. On the right are the plan of the flat
+//! sheet, the punches left, the folds and the spare sheets.
 //!
-//! A mark is a full disc where a punch would make only wanted holes and a ring where it would make an unwanted one as well:
-//! the paper is thin, and what lies below shines through.
+//! The paper is translucent: a mark is a full disc where a punch would make only marked holes, and
+//! a ring where it would also make an unmarked one.
 
 use rhae_engine::{Direction, Frame, SIZE, StateOf};
 
 use super::Pz19;
-use super::paper::{Cells, Folds, Hull, MOST_FOLDS, Refusal, cells_of};
+use super::paper::{Cells, Folds, Hull, MAX_FOLDS, Refusal, cells_of};
 use super::sheet::{Look, Sheet};
 
 const TABLE: u8 = 4;
 const PANEL: u8 = 5;
-/// Empty places in the panel, and folds that are pressed.
+/// Empty slots in the panel, and pressed folds.
 const QUIET: u8 = 3;
 const FRONT: u8 = 0;
 const BACK: u8 = 10;
@@ -22,13 +22,13 @@ const PLATE_LIGHT: u8 = 10;
 const PUNCH: u8 = 15;
 const LIVE: u8 = 11;
 const RUINED: u8 = 6;
-/// The lines between cells darken as the layers below grow: one, two, more.
+/// The lines between cells darken with the number of layers: one, two, more.
 const LINES: [u8; 3] = [1, 2, 3];
 const HOLE_RIM: u8 = 3;
 
-/// Pixels on the side of a cell, of which the last is the line to the next one.
+/// The pixels along a side of a cell, of which the last is the line to the next cell.
 const CELL: usize = 5;
-/// Pixels on the side of a cell in the plan.
+/// The pixels along a side of a cell in the plan.
 const PLAN_CELL: usize = 2;
 const TABLE_WIDTH: usize = 44;
 const PLAN_TOP: usize = 8;
@@ -44,12 +44,13 @@ const fn disc(fill: u8, ground: u8, center: u8) -> Disc {
     [[g, f, f, g], [f, c, c, f], [f, c, c, f], [g, f, f, g]]
 }
 
-/// The kinds of cells are numbers of six bits: what the inside shows (two bits; nothing, a ring, a disc, something special),
-/// whether that lies on the back of the paper (a special thing is the table then, else a plate), how many layers there are
-/// (two bits; one, two, more, none at all), whether the top layer is open.
+/// The number of kinds of cells. A kind has six bits: the content (two bits: nothing, a ring, a
+/// disc, something special), whether the content is on the back of the paper (a special content is
+/// then the table, otherwise a plate), the number of layers (two bits: one, two, more, none), and
+/// whether the top layer is open.
 const KINDS: usize = 64;
 
-/// One bit of the kind for each place, all places at once.
+/// Computes the kinds of all places at once, one set for each bit.
 fn kinds(look: &Look, outline: Cells) -> [Cells; 6] {
     let special = look.inner_plate | look.through;
     let gone = outline & !look.paper;
@@ -63,7 +64,7 @@ fn kinds(look: &Look, outline: Cells) -> [Cells; 6] {
     ]
 }
 
-/// The picture of each kind, its rows filled up to eight pixels so that one is a single store.
+/// The image of each kind. Rows are padded to eight pixels so that each is a single store.
 static PICTURES: [[[u8; 8]; CELL]; KINDS] = {
     let mut pictures = [[[TABLE; 8]; CELL]; KINDS];
     let mut kind = 0;
@@ -97,7 +98,7 @@ static PICTURES: [[[u8; 8]; CELL]; KINDS] = {
     pictures
 };
 
-/// For each byte its eight bits as the lowest bits of eight bytes.
+/// For each byte, its eight bits as the lowest bits of eight bytes.
 static SPREAD: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -112,7 +113,7 @@ static SPREAD: [u64; 256] = {
     table
 };
 
-/// What does not change of a level's picture, and where its parts are.
+/// The constant parts of a level's image, and the position of its parts.
 pub(super) struct Canvas {
     flat: Frame,
     bare: Frame,
@@ -129,7 +130,7 @@ impl Canvas {
         bare.rect(TABLE_WIDTH, 0, 64 - TABLE_WIDTH, 64, PANEL);
         let plan = TABLE_WIDTH + (64 - TABLE_WIDTH - PLAN_CELL * side) / 2;
         let (origin, top) = ((TABLE_WIDTH - CELL * side) / 2, (64 - CELL * side) / 2);
-        for slot in 0..MOST_FOLDS {
+        for slot in 0..MAX_FOLDS {
             bare.outline(SLOTS.0 + 6 * slot, SLOTS.1, 5, 5, QUIET);
         }
         for token in 0..usize::from(sheet.punches) {
@@ -170,7 +171,7 @@ impl Canvas {
         canvas
     }
 
-    /// The cell of the table under a pixel, where a flat sheet would lie.
+    /// Returns the place of the table under a pixel, within the outline of the flat sheet.
     pub(super) fn place_of(&self, (x, y): (u8, u8)) -> Option<(u8, u8)> {
         let across = usize::from(x).checked_sub(self.origin)? / CELL;
         let down = usize::from(y).checked_sub(self.top)? / CELL;
@@ -178,13 +179,13 @@ impl Canvas {
         (across < size && down < size).then_some((across as u8, down as u8))
     }
 
-    /// A pixel in the middle of a place.
+    /// Returns a pixel in the middle of a place.
     pub(super) fn middle_of(&self, place: (u8, u8)) -> (u8, u8) {
         let (x, y) = self.corner(place);
         ((x + 2) as u8, (y + 2) as u8)
     }
 
-    /// The picture of a state at rest.
+    /// Draws the settled frame.
     pub(super) fn settled(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         if state.spent.0 == 0 {
             frame.copy_from(&self.bare);
@@ -194,20 +195,20 @@ impl Canvas {
         self.panel(sheet, state, frame);
     }
 
-    /// The last flap stands upright on its crease.
+    /// Draws the last flap standing upright on its crease.
     pub(super) fn lifted(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.table(sheet, state, true, frame);
         self.panel(sheet, state, frame);
         self.crease::<2>(&state.board.folds, BACK, frame);
     }
 
-    /// The live crease is pressed flat.
+    /// Draws the live crease being pressed flat.
     pub(super) fn pressing(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.settled(sheet, state, frame);
         self.crease::<2>(&state.board.folds, LIVE, frame);
     }
 
-    /// A key cannot fold: the thing that stands in the way lights up.
+    /// Draws a key that cannot fold: the reason lights up.
     pub(super) fn refused(
         &self,
         sheet: &Sheet,
@@ -220,19 +221,19 @@ impl Canvas {
         match refusal {
             Refusal::TooManyFolds => ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame),
             Refusal::HalfIsTurned => {
-                // The edge that the flap has reached: it cannot go beyond.
+                // The edge that the flap has reached.
                 self.edge::<2>(state.board.folds.hull(self.size), toward, LIVE, frame);
             }
         }
     }
 
-    /// There is no fold to press or open.
+    /// Draws an ACTION5 without a fold to press or open.
     pub(super) fn nothing_to_open(&self, sheet: &Sheet, state: &StateOf<Pz19>, frame: &mut Frame) {
         self.settled(sheet, state, frame);
         ring::<19, 7>((SLOTS.0 - 1, SLOTS.1 - 1), LIVE, frame);
     }
 
-    /// A click that makes no hole.
+    /// Draws a click that makes no hole.
     pub(super) fn missed(
         &self,
         sheet: &Sheet,
@@ -249,7 +250,7 @@ impl Canvas {
         ring::<4, 4>((x, y), PUNCH, frame);
     }
 
-    /// The punch comes down.
+    /// Draws the punch coming down.
     pub(super) fn punching(
         &self,
         sheet: &Sheet,
@@ -263,7 +264,7 @@ impl Canvas {
         frame.block::<4, 4>(x, y, PUNCH);
     }
 
-    /// The new holes light up in the plan.
+    /// Highlights the new holes in the plan.
     pub(super) fn punched(
         &self,
         sheet: &Sheet,
@@ -277,7 +278,7 @@ impl Canvas {
         }
     }
 
-    /// The wrong holes, or the marks that are missing, blink on the opened sheet.
+    /// Draws the wrong holes, or the missing marks, blinking on the opened sheet.
     pub(super) fn ruined(
         &self,
         sheet: &Sheet,
@@ -292,7 +293,7 @@ impl Canvas {
         }
     }
 
-    /// Light falls through the holes of a finished sheet.
+    /// Draws the holes of a finished sheet in light colours.
     pub(super) fn finished(
         &self,
         sheet: &Sheet,
@@ -332,8 +333,8 @@ impl Canvas {
         frame.block::<2, 2>(x, y, color);
     }
 
-    /// The table with the sheet. Onto the flat sheet is drawn what differs from it, or onto the bare table
-    /// all that is left of the sheet, whichever is less.
+    /// Draws the table with the sheet. It starts from the flat sheet and draws the differences, or
+    /// from the bare table and draws the whole sheet, whichever is less work.
     fn table(&self, sheet: &Sheet, state: &StateOf<Pz19>, lifted: bool, frame: &mut Frame) {
         let folds = &state.board.folds;
         if folds.list().is_empty() && state.board.open == sheet.gaps {
@@ -354,7 +355,8 @@ impl Canvas {
         }
     }
 
-    /// Draws the cells of the rectangle around the places, and perhaps not those rows of it that hold none.
+    /// Draws the cells of the bounding rectangle of `places`. Rows without any of them may be
+    /// skipped.
     fn cells(&self, look: &Look, places: Cells, frame: &mut Frame) {
         let outline = Hull::flat(self.size).cells();
         let changed = places.to_le_bytes();
@@ -378,7 +380,8 @@ impl Canvas {
             });
             let kinds = spread.to_le_bytes();
             let corner = (self.top + CELL * row) * SIZE + self.origin;
-            // A wide store writes three pixels too many, which the next cell covers; the last one has no next.
+            // A wide store writes three extra pixels, which the next cell overwrites. The last cell
+            // has no next one.
             let mut start = corner + CELL * first;
             for &kind in &kinds[first..last] {
                 cell_picture::<8>(kind, start, frame);
@@ -388,14 +391,15 @@ impl Canvas {
         }
     }
 
-    /// A line along the crease of the last fold.
+    /// Draws a line along the crease of the last fold.
     fn crease<const THICKNESS: usize>(&self, folds: &Folds, color: u8, frame: &mut Frame) {
         if let Some(fold) = folds.list().last() {
             self.edge::<THICKNESS>(folds.hull(self.size), fold.toward.opposite(), color, frame);
         }
     }
 
-    /// A line just outside one edge of the folded sheet, drawn cell by cell: blocks of known size are fast.
+    /// Draws a line just outside one edge of the folded sheet, cell by cell, because blocks of
+    /// constant size are fast.
     fn edge<const THICKNESS: usize>(
         &self,
         hull: Hull,
@@ -449,7 +453,7 @@ impl Canvas {
     }
 }
 
-/// The outline of a rectangle whose size is known, which makes it a few stores.
+/// Draws the outline of a rectangle of constant size, which takes only a few stores.
 fn ring<const WIDTH: usize, const HEIGHT: usize>(
     (x, y): (usize, usize),
     color: u8,
@@ -461,7 +465,7 @@ fn ring<const WIDTH: usize, const HEIGHT: usize>(
     frame.block::<1, HEIGHT>(x + WIDTH - 1, y, color);
 }
 
-/// Copies so many pixels of each row of a kind's picture.
+/// Copies `WIDTH` pixels of each row of a kind's image.
 #[inline]
 fn cell_picture<const WIDTH: usize>(kind: u8, start: usize, frame: &mut Frame) {
     let area = &mut frame.cells_mut()[start..start + (CELL - 1) * SIZE + WIDTH];

@@ -1,9 +1,11 @@
-//! The levels: a plan for each, and the generator that makes a sheet from a plan and a seed.
+//! The levels: a specification of each, and the generator that makes a sheet from it and a seed.
 //!
-//! A sheet is made backwards: fold a blank sheet at random as the plan says, punch it at random, and mark what was holed.
-//! It is kept only if the exact search proves that its shortest solution has just the length that the plan declares, and that
-//! what the level is to teach is needed. So the baselines hold for every seed. If no try succeeds, a fixed sheet that was made
-//! the same way is taken, mirrored or turned by the seed: the rules know no preferred direction.
+//! A sheet is generated backwards: fold a blank sheet at random within the specification, punch it
+//! at random, and mark the holes. It is accepted only if the exact search proves that the shortest
+//! solution has the specified length and that the sheet needs the rule that the level teaches. The
+//! baselines therefore hold for every seed. If no attempt succeeds, the generator uses a stored
+//! sheet, mirrored or transposed according to the seed; the rules are symmetric under these
+//! operations.
 
 use rhae_engine::{Direction, LevelIndex, Rng, TextMap};
 
@@ -11,64 +13,65 @@ use super::paper::{Cells, Folds, cell, cells_of};
 use super::search::Foldings;
 use super::sheet::Sheet;
 
-/// What a level is made of.
-pub(super) struct Plan {
+pub(super) struct LevelSpec {
     size: u8,
     punches: u8,
     /// The length of the shortest solution, for every seed.
     pub(super) optimum: u32,
-    /// The foldings in which punches are made, one after the other, each beginning with a flat sheet.
-    stages: &'static [Stage],
-    /// Taken when the generator finds none: `o` wanted, `_` open, `#` plate.
+    /// The foldings in which punches are made, one after the other, each starting from a flat
+    /// sheet.
+    rounds: &'static [PunchRound],
+    /// The sheet to use if the generator finds none: `o` is marked, `_` open, `#` a plate.
     fixed: &'static str,
 }
 
 /// One folding and the punches made in it.
-struct Stage {
+struct PunchRound {
     folds: &'static [Axis],
     punches: &'static [Kind],
 }
 
-/// Which way a fold goes, relative to the level's first one. Its direction and depth are drawn.
+/// The axis of a fold, relative to the first fold of the level. Its direction and depth are random.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Axis {
     Along,
     Across,
 }
 
-/// What lies below a punch.
+/// The layers below a punch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// As many layers as the folds allow, all marked.
     Full,
-    /// The same, but one of the layers is open already.
+    /// The same, but one of the layers is already open.
     Gap,
-    /// Three or more marked layers, then a plate, which spares what lies below it.
+    /// Three or more marked layers, then a plate, which spares the layers below it.
     Plate,
 }
 
 use Axis::{Across, Along};
 use Kind::{Full, Gap, Plate};
 
-/// How many sheets are drawn at most, and how many of them are searched, before the fixed one is taken.
+/// The maximum number of random sheets, and the number of those that are searched, before the
+/// stored sheet is used.
 const DRAFTS: u32 = 4000;
 const SEARCHES: usize = 24;
 
-/// The sheet of a level.
+/// Generates the sheet of a level.
 pub(super) fn sheet(index: LevelIndex, seed: u64) -> Sheet {
-    let plan = &PLANS[index.get()];
+    let spec = &LEVELS[index.get()];
     let mut rng = Rng::new(seed, u64::from(index.0));
-    let foldings = Foldings::new(plan.size);
+    let foldings = Foldings::new(spec.size);
     let drafts = (0..DRAFTS)
-        .filter_map(|_| plan.draft(&foldings, &mut rng))
+        .filter_map(|_| spec.draft(&foldings, &mut rng))
         .take(SEARCHES);
-    let mut good = drafts.filter(|draft| plan.accepts(draft, &foldings));
-    good.next().unwrap_or_else(|| plan.fallback(seed))
+    let mut good = drafts.filter(|draft| spec.accepts(draft, &foldings));
+    good.next().unwrap_or_else(|| spec.fallback(seed))
 }
 
-impl Plan {
-    /// Makes a sheet at random; `None` if its parts do not fit together or the making took more or fewer actions than the
-    /// plan declares.
+impl LevelSpec {
+    /// Generates a random sheet. Returns `None` if its parts conflict or its construction does not
+    /// have the specified number of actions.
     fn draft(&self, foldings: &Foldings, rng: &mut Rng) -> Option<Sheet> {
         let mut sheet = Sheet {
             size: self.size,
@@ -78,21 +81,21 @@ impl Plan {
             plates: 0,
         };
         let sideways = rng.below(2) == 0;
-        // Cells that must stay closed because a plate is to spare them.
+        // Cells that must stay closed because a plate spares them.
         let mut spared = 0;
         let mut folds = Folds::NONE;
         let mut length = 0;
-        for stage in self.stages {
+        for round in self.rounds {
             length += keys_to_open(folds);
-            folds = random_folds(stage, sideways, self.size, rng)?;
-            length += foldings.distance(&folds) + stage.punches.len() as u32;
+            folds = random_folds(round, sideways, self.size, rng)?;
+            length += foldings.distance(&folds) + round.punches.len() as u32;
             let hull = folds.hull(self.size).cells();
             let is_thick = |&(x, y): &(u8, u8)| {
-                folds.stack(self.size, x, y).layers().len() == 1 << stage.folds.len()
+                folds.stack(self.size, x, y).layers().len() == 1 << round.folds.len()
             };
             let mut places: Vec<(u8, u8)> = cells_of(hull).filter(is_thick).collect();
             rng.shuffle(&mut places);
-            for (index, &kind) in stage.punches.iter().enumerate() {
+            for (index, &kind) in round.punches.iter().enumerate() {
                 let &(x, y) = places.get(index)?;
                 spared |= print(&mut sheet, kind, folds.stack(self.size, x, y).layers(), rng);
             }
@@ -102,7 +105,8 @@ impl Plan {
         (overlap == 0 && length == self.optimum).then_some(sheet)
     }
 
-    /// Whether nothing shorter finishes the sheet, all punches are needed, and what the level is about is needed too.
+    /// Returns whether the optimum is as specified, all punches are needed, and the sheet needs the
+    /// rule that the level teaches.
     pub(super) fn accepts(&self, sheet: &Sheet, foldings: &Foldings) -> bool {
         let punch_to_spare = foldings.is_possible(
             &Sheet {
@@ -116,12 +120,12 @@ impl Plan {
             && self.teaches(sheet, foldings)
     }
 
-    /// Whether the sheet cannot be finished without what the level is about.
+    /// Returns whether the sheet cannot be finished without the rule that the level teaches.
     fn teaches(&self, sheet: &Sheet, foldings: &Foldings) -> bool {
         let uses = |kind| {
-            self.stages
+            self.rounds
                 .iter()
-                .any(|stage| stage.punches.contains(&kind))
+                .any(|round| round.punches.contains(&kind))
         };
         let needs_gaps = || !foldings.is_possible(&Sheet { gaps: 0, ..*sheet }, |_| true);
         let needs_plates = || {
@@ -138,11 +142,11 @@ impl Plan {
             || !foldings.is_possible(sheet, |folds| !is_folded_twice_along_one_axis(folds));
         (!uses(Gap) || needs_gaps())
             && (!uses(Plate) || needs_plates())
-            && (self.stages.len() == 1 || needs_refolding())
-            && (self.stages[0].folds != [Along, Along] || needs_two_along_one_axis())
+            && (self.rounds.len() == 1 || needs_refolding())
+            && (self.rounds[0].folds != [Along, Along] || needs_two_along_one_axis())
     }
 
-    /// The fixed sheet in one of its eight positions.
+    /// Returns the stored sheet in one of its eight orientations.
     pub(super) fn fallback(&self, seed: u64) -> Sheet {
         let map = TextMap::new(self.fixed);
         let last = self.size - 1;
@@ -178,7 +182,8 @@ fn is_folded_twice_along_one_axis(folds: &Folds) -> bool {
     sideways > 1 || folds.list().len() - sideways > 1
 }
 
-/// The fewest keys that open all folds: a live one is rolled back, or pressed and opened.
+/// Returns the minimum number of keys that open all folds. A live fold is rolled back, or pressed
+/// and opened.
 fn keys_to_open(folds: Folds) -> u32 {
     let Some(last) = folds.list().last() else {
         return 0;
@@ -191,10 +196,11 @@ fn keys_to_open(folds: Folds) -> u32 {
     for_last + folds.list().len() as u32 - 1
 }
 
-/// Folds a flat sheet as a stage says, in random directions to random depths; `None` if there is no room for a fold.
-fn random_folds(stage: &Stage, sideways: bool, size: u8, rng: &mut Rng) -> Option<Folds> {
+/// Folds a flat sheet along the specified axes, in random directions to random depths. Returns
+/// `None` if there is no room for a fold.
+fn random_folds(round: &PunchRound, sideways: bool, size: u8, rng: &mut Rng) -> Option<Folds> {
     let mut folds = Folds::NONE;
-    for &axis in stage.folds {
+    for &axis in round.folds {
         let pair = if sideways == (axis == Along) {
             [Direction::Left, Direction::Right]
         } else {
@@ -212,7 +218,7 @@ fn random_folds(stage: &Stage, sideways: bool, size: u8, rng: &mut Rng) -> Optio
     Some(folds)
 }
 
-/// Prints what one punch is to meet, and gives the cells that must stay closed.
+/// Marks the layers below one punch and returns the cells that must stay closed.
 fn print(sheet: &mut Sheet, kind: Kind, layers: &[(u8, u8)], rng: &mut Rng) -> Cells {
     let all = |layers: &[(u8, u8)]| layers.iter().fold(0, |set, &(x, y)| set | cell(x, y));
     match kind {
@@ -235,13 +241,13 @@ fn print(sheet: &mut Sheet, kind: Kind, layers: &[(u8, u8)], rng: &mut Rng) -> C
     }
 }
 
-pub(super) const PLANS: [Plan; 8] = [
-    // Marks that are folded onto each other are made together.
-    Plan {
+pub(super) const LEVELS: [LevelSpec; 8] = [
+    // Marks that are folded onto each other are punched together.
+    LevelSpec {
         size: 6,
         punches: 1,
         optimum: 4,
-        stages: &[Stage {
+        rounds: &[PunchRound {
             folds: &[Along],
             punches: &[Full],
         }],
@@ -254,12 +260,12 @@ pub(super) const PLANS: [Plan; 8] = [
             ......
         ",
     },
-    // The crease need not be in the middle, and one folding serves several punches.
-    Plan {
+    // The crease need not be in the middle, and one folding allows several punches.
+    LevelSpec {
         size: 7,
         punches: 4,
         optimum: 7,
-        stages: &[Stage {
+        rounds: &[PunchRound {
             folds: &[Along],
             punches: &[Full; 4],
         }],
@@ -273,12 +279,12 @@ pub(super) const PLANS: [Plan; 8] = [
             .......
         ",
     },
-    // Folds along both axes multiply.
-    Plan {
+    // Folds along both axes multiply the layers.
+    LevelSpec {
         size: 6,
         punches: 2,
         optimum: 7,
-        stages: &[Stage {
+        rounds: &[PunchRound {
             folds: &[Along, Across],
             punches: &[Full; 2],
         }],
@@ -291,12 +297,12 @@ pub(super) const PLANS: [Plan; 8] = [
             o.oo.o
         ",
     },
-    // Two folds along one axis: the first has to be pressed.
-    Plan {
+    // Two folds along one axis: the first must be pressed.
+    LevelSpec {
         size: 8,
         punches: 2,
         optimum: 8,
-        stages: &[Stage {
+        rounds: &[PunchRound {
             folds: &[Along, Along],
             punches: &[Full; 2],
         }],
@@ -311,12 +317,12 @@ pub(super) const PLANS: [Plan; 8] = [
             ........
         ",
     },
-    // A mark without a partner must meet an open cell.
-    Plan {
+    // A mark without a counterpart must be folded onto an open cell.
+    LevelSpec {
         size: 8,
         punches: 3,
         optimum: 9,
-        stages: &[Stage {
+        rounds: &[PunchRound {
             folds: &[Along, Across],
             punches: &[Gap, Gap, Full],
         }],
@@ -331,17 +337,17 @@ pub(super) const PLANS: [Plan; 8] = [
             .o...._.
         ",
     },
-    // The sheet may be folded anew between punches.
-    Plan {
+    // The sheet must be refolded between punches.
+    LevelSpec {
         size: 7,
         punches: 2,
         optimum: 11,
-        stages: &[
-            Stage {
+        rounds: &[
+            PunchRound {
                 folds: &[Along, Across],
                 punches: &[Full],
             },
-            Stage {
+            PunchRound {
                 folds: &[Across, Along],
                 punches: &[Full],
             },
@@ -356,12 +362,12 @@ pub(super) const PLANS: [Plan; 8] = [
             .....oo
         ",
     },
-    // A plate spares what lies below it: the order of the folds decides.
-    Plan {
+    // A plate spares the layers below it, so the order of the folds matters.
+    LevelSpec {
         size: 8,
         punches: 2,
         optimum: 12,
-        stages: &[Stage {
+        rounds: &[PunchRound {
             folds: &[Along, Across, Along],
             punches: &[Plate; 2],
         }],
@@ -376,17 +382,17 @@ pub(super) const PLANS: [Plan; 8] = [
             ........
         ",
     },
-    // All of it.
-    Plan {
+    // All rules combined.
+    LevelSpec {
         size: 8,
         punches: 2,
         optimum: 20,
-        stages: &[
-            Stage {
+        rounds: &[
+            PunchRound {
                 folds: &[Along, Across, Along],
                 punches: &[Gap],
             },
-            Stage {
+            PunchRound {
                 folds: &[Along, Across, Along],
                 punches: &[Plate],
             },

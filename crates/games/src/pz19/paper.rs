@@ -1,62 +1,64 @@
 //! The geometry of folding: which cells of a sheet lie on top of each other.
 //!
-//! A fold turns the outer lines of the folded sheet over onto their neighbours, at most half of it, so whatever is folded
-//! stays within the outline of the flat sheet and what has not been turned lies where it always lay. This module does not
-//! know what is printed on the sheet.
+//! A fold turns the outer lines of the folded sheet over onto their neighbours, at most half of the
+//! sheet. The folded sheet therefore stays within the outline of the flat one, and cells that were
+//! not turned over keep their position. This module does not know the marks on the sheet.
 
 use rhae_engine::{Direction, Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
-/// The longest side of a sheet: a set of cells fits into 64 bits.
-pub(super) const LONGEST: u8 = 8;
-/// How many folds a sheet holds at a time, the one being made included.
-pub(super) const MOST_FOLDS: usize = 3;
-/// The most layers that this many folds can put on one place.
-pub(super) const MOST_LAYERS: usize = 1 << MOST_FOLDS;
+/// The maximum side of a sheet: a set of cells fits into 64 bits.
+pub(super) const MAX_SIDE: u8 = 8;
+/// The maximum number of folds, including the live one.
+pub(super) const MAX_FOLDS: usize = 3;
+/// The maximum number of layers at one place.
+pub(super) const MAX_LAYERS: usize = 1 << MAX_FOLDS;
 
-/// A set of cells of the flat sheet, or of places on the table: bit `8 y + x` is column `x`, row `y`.
+/// A set of cells of the flat sheet, or of places on the table: bit `8 y + x` is column `x`, row
+/// `y`.
 pub(super) type Cells = u64;
 
-/// The set of one cell.
+/// Returns the set of one cell.
 pub(super) const fn cell(x: u8, y: u8) -> Cells {
-    1 << (y * LONGEST + x)
+    1 << (y * MAX_SIDE + x)
 }
 
-/// The cells of a set as (column, row).
+/// Iterates over the cells of a set as (column, row).
 pub(super) fn cells_of(mut set: Cells) -> impl Iterator<Item = (u8, u8)> {
     std::iter::from_fn(move || {
         let first = u8::try_from(set.trailing_zeros()).expect("a set has 64 bits");
-        let found = (set != 0).then_some((first % LONGEST, first / LONGEST));
+        let found = (set != 0).then_some((first % MAX_SIDE, first / MAX_SIDE));
         set &= set.wrapping_sub(1);
         found
     })
 }
 
-/// One fold: so many outer lines are turned over in a direction.
+/// A fold: `depth` outer lines are turned over in a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Fold {
     pub(super) toward: Direction,
     pub(super) depth: u8,
 }
 
-/// The rectangle that a sheet covers, by its four edges as lines between cells.
+/// The rectangle that a sheet covers, given by its four edges as lines between cells.
 ///
-/// Each edge is a byte, in the order of the directions that take lines from it: a fold up moves the bottom edge, and so on. So
-/// folding is a little arithmetic without branches, which matters because every picture asks for it several times.
+/// Each edge is one byte, in the order of the directions that move it: a fold up moves the bottom
+/// edge, and so on. Folding is then arithmetic without branches, which matters because every frame
+/// needs it several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hull {
     edges: u32,
 }
 
 impl Hull {
-    /// A flat square sheet.
+    /// Returns the hull of a flat square sheet.
     pub(super) const fn flat(size: u8) -> Self {
         Self {
             edges: u32::from_le_bytes([size, 0, size, 0]),
         }
     }
 
-    /// The edge that a fold in this direction moves.
+    /// Returns the edge that a fold in this direction moves.
     const fn edge(self, toward: Direction) -> u8 {
         (self.edges >> (8 * toward as u32)) as u8
     }
@@ -69,17 +71,17 @@ impl Hull {
         self.edge(Direction::Down)
     }
 
-    /// The line just right of the last column.
+    /// Returns the line just right of the last column.
     pub(super) const fn right(self) -> u8 {
         self.edge(Direction::Left)
     }
 
-    /// The line just below the last row.
+    /// Returns the line just below the last row.
     pub(super) const fn bottom(self) -> u8 {
         self.edge(Direction::Up)
     }
 
-    /// How many lines can be folded along a direction.
+    /// Returns the number of lines along a direction.
     const fn span(self, toward: Direction) -> u8 {
         if toward.is_sideways() {
             self.right() - self.left()
@@ -88,12 +90,12 @@ impl Hull {
         }
     }
 
-    /// The line between cells about which a fold turns.
+    /// Returns the line between cells along which a fold turns.
     pub(super) const fn crease(self, fold: Fold) -> u8 {
         self.folded(fold).edge(fold.toward)
     }
 
-    /// What is still covered after a fold.
+    /// Returns the hull after a fold.
     pub(super) const fn folded(self, fold: Fold) -> Self {
         let lines = (fold.depth as u32) << (8 * fold.toward as u32);
         let grows = fold.toward as u32 & 1;
@@ -106,32 +108,32 @@ impl Hull {
         x >= self.left() && x < self.right() && y >= self.top() && y < self.bottom()
     }
 
-    /// Its cells as a set. There is always at least one row.
+    /// Returns the cells of the hull. It always has at least one row.
     pub(super) const fn cells(self) -> Cells {
         let row = (1_u64 << self.right()) - (1 << self.left());
-        let above = (1_u64 << (self.top() * LONGEST)) - 1;
-        let down_to_bottom = u64::MAX >> (64 - self.bottom() * LONGEST);
+        let above = (1_u64 << (self.top() * MAX_SIDE)) - 1;
+        let down_to_bottom = u64::MAX >> (64 - self.bottom() * MAX_SIDE);
         (row * 0x0101_0101_0101_0101) & down_to_bottom & !above
     }
 }
 
-/// Why a key cannot fold.
+/// The reason why a key cannot fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Half of what lies there is turned over already.
+    /// Half of the sheet is already turned over.
     HalfIsTurned,
-    /// The sheet holds no further fold.
+    /// The sheet already has [`MAX_FOLDS`] folds.
     TooManyFolds,
 }
 
-/// The folds of a sheet in the order in which they were made.
+/// The folds of a sheet, oldest first.
 ///
-/// Entries that are not in use turn nothing over and are kept equal, so that equal folds are equal values.
+/// Unused entries turn nothing over and are all equal, so that equal foldings are equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Folds {
-    list: [Fold; MOST_FOLDS],
+    list: [Fold; MAX_FOLDS],
     count: u8,
-    /// Whether the last fold can still be rolled on and back; a pressed one can only be unfolded.
+    /// Whether the crease of the last fold can still be moved; a pressed fold can only be opened.
     live: bool,
 }
 
@@ -142,17 +144,17 @@ impl Folds {
     };
     /// The flat sheet.
     pub(super) const NONE: Self = Self {
-        list: [Self::UNUSED; MOST_FOLDS],
+        list: [Self::UNUSED; MAX_FOLDS],
         count: 0,
         live: false,
     };
 
-    /// The folds, oldest first.
+    /// Returns the folds, oldest first.
     pub(super) fn list(&self) -> &[Fold] {
         &self.list[..usize::from(self.count)]
     }
 
-    /// Adds all of it: 21 bits. A depth is at most half the longest side.
+    /// Adds all folds in 21 bits. A depth is at most half of [`MAX_SIDE`].
     #[inline]
     pub(super) fn pack(&self, packer: &mut Packer) {
         let folds = self.list.iter().rev().fold(0, |folds, fold| {
@@ -164,7 +166,7 @@ impl Folds {
         );
     }
 
-    /// Takes what [`pack`](Self::pack) added.
+    /// Takes the folds that [`pack`](Self::pack) added.
     #[inline]
     pub(super) fn unpack(fields: &mut Unpacker) -> Self {
         let folds = fields.take(21);
@@ -183,7 +185,7 @@ impl Folds {
         self.live
     }
 
-    /// Without the last fold.
+    /// Returns the folds without the last one.
     pub(super) fn unfolded(mut self) -> Self {
         if let Some(last) = usize::from(self.count).checked_sub(1) {
             self.list[last] = Self::UNUSED;
@@ -193,14 +195,15 @@ impl Folds {
         self
     }
 
-    /// What the folded sheet covers.
+    /// Returns the hull of the folded sheet.
     pub(super) fn hull(&self, size: u8) -> Hull {
         self.list
             .iter()
             .fold(Hull::flat(size), |hull, &fold| hull.folded(fold))
     }
 
-    /// An arrow key: begins a fold, or rolls the live one on or back. A live fold is pressed when another is begun across it.
+    /// Applies an arrow key: it starts a fold, or moves the crease of the live one forward or back.
+    /// A live fold is pressed when another one is started across it.
     pub(super) fn rolled(mut self, toward: Direction, size: u8) -> Result<Self, Refusal> {
         let count = usize::from(self.count);
         if self.live {
@@ -221,7 +224,7 @@ impl Folds {
                 return Ok(self);
             }
         }
-        if count == MOST_FOLDS {
+        if count == MAX_FOLDS {
             return Err(Refusal::TooManyFolds);
         }
         if self.hull(size).span(toward) < 2 {
@@ -233,7 +236,8 @@ impl Folds {
         Ok(self)
     }
 
-    /// The further key: presses the live fold flat, or opens the last pressed one. On a flat sheet it does nothing.
+    /// Applies ACTION5: it presses the live fold flat, or opens the last pressed one. Returns
+    /// `None` for a flat sheet.
     pub(super) fn pressed_or_opened(mut self) -> Option<Self> {
         if self.live {
             self.live = false;
@@ -242,12 +246,12 @@ impl Folds {
         (self.count > 0).then(|| self.unfolded())
     }
 
-    /// The sheet cells that lie on a place of the table, in whatever order: the columns that lie on its column, in the rows that lie on
-    /// its row.
+    /// Returns the set of sheet cells at a place of the table: the columns that lie on its column,
+    /// in the rows that lie on its row.
     #[inline]
-    pub(super) fn lying_on(&self, size: u8, x: u8, y: u8) -> Cells {
-        // Each fold moves one edge, and what it turns over lies between the old edge and the new one.
-        let mut edges = [(0, 0); MOST_FOLDS];
+    pub(super) fn cells_at(&self, size: u8, x: u8, y: u8) -> Cells {
+        // Each fold moves one edge and turns over the lines between the old edge and the new one.
+        let mut edges = [(0, 0); MAX_FOLDS];
         let mut hull = Hull::flat(size);
         for (pair, &fold) in edges.iter_mut().zip(&self.list) {
             let edge = hull.edge(fold.toward);
@@ -257,29 +261,30 @@ impl Folds {
         if !hull.contains(x, y) {
             return 0;
         }
-        // Lines as bytes, of rows first and then of columns: those are turned round by swapping.
-        let mut lines = [1_u64 << (y * LONGEST), 1 << (x * LONGEST)];
+        // One byte for each line, first of rows, then of columns, so that swapping bytes mirrors
+        // them.
+        let mut lines = [1_u64 << (y * MAX_SIDE), 1 << (x * MAX_SIDE)];
         for (fold, &(edge, crease)) in self.list.iter().zip(&edges).rev() {
             let lines = &mut lines[usize::from(fold.toward.is_sideways())];
-            let flap = ((1_u64 << (edge.abs_diff(crease) * LONGEST)) - 1)
-                << (edge.min(crease) * LONGEST % 64);
-            // What was not under the flap is turned to lines that the flap does not have.
+            let flap = ((1_u64 << (edge.abs_diff(crease) * MAX_SIDE)) - 1)
+                << (edge.min(crease) * MAX_SIDE % 64);
+            // Lines that the flap does not cover are mirrored to lines outside the flap.
             *lines |= mirrored::<false>(*lines, crease) & flap;
         }
         let [rows, columns] = lines;
-        // The lowest bits of eight bytes, moved next to each other.
+        // Gather the lowest bits of eight bytes.
         let columns = columns.wrapping_mul(0x0102_0408_1020_4080) >> 56;
         rows * columns
     }
 
-    /// The sheet cells that lie on a place of the table, from the top layer to the lowest.
+    /// Returns the sheet cells at a place of the table, from the top layer to the lowest.
     pub(super) fn stack(&self, size: u8, x: u8, y: u8) -> Stack {
-        let mut hulls = [Hull::flat(size); MOST_FOLDS + 1];
+        let mut hulls = [Hull::flat(size); MAX_FOLDS + 1];
         for (index, &fold) in self.list().iter().enumerate() {
             hulls[index + 1] = hulls[index].folded(fold);
         }
         let mut stack = Stack {
-            layers: [(0, 0); MOST_LAYERS],
+            layers: [(0, 0); MAX_LAYERS],
             count: 0,
         };
         if hulls[self.list().len()].contains(x, y) {
@@ -289,20 +294,21 @@ impl Folds {
     }
 }
 
-/// The layers on one place.
+/// The layers at one place.
 pub(super) struct Stack {
-    layers: [(u8, u8); MOST_LAYERS],
+    layers: [(u8, u8); MAX_LAYERS],
     count: usize,
 }
 
 impl Stack {
-    /// The sheet cells from the top layer to the lowest.
+    /// Returns the sheet cells from the top layer to the lowest.
     pub(super) fn layers(&self) -> &[(u8, u8)] {
         &self.layers[..self.count]
     }
 }
 
-/// Adds the layers of a place under the given folds. The last fold laid its flap, upside down, on what was there before.
+/// Adds the layers of a place under the given folds. The last fold laid its flap upside down on the
+/// earlier layers.
 fn pile(folds: &[Fold], hulls: &[Hull], place: (u8, u8), upside_down: bool, stack: &mut Stack) {
     let Some((&fold, earlier)) = folds.split_last() else {
         stack.layers[stack.count] = place;
@@ -326,11 +332,11 @@ fn pile(folds: &[Fold], hulls: &[Hull], place: (u8, u8), upside_down: bool, stac
     }
 }
 
-/// Mirrors a set about a crease. Cells that land on the board are right, because turning bits round is shifting them; others go to
-/// columns or rows to which none of those is turned.
+/// Mirrors a set about a crease. Mirroring is a reversal of bits followed by a rotation. Cells that
+/// would leave the board wrap around to columns or rows that no cell on the board is mirrored to.
 #[inline]
 pub(super) const fn mirrored<const SIDEWAYS: bool>(set: Cells, crease: u8) -> Cells {
-    let shift = (2 * crease).wrapping_sub(LONGEST) as u32;
+    let shift = (2 * crease).wrapping_sub(MAX_SIDE) as u32;
     if !SIDEWAYS {
         return set.swap_bytes().rotate_left((shift * 8) & 63);
     }

@@ -1,31 +1,32 @@
-//! The exact search behind the generator: how many actions a sheet takes at least.
+//! The exact search of the level generator: the minimum number of actions that a sheet needs.
 //!
-//! What a punch on a given place of a given folding makes does not depend on the holes made before, as long as all of them
-//! are wanted. So a solution is a set of at most so many punches that together make all wanted holes, and a shortest walk
-//! through the foldings that offers them. Only punches that are part of some such set are followed, which keeps the walk small.
+//! The holes of a punch at a given place of a given folding do not depend on earlier holes, as long
+//! as all of them are marked. A solution is therefore a limited set of punches that together make
+//! all marked holes, and a shortest path through the foldings that offer them. Only punches that
+//! are part of such a set are followed, which keeps the search small.
 
 use rhae_engine::Direction;
 
 use std::cmp::Reverse;
 
-use super::paper::{Cells, Folds, LONGEST, MOST_FOLDS, cells_of};
+use super::paper::{Cells, Folds, MAX_FOLDS, MAX_SIDE, cells_of};
 use super::sheet::Sheet;
 
-/// The foldings of a sheet of one size, and where each key leads from each of them.
+/// The foldings of a sheet of one size, and the transitions between them.
 pub(super) struct Foldings {
-    /// In the order of their distance from the flat sheet.
+    /// All foldings, ordered by their distance from the flat sheet.
     all: Vec<Folds>,
-    /// By the arrow keys and the further key, as indices; a refused key leads nowhere.
+    /// The successor of each folding for each key, as an index; `None` if the key has no effect.
     next: Vec<[Option<u16>; KEYS]>,
     distance: Vec<u32>,
     index: Vec<Option<u16>>,
 }
 
-/// The arrow keys and, last, the further key.
+/// The arrow keys and, last, ACTION5.
 const KEYS: usize = 5;
-/// Depths go up to half the longest side; 0 stands for no fold.
-const FOLD_CODES: usize = 4 * (LONGEST as usize / 2) + 1;
-const CODES: usize = FOLD_CODES.pow(MOST_FOLDS as u32) * 2;
+/// Depths are at most half of the maximum side; 0 means no fold.
+const FOLD_CODES: usize = 4 * (MAX_SIDE as usize / 2) + 1;
+const CODES: usize = FOLD_CODES.pow(MAX_FOLDS as u32) * 2;
 
 fn code(folds: &Folds) -> usize {
     let of_fold = |code: usize, index: usize| {
@@ -33,7 +34,7 @@ fn code(folds: &Folds) -> usize {
         code * FOLD_CODES
             + fold.map_or(0, |fold| usize::from(fold.depth) * 4 - fold.toward as usize)
     };
-    (0..MOST_FOLDS).fold(0, of_fold) * 2 + usize::from(folds.is_live())
+    (0..MAX_FOLDS).fold(0, of_fold) * 2 + usize::from(folds.is_live())
 }
 
 impl Foldings {
@@ -68,24 +69,26 @@ impl Foldings {
         })
     }
 
-    /// How many keys lead from the flat sheet to a folding.
+    /// Returns the number of keys from the flat sheet to a folding.
     pub(super) fn distance(&self, folds: &Folds) -> u32 {
         let index = self.index[code(folds)].expect("every folding that keys can make was found");
         self.distance[usize::from(index)]
     }
 
-    /// The fewest actions that finish a sheet, if at most `limit` do.
+    /// Returns the minimum number of actions that finish a sheet, or `None` if it exceeds `limit`.
     pub(super) fn optimum(&self, sheet: &Sheet, limit: u32) -> Option<u32> {
         let punches = Punches::new(self, sheet, |_| true);
         Walk::new(self, sheet, &punches).run(limit)
     }
 
-    /// Whether a sheet can be finished in any number of actions, punching only in some foldings.
+    /// Returns whether a sheet can be finished in any number of actions if punches are allowed only
+    /// in some foldings.
     pub(super) fn is_possible(&self, sheet: &Sheet, allowed: impl Fn(&Folds) -> bool) -> bool {
         Punches::new(self, sheet, allowed).can_finish(0, sheet.punches)
     }
 
-    /// Whether a sheet can be finished in one folding, with no refolding between punches.
+    /// Returns whether a sheet can be finished in a single folding, without refolding between
+    /// punches.
     pub(super) fn one_folding_is_enough(&self, sheet: &Sheet) -> bool {
         let punches = Punches::new(self, sheet, |_| true);
         (0..self.all.len()).any(|folding| {
@@ -98,17 +101,17 @@ impl Foldings {
     }
 }
 
-/// All punches that make only wanted holes.
+/// All punches that make only marked holes.
 struct Punches {
     wanted: Cells,
-    /// The different sets of holes, ascending.
+    /// The distinct sets of holes, in ascending order.
     holes: Vec<Cells>,
-    /// Those that are part of no other, beginning with the one of most holes: no others are needed to tell what can be
-    /// finished.
+    /// The sets that are not part of another one, those with the most holes first. They suffice to
+    /// decide whether a sheet can be finished.
     largest: Vec<Cells>,
-    /// Which of them each folding offers, one folding after the other.
+    /// The indices of the sets that each folding offers, one folding after the other.
     offered: Vec<u16>,
-    /// Where its own begin and end there.
+    /// The range of each folding in `offered`.
     ranges: Vec<(u32, u32)>,
 }
 
@@ -121,7 +124,7 @@ impl Punches {
         };
         for (folding, folds) in foldings.all.iter().enumerate() {
             let begin = end(&offered_holes);
-            // A live fold lies just as a pressed one: what is known of the one holds for the other.
+            // A live fold has the same geometry as a pressed one, so both share one range.
             if let Some(twin) =
                 foldings.index[code(folds) ^ 1].filter(|&twin| usize::from(twin) < folding)
             {
@@ -141,7 +144,7 @@ impl Punches {
         let place = |made: &Cells| {
             holes
                 .binary_search(made)
-                .expect("it is in the list it was copied to") as u16
+                .expect("`holes` contains every offered set") as u16
         };
         let offered = offered_holes.iter().map(place).collect();
         let mut by_size = holes.clone();
@@ -166,14 +169,14 @@ impl Punches {
         &self.offered[begin as usize..end as usize]
     }
 
-    /// Whether so many punches, in whatever folding, can make what is still missing.
+    /// Returns whether `left` punches, in any foldings, can make the missing holes.
     fn can_finish(&self, made: Cells, left: u8) -> bool {
         let missing = self.wanted & !made;
         if missing == 0 {
             return true;
         }
-        let most_holes = self.largest.first().map_or(0, |made| made.count_ones());
-        if missing.count_ones() > u32::from(left) * most_holes {
+        let max_holes = self.largest.first().map_or(0, |made| made.count_ones());
+        if missing.count_ones() > u32::from(left) * max_holes {
             return false;
         }
         let first = missing & missing.wrapping_neg();
@@ -183,19 +186,21 @@ impl Punches {
     }
 }
 
-/// A breadth-first walk over foldings and what has been punched.
+/// A breadth-first search over foldings and punched holes.
 struct Walk<'a> {
     foldings: &'a Foldings,
     punches: &'a Punches,
     wanted: Cells,
-    /// The stages of the work that can still be finished: holes made, punches left.
-    stages: Vec<Stage>,
+    /// The reachable combinations of holes and remaining punches from which the sheet can be
+    /// finished.
+    progress: Vec<Progress>,
 }
 
-struct Stage {
+struct Progress {
     made: Cells,
     left: u8,
-    /// The stage that each punch leads to, once it was tried; the inner `None` if it cannot be finished from there.
+    /// The successor for each punch: `None` if not computed yet, `Some(None)` if the sheet cannot
+    /// be finished after it.
     after: Vec<Option<Option<usize>>>,
     seen: Vec<bool>,
 }
@@ -206,46 +211,46 @@ impl<'a> Walk<'a> {
             foldings,
             punches,
             wanted: sheet.wanted,
-            stages: Vec::new(),
+            progress: Vec::new(),
         };
         if punches.can_finish(0, sheet.punches) {
-            walk.stage(0, sheet.punches);
+            walk.enter(0, sheet.punches);
         }
         walk
     }
 
-    fn stage(&mut self, made: Cells, left: u8) -> usize {
+    fn enter(&mut self, made: Cells, left: u8) -> usize {
         let known = self
-            .stages
+            .progress
             .iter()
-            .position(|stage| stage.made == made && stage.left == left);
+            .position(|progress| progress.made == made && progress.left == left);
         known.unwrap_or_else(|| {
             let after = vec![None; self.punches.holes.len()];
-            self.stages.push(Stage {
+            self.progress.push(Progress {
                 made,
                 left,
                 after,
                 seen: vec![false; self.foldings.all.len()],
             });
-            self.stages.len() - 1
+            self.progress.len() - 1
         })
     }
 
     fn run(mut self, limit: u32) -> Option<u32> {
-        if self.stages.is_empty() {
+        if self.progress.is_empty() {
             return None;
         }
-        self.stages[0].seen[0] = true;
+        self.progress[0].seen[0] = true;
         let mut places = vec![(0, 0)];
         for actions in 1..=limit {
             let mut reached = Vec::new();
-            for &(stage, folding) in &places {
+            for &(progress, folding) in &places {
                 for next in self.foldings.next[folding].into_iter().flatten() {
-                    self.reach(stage, usize::from(next), &mut reached);
+                    self.reach(progress, usize::from(next), &mut reached);
                 }
                 for &punch in self.punches.at(folding) {
-                    if let Some(after) = self.after(stage, usize::from(punch)) {
-                        if self.stages[after].made == self.wanted {
+                    if let Some(after) = self.after(progress, usize::from(punch)) {
+                        if self.progress[after].made == self.wanted {
                             return Some(actions);
                         }
                         self.reach(after, folding, &mut reached);
@@ -257,23 +262,23 @@ impl<'a> Walk<'a> {
         None
     }
 
-    fn reach(&mut self, stage: usize, folding: usize, reached: &mut Vec<(usize, usize)>) {
-        let seen = &mut self.stages[stage].seen[folding];
+    fn reach(&mut self, progress: usize, folding: usize, reached: &mut Vec<(usize, usize)>) {
+        let seen = &mut self.progress[progress].seen[folding];
         if !*seen {
             *seen = true;
-            reached.push((stage, folding));
+            reached.push((progress, folding));
         }
     }
 
-    fn after(&mut self, stage: usize, punch: usize) -> Option<usize> {
-        if let Some(known) = self.stages[stage].after[punch] {
+    fn after(&mut self, progress: usize, punch: usize) -> Option<usize> {
+        if let Some(known) = self.progress[progress].after[punch] {
             return known;
         }
-        let Stage { made, left, .. } = self.stages[stage];
+        let Progress { made, left, .. } = self.progress[progress];
         let more = made | self.punches.holes[punch];
-        let leads_on = more != made && left > 0 && self.punches.can_finish(more, left - 1);
-        let after = leads_on.then(|| self.stage(more, left - 1));
-        self.stages[stage].after[punch] = Some(after);
+        let can_continue = more != made && left > 0 && self.punches.can_finish(more, left - 1);
+        let after = can_continue.then(|| self.enter(more, left - 1));
+        self.progress[progress].after[punch] = Some(after);
         after
     }
 }

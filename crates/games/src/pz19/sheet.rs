@@ -1,30 +1,31 @@
-//! What is printed on a sheet, and what a punch and a look at the folded sheet make of it.
+//! The marks on a sheet, and their combination with the folds: the effect of a punch and the
+//! appearance of the folded sheet.
 
-use super::paper::{Cells, Folds, Hull, MOST_LAYERS, cell, mirrored};
+use super::paper::{Cells, Folds, Hull, MAX_LAYERS, cell, mirrored};
 
-/// A sheet as it comes fresh onto the table. The sets do not overlap.
+/// A fresh sheet. The sets do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sheet {
-    /// Cells on a side.
+    /// The number of cells along a side.
     pub(super) size: u8,
-    /// How often it may be punched.
+    /// The number of punches allowed.
     pub(super) punches: u8,
-    /// The cells to be punched out, all of them and no other.
+    /// The marked cells: exactly these must be punched out.
     pub(super) wanted: Cells,
-    /// Cells that are open from the start.
+    /// The cells that are open from the start.
     pub(super) gaps: Cells,
-    /// Hard cells: a punch ends on them and spares what lies below.
+    /// Hard cells: a punch stops at them and spares the layers below.
     pub(super) plates: Cells,
 }
 
 impl Sheet {
-    /// The cells that a punch on a place goes through, open ones included.
+    /// Returns the cells that a punch at a place goes through, including open ones.
     pub(super) fn punched(&self, folds: &Folds, x: u8, y: u8) -> Cells {
-        let cells = folds.lying_on(self.size, x, y);
+        let cells = folds.cells_at(self.size, x, y);
         if cells & self.plates == 0 {
             return cells;
         }
-        // What lies below a plate is spared, so here the order of the layers matters.
+        // The layers below a plate are spared, so the order of the layers matters.
         let stack = folds.stack(self.size, x, y);
         let through = stack
             .layers()
@@ -34,18 +35,19 @@ impl Sheet {
         through.fold(0, |cells, layer| cells | layer)
     }
 
-    /// The cells that are open when the work is done.
+    /// Returns the open cells of a finished sheet.
     pub(super) const fn finished(&self) -> Cells {
         self.wanted | self.gaps
     }
 
-    /// What the folded sheet looks like; `lifted` leaves the last flap out, as if it stood upright. A part of each caller, so that a search,
-    /// which asks for punches alone, does not pay for what only pictures need.
+    /// Computes the appearance of the folded sheet. `lifted` omits the last flap, as if it stood
+    /// upright. The function is inlined into each caller so that a search, which needs only the
+    /// punches, does not pay for the parts that only drawing needs.
     #[inline(always)]
     pub(super) fn look(&self, folds: &Folds, open: Cells, lifted: bool) -> Look {
         let mut hull = Hull::flat(self.size);
         // From the lowest layer to the top.
-        let mut planes = [Plane::default(); MOST_LAYERS];
+        let mut planes = [Plane::default(); MAX_LAYERS];
         planes[0] = Plane {
             paper: hull.cells(),
             marked: self.wanted & !open | self.plates,
@@ -59,7 +61,7 @@ impl Sheet {
         for (index, &fold) in lying.iter().enumerate() {
             let (crease, sideways) = (hull.crease(fold), fold.toward.is_sideways());
             hull = hull.folded(fold);
-            // The number of layers and the axis are made constants, for speed.
+            // Constant numbers of layers and axes make this fast.
             match (index, sideways) {
                 (0, false) => turn::<1, false>(&mut planes, hull.cells(), crease),
                 (0, true) => turn::<1, true>(&mut planes, hull.cells(), crease),
@@ -79,22 +81,25 @@ impl Sheet {
     }
 }
 
-/// One layer of the folded sheet, in places on the table: the cells that all folds turned alike.
+/// One layer of the folded sheet, in table coordinates: the cells that all folds have moved in the
+/// same way.
 #[derive(Clone, Copy, Default)]
 struct Plane {
     paper: Cells,
-    /// Wanted cells that are not open yet, and plates.
+    /// Marked cells that are not open yet, and plates.
     marked: Cells,
-    /// Open cells, and plates. Two bits tell all kinds of cells apart, so that there is less to turn.
+    /// Open cells, and plates. Two bits distinguish all kinds of cells, so fewer sets have to be
+    /// mirrored.
     special: Cells,
-    /// All places if the back is up, else none.
+    /// All places if the back is up, otherwise none.
     back: Cells,
 }
 
-/// Turns the flap of so many layers over. It comes upside down onto what stays, so that its top layer lies lowest.
+/// Turns over a flap of `LAYERS` layers. It lies upside down on the rest, so its top layer becomes
+/// the lowest one.
 #[inline]
 fn turn<const LAYERS: usize, const SIDEWAYS: bool>(
-    planes: &mut [Plane; MOST_LAYERS],
+    planes: &mut [Plane; MAX_LAYERS],
     staying: Cells,
     crease: u8,
 ) {
@@ -112,33 +117,33 @@ fn turn<const LAYERS: usize, const SIDEWAYS: bool>(
     }
 }
 
-/// A folded sheet as sets of places: what can be seen, and what a punch would do on each.
+/// A folded sheet as sets of places: its appearance, and the effect of a punch at each place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// Where there is paper, one layer or more, open or not.
+    /// Places with at least one layer of paper, open or not.
     pub(super) paper: Cells,
-    /// Where there are at least two layers.
+    /// Places with at least two layers.
     pub(super) double: Cells,
-    /// Where there are at least three layers.
+    /// Places with at least three layers.
     pub(super) triple: Cells,
-    /// Where the top layer is open.
+    /// Places where the top layer is open.
     pub(super) open: Cells,
-    /// Where the first layer that is not open shows its back.
+    /// Places where the first layer that is not open shows its back.
     pub(super) inner_back: Cells,
-    /// Where the first layer that is not open is a plate.
+    /// Places where the first layer that is not open is a plate.
     pub(super) inner_plate: Cells,
-    /// Where all layers are open.
+    /// Places where all layers are open.
     pub(super) through: Cells,
-    /// Where a punch would make a wanted hole.
+    /// Places where a punch would make a marked hole.
     pub(super) right: Cells,
-    /// Where a punch would make a hole that is not wanted.
+    /// Places where a punch would make a hole that is not marked.
     pub(super) wrong: Cells,
 }
 
 impl Look {
-    /// Puts so many layers together, within the places that count.
+    /// Combines the layers within the places of `staying`.
     #[inline(always)]
-    fn of<const LAYERS: usize>(planes: &[Plane; MOST_LAYERS], staying: Cells) -> Self {
+    fn of<const LAYERS: usize>(planes: &[Plane; MAX_LAYERS], staying: Cells) -> Self {
         let mut look = Self::default();
         let (mut met, mut stopped) = (0, 0);
         for plane in planes[..LAYERS].iter().rev() {

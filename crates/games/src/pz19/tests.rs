@@ -1,25 +1,26 @@
-//! What the generator promises, checked with the independent search, and the geometry checked against a plain model.
+//! The properties of the generator, checked with the independent search, and the geometry, checked
+//! against a simple model.
 
 use rhae_engine::{Direction, LevelIndex, Rng};
 use rhae_explore::{NativeLevel, shortest_win};
 
 use super::Pz19;
-use super::levels::{PLANS, sheet};
+use super::levels::{LEVELS, sheet};
 use super::paper::{Cells, Folds, Hull, cell, cells_of};
 use super::search::Foldings;
 use super::sheet::Sheet;
 
 fn levels() -> impl Iterator<Item = (LevelIndex, u32)> {
-    PLANS
+    LEVELS
         .iter()
         .enumerate()
-        .map(|(index, plan)| (LevelIndex(index as u8), plan.optimum))
+        .map(|(index, spec)| (LevelIndex(index as u8), spec.optimum))
 }
 
 #[test]
 fn every_seed_has_the_declared_optimum() {
     for (index, optimum) in levels() {
-        // Levels with more than 100,000 boards are asked for fewer seeds, to keep the suite quick.
+        // Levels with more than 100,000 boards are tested with fewer seeds to keep the suite fast.
         let seeds = if [4, 7].contains(&index.0) { 15 } else { 50 };
         for seed in 0..seeds {
             let search = shortest_win(&NativeLevel::<Pz19>::new(seed, index), 3_000_000);
@@ -32,9 +33,9 @@ fn every_seed_has_the_declared_optimum() {
     }
 }
 
-/// The search inside the generator is cheap enough to be asked for many more seeds.
+/// The search inside the generator is fast enough for many more seeds.
 #[test]
-fn the_generators_own_search_agrees_for_many_seeds() {
+fn generator_search_agrees_for_many_seeds() {
     for (index, optimum) in levels() {
         for seed in (50..150).chain([u64::MAX, 1 << 40]) {
             let sheet = sheet(index, seed);
@@ -49,10 +50,10 @@ fn the_generators_own_search_agrees_for_many_seeds() {
 }
 
 #[test]
-fn fixed_sheets_are_as_good_as_generated_ones() {
+fn stored_sheets_meet_the_specification() {
     for (index, optimum) in levels() {
         for seed in 0..8 {
-            let sheet = PLANS[index.get()].fallback(seed);
+            let sheet = LEVELS[index.get()].fallback(seed);
             let foldings = Foldings::new(sheet.size);
             assert_eq!(
                 foldings.optimum(&sheet, optimum + 5),
@@ -60,7 +61,7 @@ fn fixed_sheets_are_as_good_as_generated_ones() {
                 "level {index}, position {seed}"
             );
             assert!(
-                PLANS[index.get()].accepts(&sheet, &foldings),
+                LEVELS[index.get()].accepts(&sheet, &foldings),
                 "level {index}, position {seed}"
             );
         }
@@ -68,8 +69,8 @@ fn fixed_sheets_are_as_good_as_generated_ones() {
 }
 
 #[test]
-fn seeds_give_different_sheets() {
-    // Few pairs of marks fit the first level; the later ones hardly ever repeat.
+fn different_seeds_generate_different_sheets() {
+    // The first level has few possible pairs of marks; later levels rarely repeat.
     for (index, _) in levels() {
         let mut sheets: Vec<Sheet> = (0..30).map(|seed| sheet(index, seed)).collect();
         sheets.sort_unstable_by_key(|sheet| (sheet.wanted, sheet.gaps, sheet.plates));
@@ -84,7 +85,7 @@ fn seeds_give_different_sheets() {
 }
 
 #[test]
-fn printed_sets_do_not_overlap() {
+fn sets_of_a_sheet_do_not_overlap() {
     for (index, _) in levels() {
         for seed in 0..30 {
             let Sheet {
@@ -109,7 +110,7 @@ fn printed_sets_do_not_overlap() {
     }
 }
 
-/// Some folding that keys can make.
+/// Returns a random folding that keys can make.
 fn any_folds(size: u8, rng: &mut Rng) -> Folds {
     let mut folds = Folds::NONE;
     for _ in 0..12 {
@@ -136,7 +137,7 @@ fn every_cell_lies_in_exactly_one_layer() {
                     found |= cell(x, y);
                 }
                 assert_eq!(
-                    folds.lying_on(size, x, y),
+                    folds.cells_at(size, x, y),
                     found & !before,
                     "{folds:?} {x},{y}"
                 );
@@ -147,7 +148,7 @@ fn every_cell_lies_in_exactly_one_layer() {
 }
 
 #[test]
-fn what_is_seen_is_what_a_punch_does() {
+fn appearance_agrees_with_the_effect_of_a_punch() {
     let mut rng = Rng::new(2, 0);
     for round in 0..240 {
         let printed = sheet(LevelIndex(round % 8), 3);
@@ -197,7 +198,7 @@ fn rolling_back_and_opening_undo_a_fold() {
         let three = one.rolled(toward, 7).unwrap().rolled(toward, 7).unwrap();
         assert!(
             three.rolled(toward, 7).is_err(),
-            "no more than half of the sheet is turned"
+            "at most half of the sheet can be turned over"
         );
         let pressed = three.pressed_or_opened().unwrap();
         assert!(!pressed.is_live());

@@ -1,14 +1,15 @@
-//! How the land and its creatures look.
+//! The drawing code.
 //!
-//! The land is nine by nine cells of six by six, with one line of the frame between two cells and around the whole, so that it
-//! fills the frame exactly. A nest is drawn on those lines and stays visible around whoever sits in it.
+//! The land has nine by nine cells of six by six pixels, with one-pixel lines between and around
+//! them, so that it fills the frame exactly. A nest is drawn on these lines and stays visible
+//! around a creature in it.
 
 use rhae_engine::Frame;
 
 use super::Level;
 use super::herd::{self, Cell, Cells, Gaze, Herd, Kind, SIDE, all_cells, line_of_sight};
 
-/// From one cell's left or upper line to the next.
+/// The distance from one cell to the next in pixels.
 const PITCH: usize = 7;
 
 const GROUND: u8 = 4;
@@ -17,12 +18,12 @@ const ROCK: u8 = 2;
 const ROCK_SHADE: u8 = 3;
 const WATER: u8 = 9;
 const RIPPLE: u8 = 10;
-/// Around the called one. No other ring has this colour.
+/// The ring around the called creature. No other ring has this colour.
 const CALL: u8 = 10;
-/// Around a nest that is filled.
+/// The ring around a nest with a creature of its colour.
 const LIGHT: u8 = 0;
 
-/// The colour of a kind's bodies and nests.
+/// The colour of the bodies and nests of a kind.
 const fn color(kind: Kind) -> u8 {
     match kind {
         Kind::Plain => 1,
@@ -33,12 +34,12 @@ const fn color(kind: Kind) -> u8 {
     }
 }
 
-/// The frame's column and row of a cell's upper left line crossing.
+/// Returns the crossing of the lines at the upper left of a cell.
 const fn corner(cell: Cell) -> (usize, usize) {
     ((cell & 15) as usize * PITCH, (cell >> 4) as usize * PITCH)
 }
 
-/// The middle of each cell.
+/// The middle pixel of each cell.
 pub(super) static MIDDLES: Cells<(u8, u8)> = {
     let mut middles = [(0, 0); 256];
     let mut cell = 0;
@@ -50,13 +51,13 @@ pub(super) static MIDDLES: Cells<(u8, u8)> = {
     middles
 };
 
-/// The cell under a place of the frame. The last line belongs to the last cell.
+/// Returns the cell under a pixel. The last line belongs to the last cell.
 #[inline]
 pub(super) fn cell_at(x: u8, y: u8) -> Cell {
     herd::cell(ALONG[usize::from(x)], ALONG[usize::from(y)])
 }
 
-/// The column or row of a line of the frame.
+/// The column or row of each pixel column or row.
 static ALONG: [u8; 256] = {
     let mut along = [SIDE - 1; 256];
     let mut line = 0;
@@ -67,7 +68,7 @@ static ALONG: [u8; 256] = {
     along
 };
 
-/// What never moves: ground, rocks, water and nests.
+/// Draws everything that never changes: ground, rocks, water and nests.
 pub(super) fn background(
     rocks: &Cells<bool>,
     water: &Cells<bool>,
@@ -98,22 +99,22 @@ pub(super) fn background(
     frame
 }
 
-/// Neighbouring cells of water are one pool: the line between them is water, too.
+/// Draws a cell of water. The lines between neighbouring cells of water are water, too.
 fn draw_water(frame: &mut Frame, water: &Cells<bool>, cell: Cell) {
     let (x, y) = corner(cell);
     frame.block::<6, 6>(x + 1, y + 1, WATER);
-    let goes_on = |side: Gaze| water[usize::from(side.from(cell, 1))];
-    if goes_on(Gaze::Right) {
+    let continues = |side: Gaze| water[usize::from(side.from(cell, 1))];
+    if continues(Gaze::Right) {
         frame.block::<1, 6>(x + PITCH, y + 1, WATER);
     }
-    if goes_on(Gaze::Down) {
+    if continues(Gaze::Down) {
         frame.block::<6, 1>(x + 1, y + PITCH, WATER);
     }
     frame.block::<2, 1>(x + 2, y + 3, RIPPLE);
     frame.block::<2, 1>(x + 4, y + 4, RIPPLE);
 }
 
-/// The settled picture.
+/// Draws the settled frame.
 #[inline]
 pub(super) fn draw(level: &Level, herd: &Herd, frame: &mut Frame) {
     frame.copy_from(&level.background);
@@ -134,28 +135,28 @@ pub(super) fn draw(level: &Level, herd: &Herd, frame: &mut Frame) {
     }
 }
 
-/// A called place, lit up.
+/// Lights up a called cell.
 pub(super) fn draw_called(frame: &mut Frame, cell: Cell) {
     ring(frame, cell, CALL);
 }
 
-/// A dotted line from a creature to what it looks at.
-pub(super) fn draw_gaze(level: &Level, herd: &Herd, who: usize, frame: &mut Frame) {
-    let color = color(level.land.kinds[who]);
-    for cell in line_of_sight(&level.land, herd, who) {
+/// Draws a dotted line from a creature to the object that it looks at.
+pub(super) fn draw_gaze(level: &Level, herd: &Herd, index: usize, frame: &mut Frame) {
+    let color = color(level.land.kinds[index]);
+    for cell in line_of_sight(&level.land, herd, index) {
         let (x, y) = corner(cell);
         frame.block::<2, 2>(x + 3, y + 3, color);
     }
 }
 
-/// All dotted lines: what an unanswered call shows.
+/// Draws the gazes of all creatures, which is shown after a call without effect.
 pub(super) fn draw_all_gazes(level: &Level, herd: &Herd, frame: &mut Frame) {
-    for who in 0..level.land.count {
-        draw_gaze(level, herd, who, frame);
+    for index in 0..level.land.count {
+        draw_gaze(level, herd, index, frame);
     }
 }
 
-/// The nests shine: the picture of a win, `wide` in every second frame.
+/// Draws the nests of a won level, with a halo if `wide`.
 pub(super) fn draw_shining(level: &Level, wide: bool, frame: &mut Frame) {
     for &(cell, kind) in level.nests() {
         ring(frame, cell, if wide { LIGHT } else { color(kind) });
@@ -165,7 +166,7 @@ pub(super) fn draw_shining(level: &Level, wide: bool, frame: &mut Frame) {
     }
 }
 
-/// A second ring around the first; what would lie outside the frame is left out.
+/// Draws a second ring around the first one, clipped at the edges of the frame.
 fn halo(frame: &mut Frame, cell: Cell, color: u8) {
     let (x, y) = corner(cell);
     if x > 0 {
@@ -178,7 +179,7 @@ fn halo(frame: &mut Frame, cell: Cell, color: u8) {
     frame.rect(x, y + PITCH + 1, PITCH + 1, 1, color);
 }
 
-/// The lines around a cell without their ends, which other cells share.
+/// Draws the lines around a cell without their ends, which other cells share.
 #[inline]
 fn ring(frame: &mut Frame, cell: Cell, color: u8) {
     let (x, y) = corner(cell);
@@ -199,7 +200,7 @@ static SPRITES: [[Sprite; 5]; 5] = [
     sprites(Kind::Restless, RESTLESS),
 ];
 
-/// Bodies that look up. `#` is body, `o` the white and `*` the dark of an eye.
+/// Bodies that look up: `#` is body, `o` the white and `*` the pupil of an eye.
 const ROUND: [&[u8; 6]; 6] = [
     b".####.", b"#*##*#", b"#o##o#", b"######", b".####.", b"..##..",
 ];
@@ -236,7 +237,7 @@ const fn colored(kind: Kind, shape: [&[u8; 6]; 6]) -> Sprite {
     sprite
 }
 
-/// A quarter turn to the right.
+/// Returns a sprite after a quarter turn to the right.
 const fn turned(sprite: &Sprite) -> Sprite {
     let mut turned = [[0; 6]; 6];
     let mut place = 0;
@@ -248,7 +249,7 @@ const fn turned(sprite: &Sprite) -> Sprite {
     turned
 }
 
-// The order of the enumerations is the order of the table.
+// The table is indexed by the enumerations.
 const _: () = assert!(
     Kind::Plain as usize == 0
         && Kind::Restless as usize == 4

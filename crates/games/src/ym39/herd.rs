@@ -1,61 +1,75 @@
-//! The creatures and what a call does to them: who looks at whom, who walks how far, who wakes.
+//! The creatures and the effect of a call: which creatures see the called one, how far they walk,
+//! and which sleepers wake.
 //!
-//! Invariant: no two creatures share a cell, and none stands in a rock. This module knows nothing of pictures, clicks or
-//! the end of a level.
+//! A creature sees the first creature on its line of sight. Rocks block sight and movement, water
+//! only movement. The kinds behave as follows:
+//!
+//! * Plain and coloured creatures walk up to the called creature, as far as the way is free, and
+//!   adopt its gaze.
+//! * A shy creature backs away instead, as far as the way is free, and keeps its gaze.
+//! * A restless creature that is called turns by a quarter to the right after the others have
+//!   adopted its gaze.
+//! * A sleeping creature sees nothing, and a creature that reaches it keeps its own gaze. It wakes
+//!   when another creature arrives next to it, and looks at that one.
+//!
+//! **Invariant:** no two creatures share a cell, and none is on a rock. This module does not know
+//! frames, clicks or the end of a level.
 
 use rhae_engine::{Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
-/// Cells along each side of the square land.
+/// The number of cells along each side of the square land.
 pub(super) const SIDE: u8 = 9;
-/// The most creatures in one level.
-pub(super) const MOST: usize = 8;
+/// The maximum number of creatures in a level.
+pub(super) const MAX_CREATURES: usize = 8;
 
-/// A place of the land: its row in the upper four bits, its column in the lower ones. So a step to any side is a number to add.
+/// A cell of the land: its row in the upper four bits, its column in the lower four. A step in any
+/// direction is the addition of a constant.
 pub(super) type Cell = u8;
-/// Something for every cell.
+/// A table with an entry for every cell.
 pub(super) type Cells<T> = [T; 256];
 
-/// The cell in a column and a row.
+/// Returns the cell in a column and a row.
 #[inline]
 pub(super) const fn cell(column: u8, row: u8) -> Cell {
     row << 4 | column
 }
 
-/// All cells of the land, row by row from the top left.
+/// Iterates over all cells of the land, row by row from the top left.
 pub(super) fn all_cells() -> impl Iterator<Item = Cell> {
     (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| cell(column, row)))
 }
 
-/// Whether a cell is one of the land.
+/// Returns whether a cell is part of the land.
 pub(super) const fn is_land(cell: Cell) -> bool {
     cell & 15 < SIDE && cell >> 4 < SIDE
 }
 
-/// How many steps there are from one cell to another on the same line.
+/// Returns the number of steps between two cells on the same line.
 #[inline]
 const fn distance(one: Cell, other: Cell) -> u8 {
     let difference = one.abs_diff(other);
-    // One of the two is zero.
+    // One of the two summands is zero.
     (difference & 15) + (difference >> 4)
 }
 
-/// What a creature is; it stays so for the whole level.
+/// The kind of a creature, which is constant within a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Comes when called, and has no nest.
+    /// Walks to a called creature; has no nest.
     Plain,
-    /// Comes when called, and has a nest.
+    /// Walks to a called creature; has a nest.
     First,
-    /// Comes when called, and has a nest of another colour.
+    /// Walks to a called creature; has a nest of another colour.
     Second,
-    /// Backs away when it should come, and has a nest.
+    /// Backs away from a called creature; has a nest.
     Shy,
-    /// Comes when called, has no nest, and turns a quarter each time it is called itself.
+    /// Walks to a called creature, has no nest, and turns by a quarter each time it is called
+    /// itself.
     Restless,
 }
 
-/// Where a creature looks.
+/// The direction in which a creature looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Gaze {
@@ -63,29 +77,30 @@ pub(super) enum Gaze {
     Right,
     Down,
     Left,
-    /// Nowhere: the creature sleeps until another arrives next to it.
+    /// The creature sleeps until another one arrives next to it.
     Asleep,
 }
 
 impl Gaze {
-    /// The four directions, in the order in which a woken sleeper prefers them.
+    /// The four directions, in the order in which a waking sleeper prefers them.
     pub(super) const DIRECTIONS: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 
-    /// A quarter turn to the right. It is read from a list, as others are here: a processor cannot guess which of several ways to go.
+    /// Returns the gaze after a quarter turn to the right. A table avoids unpredictable branches,
+    /// here and in the functions below.
     #[inline]
     const fn turned(self) -> Self {
         const TURNED: [Gaze; 5] = [Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Up, Gaze::Asleep];
         TURNED[self as usize]
     }
 
-    /// The cell some steps away; only a direction leads anywhere.
+    /// Returns the cell some steps away. The gaze must be a direction.
     #[inline]
     pub(super) const fn from(self, cell: Cell, steps: u8) -> Cell {
         cell.wrapping_add((STRIDES[self.byte() as usize % 8] as u8).wrapping_mul(steps))
     }
 
-    /// As a creature's byte in a herd: a bit for up and down, one for left and right, one for up and left, which lead to
-    /// lower cells, and one for nowhere.
+    /// Returns the byte of the gaze in a herd: a bit for vertical directions, one for horizontal
+    /// ones, one for directions that lead to lower cells (up and left), and one for asleep.
     #[inline]
     const fn byte(self) -> u8 {
         const BYTES: [u8; 5] = [
@@ -114,78 +129,80 @@ impl Gaze {
     }
 }
 
-/// The bits of a gaze: see [`Gaze::byte`].
+/// The bits of a gaze; see [`Gaze::byte`].
 const VERTICAL: u8 = 1;
 const HORIZONTAL: u8 = 2;
 const BACK: u8 = 4;
 const ASLEEP: u8 = 8;
 
-/// What a step adds to a cell, by the lower bits of a gaze.
+/// The difference of cells for one step, indexed by the lower bits of a gaze.
 const STRIDES: [i8; 8] = [0, 16, 1, 0, 0, -16, -1, 0];
 
-/// One creature's place and gaze.
+/// The position and gaze of one creature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Creature {
     pub(super) cell: Cell,
     pub(super) gaze: Gaze,
 }
 
-/// All creatures, in the order of the level's kinds: a byte of each number is one creature's, the lowest that of the first. So all
-/// of them are looked at together, and the two numbers are a packed state as they are.
+/// All creatures, in the order of the level's kinds. Each creature has one byte in each number, the
+/// first one in the lowest byte. All creatures can thus be compared at once, and the two numbers
+/// are already a packed state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Herd {
     cells: u64,
     gazes: u64,
 }
 
-/// Some creatures of a herd: the highest bits of their bytes.
-pub(super) type Those = u64;
+/// A set of creatures of a herd: the highest bits of their bytes.
+pub(super) type CreatureSet = u64;
 
-/// The cell of those who are not there, in no row and no column of the land.
-const NOWHERE: Cell = 255;
-/// In each byte: the lowest bit, the lower four, the highest.
+/// The cell of creatures that a level does not have, in no row and no column of the land.
+const OFF_LAND: Cell = 255;
+/// In each byte: the lowest bit, the lower four bits, the highest bit.
 const EACH: u64 = 0x0101_0101_0101_0101;
 const LOWER: u64 = 0x0F0F_0F0F_0F0F_0F0F;
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
 impl Herd {
-    /// Nobody.
+    /// A herd without creatures.
     pub(super) const EMPTY: Self = Self {
-        cells: EACH * NOWHERE as u64,
+        cells: EACH * OFF_LAND as u64,
         gazes: 0,
     };
 
     #[inline]
-    pub(super) const fn get(&self, who: usize) -> Creature {
+    pub(super) const fn get(&self, index: usize) -> Creature {
         Creature {
-            cell: byte(self.cells, who),
-            gaze: Gaze::of_byte(byte(self.gazes, who)),
+            cell: byte(self.cells, index),
+            gaze: Gaze::of_byte(byte(self.gazes, index)),
         }
     }
 
     #[inline]
-    pub(super) const fn set(&mut self, who: usize, creature: Creature) {
-        self.cells = with_byte(self.cells, who, creature.cell);
-        self.gazes = with_byte(self.gazes, who, creature.gaze.byte());
+    pub(super) const fn set(&mut self, index: usize, creature: Creature) {
+        self.cells = with_byte(self.cells, index, creature.cell);
+        self.gazes = with_byte(self.gazes, index, creature.gaze.byte());
     }
 
-    /// The first creatures, as many as asked for.
+    /// Iterates over the first `count` creatures.
     #[inline]
     pub(super) fn first(&self, count: usize) -> impl Iterator<Item = Creature> {
-        (0..count).map(|who| self.get(who))
+        (0..count).map(|index| self.get(index))
     }
 
-    /// Those who stand in a cell: one at most.
+    /// Returns the set of creatures in a cell, which has at most one member.
     #[inline]
-    pub(super) const fn those_at(&self, cell: Cell) -> Those {
+    pub(super) const fn creatures_at(&self, cell: Cell) -> CreatureSet {
         let others = self.cells ^ (EACH * cell as u64);
-        // Adding 127 to the lower seven bits sets the highest of all but zeros.
+        // Adding 127 to the lower seven bits sets the highest bit unless they are zero.
         !(((others & !TOPS) + !TOPS) | others) & TOPS
     }
 
-    /// Those in the column of a cell, and those in its row; who is in the cell is in both.
+    /// Returns the creatures in the column of a cell and those in its row. A creature in the cell
+    /// itself is in both sets.
     #[inline]
-    const fn lines(&self, cell: Cell) -> (Those, Those) {
+    const fn lines(&self, cell: Cell) -> (CreatureSet, CreatureSet) {
         let others = self.cells ^ (EACH * cell as u64);
         (
             !((others & LOWER) + !TOPS) & TOPS,
@@ -193,18 +210,20 @@ impl Herd {
         )
     }
 
-    /// Those in a cell and in all that follow it, row by row.
+    /// Returns the creatures in a cell and in all cells after it, row by row.
     #[inline]
-    const fn from(&self, cell: Cell) -> Those {
+    const fn from(&self, cell: Cell) -> CreatureSet {
         let first = EACH * cell as u64;
-        // A byte whose highest bit is set loses it to what is greater than the rest of it; this decides where the highest bits are equal.
+        // Subtraction clears the highest bit, which is set first, if the lower bits are smaller
+        // than those of the cell. This decides where the highest bits are equal.
         let rest = (self.cells | TOPS) - (first & !TOPS);
         (self.cells & !first | !(self.cells ^ first) & rest) & TOPS
     }
 
-    /// Those whom a creature in a cell would see with a gaze, if nobody and nothing were between.
+    /// Returns the creatures on the line of a gaze from a cell, ignoring obstacles and other
+    /// creatures in between.
     #[inline]
-    const fn ahead(&self, cell: Cell, gaze: u8) -> Those {
+    const fn ahead(&self, cell: Cell, gaze: u8) -> CreatureSet {
         let ((column, row), from) = (self.lines(cell), self.from(cell));
         let line = if gaze & VERTICAL != 0 {
             column & !row
@@ -215,9 +234,10 @@ impl Herd {
         line & side
     }
 
-    /// How many steps there are from a cell to the nearest of some on one of its lines; there must be one.
+    /// Returns the number of steps from a cell to the nearest of `some`, which must not be empty
+    /// and must be on one of its lines.
     #[inline]
-    const fn steps_to(&self, mut some: Those, cell: Cell) -> u8 {
+    const fn steps_to(&self, mut some: CreatureSet, cell: Cell) -> u8 {
         let mut least = u8::MAX;
         while some != 0 {
             let steps = distance(byte(self.cells, first_of(some)), cell);
@@ -227,13 +247,12 @@ impl Herd {
         least
     }
 
-    /// Those whose gaze has a bit.
+    /// Returns the creatures whose gaze has a bit.
     #[inline]
-    const fn gazing(&self, bit: u8) -> Those {
+    const fn gazing(&self, bit: u8) -> CreatureSet {
         self.gazes << bit.leading_zeros() & TOPS
     }
 
-    /// Adds the herd to a number.
     #[inline]
     pub(super) const fn pack(&self, packer: &mut Packer) {
         packer.put(self.gazes, 62);
@@ -250,7 +269,7 @@ impl Herd {
 }
 
 #[inline]
-const fn first_of(some: Those) -> usize {
+const fn first_of(some: CreatureSet) -> usize {
     some.trailing_zeros() as usize / 8
 }
 
@@ -264,28 +283,30 @@ const fn with_byte(bytes: u64, number: usize, byte: u8) -> u64 {
     bytes & !(0xFF << (8 * number)) | (byte as u64) << (8 * number)
 }
 
-/// Something for every direction from every cell, by the lower bits of a gaze.
+/// A table with an entry for every direction from every cell, indexed by the lower bits of a gaze.
 type Reach = [Cells<u8>; 8];
 
-/// What never changes in a level: the land, and what its creatures are.
+/// The data that does not change within a level: the land, and the kinds of its creatures.
 #[derive(Clone, Debug)]
 pub(super) struct Land {
-    /// How many cells there are in a direction from a cell up to the first rock or the rim, and up to the first rock or pool.
+    /// The number of cells in a direction up to the first rock or the border (`sights`), and up to
+    /// the first rock, pool or the border (`paths`).
     sights: Reach,
     paths: Reach,
-    pub(super) kinds: [Kind; MOST],
-    /// How many of the kinds there are.
+    pub(super) kinds: [Kind; MAX_CREATURES],
+    /// The number of creatures.
     pub(super) count: usize,
-    /// Who is of which kind.
-    those: [Those; 5],
+    /// The creatures of each kind.
+    by_kind: [CreatureSet; 5],
 }
 
 impl Land {
-    /// The land with rocks, which stop walking and sight, and water, which stops walking only.
+    /// Creates the land from its rocks, which block sight and movement, and its water, which blocks
+    /// movement only.
     pub(super) fn new(
         rocks: &Cells<bool>,
         water: &Cells<bool>,
-        kinds: [Kind; MOST],
+        kinds: [Kind; MAX_CREATURES],
         count: usize,
     ) -> Self {
         let (mut sights, mut paths) = ([[0; 256]; 8], [[0; 256]; 8]);
@@ -302,58 +323,58 @@ impl Land {
             paths[usize::from(direction.byte())][usize::from(cell)] =
                 free(&|next| rocks[next] || water[next]);
         }
-        let mut those = [0; 5];
-        (0..count).for_each(|who| those[kinds[who] as usize] |= 0x80 << (8 * who));
+        let mut by_kind = [0; 5];
+        (0..count).for_each(|index| by_kind[kinds[index] as usize] |= 0x80 << (8 * index));
         Self {
             sights,
             paths,
             kinds,
             count,
-            those,
+            by_kind,
         }
     }
 
-    /// All creatures of a kind.
     #[inline]
-    pub(super) const fn those_of(&self, kind: Kind) -> Those {
-        self.those[kind as usize]
+    pub(super) const fn creatures_of(&self, kind: Kind) -> CreatureSet {
+        self.by_kind[kind as usize]
     }
 }
 
-/// How one creature answers a call: it goes some cells along a line, maybe none.
+/// The walk of one creature in response to a call: a number of steps along a line, possibly zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
-    who: u8,
+    index: u8,
     heading: Gaze,
     steps: u8,
 }
 
-/// The answers to one call, at most one from each side.
+/// The responses to one call, at most one from each side.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
-    /// How many answer, and how they walk if that will be shown.
+pub(super) struct Responses {
+    /// The number of responses.
     count: usize,
+    /// The walks; filled only if they will be drawn.
     walks: [Walk; 4],
-    /// Those who are elsewhere afterwards, and where everybody is. Who came looks where the called one looks; from a
-    /// sleeper there is nothing to take over.
-    moved: Those,
+    /// The creatures whose position changes.
+    moved: CreatureSet,
+    /// The herd after all walks, with adopted gazes.
     pub(super) arrived: Herd,
 }
 
 impl Walk {
     #[inline]
-    pub(super) const fn who(&self) -> usize {
-        self.who as usize
+    pub(super) const fn index(&self) -> usize {
+        self.index as usize
     }
 }
 
-impl Answer {
-    /// Nobody answers.
+impl Responses {
+    /// Creates an empty list of responses.
     #[inline]
     const fn none(herd: &Herd) -> Self {
         Self {
             walks: [Walk {
-                who: 0,
+                index: 0,
                 heading: Gaze::Up,
                 steps: 0,
             }; 4],
@@ -373,7 +394,7 @@ impl Answer {
         self.count == 0
     }
 
-    /// How many steps the last one to arrive walks.
+    /// Returns the number of steps of the longest walk.
     pub(super) fn longest(&self) -> u8 {
         self.walks()
             .iter()
@@ -383,9 +404,9 @@ impl Answer {
     }
 }
 
-/// The cells between a creature and the first thing on its line of sight.
-pub(super) fn line_of_sight(land: &Land, herd: &Herd, who: usize) -> impl Iterator<Item = Cell> {
-    let Creature { cell, gaze } = herd.get(who);
+/// Iterates over the cells between a creature and the first object on its line of sight.
+pub(super) fn line_of_sight(land: &Land, herd: &Herd, index: usize) -> impl Iterator<Item = Cell> {
+    let Creature { cell, gaze } = herd.get(index);
     let count = if gaze == Gaze::Asleep {
         0
     } else {
@@ -394,7 +415,7 @@ pub(super) fn line_of_sight(land: &Land, herd: &Herd, who: usize) -> impl Iterat
     (1..=count).map(move |steps| gaze.from(cell, steps))
 }
 
-/// How many cells are free in a direction from a cell, up to what stops everybody or to the next creature.
+/// Returns the number of free cells in a direction, up to the next obstacle or creature.
 #[inline]
 fn free(reach: &Reach, herd: &Herd, cell: Cell, gaze: u8) -> u8 {
     let reach = reach[gaze as usize % 8][usize::from(cell)];
@@ -404,20 +425,20 @@ fn free(reach: &Reach, herd: &Herd, cell: Cell, gaze: u8) -> u8 {
     }
 }
 
-/// The creature in a cell is called: who is on the lines through it. Nothing has moved yet.
+/// The creatures on the lines through the called cell, before anything has moved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) cell: Cell,
-    /// Who is called, if anybody is there.
-    pub(super) called: Those,
-    column: Those,
-    row: Those,
-    /// Those in the cell and in all that follow it.
-    from: Those,
-    /// Those who look along a line to the cell. Something may be between.
-    turned: Those,
-    /// The called one, if it turns, no matter whether anybody comes.
-    pub(super) turning: Those,
+    /// The called creature; empty if the cell has none.
+    pub(super) called: CreatureSet,
+    column: CreatureSet,
+    row: CreatureSet,
+    /// The creatures in the cell and in all cells after it.
+    from: CreatureSet,
+    /// The creatures that look along a line towards the cell. Their view may be blocked.
+    turned: CreatureSet,
+    /// The called creature if it is restless and awake; it turns even if no creature responds.
+    pub(super) turning: CreatureSet,
 }
 
 impl Call {
@@ -427,7 +448,7 @@ impl Call {
         let called = column & row;
         let turned = (column & herd.gazing(VERTICAL) | row & herd.gazing(HORIZONTAL))
             & !(herd.gazing(BACK) ^ from);
-        let turning = called & land.those_of(Kind::Restless) & !herd.gazing(ASLEEP);
+        let turning = called & land.creatures_of(Kind::Restless) & !herd.gazing(ASLEEP);
         Self {
             cell,
             called,
@@ -439,24 +460,25 @@ impl Call {
         }
     }
 
-    /// Whether it is plain that nothing comes of it.
+    /// Returns whether it is certain that the call has no effect.
     #[inline]
     pub(super) const fn is_idle(&self) -> bool {
         self.called == 0 || self.turned | self.turning == 0
     }
 }
 
-/// Who comes or backs away when a creature is called. How they walk is noted only if it will be shown.
+/// Computes which creatures approach or back away. The walks are recorded only if they will be
+/// `shown`.
 #[inline]
-pub(super) fn answer(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Answer {
-    let mut answer = Answer::none(herd);
+pub(super) fn respond(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Responses {
+    let mut responses = Responses::none(herd);
     let looks = byte(herd.gazes, first_of(call.called));
     let mut turned = call.turned;
     while turned != 0 {
-        let (who, this) = (first_of(turned), turned & turned.wrapping_neg());
+        let (index, this) = (first_of(turned), turned & turned.wrapping_neg());
         turned &= turned - 1;
-        let (cell, gaze) = (byte(herd.cells, who), byte(herd.gazes, who));
-        // Between the two is who comes after one of them and before the other.
+        let (cell, gaze) = (byte(herd.cells, index), byte(herd.gazes, index));
+        // A creature is between the two if it is after one of them and before the other.
         let line = if call.column & this != 0 {
             call.column
         } else {
@@ -468,7 +490,7 @@ pub(super) fn answer(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Answ
         if (between != 0) | (free > reach(&land.sights)) {
             continue;
         }
-        let comes = land.those_of(Kind::Shy) & this == 0;
+        let comes = land.creatures_of(Kind::Shy) & this == 0;
         let (heading, steps) = if comes {
             (gaze, reach(&land.paths).min(free))
         } else {
@@ -478,43 +500,46 @@ pub(super) fn answer(land: &Land, herd: &Herd, call: &Call, shown: bool) -> Answ
             )
         };
         if shown {
-            answer.walks[answer.count % 4] = Walk {
-                who: who as u8,
+            responses.walks[responses.count % 4] = Walk {
+                index: index as u8,
                 heading: Gaze::of_byte(heading),
                 steps,
             };
         }
-        answer.count += 1;
-        answer.moved |= if steps > 0 { this } else { 0 };
-        // A creature stays on the land, so its byte takes nothing from its neighbours.
+        responses.count += 1;
+        responses.moved |= if steps > 0 { this } else { 0 };
+        // A creature stays on the land, so its byte does not overflow into the neighbouring ones.
         let way = i64::from(STRIDES[heading as usize % 8]) * i64::from(steps);
-        answer.arrived.cells = answer.arrived.cells.wrapping_add_signed(way << (8 * who));
+        responses.arrived.cells = responses
+            .arrived
+            .cells
+            .wrapping_add_signed(way << (8 * index));
         if comes && looks != ASLEEP {
-            answer.arrived.gazes ^= u64::from(gaze ^ looks) << (8 * who);
+            responses.arrived.gazes ^= u64::from(gaze ^ looks) << (8 * index);
         }
     }
-    answer
+    responses
 }
 
-/// Where everybody is when those who answer have walked at most `steps` cells.
-pub(super) fn walked(herd: &Herd, answer: &Answer, steps: u8) -> Herd {
+/// Returns the herd after every responding creature has walked at most `steps` cells.
+pub(super) fn walked(herd: &Herd, responses: &Responses, steps: u8) -> Herd {
     let mut walked = *herd;
-    for walk in answer.walks() {
+    for walk in responses.walks() {
         let cell = walk
             .heading
-            .from(byte(herd.cells, walk.who()), steps.min(walk.steps));
-        walked.cells = with_byte(walked.cells, walk.who(), cell);
+            .from(byte(herd.cells, walk.index()), steps.min(walk.steps));
+        walked.cells = with_byte(walked.cells, walk.index(), cell);
     }
     walked
 }
 
-/// Turns a creature by a quarter.
+/// Turns a creature by a quarter to the right.
 #[inline]
-pub(super) const fn turn(herd: &mut Herd, this: Those) {
-    let who = first_of(this);
-    let Creature { cell, gaze } = herd.get(who);
+pub(super) const fn turn(herd: &mut Herd, this: CreatureSet) {
+    let index = first_of(this);
+    let Creature { cell, gaze } = herd.get(index);
     herd.set(
-        who,
+        index,
         Creature {
             cell,
             gaze: gaze.turned(),
@@ -522,21 +547,23 @@ pub(super) const fn turn(herd: &mut Herd, this: Those) {
     );
 }
 
-/// Sleepers next to whom a creature has just arrived wake and look at it. Tells whether any did.
+/// Wakes the sleepers next to which a creature has just arrived; they look at it. Returns whether
+/// any woke.
 #[inline]
-pub(super) fn wake(herd: &mut Herd, answer: &Answer) -> bool {
+pub(super) fn wake(herd: &mut Herd, responses: &Responses) -> bool {
     let mut any = false;
     let mut asleep = herd.gazing(ASLEEP);
     while asleep != 0 {
-        let who = first_of(asleep);
+        let index = first_of(asleep);
         asleep &= asleep - 1;
-        let cell = byte(herd.cells, who);
-        let is_reached_from = |side: Gaze| herd.those_at(side.from(cell, 1)) & answer.moved != 0;
+        let cell = byte(herd.cells, index);
+        let is_reached_from =
+            |side: Gaze| herd.creatures_at(side.from(cell, 1)) & responses.moved != 0;
         if let Some(gaze) = Gaze::DIRECTIONS
             .into_iter()
             .find(|&side| is_reached_from(side))
         {
-            herd.set(who, Creature { cell, gaze });
+            herd.set(index, Creature { cell, gaze });
             any = true;
         }
     }
@@ -544,205 +571,4 @@ pub(super) fn wake(herd: &mut Herd, answer: &Answer) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GAZES: [Gaze; 5] = [Gaze::Up, Gaze::Right, Gaze::Down, Gaze::Left, Gaze::Asleep];
-
-    fn who_is_at(herd: &Herd, cell: Cell) -> Option<usize> {
-        let there = herd.those_at(cell);
-        (there != 0).then(|| first_of(there))
-    }
-
-    /// Calls a creature in a row of cells written as in the level maps, and gives the row afterwards.
-    fn after_call(row: &str, called: usize) -> String {
-        let (mut rocks, mut water) = ([false; 256], [false; 256]);
-        let mut kinds = [Kind::Plain; MOST];
-        let mut herd = Herd::EMPTY;
-        let mut count = 0;
-        for (cell, word) in (0_u8..).zip(row.split(' ')) {
-            match word.as_bytes() {
-                b".." => {}
-                b"##" => rocks[usize::from(cell)] = true,
-                b"~~" => water[usize::from(cell)] = true,
-                &[letter, sign] => {
-                    kinds[count] = if letter == b's' {
-                        Kind::Shy
-                    } else if letter == b'r' {
-                        Kind::Restless
-                    } else {
-                        Kind::Plain
-                    };
-                    let gaze = b"^>v<z".iter().position(|&known| known == sign).unwrap();
-                    herd.set(
-                        count,
-                        Creature {
-                            cell,
-                            gaze: GAZES[gaze],
-                        },
-                    );
-                    count += 1;
-                }
-                _ => panic!("{word}"),
-            }
-        }
-        let land = Land::new(&rocks, &water, kinds, count);
-        let call = Call::new(&land, &herd, herd.get(called).cell);
-        let answer = answer(&land, &herd, &call, false);
-        assert!(!call.is_idle() || answer.is_empty());
-        herd = answer.arrived;
-        if call.turning != 0 {
-            turn(&mut herd, call.turning);
-        }
-        wake(&mut herd, &answer);
-        let shown = |cell: u8| match who_is_at(&herd, cell) {
-            Some(who) => format!(
-                "{}{}",
-                ["p", "a", "b", "s", "r"][kinds[who] as usize],
-                ["^", ">", "v", "<", "z"][herd.get(who).gaze as usize]
-            ),
-            None => if rocks[usize::from(cell)] {
-                "##"
-            } else if water[usize::from(cell)] {
-                "~~"
-            } else {
-                ".."
-            }
-            .to_owned(),
-        };
-        (0..SIDE).map(shown).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn looking_at_all_together_is_looking_at_each() {
-        let mut rng = rhae_engine::Rng::new(7, 0);
-        let land: Vec<Cell> = all_cells().collect();
-        let bare = Land::new(&[false; 256], &[false; 256], [Kind::Plain; MOST], MOST);
-        for _ in 0..2_000 {
-            let mut herd = Herd::EMPTY;
-            let count = rng.below(MOST as u32 + 1) as usize;
-            for who in 0..count {
-                let free: Vec<Cell> = land
-                    .iter()
-                    .copied()
-                    .filter(|&cell| herd.those_at(cell) == 0)
-                    .collect();
-                herd.set(
-                    who,
-                    Creature {
-                        cell: free[rng.below(free.len() as u32) as usize],
-                        gaze: GAZES[rng.below(5) as usize],
-                    },
-                );
-            }
-            for &cell in &land {
-                let at = |cell: Cell| (0..count).find(|&who| herd.get(who).cell == cell);
-                assert_eq!(who_is_at(&herd, cell), at(cell), "{herd:?} {cell:x}");
-                for direction in Gaze::DIRECTIONS {
-                    let some = herd.ahead(cell, direction.byte());
-                    let line = || {
-                        (1..)
-                            .map(|steps| (direction.from(cell, steps), steps))
-                            .take_while(|&(next, _)| is_land(next))
-                    };
-                    let ahead = line()
-                        .filter_map(|(next, _)| at(next))
-                        .fold(0, |some, who| some | 0x80 << (8 * who));
-                    assert_eq!(some, ahead, "{herd:?} {cell:x} {direction:?}");
-                    if some != 0 {
-                        let nearest = line().find_map(|(next, steps)| at(next).map(|_| steps));
-                        assert_eq!(
-                            Some(herd.steps_to(some, cell)),
-                            nearest,
-                            "{herd:?} {cell:x} {direction:?}"
-                        );
-                    }
-                }
-            }
-            for called in 0..count {
-                let target = herd.get(called).cell;
-                let call = Call::new(&bare, &herd, target);
-                let answering = answer(&bare, &herd, &call, true);
-                assert_eq!(first_of(call.called), called);
-                assert_eq!(call.is_idle(), call.turned == 0);
-                let sees = |who: &usize| {
-                    line_of_sight(&bare, &herd, *who)
-                        .last()
-                        .unwrap_or(herd.get(*who).cell)
-                };
-                let next_to_it = |who: &usize| {
-                    herd.get(*who).gaze.from(sees(who), 1) == target
-                        && herd.get(*who).gaze != Gaze::Asleep
-                };
-                let looking: Vec<usize> = (0..count).filter(next_to_it).collect();
-                assert_eq!(
-                    answering.walks().iter().map(Walk::who).collect::<Vec<_>>(),
-                    looking,
-                    "{herd:?} {target:x}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn whoever_sees_the_called_one_comes_and_looks_along() {
-        assert_eq!(
-            after_call("p> .. .. pv .. .. p< .. p<", 1),
-            ".. .. pv pv pv .. .. .. p<"
-        );
-        assert_eq!(
-            after_call("p> .. ## pv .. .. p> .. ..", 1),
-            "p> .. ## pv .. .. p> .. ..",
-            "rocks and looking away"
-        );
-        assert_eq!(
-            after_call(".. .. pv p< .. .. .. .. ..", 0),
-            ".. .. pv pv .. .. .. .. ..",
-            "a turn on the spot"
-        );
-    }
-
-    #[test]
-    fn water_stops_feet_but_not_eyes() {
-        assert_eq!(
-            after_call("p> .. .. ~~ .. p^ .. .. ..", 1),
-            ".. .. p^ ~~ .. p^ .. .. .."
-        );
-    }
-
-    #[test]
-    fn the_shy_back_away_and_keep_looking() {
-        assert_eq!(
-            after_call(".. .. .. .. s> .. .. p^ ..", 1),
-            "s> .. .. .. .. .. .. p^ .."
-        );
-        assert_eq!(
-            after_call(".. ~~ .. .. s> .. .. p^ ..", 1),
-            ".. ~~ s> .. .. .. .. p^ .."
-        );
-    }
-
-    #[test]
-    fn a_sleeper_wakes_to_whom_it_is_reached_by() {
-        assert_eq!(
-            after_call("p> .. .. .. pz .. .. .. ..", 1),
-            ".. .. .. p> p< .. .. .. .."
-        );
-        assert_eq!(
-            after_call("s< p^ .. s< .. .. .. .. pz", 1),
-            "s< p^ .. .. .. .. .. s< p<"
-        );
-    }
-
-    #[test]
-    fn the_restless_turn_after_they_are_looked_along() {
-        assert_eq!(
-            after_call("p> .. .. .. r^ .. .. .. ..", 1),
-            ".. .. .. p^ r> .. .. .. .."
-        );
-        assert_eq!(
-            after_call(".. .. .. .. r< .. .. .. ..", 0),
-            ".. .. .. .. r^ .. .. .. .."
-        );
-    }
-}
+mod tests;

@@ -1,16 +1,17 @@
 //! The levels as text maps.
 //!
-//! Two characters for each cell: `..` ground, `##` rock (stops sight and walking), `~~` water (stops walking only), `(k` the
-//! nest of kind `k`, otherwise a creature, its kind first and then its gaze: `^`, `>`, `v`, `<`, or `z` asleep. Kinds: `p` plain,
-//! `a` and `b` the two colours that come and have nests, `s` shy, `r` restless.
+//! Each cell has two characters. `..` is ground, `##` rock (blocks sight and movement), `~~` water
+//! (blocks movement only), `(k` the nest of kind `k`. Anything else is a creature: its kind, then
+//! its gaze (`^`, `>`, `v`, `<`, or `z` for asleep). The kinds are `p` plain, `a` and `b` the two
+//! colours that approach and have nests, `s` shy, `r` restless.
 
 use rhae_engine::{LevelIndex, TextMap};
 
-use super::herd::{Creature, Gaze, Herd, Kind, Land, MOST, all_cells};
-use super::{Level, NESTS, draw};
+use super::herd::{Creature, Gaze, Herd, Kind, Land, MAX_CREATURES, all_cells};
+use super::{Level, MAX_NESTS, draw};
 
 const MAPS: [&str; 8] = [
-    // A creature comes to the one it looks at, and then looks on.
+    // A creature walks to the called one that it looks at, and adopts its gaze.
     "
     .. .. .. .. .. .. .. .. ..
     .. a> .. .. .. .. .. pv ..
@@ -22,7 +23,7 @@ const MAPS: [&str; 8] = [
     .. .. .. .. .. .. p< .. ..
     .. .. .. .. .. .. .. .. ..
     ",
-    // The plain ones have to be brought into place, and turned, by calling each other.
+    // Plain creatures must first be moved and turned by further calls.
     "
     .. .. .. .. .. .. .. .. ..
     .. .. .. .. pv .. .. .. ..
@@ -34,7 +35,7 @@ const MAPS: [&str; 8] = [
     .. .. .. .. .. .. .. .. ..
     .. .. .. .. .. .. .. .. ..
     ",
-    // Two nests: the coloured ones are waymarks, too, for each other and for the plain ones.
+    // Two nests: coloured creatures also guide each other and the plain ones.
     "
     .. .. .. .. .. .. .. .. ..
     .. .. .. .. pv .. .. .. b<
@@ -46,7 +47,7 @@ const MAPS: [&str; 8] = [
     .. .. .. .. .. .. p> .. ..
     .. .. .. p^ a< .. .. .. ..
     ",
-    // A shy one backs away from whom it sees called, up to the next obstacle.
+    // A shy creature backs away from a called one that it sees, up to the next obstacle.
     "
     .. .. .. .. .. .. .. .. ..
     .. ## .. .. .. .. .. .. ..
@@ -58,7 +59,7 @@ const MAPS: [&str; 8] = [
     .. .. .. .. .. .. .. .. ..
     .. .. .. .. .. .. .. .. ..
     ",
-    // Water: whoever comes stops at the shore and looks along from there.
+    // Water: an approaching creature stops at the shore and adopts the gaze there.
     "
     .. .. .. .. .. .. .. .. ..
     p> .. .. p> .. bv .. .. ..
@@ -70,7 +71,7 @@ const MAPS: [&str; 8] = [
     a> .. .. (a .. .. .. .. ..
     p> ~~ .. .. p^ .. .. .. ..
     ",
-    // Sleepers: whoever comes to one keeps its gaze, and the sleeper wakes and looks back at it.
+    // Sleepers: a creature that walks up to one keeps its gaze, and the sleeper wakes and looks at it.
     "
     .. .. .. .. .. .. .. .. ..
     .. .. .. .. .. .. .. .. ..
@@ -82,7 +83,7 @@ const MAPS: [&str; 8] = [
     .. .. .. .. .. a^ .. .. ..
     .. .. .. .. .. .. .. .. ..
     ",
-    // A restless one turns by a quarter after each call, so the same call does something else next time.
+    // A restless creature turns after each call, so the same call has another effect next time.
     "
     .. .. av .. .. .. .. .. ..
     .. .. .. .. .. .. .. bv ..
@@ -94,7 +95,7 @@ const MAPS: [&str; 8] = [
     .. .. .. ~~ .. .. .. (b ..
     .. p^ .. .. .. .. .. r> ..
     ",
-    // Every kind at once.
+    // All kinds combined.
     "
     pv .. .. .. .. .. .. .. rv
     (s .. .. s> .. (b .. .. ..
@@ -108,13 +109,13 @@ const MAPS: [&str; 8] = [
     ",
 ];
 
-/// Reads a level's map.
+/// Parses the map of a level.
 pub(super) fn level(index: LevelIndex) -> Level {
     let map = TextMap::new(MAPS[index.get()]);
     let (mut rocks, mut water) = ([false; 256], [false; 256]);
-    let mut nests = [(0, Kind::Plain); NESTS];
+    let mut nests = [(0, Kind::Plain); MAX_NESTS];
     let mut nest_count = 0;
-    let mut kinds = [Kind::Plain; MOST];
+    let mut kinds = [Kind::Plain; MAX_CREATURES];
     let mut start = Herd::EMPTY;
     let mut count = 0;
     for cell in all_cells() {
@@ -158,7 +159,7 @@ fn kind(letter: u8) -> Kind {
         b'b' => Kind::Second,
         b's' => Kind::Shy,
         b'r' => Kind::Restless,
-        other => panic!("`{}` in a map is no kind of creature", char::from(other)),
+        other => panic!("`{}` is not a kind of creature", char::from(other)),
     }
 }
 
@@ -169,6 +170,6 @@ fn gaze(sign: u8) -> Gaze {
         b'v' => Gaze::Down,
         b'<' => Gaze::Left,
         b'z' => Gaze::Asleep,
-        other => panic!("`{}` in a map is no gaze", char::from(other)),
+        other => panic!("`{}` is not a gaze", char::from(other)),
     }
 }

@@ -1,4 +1,4 @@
-//! Stepping allocates nothing once buffers have grown.
+//! Stepping does not allocate once buffers have grown.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +13,8 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// Counting what is allocated needs an allocator, and an allocator is unsafe by its trait; this one only counts and passes on.
+// Counting allocations needs a global allocator, whose trait is unsafe. This one counts and
+// forwards to the system allocator.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -62,7 +63,7 @@ impl Visitor for CountAllocations {
 }
 
 #[test]
-fn stepping_allocates_nothing_after_warm_up() {
+fn stepping_does_not_allocate_after_warm_up() {
     for entry in rhae_games::ALL {
         rhae_games::visit(entry.facts.id, CountAllocations).expect("the registry lists it");
     }

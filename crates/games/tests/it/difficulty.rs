@@ -1,4 +1,4 @@
-//! Optima are proved by search, and blind play fails.
+//! Search confirms the declared optima, and random play does not win.
 
 use rhae_engine::{BaselineSource, Game, LevelIndex, Levels, Rng};
 use rhae_explore::{NativeLevel, random_play, shortest_win};
@@ -6,7 +6,8 @@ use rhae_games::Visitor;
 
 use crate::full;
 
-/// Every level's baseline is twice its optimum. Levels whose search is long are left to the long form.
+/// Checks that every baseline is twice the optimum of its level. Levels that need a long search are
+/// only checked in the long form.
 struct OptimaHold;
 
 impl Visitor for OptimaHold {
@@ -22,15 +23,15 @@ impl Visitor for OptimaHold {
                     assert_eq!(
                         Some(win.len() as u32),
                         baseline.solution_length(),
-                        "{at}: the optimum is not the declared one"
+                        "{at}: the optimum differs from the declared one"
                     );
                 }
-                None if search.complete => panic!("{at}: search shows that it cannot be won"),
+                None if search.complete => panic!("{at}: the search is complete and found no win"),
                 None => {
                     let proved = baseline.source == BaselineSource::Solver;
                     assert!(
                         !(full() && proved),
-                        "{at}: the optimum is declared as proved, but search does not finish"
+                        "{at}: the optimum is declared as proved, but the search does not finish"
                     );
                 }
             }
@@ -39,14 +40,14 @@ impl Visitor for OptimaHold {
 }
 
 #[test]
-fn optima_are_what_search_finds() {
+fn declared_optima_agree_with_search() {
     for entry in rhae_games::ALL {
         rhae_games::visit(entry.facts.id, OptimaHold).expect("the registry lists it");
     }
 }
 
-/// On no level after the first does uniform random play win more often than once in ten thousand attempts of five times the
-/// baseline.
+/// Checks that, on every level after the first, uniform random play wins at most one in ten
+/// thousand attempts. An attempt has five times as many actions as the baseline.
 struct BlindPlayFails;
 
 impl Visitor for BlindPlayFails {
@@ -59,7 +60,8 @@ impl Visitor for BlindPlayFails {
             for level in (1..levels.count()).map(LevelIndex) {
                 let attempt = 5 * G::FACTS.baselines[level.get()].actions;
                 let play = random_play(&levels, level, attempt, steps, &mut Rng::new(17, seed));
-                // A million steps can only refute the limit; the long form is long enough to prove it.
+                // A million steps can only refute the limit; the long form has enough to confirm
+                // it.
                 let bound = if full() {
                     play.upper_bound()
                 } else {
@@ -77,7 +79,7 @@ impl Visitor for BlindPlayFails {
 }
 
 #[test]
-fn blind_play_fails() {
+fn random_play_does_not_win() {
     for entry in rhae_games::ALL {
         rhae_games::visit(entry.facts.id, BlindPlayFails).expect("the registry lists it");
     }

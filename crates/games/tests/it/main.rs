@@ -1,4 +1,4 @@
-//! The generic suite, run on every registered game.
+//! The generic test suite, run on every registered game.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ mod difficulty;
 mod registry;
 mod suite;
 
-/// Whether the long forms of tests are asked for (`cargo xtask test --full`).
+/// Returns whether the long forms of the tests are requested (`cargo xtask test --full`).
 fn full() -> bool {
     std::env::var_os("RHAE_FULL").is_some()
 }

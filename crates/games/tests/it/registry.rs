@@ -1,4 +1,4 @@
-//! Registry, sources, pages and playthroughs list the same games.
+//! The registry, the sources, the pages and the playthroughs list the same games.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,9 +46,10 @@ fn registry_sources_pages_and_playthroughs_agree() {
     );
 }
 
-/// Whatever is neither levels, pictures nor tests is rules, and is compared with those of other games.
+/// Every source file of a game other than levels, drawing and tests contains rules and must be part
+/// of the comparison with other games.
 #[test]
-fn rule_sources_leave_nothing_out() {
+fn rule_sources_are_complete() {
     for entry in rhae_games::ALL {
         let sources = rhae_games::rule_sources(entry.facts.id);
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -83,7 +84,7 @@ fn ids_are_well_formed_and_unique() {
 }
 
 #[test]
-fn names_are_found_and_strangers_get_the_nearest() {
+fn unknown_name_suggests_the_nearest_id() {
     let first = rhae_games::ALL[0].facts.id;
     assert_eq!(rhae_games::find(first).unwrap().facts.id, first);
     assert_eq!(rhae_games::find(&first[..4]).unwrap().facts.id, first);
@@ -131,8 +132,8 @@ fn golden_playthroughs_hold() {
             .position(|(old, new)| old != new);
         assert!(
             golden == found,
-            "{base}: the playthrough differs from line {}; changed behaviour is a new version of the game. If the change is meant, \
-             look at it and run `cargo xtask game {base} golden`",
+            "{base}: the playthrough differs from line {}. Changed behaviour needs a new version of the game. If the change is intended, \
+             review it and run `cargo xtask game {base} golden`",
             difference.map_or(golden.lines().count().min(found.lines().count()), |line| {
                 line
             }) + 1

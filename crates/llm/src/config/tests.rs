@@ -33,7 +33,7 @@ replies = ["yes", "no"]
 "#;
 
 #[test]
-fn a_file_is_read() {
+fn file_is_parsed() {
     let models = Models::parse(FILE).unwrap();
     assert_eq!(
         models
@@ -59,7 +59,7 @@ fn a_file_is_read() {
 }
 
 #[test]
-fn what_is_written_down_has_no_header_values_and_can_be_read() {
+fn serialised_config_has_no_header_values_and_can_be_parsed() {
     let models = Models::parse(FILE).unwrap();
     let text = serde_json::to_string(models.find("big").unwrap()).unwrap();
     assert!(
@@ -70,7 +70,7 @@ fn what_is_written_down_has_no_header_values_and_can_be_read() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_values_are_named() {
     let wrong = |from: &str, to: &str| {
         Models::parse(&FILE.replacen(from, to, 1))
             .unwrap_err()
@@ -86,22 +86,22 @@ fn what_is_wrong_is_named() {
         (
             "model = \"gpt-big\"",
             "",
-            "the provider `openai-chat` needs `model`",
+            "the provider `openai-chat` requires `model`",
         ),
         (
             "provider = \"openai-chat\"",
             "provider = \"anthropic\"",
-            "needs `max_tokens` in `request`",
+            "requires `max_tokens` in `request`",
         ),
         (
             "provider = \"openai-chat\"\nmodel = \"gpt-big\"",
             "provider = \"gemini\"\nmodel = \"a?b\"",
-            "takes only letters",
+            "allows only letters",
         ),
         (
             "https://example.org",
             "ftp://example.org",
-            "`base_url` must begin",
+            "`base_url` must start",
         ),
         (
             "https://example.org",
@@ -111,7 +111,7 @@ fn what_is_wrong_is_named() {
         (
             "reasoning_effort",
             "messages",
-            "`messages` in `request` is set by Rhae itself",
+            "`request` must not contain `messages`",
         ),
         (
             "read_s = 7200",
@@ -128,22 +128,22 @@ fn what_is_wrong_is_named() {
             "in_flight = 0",
             "`limits.in_flight` must be at least 1",
         ),
-        ("2026-11-01", "last year", "`prices.date` must be a day"),
-        ("input = 1.25", "input = -1", "a price is at least 0"),
+        ("2026-11-01", "last year", "`prices.date` must be a date"),
+        ("input = 1.25", "input = -1", "a price must be from 0"),
         (
             "replies = [\"yes\", \"no\"]",
             "",
-            "the provider `mock` needs `replies`",
+            "the provider `mock` requires `replies`",
         ),
         (
             "replies",
             "model = \"x\"\nreplies",
-            "has no use for `model`",
+            "does not support `model`",
         ),
         (
             "[models.words]",
             "[models.\"../words\"]",
-            "a name has up to 64",
+            "a name must have 1 to 64",
         ),
         ("[models.words]", "[models.words", "cannot be read"),
     ];
@@ -155,11 +155,11 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn pauses_grow_up_to_a_bound_and_honour_the_server() {
-    let retries = Retries::default();
-    for (attempts, most) in [(1, 1.0), (2, 2.0), (4, 8.0), (7, 60.0), (4000, 60.0)] {
-        assert_eq!(retries.pause(attempts, None, 1.0), seconds(most));
-        assert_eq!(retries.pause(attempts, None, 0.0), seconds(most / 2.0));
+fn pauses_double_up_to_the_limit_and_respect_the_server() {
+    let retries = RetryPolicy::default();
+    for (attempts, max) in [(1, 1.0), (2, 2.0), (4, 8.0), (7, 60.0), (4000, 60.0)] {
+        assert_eq!(retries.pause(attempts, None, 1.0), seconds(max));
+        assert_eq!(retries.pause(attempts, None, 0.0), seconds(max / 2.0));
     }
     assert_eq!(
         retries.pause(1, Some(Duration::from_secs(30)), 0.5),

@@ -1,12 +1,12 @@
-//! Anthropic's messages.
+//! The Messages API of Anthropic.
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, body_for, count, garbled, joined, role, text};
+use super::{StreamAssembler, Wire, body_for, count, garbled, joined, role, text};
 use crate::failure::Failure;
 use crate::{Finish, ModelConfig, Part, Reply, Request, Turn, Usage};
 
-/// The version of the interface that this is written for.
+/// The API version that this module implements.
 const VERSION: &str = "2023-06-01";
 
 pub(super) struct Anthropic;
@@ -36,11 +36,11 @@ impl Wire for Anthropic {
         body
     }
 
-    fn assembly(&self) -> Box<dyn Assembly> {
+    fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }
 
-    /// Tokens out of and into a cache are counted beside the others here.
+    // Anthropic counts cache reads and writes separately from the input.
     fn usage(&self, value: &Value) -> Option<Usage> {
         let usage = &value["usage"];
         usage.as_object()?;
@@ -79,7 +79,7 @@ impl Wire for Anthropic {
                 .filter_map(|block| block["text"].as_str())
                 .collect(),
             reasoning: joined(of("thinking").filter_map(|block| block["thinking"].as_str())),
-            kept: if request.keep_reasoning {
+            reasoning_items: if request.keep_reasoning {
                 content.iter().filter(is_reasoning).cloned().collect()
             } else {
                 Vec::new()
@@ -100,7 +100,7 @@ fn message(turn: &Turn) -> Value {
         }
     };
     let content: Value = turn
-        .kept
+        .reasoning_items
         .iter()
         .cloned()
         .chain(turn.parts.iter().map(part))
@@ -108,14 +108,14 @@ fn message(turn: &Turn) -> Value {
     json!({"role": role(turn), "content": content})
 }
 
-/// A streamed answer so far: the message with its blocks.
+/// A streamed answer: the message and its content blocks so far.
 #[derive(Default)]
 struct Pieces {
     message: Map<String, Value>,
     blocks: Vec<Value>,
 }
 
-impl Assembly for Pieces {
+impl StreamAssembler for Pieces {
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure> {
         match piece["type"].as_str().unwrap_or(name) {
             "message_start" => {
@@ -128,7 +128,7 @@ impl Assembly for Pieces {
                     "stop_reason".to_owned(),
                     piece["delta"]["stop_reason"].clone(),
                 );
-                // Counts are of the whole answer so far, so they replace the earlier ones. If there are none, none are made up.
+                // Counts are cumulative, so they replace earlier ones. Missing counts stay missing.
                 if let Some(news) = piece["usage"].as_object() {
                     let news = news
                         .iter()
@@ -146,7 +146,7 @@ impl Assembly for Pieces {
         Ok(false)
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.message
             .get("stop_reason")
             .is_some_and(Value::is_string)
@@ -160,7 +160,7 @@ impl Assembly for Pieces {
 }
 
 impl Pieces {
-    /// Adds to the last block: blocks come one after the other.
+    /// Appends to the last block, because blocks are streamed one after the other.
     fn add(&mut self, delta: &Value) -> Result<(), Failure> {
         let block = self
             .blocks
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn caches_are_a_part_of_the_input() {
+    fn cached_tokens_are_part_of_the_input() {
         let value = json!({"usage": {"input_tokens": 10, "cache_read_input_tokens": 30, "cache_creation_input_tokens": 5, "output_tokens": 7}});
         let usage = Anthropic.usage(&value).unwrap();
         assert_eq!(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_is_kept_with_its_signature_if_asked_for() {
+    fn reasoning_is_returned_with_its_signature_if_requested() {
         let thinking = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
         let hidden = json!({"type": "redacted_thinking", "data": "x"});
         let value = json!({"content": [thinking, hidden, {"type": "text", "text": "hi"}], "stop_reason": "end_turn"});
@@ -212,16 +212,16 @@ mod tests {
             (reply.text.as_str(), reply.reasoning.as_deref()),
             ("hi", Some("hm"))
         );
-        assert_eq!(reply.kept, [thinking.clone(), hidden.clone()]);
+        assert_eq!(reply.reasoning_items, [thinking.clone(), hidden.clone()]);
         assert!(
             Anthropic
                 .reply(&value, &Request::text("a"))
                 .unwrap()
-                .kept
+                .reasoning_items
                 .is_empty()
         );
         let turn = Turn {
-            kept: reply.kept,
+            reasoning_items: reply.reasoning_items,
             ..Turn::assistant("hi")
         };
         assert_eq!(
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_without_a_block_is_an_error() {
+    fn delta_without_a_block_is_an_error() {
         let delta = json!({"type": "content_block_delta", "index": 4_000_000_000_u64, "delta": {"type": "text_delta", "text": "x"}});
         assert!(Pieces::default().take("", &delta).is_err());
     }

@@ -1,12 +1,14 @@
-//! OpenAI's chat completions, which many others speak too.
+//! The Chat Completions API of OpenAI, which many other servers implement.
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, bearer, body_for, count, data_url, garbled, role, some_text, text};
+use super::{
+    StreamAssembler, Wire, bearer, body_for, count, data_url, garbled, role, some_text, text,
+};
 use crate::failure::Failure;
 use crate::{Finish, ModelConfig, Part, Reply, Request, Turn, Usage};
 
-/// Where servers put reasoning beside the content: as text, or as blocks that can be sent back.
+/// The fields in which servers return reasoning: as text, or as blocks that can be sent back.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 const BLOCKS: &str = "reasoning_details";
 
@@ -35,7 +37,7 @@ impl Wire for Chat {
         body
     }
 
-    fn assembly(&self) -> Box<dyn Assembly> {
+    fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }
 
@@ -62,8 +64,8 @@ impl Wire for Chat {
             reasoning: REASONING
                 .iter()
                 .find_map(|field| some_text(&message[*field])),
-            kept: if request.keep_reasoning {
-                kept(message)
+            reasoning_items: if request.keep_reasoning {
+                reasoning_items(message)
             } else {
                 Vec::new()
             },
@@ -79,13 +81,13 @@ fn message(turn: &Turn) -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), json!(role(turn)));
     message.insert("content".to_owned(), parts(&turn.parts));
-    for kept in turn.kept.iter().filter_map(Value::as_object) {
-        message.extend(kept.clone());
+    for fields in turn.reasoning_items.iter().filter_map(Value::as_object) {
+        message.extend(fields.clone());
     }
     Value::Object(message)
 }
 
-/// Text alone is sent as a plain string, which every server understands.
+/// Returns the content of a message. Text alone is sent as a string, which every server supports.
 fn parts(parts: &[Part]) -> Value {
     if let [Part::Text { text }] = parts {
         return json!(text);
@@ -99,7 +101,7 @@ fn parts(parts: &[Part]) -> Value {
     parts.iter().map(part).collect()
 }
 
-/// The content of a message: a text, nothing, or a list of texts.
+/// Returns the text of a content field: a string, null, or a list of texts.
 fn content(value: &Value) -> String {
     match value.as_array() {
         Some(parts) => parts
@@ -110,8 +112,8 @@ fn content(value: &Value) -> String {
     }
 }
 
-/// The reasoning in a form that can be put back into the message.
-fn kept(message: &Value) -> Vec<Value> {
+/// Returns the reasoning fields of a message, to be merged into it when it is sent back.
+fn reasoning_items(message: &Value) -> Vec<Value> {
     if message[BLOCKS]
         .as_array()
         .is_some_and(|blocks| !blocks.is_empty())
@@ -127,7 +129,8 @@ fn kept(message: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// Most servers count reasoning as a part of the completion. Some count it beside, which shows in the total.
+/// Parses the usage. Most servers count reasoning as part of the completion. Some count it
+/// separately, which is recognised by the total.
 fn usage(value: &Value) -> Option<Usage> {
     value.as_object()?;
     let input_tokens = count(&value["prompt_tokens"]);
@@ -149,12 +152,12 @@ fn usage(value: &Value) -> Option<Usage> {
     })
 }
 
-/// A streamed answer so far.
+/// A streamed answer: the message so far.
 #[derive(Default)]
 struct Pieces {
     content: String,
     refusal: String,
-    /// Reasoning as text, and under which name.
+    /// The field name and the text of the reasoning.
     reasoning: Option<(&'static str, String)>,
     blocks: Vec<Value>,
     finish_reason: Value,
@@ -163,7 +166,7 @@ struct Pieces {
     id: Value,
 }
 
-impl Assembly for Pieces {
+impl StreamAssembler for Pieces {
     fn take(&mut self, _name: &str, piece: &Value) -> Result<bool, Failure> {
         if piece["usage"].is_object() {
             self.usage = piece["usage"].clone();
@@ -179,32 +182,32 @@ impl Assembly for Pieces {
             .push_str(delta["content"].as_str().unwrap_or_default());
         self.refusal
             .push_str(delta["refusal"].as_str().unwrap_or_default());
-        if let Some((field, said)) = REASONING
+        if let Some((field, reasoning)) = REASONING
             .iter()
-            .find_map(|field| delta[*field].as_str().map(|said| (*field, said)))
+            .find_map(|field| delta[*field].as_str().map(|reasoning| (*field, reasoning)))
         {
             self.reasoning
                 .get_or_insert_with(|| (field, String::new()))
                 .1
-                .push_str(said);
+                .push_str(reasoning);
         }
         self.blocks
             .extend(delta[BLOCKS].as_array().into_iter().flatten().cloned());
         if choice["finish_reason"].is_string() {
             self.finish_reason = choice["finish_reason"].clone();
         }
-        // Usage comes after the last piece, so only the mark ends the stream.
+        // The usage follows the last delta, so only `[DONE]` ends the stream.
         Ok(false)
     }
 
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.finish_reason.is_string()
     }
 
     fn value(&self) -> Value {
         let mut message = json!({"content": self.content, "refusal": self.refusal});
-        if let Some((field, said)) = &self.reasoning {
-            message[*field] = json!(said);
+        if let Some((field, reasoning)) = &self.reasoning {
+            message[*field] = json!(reasoning);
         }
         if !self.blocks.is_empty() {
             message[BLOCKS] = json!(self.blocks);
@@ -219,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasoning_is_output_wherever_it_is_counted() {
+    fn reasoning_counts_as_output() {
         let within = json!({"prompt_tokens": 10, "completion_tokens": 30, "total_tokens": 40,
             "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 25}});
         let within = usage(&within).unwrap();
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_answers_are_typed_failures() {
+    fn malformed_answers_are_typed_failures() {
         let request = Request::text("a");
         for odd in [
             json!({}),

@@ -1,12 +1,12 @@
-//! Google's Gemini.
+//! The Gemini API of Google.
 
 use serde_json::{Map, Value, json};
 
-use super::{Assembly, Wire, count, garbled, joined, some_text, text};
+use super::{StreamAssembler, Wire, count, garbled, joined, some_text, text};
 use crate::failure::Failure;
 use crate::{Finish, ModelConfig, Part, Reply, Request, Role, Turn, Usage};
 
-/// Ends of an answer that are the provider's refusal.
+/// The finish reasons that mean a refusal.
 const REFUSALS: [&str; 6] = [
     "SAFETY",
     "RECITATION",
@@ -47,11 +47,11 @@ impl Wire for Gemini {
         body
     }
 
-    fn assembly(&self) -> Box<dyn Assembly> {
+    fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }
 
-    /// Thinking is counted beside the answer here.
+    // Gemini counts thinking separately from the answer.
     fn usage(&self, value: &Value) -> Option<Usage> {
         let usage = &value["usageMetadata"];
         usage.as_object()?;
@@ -75,7 +75,7 @@ impl Wire for Gemini {
         let parts: &[Value] = candidate["content"]["parts"]
             .as_array()
             .map_or(&[], Vec::as_slice);
-        let said = |thought: bool| {
+        let text_of = |thought: bool| {
             parts
                 .iter()
                 .filter(move |part| (part["thought"] == true) == thought)
@@ -91,10 +91,10 @@ impl Wire for Gemini {
             (None, Some(reason)) => Finish::Other(reason.to_owned()),
         };
         Ok(Reply {
-            text: said(false).collect(),
-            reasoning: joined(said(true)),
-            // Signatures sit on parts of any kind, so all of them are kept.
-            kept: if request.keep_reasoning {
+            text: text_of(false).collect(),
+            reasoning: joined(text_of(true)),
+            // Any part can carry a signature, so all parts are kept.
+            reasoning_items: if request.keep_reasoning {
                 parts.to_vec()
             } else {
                 Vec::new()
@@ -119,24 +119,24 @@ fn content(turn: &Turn) -> Value {
             json!({"inlineData": {"mimeType": media_type, "data": base64}})
         }
     };
-    let parts: Value = if turn.kept.is_empty() {
+    let parts: Value = if turn.reasoning_items.is_empty() {
         turn.parts.iter().map(part).collect()
     } else {
-        turn.kept.iter().cloned().collect()
+        turn.reasoning_items.iter().cloned().collect()
     };
     json!({"role": role, "parts": parts})
 }
 
-/// A streamed answer so far.
+/// A streamed answer: the parts so far.
 #[derive(Default)]
 struct Pieces {
-    /// The last piece, which has the counts and the reason of the end.
+    /// The last event, which has the counts and the finish reason.
     last: Value,
     usage: Value,
     parts: Vec<Value>,
 }
 
-impl Assembly for Pieces {
+impl StreamAssembler for Pieces {
     fn take(&mut self, _name: &str, piece: &Value) -> Result<bool, Failure> {
         if piece["usageMetadata"].is_object() {
             self.usage = piece["usageMetadata"].clone();
@@ -166,7 +166,7 @@ impl Assembly for Pieces {
 }
 
 impl Pieces {
-    /// Adds a part; plain text goes on where plain text of the same kind ended.
+    /// Adds a part. Plain text is appended to a preceding part of the same kind.
     fn add(&mut self, part: &Value) {
         let plain = |part: &Value| part["text"].is_string() && part["thoughtSignature"].is_null();
         if let Some(last) = self.parts.last_mut()
@@ -175,7 +175,7 @@ impl Pieces {
             && last["thought"] == part["thought"]
             && let (Some(last), Some(part)) = (last.as_object_mut(), part.as_object())
         {
-            // In place, because an answer may come in many thousand pieces.
+            // Append in place: an answer may arrive in many thousand events.
             for (name, value) in part {
                 match (last.get_mut(name), value) {
                     (Some(Value::String(so_far)), Value::String(more)) if name == "text" => {
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thinking_is_output() {
+    fn thinking_counts_as_output() {
         let value = json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 4, "thoughtsTokenCount": 20, "cachedContentTokenCount": 2}});
         let usage = Gemini.usage(&value).unwrap();
         assert_eq!(
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_was_blocked_is_refused() {
+    fn blocked_prompt_is_a_refusal() {
         let reply = Gemini
             .reply(
                 &json!({"promptFeedback": {"blockReason": "SAFETY"}}),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn signatures_survive_a_stream() {
+    fn streamed_signatures_are_preserved() {
         let mut pieces = Pieces::default();
         let piece = |part: Value| json!({"candidates": [{"content": {"parts": [part]}}]});
         for part in [

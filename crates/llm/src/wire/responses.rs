@@ -1,9 +1,10 @@
-//! OpenAI's responses.
+//! The Responses API of OpenAI.
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    Assembly, Wire, bearer, body_for, count, data_url, garbled, joined, role, some_text, text,
+    StreamAssembler, Wire, bearer, body_for, count, data_url, garbled, joined, role, some_text,
+    text,
 };
 use crate::failure::Failure;
 use crate::http::error_in;
@@ -29,7 +30,7 @@ impl Wire for Responses {
             "input".to_owned(),
             request.turns.iter().flat_map(items).collect(),
         );
-        // What is asked is nobody else's business, and nothing is ever read back.
+        // Responses need not be stored: no later request refers to them.
         body.insert("store".to_owned(), json!(false));
         if request.keep_reasoning {
             body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
@@ -37,7 +38,7 @@ impl Wire for Responses {
         body
     }
 
-    fn assembly(&self) -> Box<dyn Assembly> {
+    fn assembler(&self) -> Box<dyn StreamAssembler> {
         Box::new(Pieces::default())
     }
 
@@ -83,7 +84,7 @@ impl Wire for Responses {
                 .filter_map(|part| part["text"].as_str())
                 .collect(),
             reasoning: joined(thoughts.filter_map(|part| part["text"].as_str())),
-            kept: if request.keep_reasoning {
+            reasoning_items: if request.keep_reasoning {
                 of("reasoning").cloned().collect()
             } else {
                 Vec::new()
@@ -96,7 +97,7 @@ impl Wire for Responses {
     }
 }
 
-/// The items of a turn: the reasoning behind it, then what was said.
+/// Returns the items of a turn: its reasoning, then its message.
 fn items(turn: &Turn) -> Vec<Value> {
     let kind = if turn.role == Role::User {
         "input_text"
@@ -110,20 +111,20 @@ fn items(turn: &Turn) -> Vec<Value> {
         }
     };
     let content: Value = turn.parts.iter().map(part).collect();
-    turn.kept
+    turn.reasoning_items
         .iter()
         .cloned()
         .chain([json!({"role": role(turn), "content": content})])
         .collect()
 }
 
-/// A streamed answer: the last event has all of it.
+/// A streamed answer. The last event contains it completely.
 #[derive(Default)]
 struct Pieces {
     response: Value,
 }
 
-impl Assembly for Pieces {
+impl StreamAssembler for Pieces {
     fn take(&mut self, name: &str, piece: &Value) -> Result<bool, Failure> {
         let kind = piece["type"].as_str().unwrap_or(name);
         match kind {
@@ -147,27 +148,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_told_apart() {
+    fn finish_reasons_are_distinguished() {
         let answer = |status: &str, reason: &str, part: Value| {
             let value = json!({"status": status, "incomplete_details": {"reason": reason},
                 "output": [{"type": "reasoning", "summary": []}, {"type": "message", "content": [part]}]});
             Responses.reply(&value, &Request::text("a")).unwrap()
         };
-        let said = json!({"type": "output_text", "text": "hi"});
-        assert_eq!(answer("completed", "", said.clone()).finish, Finish::Done);
+        let text = json!({"type": "output_text", "text": "hi"});
+        assert_eq!(answer("completed", "", text.clone()).finish, Finish::Done);
         assert_eq!(
-            answer("incomplete", "max_output_tokens", said.clone()).finish,
+            answer("incomplete", "max_output_tokens", text.clone()).finish,
             Finish::Length
         );
         assert!(matches!(
-            answer("incomplete", "content_filter", said.clone()).finish,
+            answer("incomplete", "content_filter", text.clone()).finish,
             Finish::Refused(_)
         ));
         assert_eq!(
             answer("completed", "", json!({"type": "refusal", "refusal": "no"})).finish,
             Finish::Refused("no".to_owned())
         );
-        assert_eq!(answer("completed", "", said).text, "hi");
+        assert_eq!(answer("completed", "", text).text, "hi");
         assert!(
             Responses
                 .reply(&json!({"output": 5}), &Request::text("a"))
@@ -176,11 +177,11 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_is_sent_back_before_what_was_said() {
+    fn reasoning_is_sent_back_before_the_message() {
         let sealed =
             json!({"type": "reasoning", "id": "rs", "encrypted_content": "x", "summary": []});
         let turn = Turn {
-            kept: vec![sealed.clone()],
+            reasoning_items: vec![sealed.clone()],
             ..Turn::assistant("hi")
         };
         assert_eq!(

@@ -1,11 +1,11 @@
-//! The readers of all providers, with what a server may send instead of an answer.
+//! Property tests: every parser returns a typed failure for arbitrary responses.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Assembling, Wire, wire};
+use super::{AssemblerSink, Wire, wire};
 use crate::failure::{Failure, FailureKind};
-use crate::http::{TakeEvents, error_in};
+use crate::http::{EventSink, error_in};
 use crate::sse::{Event, Events};
 use crate::{Provider, Request};
 
@@ -19,10 +19,10 @@ const PROVIDERS: [Provider; 4] = [
 fn wires() -> impl Iterator<Item = (Provider, &'static dyn Wire)> {
     PROVIDERS
         .into_iter()
-        .map(|provider| (provider, wire(provider).expect("it is asked over HTTP")))
+        .map(|provider| (provider, wire(provider).expect("it uses HTTP")))
 }
 
-/// Names that mean something to one of the readers.
+/// Field names that at least one parser reads.
 const NAMES: [&str; 46] = [
     "id",
     "model",
@@ -71,7 +71,7 @@ const NAMES: [&str; 46] = [
     "error",
     "code",
 ];
-/// Values that mean something to one of the readers.
+/// Values that at least one parser interprets.
 const WORDS: [&str; 16] = [
     "stop",
     "length",
@@ -91,7 +91,7 @@ const WORDS: [&str; 16] = [
     "reasoning",
 ];
 
-/// Any JSON, of parts that readers look for in places where they do not belong, and of others.
+/// Arbitrary JSON, which includes known names and values in unexpected places.
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -110,8 +110,8 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// An answer of a provider with some of its values replaced by others, so that a reader goes far before it meets them.
-fn nearly(answer: Value) -> impl Strategy<Value = Value> {
+/// A valid answer with some values replaced, so that parsing proceeds far before it fails.
+fn mutated(answer: Value) -> impl Strategy<Value = Value> {
     fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
         found.push(path.to_owned());
         match value {
@@ -131,7 +131,7 @@ fn nearly(answer: Value) -> impl Strategy<Value = Value> {
         move |changes| {
             let mut changed = answer.clone();
             for (path, value) in changes {
-                // An earlier change may have taken the place away.
+                // An earlier replacement may have removed this path.
                 if let Some(place) = changed.pointer_mut(&path) {
                     *place = value;
                 }
@@ -141,7 +141,7 @@ fn nearly(answer: Value) -> impl Strategy<Value = Value> {
     )
 }
 
-/// Answers and pieces of streams as providers send them.
+/// Answers and stream events as providers send them.
 fn examples() -> Vec<Value> {
     let usage = json!({"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 20, "prompt_tokens_details": {"cached_tokens": 2}, "cost": 0.5});
     let anthropic = json!({"input_tokens": 9, "output_tokens": 4, "cache_read_input_tokens": 1});
@@ -161,10 +161,10 @@ fn examples() -> Vec<Value> {
 }
 
 fn anything() -> impl Strategy<Value = Value> {
-    prop_oneof![1 => values(), 2 => proptest::sample::select(examples()).prop_flat_map(nearly)]
+    prop_oneof![1 => values(), 2 => proptest::sample::select(examples()).prop_flat_map(mutated)]
 }
 
-/// Reads a whole answer, and fails the test if what is refused is refused for another reason than its content.
+/// Parses a complete answer and asserts that a failure is a typed one.
 fn read(provider: Provider, wire: &dyn Wire, value: &Value) {
     let request = Request {
         keep_reasoning: true,
@@ -189,7 +189,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_json_is_an_answer_or_a_typed_failure(value in anything()) {
+    fn arbitrary_json_is_an_answer_or_a_typed_failure(value in anything()) {
         for (provider, wire) in wires() {
             read(provider, wire, &value);
         }
@@ -199,9 +199,9 @@ proptest! {
     }
 
     #[test]
-    fn any_pieces_are_assembled_or_a_typed_failure(pieces in proptest::collection::vec((anything(), "(|message_stop|error|.{0,3})"), 0..8)) {
+    fn arbitrary_events_are_assembled_or_a_typed_failure(pieces in proptest::collection::vec((anything(), "(|message_stop|error|.{0,3})"), 0..8)) {
         for (provider, wire) in wires() {
-            let mut stream = Assembling(wire.assembly());
+            let mut stream = AssemblerSink(wire.assembler());
             for (piece, name) in &pieces {
                 match stream.take(&Event { name: name.clone(), data: piece.to_string() }) {
                     Ok(false) => {}
@@ -217,12 +217,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_stream_or_a_typed_failure(bytes in prop_oneof![
+    fn arbitrary_bytes_are_a_stream_or_a_typed_failure(bytes in prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..200),
         proptest::collection::vec(proptest::sample::select(&b"data: {}[]\":,event\n\r1\xff"[..]), 0..200),
     ]) {
         for (provider, wire) in wires() {
-            let mut stream = Assembling(wire.assembly());
+            let mut stream = AssemblerSink(wire.assembler());
             let mut events = Events::new(bytes.as_slice());
             while let Ok(Some(event)) = events.next() {
                 match stream.take(&event) {
@@ -239,9 +239,9 @@ proptest! {
     }
 }
 
-/// A stream is whole once the reason of its end was said, whether or not the mark of the end follows.
+/// A stream is complete after the finish reason, with or without the end marker.
 #[test]
-fn the_reason_of_the_end_makes_an_answer_whole() {
+fn finish_reason_completes_a_streamed_answer() {
     let streams = [
         (
             Provider::OpenaiChat,
@@ -261,9 +261,9 @@ fn the_reason_of_the_end_makes_an_answer_whole() {
     ];
     for (provider, pieces) in streams {
         let wire = wire(provider).unwrap();
-        let mut stream = Assembling(wire.assembly());
+        let mut stream = AssemblerSink(wire.assembler());
         for (at, piece) in pieces.iter().enumerate() {
-            assert!(!stream.is_whole(), "{provider:?} {at}");
+            assert!(!stream.is_complete(), "{provider:?} {at}");
             assert!(
                 !stream
                     .take(&Event {
@@ -273,9 +273,9 @@ fn the_reason_of_the_end_makes_an_answer_whole() {
                     .unwrap()
             );
         }
-        assert!(stream.is_whole(), "{provider:?}");
+        assert!(stream.is_complete(), "{provider:?}");
         let reply = wire.reply(&stream.0.value(), &Request::text("a")).unwrap();
-        // What it cost was not said, and nothing is made up.
+        // The usage was not reported, so it stays unknown.
         assert_eq!(
             (reply.text.as_str(), reply.usage),
             ("hi", None),

@@ -1,12 +1,12 @@
 use std::time::{Duration, Instant};
 
-use rhae_llm::{Cancel, FailureKind, Finish, Part, Request, Turn};
+use rhae_llm::{CancelToken, FailureKind, Finish, Part, Request, Turn};
 use rhae_testkit::Fault;
 use serde_json::json;
 
-use crate::setup::{Diary, FORMS, KEY, QUICK, hello, model, server};
+use crate::setup::{FORMS, KEY, QUICK, RecordingObserver, hello, model, server};
 
-/// Every form, streamed and not.
+/// Runs a test for every provider, with and without streaming.
 fn everywhere(test: impl Fn((&'static str, &'static str), String)) {
     for form in FORMS {
         for stream in [false, true] {
@@ -16,7 +16,7 @@ fn everywhere(test: impl Fn((&'static str, &'static str), String)) {
 }
 
 #[test]
-fn a_good_answer_is_read_whole() {
+fn answer_is_read_completely() {
     everywhere(|form, more| {
         let server = server([]);
         let model = model(&server, form, &more);
@@ -24,7 +24,7 @@ fn a_good_answer_is_read_whole() {
             system: Some("be kind".to_owned()),
             ..hello()
         };
-        let outcome = model.ask(&request, &Cancel::default(), None, &mut ());
+        let outcome = model.ask(&request, &CancelToken::default(), None, &mut ());
         let reply = outcome
             .reply
             .clone()
@@ -51,7 +51,7 @@ fn a_good_answer_is_read_whole() {
 }
 
 #[test]
-fn what_may_pass_is_sent_again_and_counted() {
+fn temporary_failures_are_retried_and_counted() {
     let faults = [
         Fault::Status(408, None),
         Fault::Status(409, None),
@@ -69,8 +69,8 @@ fn what_may_pass_is_sent_again_and_counted() {
         everywhere(|form, more| {
             let server = server([fault.clone(), fault.clone()]);
             let model = model(&server, form, &more);
-            let mut diary = Diary::default();
-            let outcome = model.ask(&hello(), &Cancel::default(), None, &mut diary);
+            let mut observer = RecordingObserver::default();
+            let outcome = model.ask(&hello(), &CancelToken::default(), None, &mut observer);
             assert!(
                 outcome.reply.is_ok(),
                 "{fault:?} {form:?} {more}: {outcome:?}"
@@ -81,13 +81,13 @@ fn what_may_pass_is_sent_again_and_counted() {
                 (3, 3),
                 "{fault:?} {form:?} {more}"
             );
-            // Both sides' books name the same requests, and what is known of them is the same.
+            // Client and server list the same requests with the same tokens.
             let known: Vec<_> = served
                 .iter()
                 .map(|entry| entry.id.clone().unwrap())
                 .collect();
             assert_eq!(
-                diary
+                observer
                     .sent
                     .iter()
                     .map(|sent| sent.id.clone())
@@ -95,15 +95,15 @@ fn what_may_pass_is_sent_again_and_counted() {
                 known
             );
             assert_eq!(
-                diary
+                observer
                     .ended
                     .iter()
                     .map(|(attempt, _)| attempt.id.clone())
                     .collect::<Vec<_>>(),
                 known
             );
-            assert!(diary.ended[2].1.is_some() && diary.ended[0].1.is_none());
-            // Of a connection that is closed without a word nobody knows whether the answer was paid for.
+            assert!(observer.ended[2].1.is_some() && observer.ended[0].1.is_none());
+            // If the server closes the connection without a response, the consumption is unknown.
             let unknown = fault.is_billed() || fault == Fault::Close;
             assert_eq!(
                 outcome.uncounted() > 0,
@@ -115,12 +115,12 @@ fn what_may_pass_is_sent_again_and_counted() {
 }
 
 #[test]
-fn a_stream_without_the_mark_of_its_end_is_asked_for_once() {
+fn stream_without_its_end_marker_is_not_retried() {
     for form in FORMS {
-        let server = server([Fault::NoMark]);
+        let server = server([Fault::NoEndMarker]);
         let outcome = model(&server, form, &format!("stream = true\n{QUICK}")).ask(
             &hello(),
-            &Cancel::default(),
+            &CancelToken::default(),
             None,
             &mut (),
         );
@@ -148,12 +148,12 @@ fn a_stream_without_the_mark_of_its_end_is_asked_for_once() {
 }
 
 #[test]
-fn what_cannot_pass_is_sent_once() {
+fn permanent_failures_are_not_retried() {
     for status in [400, 401, 403, 404, 413, 422] {
         everywhere(|form, more| {
             let server = server([Fault::Status(status, None)]);
             let outcome =
-                model(&server, form, &more).ask(&hello(), &Cancel::default(), None, &mut ());
+                model(&server, form, &more).ask(&hello(), &CancelToken::default(), None, &mut ());
             let failure = outcome.reply.unwrap_err();
             assert_eq!(
                 (failure.kind, failure.status),
@@ -165,22 +165,23 @@ fn what_cannot_pass_is_sent_once() {
 }
 
 #[test]
-fn attempts_have_an_end() {
+fn retries_stop_at_the_limit() {
     everywhere(|form, more| {
         let server = server(std::iter::repeat_n(Fault::Status(500, None), 20));
-        let outcome = model(&server, form, &more).ask(&hello(), &Cancel::default(), None, &mut ());
+        let outcome =
+            model(&server, form, &more).ask(&hello(), &CancelToken::default(), None, &mut ());
         assert_eq!(outcome.reply.unwrap_err().status, Some(500));
         assert_eq!((outcome.attempts.len(), server.served().len()), (4, 4));
     });
 }
 
 #[test]
-fn empty_answers_and_refusals_are_answers_and_cost() {
+fn empty_answers_and_refusals_are_answers_with_a_cost() {
     everywhere(|form, more| {
         let server = server([Fault::Empty, Fault::Refuse]);
         let prices = "prices = { date = \"2026-11-01\", input = 1000000, output = 1000000 }\n";
         let model = model(&server, form, &format!("{more}{prices}"));
-        let empty = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        let empty = model.ask(&hello(), &CancelToken::default(), None, &mut ());
         let reply = empty
             .reply
             .clone()
@@ -190,7 +191,7 @@ fn empty_answers_and_refusals_are_answers_and_cost() {
             ("", &Finish::Done),
             "{form:?} {more}"
         );
-        let refused = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        let refused = model.ask(&hello(), &CancelToken::default(), None, &mut ());
         let reply = refused
             .reply
             .clone()
@@ -210,7 +211,7 @@ fn empty_answers_and_refusals_are_answers_and_cost() {
 }
 
 #[test]
-fn slow_bytes_are_waited_for_and_silence_is_not() {
+fn slow_answer_is_read_and_silent_server_times_out() {
     everywhere(|form, more| {
         let server = server([Fault::Slow, Fault::Stall(Duration::from_secs(600))]);
         let model = model(
@@ -220,12 +221,12 @@ fn slow_bytes_are_waited_for_and_silence_is_not() {
         );
         assert!(
             model
-                .ask(&hello(), &Cancel::default(), None, &mut ())
+                .ask(&hello(), &CancelToken::default(), None, &mut ())
                 .reply
                 .is_ok()
         );
-        // The stalled request is given up, and the next one is answered.
-        let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        // The stalled request times out, and its retry is answered.
+        let outcome = model.ask(&hello(), &CancelToken::default(), None, &mut ());
         assert!(outcome.reply.is_ok());
         let first = outcome.attempts[0].failure.as_ref().unwrap();
         assert_eq!(first.kind, FailureKind::Lost);
@@ -234,7 +235,7 @@ fn slow_bytes_are_waited_for_and_silence_is_not() {
 }
 
 #[test]
-fn the_total_time_cuts_a_request() {
+fn total_timeout_ends_a_request() {
     everywhere(|form, more| {
         let server = server([
             Fault::Late(Duration::from_secs(600)),
@@ -245,23 +246,22 @@ fn the_total_time_cuts_a_request() {
             form,
             &format!("{more}timeouts = {{ total_s = 0.3 }}\n"),
         );
-        let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
+        let outcome = model.ask(&hello(), &CancelToken::default(), None, &mut ());
         assert_eq!(
             outcome.reply.as_ref().unwrap_err().kind,
             FailureKind::TimedOut
         );
         assert_eq!((outcome.attempts.len(), outcome.uncounted()), (1, 1));
-        // The caller's deadline does the same.
+        // The caller's deadline has the same effect.
         let model = crate::setup::model(&server, form, &more);
         let deadline = Instant::now() + Duration::from_millis(300);
-        let outcome = model.ask(&hello(), &Cancel::default(), Some(deadline), &mut ());
+        let outcome = model.ask(&hello(), &CancelToken::default(), Some(deadline), &mut ());
         assert_eq!(outcome.reply.unwrap_err().kind, FailureKind::TimedOut);
     });
 }
 
 #[test]
-fn long_thinking_is_a_matter_of_configuration() {
-    // An answer that is later than one read may take is fine if reads may take that long.
+fn long_read_timeout_allows_a_late_answer() {
     everywhere(|form, more| {
         let server = server([Fault::Late(Duration::from_millis(700))]);
         let model = model(
@@ -271,7 +271,7 @@ fn long_thinking_is_a_matter_of_configuration() {
         );
         assert!(
             model
-                .ask(&hello(), &Cancel::default(), None, &mut ())
+                .ask(&hello(), &CancelToken::default(), None, &mut ())
                 .reply
                 .is_ok()
         );
@@ -280,7 +280,7 @@ fn long_thinking_is_a_matter_of_configuration() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_said_to_be_unreachable() {
+fn missing_server_is_reported_as_unreachable() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let text = format!(
         "[models.m]\nprovider = \"openai-chat\"\nmodel = \"x\"\nkey_env = \"\"\nbase_url = \"http://{}\"\n{QUICK}",
@@ -289,14 +289,14 @@ fn a_server_that_is_not_there_is_said_to_be_unreachable() {
     drop(free);
     let models = rhae_llm::Models::parse(&text).unwrap();
     let model = rhae_llm::Model::open(&models, "m").unwrap();
-    let outcome = model.ask(&hello(), &Cancel::default(), None, &mut ());
+    let outcome = model.ask(&hello(), &CancelToken::default(), None, &mut ());
     let failure = outcome.reply.as_ref().unwrap_err();
     assert_eq!(failure.kind, FailureKind::NotSent);
     assert_eq!((outcome.attempts.len(), outcome.uncounted()), (4, 0));
 }
 
 #[test]
-fn no_key_leaves_but_in_its_header() {
+fn key_appears_only_in_its_header() {
     everywhere(|form, more| {
         let faults = [
             Fault::Echo(400),
@@ -310,17 +310,17 @@ fn no_key_leaves_but_in_its_header() {
             format!("your key is {KEY}, is it not?")
         });
         let model = model(&server, form, &more);
-        let mut diary = Diary::default();
+        let mut observer = RecordingObserver::default();
         let mut output = format!("{:?}", model.config());
         for _ in 0..2 {
-            let outcome = model.ask(&hello(), &Cancel::default(), None, &mut diary);
+            let outcome = model.ask(&hello(), &CancelToken::default(), None, &mut observer);
             output += &format!("{outcome:?}");
             output += &outcome
                 .reply
                 .map_or_else(|failure| failure.to_string(), |reply| reply.text);
         }
         output += &serde_json::to_string(
-            &diary
+            &observer
                 .ended
                 .iter()
                 .map(|(attempt, reply)| json!([attempt, reply]))
@@ -353,10 +353,10 @@ fn no_key_leaves_but_in_its_header() {
 }
 
 #[test]
-fn conversations_and_pictures_arrive() {
+fn conversations_and_images_are_sent() {
     everywhere(|form, more| {
-        let server = rhae_testkit::ModelServer::start(rhae_testkit::Faults::none(), |asked| {
-            format!("{}|{:?}|{}", asked.system, asked.turns, asked.images)
+        let server = rhae_testkit::ModelServer::start(rhae_testkit::Faults::none(), |request| {
+            format!("{}|{:?}|{}", request.system, request.turns, request.images)
         });
         let model = model(&server, form, &more);
         let mut last = Turn::user("and this?");
@@ -367,7 +367,7 @@ fn conversations_and_pictures_arrive() {
             ..Request::default()
         };
         let reply = model
-            .ask(&request, &Cancel::default(), None, &mut ())
+            .ask(&request, &CancelToken::default(), None, &mut ())
             .reply
             .unwrap();
         let turns = [
@@ -380,7 +380,7 @@ fn conversations_and_pictures_arrive() {
 }
 
 #[test]
-fn reasoning_is_kept_and_sent_back_if_asked_for() {
+fn reasoning_is_returned_and_sent_back_if_requested() {
     everywhere(|form, more| {
         let server = server([]);
         let model = model(&server, form, &more);
@@ -389,12 +389,12 @@ fn reasoning_is_kept_and_sent_back_if_asked_for() {
             ..hello()
         };
         let reply = model
-            .ask(&first, &Cancel::default(), None, &mut ())
+            .ask(&first, &CancelToken::default(), None, &mut ())
             .reply
             .unwrap();
-        assert!(!reply.kept.is_empty(), "{form:?} {more}");
+        assert!(!reply.reasoning_items.is_empty(), "{form:?} {more}");
         let said = Turn {
-            kept: reply.kept.clone(),
+            reasoning_items: reply.reasoning_items.clone(),
             ..Turn::assistant(&reply.text)
         };
         let second = Request {
@@ -403,12 +403,13 @@ fn reasoning_is_kept_and_sent_back_if_asked_for() {
         };
         assert!(
             model
-                .ask(&second, &Cancel::default(), None, &mut ())
+                .ask(&second, &CancelToken::default(), None, &mut ())
                 .reply
                 .is_ok()
         );
         let served = server.served();
-        // The seal of the first answer, or the reasoning itself where there is no seal, is in the second request.
+        // The second request contains the signature of the first answer or, for providers without
+        // signatures, the reasoning itself.
         let seal = if form.0 == "openai-chat" {
             "I thought about it."
         } else {
@@ -421,15 +422,15 @@ fn reasoning_is_kept_and_sent_back_if_asked_for() {
         );
         assert!(!served[0].body.to_string().contains(seal));
         let plain = model
-            .ask(&hello(), &Cancel::default(), None, &mut ())
+            .ask(&hello(), &CancelToken::default(), None, &mut ())
             .reply
             .unwrap();
-        assert!(plain.kept.is_empty(), "{form:?} {more}");
+        assert!(plain.reasoning_items.is_empty(), "{form:?} {more}");
     });
 }
 
 #[test]
-fn parameters_are_passed_on() {
+fn request_parameters_are_passed_on() {
     for form in FORMS {
         let server = server([]);
         let more = if form.0 == "anthropic" {
@@ -437,7 +438,8 @@ fn parameters_are_passed_on() {
         } else {
             "request = { temperature = 0.5, nested = { deep = [1, \"two\", true] } }\n"
         };
-        let outcome = model(&server, form, more).ask(&hello(), &Cancel::default(), None, &mut ());
+        let outcome =
+            model(&server, form, more).ask(&hello(), &CancelToken::default(), None, &mut ());
         assert!(outcome.reply.is_ok());
         let body = &server.served()[0].body;
         if form.0 == "anthropic" {

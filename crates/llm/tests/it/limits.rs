@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rhae_llm::{Cancel, FailureKind};
+use rhae_llm::{CancelToken, FailureKind};
 use rhae_testkit::{Fault, Faults, ModelServer};
 
-use crate::setup::{Diary, FORMS, QUICK, hello, model, server};
+use crate::setup::{FORMS, QUICK, RecordingObserver, hello, model, server};
 
 #[test]
-fn many_threads_share_the_limit_of_requests_at_once() {
+fn threads_share_the_concurrency_limit() {
     let server = server(std::iter::repeat_n(
         Fault::Late(Duration::from_millis(20)),
         64,
@@ -22,7 +22,7 @@ fn many_threads_share_the_limit_of_requests_at_once() {
         for _ in 0..64 {
             scope.spawn(|| {
                 if model
-                    .ask(&hello(), &Cancel::default(), None, &mut ())
+                    .ask(&hello(), &CancelToken::default(), None, &mut ())
                     .reply
                     .is_ok()
                 {
@@ -32,11 +32,11 @@ fn many_threads_share_the_limit_of_requests_at_once() {
         }
     });
     assert_eq!(good.load(Ordering::Relaxed), 64);
-    assert_eq!(server.most_at_once(), 8);
+    assert_eq!(server.max_concurrent_requests(), 8);
 }
 
 #[test]
-fn sixty_four_at_once_live_with_every_fault() {
+fn concurrent_calls_survive_every_fault() {
     let server = ModelServer::start(Faults::mixed(40, 7), |_| "good".to_owned());
     let more = format!(
         "stream = true\n{}breaker = {{ failures = 1000 }}\n",
@@ -48,7 +48,7 @@ fn sixty_four_at_once_live_with_every_fault() {
             .map(|_| {
                 scope.spawn(|| {
                     (0..4)
-                        .map(|_| model.ask(&hello(), &Cancel::default(), None, &mut ()))
+                        .map(|_| model.ask(&hello(), &CancelToken::default(), None, &mut ()))
                         .collect::<Vec<_>>()
                 })
             })
@@ -65,7 +65,7 @@ fn sixty_four_at_once_live_with_every_fault() {
         .flat_map(|outcome| &outcome.attempts)
         .collect();
     assert_eq!(attempts.len(), served.len());
-    // What is not counted is exactly what the server billed and the caller could not know.
+    // Uncounted tokens are exactly those that the server billed without reporting them.
     for attempt in attempts {
         let entry = served
             .iter()
@@ -75,7 +75,7 @@ fn sixty_four_at_once_live_with_every_fault() {
         match &attempt.usage {
             Some(usage) => assert_eq!(usage.total_tokens(), billed, "{attempt:?}"),
             None if billed > 0 => assert!(
-                attempt.failure.as_ref().unwrap().may_have_consumed(),
+                attempt.failure.as_ref().unwrap().may_have_consumed_tokens(),
                 "{attempt:?}"
             ),
             None => {}
@@ -84,24 +84,24 @@ fn sixty_four_at_once_live_with_every_fault() {
 }
 
 #[test]
-fn a_server_that_asks_for_peace_gets_it_from_all_calls() {
+fn retry_after_pauses_all_calls() {
     let server = server([Fault::Status(429, Some("0.4"))]);
     let model = model(&server, FORMS[0], QUICK);
-    let first = model.ask(&hello(), &Cancel::default(), None, &mut ());
-    // The call was answered at its second attempt, which the pause came before.
+    let first = model.ask(&hello(), &CancelToken::default(), None, &mut ());
+    // The second attempt, after the pause, was answered.
     assert_eq!(first.attempts.len(), 2);
     assert_eq!(server.served().len(), 2);
-    // A call whose deadline is earlier than the end of the pause sends nothing.
+    // A call whose deadline is before the end of the pause sends nothing.
     let server = crate::setup::server([Fault::Status(429, Some("600"))]);
     let model = crate::setup::model(&server, FORMS[0], QUICK);
     let deadline = Some(std::time::Instant::now() + Duration::from_millis(400));
     let failure = model
-        .ask(&hello(), &Cancel::default(), deadline, &mut ())
+        .ask(&hello(), &CancelToken::default(), deadline, &mut ())
         .reply
         .unwrap_err();
     assert_eq!(failure.status, Some(429));
     let failure = model
-        .ask(&hello(), &Cancel::default(), deadline, &mut ())
+        .ask(&hello(), &CancelToken::default(), deadline, &mut ())
         .reply
         .unwrap_err();
     assert_eq!(failure.kind, FailureKind::TimedOut);
@@ -109,35 +109,36 @@ fn a_server_that_asks_for_peace_gets_it_from_all_calls() {
 }
 
 #[test]
-fn the_circuit_opens_and_closes() {
+fn circuit_breaker_opens_and_closes() {
     let server = server(std::iter::repeat_n(Fault::Status(500, None), 5));
     let more = format!(
         "{}breaker = {{ failures = 3, cool_down_s = 0.05, rounds = 9 }}\n",
         QUICK.replace("attempts = 4", "attempts = 9")
     );
-    let outcome = model(&server, FORMS[0], &more).ask(&hello(), &Cancel::default(), None, &mut ());
+    let outcome =
+        model(&server, FORMS[0], &more).ask(&hello(), &CancelToken::default(), None, &mut ());
     assert!(
         outcome.reply.is_ok(),
-        "it waits, tries, and goes on when the server is well again"
+        "the call succeeds when the server has recovered"
     );
     assert_eq!(server.served().len(), 6);
 }
 
 #[test]
-fn a_circuit_that_opens_too_often_stays_open() {
+fn circuit_breaker_stays_open_after_the_last_round() {
     let server = server(std::iter::repeat_n(Fault::Status(500, None), 100));
     let more = format!("{QUICK}breaker = {{ failures = 3, cool_down_s = 0.01, rounds = 2 }}\n");
     let model = model(&server, FORMS[0], &more);
     let mut last = None;
     for _ in 0..5 {
         last = model
-            .ask(&hello(), &Cancel::default(), None, &mut ())
+            .ask(&hello(), &CancelToken::default(), None, &mut ())
             .reply
             .err();
     }
     let last = last.unwrap();
     assert_eq!(last.kind, FailureKind::CircuitOpen);
-    assert!(last.concerns_every_call());
+    assert!(last.affects_all_calls());
     assert_eq!(
         server.served().len(),
         5,
@@ -146,17 +147,17 @@ fn a_circuit_that_opens_too_often_stays_open() {
 }
 
 #[test]
-fn who_gives_up_is_back_at_once() {
+fn cancelled_call_returns_at_once() {
     let hour = Duration::from_secs(3600);
     let situations = [
-        (vec![Fault::Late(hour)], "while an answer is awaited"),
-        (vec![Fault::Stall(hour)], "in the middle of an answer"),
+        (vec![Fault::Late(hour)], "before the response"),
+        (vec![Fault::Stall(hour)], "in the middle of the response"),
         (vec![Fault::Status(429, Some("600"))], "in a pause"),
     ];
     for (faults, when) in situations {
         let server = server(faults);
         let model = model(&server, FORMS[0], QUICK);
-        let cancel = Cancel::default();
+        let cancel = CancelToken::default();
         let outcome = std::thread::scope(|scope| {
             let call = scope.spawn(|| model.ask(&hello(), &cancel, None, &mut ()));
             while server.served().is_empty() {
@@ -182,20 +183,20 @@ fn who_gives_up_is_back_at_once() {
 }
 
 #[test]
-fn who_watches_can_stop_what_would_be_sent_again() {
+fn observer_can_stop_retries() {
     let server = server(std::iter::repeat_n(Fault::Status(500, None), 9));
     let model = model(&server, FORMS[0], QUICK);
-    let mut diary = Diary {
-        most: Some(2),
-        ..Diary::default()
+    let mut observer = RecordingObserver {
+        max_requests: Some(2),
+        ..RecordingObserver::default()
     };
     let failure = model
-        .ask(&hello(), &Cancel::default(), None, &mut diary)
+        .ask(&hello(), &CancelToken::default(), None, &mut observer)
         .reply
         .unwrap_err();
     assert_eq!(
         (failure.kind, failure.message.as_str()),
         (FailureKind::Halted, "the money is spent")
     );
-    assert_eq!((server.served().len(), diary.ended.len()), (2, 2));
+    assert_eq!((server.served().len(), observer.ended.len()), (2, 2));
 }

@@ -1,4 +1,4 @@
-//! Models behind a server that misbehaves.
+//! Tests of calls against a local server that injects faults.
 
 mod faults;
 mod limits;

@@ -1,10 +1,10 @@
-use rhae_llm::{Cancel, FailureKind, Model, Models, Request};
+use rhae_llm::{CancelToken, FailureKind, Model, Models, Request};
 use rhae_testkit::Fault;
 
 use crate::setup::{QUICK, hello, server};
 
 #[test]
-fn what_was_recorded_is_replayed() {
+fn recorded_answers_are_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("answers.jsonl");
     let server = server([Fault::Status(500, None)]);
@@ -20,7 +20,7 @@ fn what_was_recorded_is_replayed() {
         "there is no recording yet"
     );
     let tape = Model::open(&models, "tape").unwrap();
-    let first = tape.ask(&hello(), &Cancel::default(), None, &mut ());
+    let first = tape.ask(&hello(), &CancelToken::default(), None, &mut ());
     assert_eq!(
         (first.attempts.len(), tape.config().name.as_str()),
         (2, "real")
@@ -30,7 +30,7 @@ fn what_was_recorded_is_replayed() {
             sample: 1,
             ..hello()
         },
-        &Cancel::default(),
+        &CancelToken::default(),
         None,
         &mut (),
     );
@@ -40,13 +40,13 @@ fn what_was_recorded_is_replayed() {
             sample: sample as u32,
             ..hello()
         };
-        let replayed = again.ask(&request, &Cancel::default(), None, &mut ());
+        let replayed = again.ask(&request, &CancelToken::default(), None, &mut ());
         assert_eq!(replayed.reply, recorded.reply);
         assert_eq!(replayed.usage(), recorded.usage());
     }
     let missing = again.ask(
         &Request::text("something else"),
-        &Cancel::default(),
+        &CancelToken::default(),
         None,
         &mut (),
     );

@@ -1,15 +1,15 @@
-//! What the tests share: a model on a local server, and a watcher that remembers.
+//! Shared setup: a model on a local server, and an observer that records its calls.
 
-use rhae_llm::{Attempt, Halt, Model, Models, Reply, Request, Sending, Watch};
+use rhae_llm::{Attempt, AttemptStart, CallObserver, Halt, Model, Models, Reply, Request};
 use rhae_testkit::{Fault, Faults, ModelServer};
 
 pub(crate) const KEY: &str = "sk-test-0123456789-do-not-print";
 
-/// The tables of a file that make failures quick.
+/// The lines of a models file that make retries fast.
 pub(crate) const QUICK: &str =
     "retries = { attempts = 4, first_pause_s = 0.002, longest_pause_s = 0.01 }\n";
 
-/// Which provider, and what comes after the server's address.
+/// The HTTP providers, each with the path after the server's address.
 pub(crate) const FORMS: [(&str, &str); 4] = [
     ("openai-chat", "/v1"),
     ("openai-responses", "/v1"),
@@ -17,7 +17,7 @@ pub(crate) const FORMS: [(&str, &str); 4] = [
     ("gemini", "/v1beta"),
 ];
 
-/// A model `m` on a server. `more` goes into its table.
+/// Opens a model `m` on a server. `more` is appended to its table.
 pub(crate) fn model(server: &ModelServer, form: (&str, &str), more: &str) -> Model {
     let (provider, path) = form;
     let more = if provider == "anthropic" {
@@ -33,34 +33,37 @@ pub(crate) fn model(server: &ModelServer, form: (&str, &str), more: &str) -> Mod
     Model::open_with(&models, "m", &|variable| {
         (variable == "KEY").then(|| KEY.to_owned())
     })
-    .expect("the file is right")
+    .expect("the file is valid")
 }
 
-/// A server that answers with what it was asked last, after some faults.
+/// Starts a server that injects `faults` first and then answers with the last message.
 pub(crate) fn server(faults: impl IntoIterator<Item = Fault>) -> ModelServer {
-    ModelServer::start(Faults::first(faults), |asked| {
+    ModelServer::start(Faults::first(faults), |request| {
         format!(
             "you said {}",
-            asked.turns.last().map_or("", |(_, text)| text)
+            request.turns.last().map_or("", |(_, text)| text)
         )
     })
 }
 
-/// Remembers what it is told.
+/// Records all attempts.
 #[derive(Default)]
-pub(crate) struct Diary {
-    pub(crate) sent: Vec<Sending>,
+pub(crate) struct RecordingObserver {
+    pub(crate) sent: Vec<AttemptStart>,
     pub(crate) ended: Vec<(Attempt, Option<Reply>)>,
-    /// How many requests are allowed.
-    pub(crate) most: Option<usize>,
+    /// The number of attempts that it allows.
+    pub(crate) max_requests: Option<usize>,
 }
 
-impl Watch for Diary {
-    fn before(&mut self, sending: &Sending) -> Result<(), Halt> {
-        if self.most.is_some_and(|most| self.sent.len() >= most) {
+impl CallObserver for RecordingObserver {
+    fn before(&mut self, start: &AttemptStart) -> Result<(), Halt> {
+        if self
+            .max_requests
+            .is_some_and(|max_requests| self.sent.len() >= max_requests)
+        {
             return Err(Halt("the money is spent".to_owned()));
         }
-        self.sent.push(sending.clone());
+        self.sent.push(start.clone());
         Ok(())
     }
 

@@ -67,7 +67,7 @@ fn without_frames(mut recording: Recording) -> Recording {
 }
 
 #[test]
-fn our_own_form_is_pinned() {
+fn action_log_format_is_pinned() {
     insta::assert_snapshot!(recording().to_text(Format::Rhae).unwrap(), @r#"
     {"format":"rhae-recording","version":1,"game_id":"ab12-v1","seed":0,"agent":"random","agent_seed":7,"software":"rhae 0.1.0","guid":"0d1e","resets":"levels-only","win_levels":2,"available_actions":[1,2,3,4,6]}
     {"action":"0","hash":"ed73aa316c86b6fc","levels":0,"full_reset":true}
@@ -79,14 +79,14 @@ fn our_own_form_is_pinned() {
 }
 
 #[test]
-fn our_own_form_comes_back_without_frames() {
+fn action_log_round_trips_without_frames() {
     let recording = recording();
     let text = recording.to_text(Format::Rhae).unwrap();
     assert_eq!(Recording::parse(&text).unwrap(), without_frames(recording));
 }
 
 #[test]
-fn the_official_forms_come_back_with_frames() {
+fn official_formats_round_trip_with_frames() {
     for format in [Format::Toolkit, Format::Agents] {
         let recording = recording();
         let read = Recording::parse(&recording.to_text(format).unwrap()).unwrap();
@@ -112,7 +112,7 @@ fn the_official_forms_come_back_with_frames() {
 }
 
 #[test]
-fn commands_that_were_not_carried_out_are_left_out_of_the_official_forms() {
+fn ignored_commands_are_omitted_from_the_official_formats() {
     let mut recording = recording();
     let mut ignored = entry(Action::Reset, 3);
     (ignored.full_reset, ignored.counted, ignored.changed) = (false, false, Some(false));
@@ -134,7 +134,7 @@ fn commands_that_were_not_carried_out_are_left_out_of_the_official_forms() {
 }
 
 #[test]
-fn lines_of_the_official_tools_are_read() {
+fn recordings_of_the_official_tools_are_parsed() {
     let frame = serde_json::to_string(&vec![vec![vec![5; 64]; 64]]).unwrap();
     let toolkit = format!(
         r#"{{"timestamp":"2026-11-15T10:00:00.000001+00:00","data":{{"game_id":"ab12-v1","state":"GAME_OVER","levels_completed":0,"win_levels":2,"action_input":{{"id":"ACTION6","data":{{"x":1,"y":2}},"reasoning":{{"why":"probe"}}}},"guid":"0d1e","full_reset":false,"available_actions":[6],"frame":{frame}}}}}
@@ -145,7 +145,7 @@ fn lines_of_the_official_tools_are_read() {
     assert_eq!(
         read.entries.len(),
         1,
-        "a command after the end carries no frame and is passed over"
+        "a command after the end has no frame and is skipped"
     );
     assert_eq!(read.entries[0].action, Action::Action6 { x: 1, y: 2 });
     assert_eq!(
@@ -170,7 +170,7 @@ fn lines_of_the_official_tools_are_read() {
 }
 
 #[test]
-fn damage_is_named_by_line_and_reason() {
+fn errors_name_the_line_and_the_reason() {
     let text = recording().to_text(Format::Rhae).unwrap();
     let damaged = [
         String::new(),
@@ -199,13 +199,13 @@ fn damage_is_named_by_line_and_reason() {
     line 5: `6@3,99` is not an action: expected `0` to `5`, `7`, or `6@x,y` with x and y from 0 to 63
     line 4: `zz724a455a4ca4` is not a hash of 16 hexadecimal digits
     line 5: invalid value: integer `-2`, expected u8
-    line 6: `tired` is not an ending
-    line 7: there are lines after the closing one
+    line 6: `tired` is not an ending: expected `won`, `budget`, `stopped` or `failed`
+    line 7: there are lines after the closing line
     "#);
 }
 
 #[test]
-fn ten_thousand_actions_take_less_than_a_megabyte() {
+fn log_of_ten_thousand_actions_is_smaller_than_a_megabyte() {
     let mut long = recording();
     long.entries = vec![entry(Action::Reset, 1)];
     long.entries.extend(std::iter::repeat_n(
@@ -217,12 +217,12 @@ fn ten_thousand_actions_take_less_than_a_megabyte() {
 
 proptest! {
     #[test]
-    fn no_text_makes_the_parser_panic(text in "\\PC{0,200}") {
+    fn parser_does_not_panic_on_arbitrary_text(text in "\\PC{0,200}") {
         let _ = Recording::parse(&text);
     }
 
     #[test]
-    fn no_damage_makes_the_parser_panic(at in any::<prop::sample::Index>(), with in any::<char>(), format in 0..2) {
+    fn parser_does_not_panic_on_damaged_recordings(at in any::<prop::sample::Index>(), with in any::<char>(), format in 0..2) {
         let mut small = without_frames(recording()).to_text(Format::Rhae).unwrap();
         if format == 1 {
             small = r#"{"data":{"game_id":"ab12-v1","frame":[[[1]]],"state":"WIN","levels_completed":0,"action_input":{"id":6,"data":{"x":1,"y":2}}}}"#.to_owned();

@@ -1,10 +1,10 @@
 //! The JSON form of a scorecard, with every optional field and without any.
 
-use rhae_protocol::{EnvironmentScore, RunScore, Scorecard, Spent, TagScore};
+use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, Scorecard, TagScore};
 use serde_json::json;
 
-fn spent(calls: u64) -> Spent {
-    Spent {
+fn spent(calls: u64) -> ModelUsage {
+    ModelUsage {
         calls,
         input_tokens: 1000 * calls,
         cached_tokens: 100 * calls,
@@ -95,9 +95,9 @@ fn full_card() -> Scorecard {
     run.message = Some("MESSAGE".to_owned());
     run.level_spent = vec![
         spent(3),
-        Spent {
+        ModelUsage {
             cost_usd: None,
-            ..Spent::default()
+            ..ModelUsage::default()
         },
     ];
     card

@@ -1,4 +1,5 @@
-//! The layers on Linux: namespaces, limits, Landlock, seccomp, in this order, because each may forbid what the next needs.
+//! The layers on Linux, applied in the order namespaces, limits, Landlock, seccomp, because a later
+//! layer may forbid what an earlier one needs.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
@@ -7,9 +8,10 @@ use landlock::{
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::resource::{Resource, setrlimit};
 
-use super::{Layers, Order, syscalls};
+use super::{Layers, SandboxSpec, syscalls};
 
-/// What every interpreter needs of the system; none of it is the user's. What is missing is left out.
+/// The system paths that an interpreter needs, none of which belongs to the user. Paths that do not
+/// exist are skipped.
 const SYSTEM: [&str; 10] = [
     "/usr",
     "/lib",
@@ -22,20 +24,20 @@ const SYSTEM: [&str; 10] = [
     "/dev/zero",
     "/dev/urandom",
 ];
-/// Open files and pipes at most.
-const MOST_FILES: u64 = 64;
+/// The maximum number of open files and pipes.
+const MAX_OPEN_FILES: u64 = 64;
 
-/// Applies every layer that the system has to this process, for good.
-pub(super) fn apply(order: &Order) -> Layers {
+/// Permanently applies every layer that the system provides to this process.
+pub(super) fn apply(spec: &SandboxSpec) -> Layers {
     let namespaces = CloneFlags::CLONE_NEWUSER
         | CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWIPC
         | CloneFlags::CLONE_NEWUTS;
-    // Many systems forbid them to ordinary users; the other layers do without.
+    // Many systems deny namespaces to ordinary users. The other layers do not depend on them.
     let namespaces = unshare(namespaces).is_ok();
-    let limits = limit(order).is_ok();
-    // Some containers forbid the very calls; that is as if there were none.
-    let landlock = restrict_files(order).unwrap_or(None);
+    let limits = set_limits(spec).is_ok();
+    // Some containers forbid the Landlock system calls, which counts as no Landlock.
+    let landlock = restrict_files(spec).unwrap_or(None);
     let seccomp = syscalls::restrict().is_ok();
     Layers {
         landlock,
@@ -45,24 +47,25 @@ pub(super) fn apply(order: &Order) -> Layers {
     }
 }
 
-fn limit(order: &Order) -> nix::Result<()> {
+fn set_limits(spec: &SandboxSpec) -> nix::Result<()> {
     let limits = [
-        (Resource::RLIMIT_AS, order.memory_mb << 20),
-        (Resource::RLIMIT_CPU, order.cpu_seconds),
-        // Nothing may be written anyway; this holds even if a file came open from outside.
+        (Resource::RLIMIT_AS, spec.memory_mb << 20),
+        (Resource::RLIMIT_CPU, spec.cpu_seconds),
+        // Landlock forbids opening files for writing. This also covers inherited descriptors.
         (Resource::RLIMIT_FSIZE, 0),
-        (Resource::RLIMIT_NOFILE, MOST_FILES),
+        (Resource::RLIMIT_NOFILE, MAX_OPEN_FILES),
         (Resource::RLIMIT_CORE, 0),
         (Resource::RLIMIT_MEMLOCK, 0),
     ];
     limits
         .into_iter()
-        .try_for_each(|(resource, most)| setrlimit(resource, most, most))
+        .try_for_each(|(resource, limit)| setrlimit(resource, limit, limit))
 }
 
-/// Lets the named paths be read and executed, and nothing else be touched: no other file, no port, no foreign process. Gives the
-/// version of the interface, or `None` where the kernel has none.
-fn restrict_files(order: &Order) -> Result<Option<u8>, landlock::RulesetError> {
+/// Allows reading and executing the listed paths and denies everything else that the kernel's
+/// Landlock version can restrict: other files, TCP ports, and signals to other processes. Returns
+/// the version of the ABI, or `None` if Landlock is not available.
+fn restrict_files(spec: &SandboxSpec) -> Result<Option<u8>, landlock::RulesetError> {
     let abi = ABI::V6;
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -71,8 +74,8 @@ fn restrict_files(order: &Order) -> Result<Option<u8>, landlock::RulesetError> {
         .scope(Scope::from_all(abi))?
         .create()?;
     let system = SYSTEM.iter().map(std::path::Path::new);
-    for path in system.chain(order.read.iter().map(|path| path.as_path())) {
-        // What does not exist need not be allowed.
+    for path in system.chain(spec.read.iter().map(|path| path.as_path())) {
+        // Paths that do not exist need no rule.
         if let Ok(opened) = PathFd::new(path) {
             let access = if path.is_dir() {
                 AccessFs::from_read(abi)

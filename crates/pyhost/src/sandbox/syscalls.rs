@@ -1,7 +1,9 @@
-//! The filter of system calls: a list of what an interpreter needs to compute, read files and answer.
+//! The system-call filter: an allow-list of what an interpreter needs to compute, read files and
+//! write its responses.
 //!
-//! Whatever is not listed fails with "operation not permitted", which a game sees as an exception: sockets, processes and
-//! threads, files being changed, foreign processes, limits being raised, and all that kernels will yet learn.
+//! Every other call fails with `EPERM`, which a game sees as an exception: sockets, new processes
+//! and threads, changes to files, access to other processes, raised limits, and any call that
+//! future kernels add.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +13,9 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
-/// Allowed with any arguments.
+/// System calls that are allowed with any arguments.
 const ALLOWED: &[c_long] = &[
-    // Reading, and writing to what is open.
+    // Reading files, and writing to open descriptors.
     libc::SYS_read,
     libc::SYS_write,
     libc::SYS_readv,
@@ -62,7 +64,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_times,
     libc::SYS_setitimer,
     libc::SYS_getitimer,
-    // Itself.
+    // Signals, scheduling and facts of the process itself.
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
@@ -98,13 +100,14 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_wait4,
     libc::SYS_exit,
     libc::SYS_exit_group,
-    // The interpreter itself is started through this filter; what it becomes has the same sandbox.
+    // The launcher starts the interpreter after the filter is in force. Whatever a game executes
+    // stays in the same sandbox.
     SYS_execve,
 ];
 
-/// Older forms of the same, which only this architecture has.
+/// Legacy forms of the same calls, which exist only on x86-64.
 #[cfg(target_arch = "x86_64")]
-const OLDER: &[c_long] = &[
+const LEGACY: &[c_long] = &[
     libc::SYS_open,
     libc::SYS_stat,
     libc::SYS_lstat,
@@ -122,12 +125,12 @@ const OLDER: &[c_long] = &[
     libc::SYS_arch_prctl,
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const OLDER: &[c_long] = &[];
+const LEGACY: &[c_long] = &[];
 
-/// What may be asked of an open file: whether it is a terminal, how much there is to read, whether a child inherits it.
-const REQUESTS: [u64; 5] = [0x5401, 0x541b, 0x5421, 0x5450, 0x5451];
+/// The allowed `ioctl` requests: TCGETS, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX.
+const IOCTLS: [u64; 5] = [0x5401, 0x541b, 0x5421, 0x5450, 0x5451];
 
-/// Puts the filter on this process, for good.
+/// Permanently applies the filter to this process.
 pub(super) fn restrict() -> Result<(), seccompiler::Error> {
     let arch = std::env::consts::ARCH.try_into()?;
     let filter = SeccompFilter::new(
@@ -142,7 +145,7 @@ pub(super) fn restrict() -> Result<(), seccompiler::Error> {
 fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED
         .iter()
-        .chain(OLDER)
+        .chain(LEGACY)
         .map(|&call| (call, Vec::new()))
         .collect();
     let only = |argument: u8, size: SeccompCmpArgLen, value: u64| {
@@ -154,20 +157,20 @@ fn rules() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError>
         )?])
     };
     let (word, pointer) = (|| SeccompCmpArgLen::Dword, || SeccompCmpArgLen::Qword);
-    // The number of the process stays the same when it becomes the interpreter.
+    // The process id stays the same across `exec`.
     let this = u64::from(std::process::id());
     rules.insert(libc::SYS_kill, vec![only(0, word(), this)?]);
     rules.insert(libc::SYS_tgkill, vec![only(0, word(), this)?]);
-    // Limits may be read, not changed.
+    // Reading limits is allowed; a null pointer as the new limit means no change.
     rules.insert(libc::SYS_prlimit64, vec![only(2, pointer(), 0)?]);
-    // A name for memory, and for itself.
+    // Naming memory regions and the process itself.
     let prctl = [libc::PR_SET_VMA, libc::PR_SET_NAME, libc::PR_GET_NAME];
     let prctl = prctl.map(|option| only(0, word(), u64::from(option.cast_unsigned())));
     rules.insert(
         libc::SYS_prctl,
         prctl.into_iter().collect::<Result<_, _>>()?,
     );
-    let ioctl = REQUESTS.map(|request| only(1, word(), request));
+    let ioctl = IOCTLS.map(|request| only(1, word(), request));
     rules.insert(
         libc::SYS_ioctl,
         ioctl.into_iter().collect::<Result<_, _>>()?,

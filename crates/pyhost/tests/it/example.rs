@@ -1,4 +1,4 @@
-//! The game in `examples/` that speaks the protocol itself.
+//! The game in `examples/` that implements the protocol itself.
 
 use rhae_engine::{Action, PlayState};
 use rhae_pyhost::Limits;
@@ -7,7 +7,7 @@ use rhae_session::Catalog;
 use crate::{games, open, root};
 
 #[test]
-fn the_example_plays_forks_and_comes_back_from_a_snapshot() {
+fn example_can_be_played_forked_and_restored() {
     let Some(games) = games(&root().join("examples/protocol-game"), Limits::default()) else {
         return;
     };
@@ -42,16 +42,13 @@ fn the_example_plays_forks_and_comes_back_from_a_snapshot() {
 }
 
 #[test]
-fn the_example_in_the_documentation_is_this_game_and_short() {
+fn documentation_shows_the_example_and_it_is_short() {
     let game =
         std::fs::read_to_string(root().join("examples/protocol-game/nm33/v1/game.py")).unwrap();
     let page = std::fs::read_to_string(root().join("docs/hosting.md")).unwrap();
     assert!(
         page.contains(&format!("```python\n{game}```\n")),
-        "docs/hosting.md shows another game"
+        "docs/hosting.md must show this game"
     );
-    assert!(
-        game.lines().count() <= 50,
-        "the example is to be read at a glance"
-    );
+    assert!(game.lines().count() <= 50, "the example must stay short");
 }

@@ -1,3 +1,5 @@
+//! Hostile games: each fails its own play with a reason and harms nothing else.
+
 use std::time::Duration;
 
 use rhae_engine::{Action, EnvironmentError, Frame};
@@ -6,14 +8,14 @@ use rhae_session::Catalog;
 
 use crate::{fixtures, games, open, python, root};
 
-/// What a hostile game's play ends with.
+/// Returns the reason for which a play of a hostile game fails.
 fn reason(games: &Games, name: &str) -> String {
     let mut play = open(games, name);
     let EnvironmentError::Failed(reason) = play.act(Action::Action1).map(|_| ()).unwrap_err()
     else {
         panic!("the game fails")
     };
-    // A play that is lost stays lost, and for the same reason.
+    // A failed play stays failed, for the same reason.
     assert_eq!(
         play.act(Action::Action2).map(|_| ()),
         Err(EnvironmentError::Failed(reason.clone())),
@@ -23,29 +25,29 @@ fn reason(games: &Games, name: &str) -> String {
     reason
 }
 
-/// Fails unless the game loses its play for this reason, and a play beside it goes on.
-fn loses(games: &Games, name: &str, expected: &str) {
-    let mut beside = open(games, name);
+/// Asserts that a play of the game fails for this reason and that its other plays continue.
+fn assert_play_fails(games: &Games, name: &str, expected: &str) {
+    let mut second = open(games, name);
     let mut third = open(games, name);
     let found = reason(games, name);
     assert!(
         found.contains(expected),
         "{name}: expected `{expected}` in `{found}`"
     );
-    for play in [&mut beside, &mut third] {
+    for play in [&mut second, &mut third] {
         assert!(
             play.act(Action::Action2).is_ok(),
-            "{name}: another play suffered"
+            "{name}: another play was affected"
         );
     }
 }
 
 #[test]
-fn a_game_that_fails_says_where() {
+fn exception_names_file_and_line() {
     let Some(games) = fixtures("games-hostile") else {
         return;
     };
-    loses(
+    assert_play_fails(
         &games,
         "rais",
         "`rais-v1`: the game raised ZeroDivisionError",
@@ -54,32 +56,32 @@ fn a_game_that_fails_says_where() {
 }
 
 #[test]
-fn the_network_processes_and_files_are_out_of_reach() {
+fn network_processes_and_files_are_inaccessible() {
     let Some(games) = fixtures("games-hostile") else {
         return;
     };
     let stolen = root().join("fixtures/games-hostile/writ/v1/writ.py.stolen");
-    loses(
+    assert_play_fails(
         &games,
         "sock",
         "the game raised PermissionError: [Errno 1] Operation not permitted (sock.py",
     );
-    loses(
+    assert_play_fails(
         &games,
         "fork",
         "the game raised PermissionError: [Errno 1] Operation not permitted (fork.py",
     );
-    loses(
+    assert_play_fails(
         &games,
         "kill",
         "the game raised PermissionError: [Errno 1] Operation not permitted (kill.py",
     );
-    loses(
+    assert_play_fails(
         &games,
         "home",
         "the game raised PermissionError: [Errno 13] Permission denied",
     );
-    loses(
+    assert_play_fails(
         &games,
         "writ",
         "the game raised PermissionError: [Errno 13] Permission denied",
@@ -95,21 +97,21 @@ fn the_network_processes_and_files_are_out_of_reach() {
 }
 
 #[test]
-fn a_process_that_ends_takes_only_its_own_play_along() {
+fn ending_process_fails_only_its_own_play() {
     let Some(games) = fixtures("games-hostile") else {
         return;
     };
-    loses(&games, "exit", "the game's process ended (exit status: 3)");
-    loses(
+    assert_play_fails(&games, "exit", "the game's process ended (exit status: 3)");
+    assert_play_fails(
         &games,
         "crsh",
         "the game's process ended (signal: 11 (SIGSEGV)",
     );
-    loses(&games, "rubb", "the game's process broke the protocol");
+    assert_play_fails(&games, "rubb", "the game's process broke the protocol");
 }
 
 #[test]
-fn memory_has_an_end() {
+fn memory_limit_is_enforced() {
     let limits = Limits {
         action: Duration::from_secs(60),
         memory_mb: 1024,
@@ -117,11 +119,11 @@ fn memory_has_an_end() {
     let Some(games) = games(&root().join("fixtures/games-hostile"), limits) else {
         return;
     };
-    loses(&games, "aloc", "the game raised MemoryError (aloc.py");
+    assert_play_fails(&games, "aloc", "the game raised MemoryError (aloc.py");
 }
 
 #[test]
-fn time_has_an_end() {
+fn time_limit_is_enforced() {
     let limits = Limits {
         action: Duration::from_secs(3),
         ..Limits::default()
@@ -129,16 +131,16 @@ fn time_has_an_end() {
     let Some(games) = games(&root().join("fixtures/games-hostile"), limits) else {
         return;
     };
-    loses(&games, "loop", "the game gave no answer within 3 s");
+    assert_play_fails(&games, "loop", "the game did not respond within 3 s");
     let error = games.open("init", 0).map(|_| ()).unwrap_err().to_string();
     assert!(
-        error.contains("the game gave no answer within 3 s"),
+        error.contains("the game did not respond within 3 s"),
         "{error}"
     );
 }
 
 #[test]
-fn a_game_that_is_no_python_says_where() {
+fn syntax_error_names_file_and_line() {
     let folder = tempfile::tempdir().unwrap();
     let game = folder.path().join("synt/v1");
     std::fs::create_dir_all(&game).unwrap();
@@ -168,9 +170,10 @@ fn a_game_that_is_no_python_says_where() {
     );
 }
 
-/// A launcher inside the sandbox finds nothing left to make one of, like a system without any of the layers.
+/// Inside the sandbox a second launcher cannot apply any layer, like on a system that provides
+/// none.
 #[test]
-fn a_system_without_a_sandbox_runs_nothing_unless_told_to() {
+fn games_do_not_run_without_a_sandbox_unless_allowed() {
     let Some(python) = python() else { return };
     let launcher = env!("CARGO_BIN_EXE_rhae-sandboxed");
     let bare = |unsafe_host: bool| {
@@ -214,7 +217,7 @@ fn a_system_without_a_sandbox_runs_nothing_unless_told_to() {
 }
 
 #[test]
-fn this_system_has_every_layer_that_is_needed() {
+fn this_system_provides_all_required_layers() {
     let Some(games) = fixtures("games") else {
         return;
     };
@@ -223,7 +226,7 @@ fn this_system_has_every_layer_that_is_needed() {
 }
 
 #[test]
-fn what_a_game_prints_is_not_taken_for_an_answer() {
+fn printed_output_is_not_mistaken_for_a_reply() {
     let Some(games) = fixtures("games-hostile") else {
         return;
     };
@@ -234,7 +237,7 @@ fn what_a_game_prints_is_not_taken_for_an_answer() {
 }
 
 #[test]
-fn the_official_engine_s_liberties_are_kept() {
+fn unusual_values_of_the_official_engine_are_accepted() {
     let Some(games) = fixtures("games-hostile") else {
         return;
     };
@@ -254,7 +257,7 @@ fn the_official_engine_s_liberties_are_kept() {
 }
 
 #[test]
-fn a_game_that_differs_from_itself_is_found_out() {
+fn nondeterministic_game_is_detected() {
     let Some(games) = fixtures("games-hostile") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Games from outside, in real processes in the real sandbox.
+//! Hosted games in real processes in the real sandbox.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ use rhae_engine::Environment;
 use rhae_pyhost::{Games, GamesOptions, Limits};
 use rhae_session::Catalog;
 
-/// The repository.
+/// The root of the repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -21,7 +21,8 @@ fn root() -> &'static Path {
         .unwrap()
 }
 
-/// The Python with the official packages; `None` if there is none and that was allowed.
+/// Returns the Python with the official packages, or `None` if it is missing and the environment
+/// allows that.
 fn python() -> Option<PathBuf> {
     let python = root().join("target/python/arc-agi-0.9.9/bin/python");
     if python.is_file() {
@@ -29,15 +30,15 @@ fn python() -> Option<PathBuf> {
     }
     assert!(
         std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-        "this test needs the Python package arc-agi, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
+        "this test needs the Python package arc-agi, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 skips the test"
     );
     eprintln!(
-        "left out: the Python package arc-agi is not installed, and RHAE_SKIP_MISSING=1 is set"
+        "skipped: the Python package arc-agi is not installed, and RHAE_SKIP_MISSING=1 is set"
     );
     None
 }
 
-/// The games of a folder, run by the real launcher.
+/// Loads the games of a folder with the real launcher.
 fn games(folder: &Path, limits: Limits) -> Option<Games> {
     let options = GamesOptions {
         folders: vec![folder.to_owned()],
@@ -49,7 +50,7 @@ fn games(folder: &Path, limits: Limits) -> Option<Games> {
     Some(Games::load(options).unwrap())
 }
 
-/// The repository's own games, with time to spare on a busy machine.
+/// Loads a folder of the repository's fixtures, with a generous time limit for busy machines.
 fn fixtures(folder: &str) -> Option<Games> {
     games(
         &root().join("fixtures").join(folder),

@@ -1,9 +1,11 @@
+//! Playing hosted games: rules, shared processes, snapshots and names.
+
 use rhae_engine::{Action, Environment, EnvironmentError, Frame, PlayState};
 use rhae_session::{Builtin, Catalog, Play, ResetRule};
 
 use crate::{fixtures, open};
 
-/// What a play showed: the hash of each answer.
+/// Executes actions and returns the hash of each observation.
 fn hashes(play: &mut dyn Environment, actions: &[Action]) -> Vec<u64> {
     let opening = Frame::hash_all(play.observation().frames.frames());
     let rest = actions
@@ -12,14 +14,14 @@ fn hashes(play: &mut dyn Environment, actions: &[Action]) -> Vec<u64> {
     [opening].into_iter().chain(rest).collect()
 }
 
-/// Clicks on every tile of tl32, wherever it lies.
+/// Returns clicks on every tile of tl32.
 fn clicks() -> Vec<Action> {
     let places = (0..4).flat_map(|x| (0..4).map(move |y| (16 * x + 6, 16 * y + 6)));
     places.map(|(x, y)| Action::Action6 { x, y }).collect()
 }
 
 #[test]
-fn a_python_game_is_played_like_a_native_one() {
+fn python_game_behaves_like_a_native_one() {
     let Some(games) = fixtures("games") else {
         return;
     };
@@ -50,7 +52,7 @@ fn a_python_game_is_played_like_a_native_one() {
         (won.levels_completed, won.frames.frames().len(), won.state),
         (1, 2, PlayState::NotFinished)
     );
-    // RESET without an action since the level began is for the whole game; with one it is for the level.
+    // RESET restarts the game if no action was taken on the level, and otherwise the level.
     let reset = play.act(Action::Reset).unwrap();
     assert_eq!(
         (reset.full_reset, reset.counted, reset.levels_completed),
@@ -59,7 +61,7 @@ fn a_python_game_is_played_like_a_native_one() {
     play.act(Action::Action2).unwrap();
     let reset = play.act(Action::Reset).unwrap();
     assert_eq!((reset.full_reset, reset.counted), (false, true));
-    // An action that is not offered reaches the game and is counted, as in the official engine.
+    // An unavailable action reaches the game and is counted, as in the official engine.
     let odd = play.act(Action::Action6 { x: 1, y: 1 }).unwrap();
     assert_eq!((odd.counted, odd.changed), (true, false));
     for _ in 0..40 {
@@ -80,12 +82,12 @@ fn a_python_game_is_played_like_a_native_one() {
 }
 
 #[test]
-fn plays_share_a_process_and_not_their_chance() {
+fn plays_in_one_process_do_not_share_randomness() {
     let Some(games) = fixtures("games") else {
         return;
     };
     let alone = hashes(open(&games, "tl32").as_mut(), &clicks());
-    // More plays than processes, taking turns.
+    // More plays than processes, interleaved.
     let mut plays: Vec<_> = (0..5).map(|_| open(&games, "tl32")).collect();
     let mut seen: Vec<Vec<u64>> = plays
         .iter()
@@ -101,12 +103,12 @@ fn plays_share_a_process_and_not_their_chance() {
     assert_ne!(
         hashes(other.as_mut(), &clicks()),
         alone,
-        "another seed is another game"
+        "another seed must give other frames"
     );
 }
 
 #[test]
-fn snapshots_and_forks_go_on_as_the_play_would() {
+fn snapshots_and_forks_continue_like_the_play() {
     let Some(games) = fixtures("games") else {
         return;
     };
@@ -132,12 +134,12 @@ fn snapshots_and_forks_go_on_as_the_play_would() {
     assert_eq!(
         hashes(other.as_mut(), &[]),
         expected[expected.len() - 1..],
-        "a refused snapshot changes nothing"
+        "a rejected snapshot must change nothing"
     );
 }
 
 #[test]
-fn a_counted_play_comes_back_with_its_counts() {
+fn restored_play_has_the_same_counts() {
     let Some(games) = fixtures("games") else {
         return;
     };
@@ -150,7 +152,7 @@ fn a_counted_play_comes_back_with_its_counts() {
     let mut restored = Play::restore(open(&games, "tl32"), ResetRule::LevelsOnly, &snapshot)
         .ok()
         .unwrap();
-    let last = |play: &Play| play.opening().observation.settled().clone();
+    let last = |play: &Play| play.current().observation.settled().clone();
     assert_eq!(last(&restored), last(&saved));
     for action in [Action::Reset].into_iter().chain(after) {
         let (expected, found) = (
@@ -158,8 +160,8 @@ fn a_counted_play_comes_back_with_its_counts() {
             restored.command(action).unwrap(),
         );
         assert_eq!(
-            (found.seen, Frame::hash_all(found.frames)),
-            (expected.seen, Frame::hash_all(expected.frames))
+            (found.outcome, Frame::hash_all(found.frames)),
+            (expected.outcome, Frame::hash_all(expected.frames))
         );
     }
     assert_eq!(restored.tally(), saved.tally());
@@ -173,7 +175,7 @@ fn a_counted_play_comes_back_with_its_counts() {
 }
 
 #[test]
-fn names_lead_to_both_kinds() {
+fn built_in_and_hosted_games_are_found_by_name() {
     let Some(games) = fixtures("games") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! One task of the report: pairs, tests, attempts, texts.
+//! One task of the report: training pairs, tests, attempts and answer texts.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use rhae_protocol::base64;
 use rhae_tasks::Grid;
 
 use super::{ArcAttempt, ArcReport, ArcTask};
-use crate::html::Text;
+use crate::html::Escaped;
 use crate::picture::{PictureError, encode};
 use crate::task_picture::{TASK_COLORS, marks};
 use crate::task_scene::verdict;
 
-/// The longest text of an answer that is shown in full, in characters.
-const MOST_TEXT: usize = 20_000;
+/// The maximum number of characters of an answer that are shown.
+const MAX_TEXT_CHARS: usize = 20_000;
 
 pub(super) fn tasks(body: &mut String, report: &ArcReport) -> Result<(), PictureError> {
     let count = |wanted: fn(f64) -> bool| {
@@ -32,18 +32,18 @@ pub(super) fn tasks(body: &mut String, report: &ArcReport) -> Result<(), Picture
         "<section class=\"tasks\">\n<h2>Tasks</h2>\n<div class=\"filter\" role=\"radiogroup\" aria-label=\"Which tasks\">\n\
          <label><input type=\"radio\" name=\"which\" id=\"all\" checked> all {}</label>\n\
          <label><input type=\"radio\" name=\"which\" id=\"solved\"> solved {solved}</label>\n\
-         <label><input type=\"radio\" name=\"which\" id=\"partly\"> in part {partly}</label>\n\
+         <label><input type=\"radio\" name=\"which\" id=\"partly\"> partly solved {partly}</label>\n\
          <label><input type=\"radio\" name=\"which\" id=\"rest\"> not solved {rest}</label>\n</div>",
         report.tasks.len()
     );
     for task in &report.tasks {
-        one(body, task, report)?;
+        task_section(body, task, report)?;
     }
     body.push_str("</section>\n");
     Ok(())
 }
 
-fn one(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result<(), PictureError> {
+fn task_section(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result<(), PictureError> {
     let (class, state) = match task.score {
         Some(score) if score >= 1.0 => ("solved", "solved".to_owned()),
         Some(score) if score > 0.0 => ("partly", format!("{:.0} % of its tests", 100.0 * score)),
@@ -56,16 +56,16 @@ fn one(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result<(), Pict
         format!("{:.2} s", task.cost)
     };
     let set = if report.sets.len() > 1 {
-        format!("<span class=\"quiet\">{}</span>", Text(&task.set))
+        format!("<span class=\"quiet\">{}</span>", Escaped(&task.set))
     } else {
         String::new()
     };
     let _ = writeln!(
         body,
         "<details class=\"task {class}\"><summary><code>{}</code><span class=\"state\">{state}</span>{set}<span class=\"quiet num\">{cost}</span></summary>",
-        Text(task.id.as_str())
+        Escaped(task.id.as_str())
     );
-    // One scale within a task, so that sizes can be compared.
+    // All grids of a task have one scale, so that their sizes can be compared.
     let train = task
         .task
         .train
@@ -133,7 +133,7 @@ fn one(body: &mut String, task: &ArcTask, report: &ArcReport) -> Result<(), Pict
             }
         }
         body.push_str("</div>\n");
-        attempts.iter().for_each(|one| words(body, one));
+        attempts.iter().for_each(|one| attempt_text(body, one));
     }
     body.push_str("</details>\n");
     Ok(())
@@ -152,33 +152,33 @@ fn figure(body: &mut String, picture: &str, title: &str, note: &str) {
     let _ = writeln!(
         body,
         "<figure{right}>{picture}<figcaption>{} <span class=\"quiet\">{}</span></figcaption></figure>",
-        Text(title),
-        Text(note)
+        Escaped(title),
+        Escaped(note)
     );
 }
 
-/// How an attempt was found, and the answer's text.
-fn words(body: &mut String, one: &ArcAttempt) {
+/// Writes how an attempt was found, and the text of the answer.
+fn attempt_text(body: &mut String, one: &ArcAttempt) {
     let mut line = format!("<strong>Attempt {}</strong>", one.attempt);
     match (&one.grid, &one.how) {
         (Err((_, reason)), _) => {
-            let _ = write!(line, " {}", Text(reason));
+            let _ = write!(line, " {}", Escaped(reason));
         }
         (Ok(_), Some(how)) => {
-            let _ = write!(line, " {}", Text(how));
+            let _ = write!(line, " {}", Escaped(how));
         }
         (Ok(_), None) => {}
     }
     let _ = writeln!(
         body,
         "<p class=\"how\">{line} <span class=\"quiet\">{}</span></p>",
-        Text(&one.spent)
+        Escaped(&one.spent)
     );
-    for (title, text) in [("Answer", &one.text), ("Thoughts", &one.reasoning)] {
+    for (title, text) in [("Answer", &one.text), ("Reasoning", &one.reasoning)] {
         let Some(text) = text else { continue };
-        let shown: String = text.chars().take(MOST_TEXT).collect();
+        let shown: String = text.chars().take(MAX_TEXT_CHARS).collect();
         let more = if shown.len() < text.len() {
-            format!("\n… {} bytes in all", text.len())
+            format!("\n… {} bytes in total", text.len())
         } else {
             String::new()
         };
@@ -186,12 +186,13 @@ fn words(body: &mut String, one: &ArcAttempt) {
             body,
             "<details class=\"text\"><summary>{title} of attempt {}</summary><pre>{}{more}</pre></details>",
             one.attempt,
-            Text(&shown)
+            Escaped(&shown)
         );
     }
 }
 
-/// A grid as a picture of one pixel a cell, which the page scales; with marks where it differs from what is expected.
+/// Returns a grid as a picture of one pixel per cell, which the page scales, with marks where it
+/// differs from `expected`.
 fn grid(grid: &Grid, expected: Option<&Grid>, label: &str) -> Result<String, PictureError> {
     let pixels: Vec<u8> = grid
         .cells()
@@ -212,6 +213,6 @@ fn grid(grid: &Grid, expected: Option<&Grid>, label: &str) -> Result<String, Pic
     });
     Ok(format!(
         "<div class=\"space\" style=\"--w:{wide};--h:{high}\"><div class=\"cells\" style=\"--w:{width};--h:{height}\"><img src=\"data:image/png;base64,{file}\" alt=\"{}, {height} by {width} cells\"></div>{marks}</div>",
-        Text(label)
+        Escaped(label)
     ))
 }

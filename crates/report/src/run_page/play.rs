@@ -1,11 +1,11 @@
-//! The parts of the report that go into single plays: levels, failures, recordings.
+//! The parts of the report about individual plays: levels, failures and recordings.
 
 use std::fmt::Write as _;
 
-use rhae_protocol::{EnvironmentScore, RunScore, Scorecard, Spent};
+use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, Scorecard};
 
 use super::{PlayFilm, RunReport};
-use crate::html::Text;
+use crate::html::Escaped;
 use crate::replay_page::player;
 use crate::result::{best_index, dollars, find, grouped};
 
@@ -17,7 +17,8 @@ pub(super) struct Failure<'a> {
     pub(super) message: Option<&'a str>,
 }
 
-/// Every failed play once, from the cards and, where those do not say so, from the recordings.
+/// Returns every failed play once, from the cards and, if a card does not mention it, from the
+/// recordings.
 pub(super) fn failures(report: &RunReport) -> Vec<Failure<'_>> {
     let mut failures: Vec<Failure<'_>> = Vec::new();
     for (index, card) in report.cards.iter().enumerate() {
@@ -54,7 +55,7 @@ fn is_failed(run: &RunScore) -> bool {
     run.ending.as_deref() == Some("failed")
 }
 
-/// A table by level for each card; with several cards each can be folded away.
+/// Writes a table of the levels of each card. With several cards each table can be collapsed.
 pub(super) fn levels(body: &mut String, report: &RunReport) {
     body.push_str("<section>\n<h2>Levels</h2>\n");
     for (index, card) in report.cards.iter().enumerate() {
@@ -72,7 +73,7 @@ pub(super) fn levels(body: &mut String, report: &RunReport) {
             body.push_str("</details>\n");
         }
     }
-    body.push_str("<p class=\"quiet note\">✕ not completed. Unchanged actions count, but changed nothing.</p>\n</section>\n");
+    body.push_str("<p class=\"quiet note\">✕ not completed. Unchanged actions changed nothing but were counted.</p>\n</section>\n");
 }
 
 fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scorecard) {
@@ -116,8 +117,8 @@ fn level_table(body: &mut String, report: &RunReport, repeat: usize, card: &Scor
     body.push_str("</table></div>\n");
 }
 
-/// What a model consumed on a level, in cells; none if no model played.
-fn spent_cells(card: &Scorecard, spent: Option<&Spent>) -> String {
+/// Returns the table cells with the model usage on a level; empty if no model played.
+fn spent_cells(card: &Scorecard, spent: Option<&ModelUsage>) -> String {
     let cells = |tokens: &str, cost: &str| {
         format!("<td class=\"num\">{tokens}</td><td class=\"num\">{cost}</td>")
     };
@@ -144,10 +145,10 @@ fn level_row(
     let actions = run.level_actions.get(level).copied().unwrap_or(0);
     let reached = completed || actions > 0;
     let name = match (level, environment.runs.len()) {
-        (0, 1) => format!("<code>{}</code>", Text(&environment.id)),
+        (0, 1) => format!("<code>{}</code>", Escaped(&environment.id)),
         (0, runs) => format!(
             "<code>{}</code> <span class=\"quiet\">best of {runs} runs</span>",
-            Text(&environment.id)
+            Escaped(&environment.id)
         ),
         _ => String::new(),
     };
@@ -182,11 +183,11 @@ fn level_row(
          <td class=\"num\">{baseline}</td><td>{}</td><td class=\"num\">{score}</td>{spent}</tr>",
         if reached { "" } else { " class=\"faint\"" },
         level + 1,
-        Text(source),
+        Escaped(source),
     );
 }
 
-/// A folded player for each recording, by repeat.
+/// Writes a collapsed player for each recording, ordered by repeat.
 pub(super) fn recordings(body: &mut String, report: &RunReport) {
     if report.films.is_empty() {
         return;
@@ -225,13 +226,13 @@ fn recording(body: &mut String, report: &RunReport, play: &PlayFilm) {
         body,
         "<details class=\"play\"><summary><code>{}</code><span class=\"num\">{score}</span><span class=\"num\">{levels} / {} levels</span>\
          <span class=\"num\">{} actions</span><span>{}</span></summary>",
-        Text(&play.game_id),
+        Escaped(&play.game_id),
         play.film.win_levels,
         play.film.actions(),
-        Text(&play.ending),
+        Escaped(&play.ending),
     );
     if let Some(message) = &play.message {
-        let _ = writeln!(body, "<p class=\"message\">{}</p>", Text(message));
+        let _ = writeln!(body, "<p class=\"message\">{}</p>", Escaped(message));
     }
     let _ = writeln!(body, "{}\n</details>", player(&play.film));
 }

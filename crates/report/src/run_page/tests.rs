@@ -1,9 +1,9 @@
-use rhae_protocol::{EnvironmentScore, RunScore, Spent, SummaryEnvironment};
+use rhae_protocol::{EnvironmentScore, ModelUsage, RunScore, SummaryEnvironment};
 
 use super::*;
 use crate::film::tests::walking_square;
 
-/// A run of two environments: one won, one with its first two of five levels completed.
+/// A run of two environments: one was won, in the other two of five levels were completed.
 pub(crate) fn report(repeats: u32) -> RunReport {
     let games = ["wa1k-v1", "st0p-v2"];
     let run = |game: &str, completed: u32, extra: u64| RunScore {
@@ -154,7 +154,7 @@ pub(crate) fn report(repeats: u32) -> RunReport {
 }
 
 #[test]
-fn a_single_card_has_no_interval_and_no_repeats() {
+fn single_card_has_no_interval_and_no_repeats() {
     let page = run_page(&report(1));
     assert!(page.contains("60.38<small> %</small>"));
     assert!(!page.contains("95 % interval"));
@@ -163,7 +163,7 @@ fn a_single_card_has_no_interval_and_no_repeats() {
 }
 
 #[test]
-fn several_cards_are_shown_each() {
+fn every_card_is_shown() {
     let page = run_page(&report(3));
     assert!(page.contains("± 1.50"));
     assert!(page.contains("95 % interval of the mean, 3 repeats"));
@@ -174,7 +174,7 @@ fn several_cards_are_shown_each() {
 }
 
 #[test]
-fn what_limits_the_score_is_said() {
+fn notices_limit_the_score() {
     let mut report = report(1);
     assert!(run_page(&report).contains("twice the optimal count found by search"));
     report.summary.provisional_baselines = false;
@@ -194,7 +194,7 @@ fn what_limits_the_score_is_said() {
 #[test]
 fn unchanged_actions_are_counted_from_the_recording() {
     let mut report = report(1);
-    // Six actions in the first level, one of them unchanged, a baseline of five.
+    // Six actions on the first level, one of them unchanged, and a baseline of five.
     let row = |unchanged| {
         format!(
             "<td class=\"num\">6</td><td class=\"num\">{unchanged}</td><td class=\"num\">5</td>"
@@ -206,7 +206,7 @@ fn unchanged_actions_are_counted_from_the_recording() {
 }
 
 #[test]
-fn hostile_text_stays_text_everywhere() {
+fn untrusted_text_is_escaped_everywhere() {
     let hostile = "</script><img src=x onerror=alert(1)>\"'";
     let mut report = report(2);
     let text = || hostile.to_owned();
@@ -246,17 +246,17 @@ fn hostile_text_stays_text_everywhere() {
 }
 
 #[test]
-fn what_models_consumed_is_shown_by_level_and_environment() {
+fn model_usage_is_shown_by_level_and_environment() {
     let mut report = report(1);
     assert!(!run_page(&report).contains(">Cost<"), "no model, no cost");
-    let spent = Spent {
+    let spent = ModelUsage {
         calls: 3,
         input_tokens: 40_000,
         output_tokens: 2_345,
         cost_usd: Some(0.125),
-        ..Spent::default()
+        ..ModelUsage::default()
     };
-    report.cards[0].environments[0].runs[0].level_spent = vec![Spent::default(), spent];
+    report.cards[0].environments[0].runs[0].level_spent = vec![ModelUsage::default(), spent];
     report.cards[0].spent = Some(spent);
     report.cards[0].environments[0].spent = Some(spent);
     (report.summary.spent, report.summary.environments[0].spent) = (Some(spent), Some(spent));

@@ -1,4 +1,4 @@
-//! The pages of scorecards.
+//! The scorecard pages and the CSV download.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use axum::response::{Html, IntoResponse, Response};
 use rhae_protocol::rfc3339_utc;
 use rhae_web::{CardRow, CardView, card_csv, card_page, cards_page};
 
-use super::Guest;
+use super::PageVisitor;
 use crate::{ApiError, Server};
 
-/// Cards of one page.
-const LISTED: u32 = 50;
+/// Scorecards listed per page.
+const PAGE_SIZE: u32 = 50;
 
 pub(crate) async fn list(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, ApiError> {
     let asked = query.as_deref().and_then(|query| {
@@ -28,16 +28,16 @@ pub(crate) async fn list(
         Some(id) => server
             .card(id)
             .await?
-            .filter(|card| guest.caller.reads(card.owner))
+            .filter(|card| visitor.caller.can_read(card.owner))
             .map(|card| card.key),
         None => None,
     };
-    let owner = if guest.caller.reads_all() {
+    let owner = if visitor.caller.can_read_all() {
         None
     } else {
-        Some(guest.caller.owner)
+        Some(visitor.caller.owner)
     };
-    let cards = server.store.cards_before(owner, before, LISTED).await?;
+    let cards = server.store.cards_before(owner, before, PAGE_SIZE).await?;
     let mut rows = Vec::with_capacity(cards.len());
     for card in &cards {
         let hidden = card.competition && card.closed_ms.is_none();
@@ -55,31 +55,31 @@ pub(crate) async fn list(
     }
     let more = rows
         .last()
-        .filter(|_| rows.len() == LISTED as usize)
+        .filter(|_| rows.len() == PAGE_SIZE as usize)
         .map(|row| row.id.clone());
-    Ok(Html(cards_page(guest.who, &rows, more.as_deref())))
+    Ok(Html(cards_page(visitor.viewer, &rows, more.as_deref())))
 }
 
 pub(crate) async fn page(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
     Path(id): Path<String>,
 ) -> Result<Html<String>, ApiError> {
-    let card = server.readable_card(&guest.caller, &id).await?;
+    let card = server.readable_card(&visitor.caller, &id).await?;
     let view = CardView {
         card: server.scorecard(&card).await?,
         opened_at: rfc3339_utc(card.opened_ms),
         closed_at: card.closed_ms.map(rfc3339_utc),
     };
-    Ok(Html(card_page(guest.who, &view)))
+    Ok(Html(card_page(visitor.viewer, &view)))
 }
 
 pub(crate) async fn csv(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let card = server.readable_card(&guest.caller, &id).await?;
+    let card = server.readable_card(&visitor.caller, &id).await?;
     let text = card_csv(&server.scorecard(&card).await?);
     Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response())
 }

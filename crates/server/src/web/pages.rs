@@ -1,4 +1,4 @@
-//! The gallery, the board, replays and plays under way: who sees what on them.
+//! The gallery, the board, the replays and the plays in progress: which of them a visitor sees.
 
 use std::sync::Arc;
 
@@ -7,37 +7,37 @@ use axum::response::Html;
 use rhae_protocol::rfc3339_utc;
 use rhae_store::PlayFacts;
 use rhae_web::{
-    GalleryGame, ReplayView, WatchRow, WatchView, drop_page, gallery_page, play_page, replay_page,
-    watch_list_page, watch_page,
+    GalleryGame, ReplayView, WatchRow, WatchView, file_replay_page, gallery_page, play_page,
+    replay_page, watch_list_page, watch_page,
 };
 
-use super::Guest;
+use super::PageVisitor;
 use crate::access::Caller;
 use crate::{ApiError, Server};
 
-/// The visitor's last plays that are looked at for progress, and that a list shows.
-const MOST_PLAYS: u32 = 200;
-const LISTED: usize = 30;
-/// A play is under way if something was done so long ago at most.
-const UNDER_WAY_MS: u64 = 5 * 60 * 1000;
-const MOST_UNDER_WAY: u32 = 100;
+/// The visitor's most recent plays that are considered for progress and lists.
+const MAX_RECENT_PLAYS: u32 = 200;
+const MAX_LISTED: usize = 30;
+/// A play counts as in progress for this long after its last command.
+const ACTIVE_WINDOW_MS: u64 = 5 * 60 * 1000;
+const MAX_ACTIVE_PLAYS: u32 = 100;
 
 pub(crate) async fn gallery(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
 ) -> Result<Html<String>, ApiError> {
     let plays = server
         .store
-        .owner_plays(guest.caller.owner, MOST_PLAYS)
+        .owner_plays(visitor.caller.owner, MAX_RECENT_PLAYS)
         .await?;
     let newest = |id: &rhae_engine::GameId| {
-        let mut newest_first = server.games(&guest.caller).rev();
+        let mut newest_first = server.games(&visitor.caller).rev();
         newest_first
             .find(|other| other.id.base() == id.base())
             .is_some_and(|newest| newest.id == *id)
     };
     let shown = server
-        .games(&guest.caller)
+        .games(&visitor.caller)
         .filter(|info| newest(&info.id))
         .map(|info| GalleryGame {
             id: info.id.to_string(),
@@ -49,61 +49,67 @@ pub(crate) async fn gallery(
                 .map(|facts| facts.levels_completed)
                 .max(),
         });
-    Ok(Html(gallery_page(guest.who, &shown.collect::<Vec<_>>())))
+    Ok(Html(gallery_page(
+        visitor.viewer,
+        &shown.collect::<Vec<_>>(),
+    )))
 }
 
 pub(crate) async fn play(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
     Path(id): Path<String>,
 ) -> Result<Html<String>, ApiError> {
     let info = server
-        .game(&guest.caller, &id)
+        .game(&visitor.caller, &id)
         .ok_or(ApiError::NoSuchGame(id))?;
-    Ok(Html(play_page(guest.who, info)))
+    Ok(Html(play_page(visitor.viewer, info)))
 }
 
-pub(crate) async fn drop_file(
+pub(crate) async fn file_replay(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
 ) -> Result<Html<String>, ApiError> {
     let mut plays = server
         .store
-        .owner_plays(guest.caller.owner, MOST_PLAYS)
+        .owner_plays(visitor.caller.owner, MAX_RECENT_PLAYS)
         .await?;
-    plays.retain(|facts| server.may_see(&guest.caller, facts));
+    plays.retain(|facts| server.may_list(&visitor.caller, facts));
     let plays: Vec<ReplayView> = plays
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .map(|facts| server.replay_view(facts))
         .collect();
-    Ok(Html(drop_page(guest.who, &plays)))
+    Ok(Html(file_replay_page(visitor.viewer, &plays)))
 }
 
 pub(crate) async fn replay(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
     Path(guid): Path<String>,
 ) -> Result<Html<String>, ApiError> {
-    let facts = server.readable_play(&guest.caller, &guid).await?;
-    Ok(Html(replay_page(guest.who, &server.replay_view(&facts))))
+    let facts = server.readable_play(&visitor.caller, &guid).await?;
+    Ok(Html(replay_page(
+        visitor.viewer,
+        &server.replay_view(&facts),
+    )))
 }
 
 pub(crate) async fn watch_list(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
 ) -> Result<Html<String>, ApiError> {
     let now_ms = server.clock.now_ms();
-    let owner = if guest.caller.reads_all() {
+    let owner = if visitor.caller.can_read_all() {
         None
     } else {
-        Some(guest.caller.owner)
+        Some(visitor.caller.owner)
     };
     let mut plays = server
         .store
-        .plays_under_way(owner, UNDER_WAY_MS, now_ms, MOST_UNDER_WAY)
+        .active_plays(owner, ACTIVE_WINDOW_MS, now_ms, MAX_ACTIVE_PLAYS)
         .await?;
-    plays.retain(|facts| server.may_see(&guest.caller, facts));
+    plays.retain(|facts| server.may_list(&visitor.caller, facts));
     let row = |facts: &PlayFacts| WatchRow {
         guid: facts.play.id.to_string(),
         game_id: facts.play.game_id.to_string(),
@@ -113,30 +119,32 @@ pub(crate) async fn watch_list(
         seconds: now_ms.saturating_sub(facts.last_ms) / 1000,
     };
     Ok(Html(watch_list_page(
-        guest.who,
+        visitor.viewer,
         &plays.iter().map(row).collect::<Vec<_>>(),
     )))
 }
 
 pub(crate) async fn watch(
     State(server): State<Arc<Server>>,
-    guest: Guest,
+    visitor: PageVisitor,
     Path(guid): Path<String>,
 ) -> Result<Html<String>, ApiError> {
-    let facts = server.readable_play(&guest.caller, &guid).await?;
+    let facts = server.readable_play(&visitor.caller, &guid).await?;
     let view = WatchView {
         guid: facts.play.id.to_string(),
         game_id: facts.play.game_id.to_string(),
         win_levels: facts.play.win_levels,
         frames_per_second: server.speed(&facts),
     };
-    Ok(Html(watch_page(guest.who, &view)))
+    Ok(Html(watch_page(visitor.viewer, &view)))
 }
 
 impl Server {
-    /// Whether a play may be listed: its environment is one that the caller may see, and it is not on an open card of a competition.
-    fn may_see(&self, caller: &Caller, facts: &PlayFacts) -> bool {
-        self.shows(caller, &facts.play.game_id) && !(facts.competition && facts.closed_ms.is_none())
+    /// Whether a play may be listed: the caller may see its environment, and its card is not an
+    /// open competition card.
+    fn may_list(&self, caller: &Caller, facts: &PlayFacts) -> bool {
+        self.can_see(caller, &facts.play.game_id)
+            && !(facts.competition && facts.closed_ms.is_none())
     }
 
     fn speed(&self, facts: &PlayFacts) -> u8 {

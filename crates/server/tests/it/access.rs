@@ -1,4 +1,4 @@
-//! Keys, sets, and what they hide.
+//! API keys, sets of environments, and what a key may see.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use rhae_store::{GameSet, KeyStore, SqliteOptions};
 use serde_json::json;
 
 use crate::client::{Answer, Client};
-use crate::running::{Access, Running};
+use crate::test_server::{Access, TestServer};
 
 const BOTH: &[GameSet] = &[GameSet::Public, GameSet::SemiPrivate];
 
 /// A server with keys whose environment `ny40` is semi-private and `ym39` private.
-fn guarded(folder: &std::path::Path) -> Running {
+fn server_with_keys(folder: &std::path::Path) -> TestServer {
     let set = |id: &str| match &id[..4] {
         "ny40" => GameSet::SemiPrivate,
         "ym39" => GameSet::Private,
@@ -26,7 +26,7 @@ fn guarded(folder: &std::path::Path) -> Running {
         .into_iter()
         .map(|info| (info.id.clone(), set(info.id.as_str())))
         .collect();
-    Running::start_as(
+    TestServer::start_with_access(
         folder,
         Config::default(),
         SqliteOptions::default(),
@@ -38,11 +38,11 @@ fn guarded(folder: &std::path::Path) -> Running {
 }
 
 #[test]
-fn without_a_valid_key_there_is_one_answer() {
+fn every_invalid_key_gets_the_same_401() {
     let folder = tempfile::tempdir().unwrap();
-    let running = guarded(folder.path());
-    let key = running.key(&[GameSet::Public]);
-    let other = running.key(&[GameSet::Public]);
+    let server = server_with_keys(folder.path());
+    let key = server.key(&[GameSet::Public]);
+    let other = server.key(&[GameSet::Public]);
     let mixed = format!("{}{}", &key[..22], &other[22..]);
     let wrong = [
         "",
@@ -52,7 +52,7 @@ fn without_a_valid_key_there_is_one_answer() {
         "rhae_0000000000000000_",
     ];
     for wrong in wrong {
-        let client = running.client(wrong);
+        let client = server.client(wrong);
         let answers: Vec<Answer> = vec![
             client.get("/api/games"),
             client.get("/api/games/kq19"),
@@ -63,54 +63,56 @@ fn without_a_valid_key_there_is_one_answer() {
             client.send("POST", "/api/cmd/ACTION1", None, &vec![b'x'; 300_000]),
         ];
         for answer in &answers {
-            answer.refused(401, "UNAUTHORIZED");
+            answer.assert_error(401, "UNAUTHORIZED");
             assert_eq!(answer.text, answers[0].text);
         }
         assert_eq!(client.get("/api/healthcheck").text, "okay");
-        client.get("/api/games/anonkey").refused(403, "FORBIDDEN");
+        client
+            .get("/api/games/anonkey")
+            .assert_error(403, "FORBIDDEN");
     }
-    let client = running.client(&key);
+    let client = server.client(&key);
     let card = client.open_card(&json!({}));
     client.open_play(&card, "kq19");
-    // Another's card is none.
-    running
+    // A card of another owner is not found.
+    server
         .client(&other)
         .get(&format!("/api/scorecard/{card}"))
-        .refused(404, "SERVER_ERROR");
+        .assert_error(404, "SERVER_ERROR");
 }
 
 #[test]
-fn a_revoked_key_is_refused_by_a_running_server() {
+fn revoked_key_is_refused_by_a_running_server() {
     let folder = tempfile::tempdir().unwrap();
-    let running = guarded(folder.path());
-    let key = running.key(&[GameSet::Public]);
-    let client = running.client(&key);
-    client.get("/api/games").fine();
-    let store = running.open_store_again();
+    let server = server_with_keys(folder.path());
+    let key = server.key(&[GameSet::Public]);
+    let client = server.client(&key);
+    client.get("/api/games").success();
+    let store = server.reopen_store();
     assert!(
-        running
+        server
             .runtime
             .block_on(store.revoke_key(key[5..21].parse().unwrap(), 1))
             .unwrap()
     );
-    // It may be believed for a second. The wait is bounded, and an answer of another kind fails the test.
+    // The key may be cached for a second. The wait is bounded, and any other error fails the test.
     for _ in 0..1000 {
         let answer = client.get("/api/games");
         if answer.status == 401 {
-            return answer.refused(401, "UNAUTHORIZED");
+            return answer.assert_error(401, "UNAUTHORIZED");
         }
-        answer.fine();
+        answer.success();
         std::thread::sleep(Duration::from_millis(10));
     }
     panic!("a revoked key is still accepted");
 }
 
 #[test]
-fn a_key_sees_its_sets_and_an_admin_everything() {
+fn key_sees_its_sets_and_admin_sees_everything() {
     let folder = tempfile::tempdir().unwrap();
-    let running = guarded(folder.path());
+    let server = server_with_keys(folder.path());
     let listed = |key: &str| -> Vec<String> {
-        let games = running.client(key).get("/api/games").fine();
+        let games = server.client(key).get("/api/games").success();
         games
             .as_array()
             .unwrap()
@@ -130,45 +132,45 @@ fn a_key_sees_its_sets_and_an_admin_everything() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        listed(&running.key(&[GameSet::Public])),
+        listed(&server.key(&[GameSet::Public])),
         without(&["ny40", "ym39"])
     );
-    assert_eq!(listed(&running.key(BOTH)), without(&["ym39"]));
-    assert_eq!(listed(&running.key(&[GameSet::Private])), ["ym39"]);
-    assert_eq!(listed(&running.key(&[])), [""; 0]);
-    let admin = running.admin_key();
+    assert_eq!(listed(&server.key(BOTH)), without(&["ym39"]));
+    assert_eq!(listed(&server.key(&[GameSet::Private])), ["ym39"]);
+    assert_eq!(listed(&server.key(&[])), [""; 0]);
+    let admin = server.admin_key();
     assert_eq!(listed(&admin), all);
-    // A competition counts what its key may see.
-    let client = running.client(&running.key(BOTH));
+    // A competition counts the environments that its key may see.
+    let client = server.client(&server.key(BOTH));
     let card = client.open_card(&json!({"competition_mode": true}));
-    running
+    server
         .client(&admin)
         .get(&format!("/api/scorecard/{card}"))
-        .refused(403, "SERVER_ERROR");
+        .assert_error(403, "SERVER_ERROR");
     assert_eq!(client.close(&card)["total_environments"], all.len() - 1);
-    // An administrator reads what others have done, and changes nothing of it.
-    assert_eq!(running.client(&admin).card(&card), client.card(&card));
+    // An administrator can read the cards of others, but not change them.
+    assert_eq!(server.client(&admin).card(&card), client.card(&card));
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "kq19");
-    running
+    server
         .client(&admin)
         .act("kq19", &guid, Action::Action1)
-        .refused(400, "SERVER_ERROR");
-    running
+        .assert_error(400, "SERVER_ERROR");
+    server
         .client(&admin)
         .post("/api/scorecard/close", &json!({"card_id": card}))
-        .refused(404, "VALIDATION_ERROR");
+        .assert_error(404, "VALIDATION_ERROR");
 }
 
 #[test]
-fn sources_need_their_scope() {
+fn source_download_requires_its_scope() {
     let folder = tempfile::tempdir().unwrap();
-    let running = guarded(folder.path());
-    let source = |key: &str, id: &str| running.client(key).get(&format!("/api/games/{id}/source"));
-    let key = running.key(&[GameSet::Public]);
-    source(&key, "kq19").refused(403, "FORBIDDEN");
-    source(&key, "ny40").refused(404, "SERVER_ERROR");
-    source(&running.admin_key(), "kq19").refused(404, "SERVER_ERROR");
+    let server = server_with_keys(folder.path());
+    let source = |key: &str, id: &str| server.client(key).get(&format!("/api/games/{id}/source"));
+    let key = server.key(&[GameSet::Public]);
+    source(&key, "kq19").assert_error(403, "FORBIDDEN");
+    source(&key, "ny40").assert_error(404, "SERVER_ERROR");
+    source(&server.admin_key(), "kq19").assert_error(404, "SERVER_ERROR");
 }
 
 /// Every request that names an environment.
@@ -208,21 +210,22 @@ fn requests(client: &Client, card: &str, guid: &str, id: &str) -> Vec<Answer> {
 }
 
 #[test]
-fn what_is_hidden_is_answered_like_what_does_not_exist() {
+fn hidden_environment_gets_the_same_response_as_a_missing_one() {
     let folder = tempfile::tempdir().unwrap();
-    let running = guarded(folder.path());
-    let key = running.key(BOTH);
-    let client = running.client(&key);
+    let server = server_with_keys(folder.path());
+    let key = server.key(BOTH);
+    let client = server.client(&key);
     let card = client.open_card(&json!({}));
     let (seen, hidden) = (
         client.open_play(&card, "kq19"),
         client.open_play(&card, "ny40"),
     );
-    client.act("ny40", &hidden, Action::Action1).fine();
+    client.act("ny40", &hidden, Action::Action1).success();
     let before = client.card(&card);
     drop(client);
-    running.stop();
-    // The same file twice: once the environment is in a set that the key does not see, once it is not served at all.
+    server.stop();
+    // The same database twice: first the environment is in a set that the key may not see, then it
+    // is not served at all.
     let public = |id: &str| !["ny40", "ym39"].contains(&&id[..4]);
     let mut answers = Vec::new();
     for served in [true, false] {
@@ -241,34 +244,34 @@ fn what_is_hidden_is_answered_like_what_does_not_exist() {
             keys: true,
             sets: Some(sets),
         };
-        let running = Running::start_as(
+        let server = TestServer::start_with_access(
             folder.path(),
             Config::default(),
             SqliteOptions::default(),
             &access,
         );
-        let client = running.client(&key);
+        let client = server.client(&key);
         let mut seen_here = Vec::new();
         for id in ["ny40", "ny40-v1", "ym39", "ym39-v1", "zz99"] {
             for guid in [&seen, &hidden] {
                 seen_here.extend(requests(&client, &card, guid, id));
             }
         }
-        // What was played stays on its card, as it was; only the play takes no further commands.
+        // Results stay on their card; only the play accepts no further commands.
         assert_eq!(client.card(&card), before);
         client
             .act("ny40", &hidden, Action::Action1)
-            .refused(400, "SERVER_ERROR");
-        client.get(&format!("/api/scorecard/{card}/ny40")).fine();
+            .assert_error(400, "SERVER_ERROR");
+        client.get(&format!("/api/scorecard/{card}/ny40")).success();
         client
             .get(&format!("/api/plays/{hidden}"))
-            .refused(404, "SERVER_ERROR");
+            .assert_error(404, "SERVER_ERROR");
         client
             .get(&format!("/api/plays/{hidden}/events"))
-            .refused(404, "SERVER_ERROR");
+            .assert_error(404, "SERVER_ERROR");
         answers.push(seen_here);
         drop(client);
-        running.stop();
+        server.stop();
     }
     assert_eq!(answers[0].len(), answers[1].len());
     for (hidden, missing) in answers[0].iter().zip(&answers[1]) {
@@ -277,7 +280,7 @@ fn what_is_hidden_is_answered_like_what_does_not_exist() {
             (missing.status, &missing.text, &missing.headers)
         );
     }
-    // And one that never existed differs in its name only.
+    // The response for an environment that never existed differs only in the name.
     let per_id = answers[0].len() / 5;
     let (never_played, never_made) = (
         &answers[0][2 * per_id..3 * per_id],
@@ -292,7 +295,7 @@ fn what_is_hidden_is_answered_like_what_does_not_exist() {
 }
 
 #[test]
-fn open_access_sees_the_public_set() {
+fn open_access_sees_only_the_public_set() {
     let folder = tempfile::tempdir().unwrap();
     let sets = HashMap::from([
         ("kq19-v1".parse().unwrap(), GameSet::Public),
@@ -302,13 +305,18 @@ fn open_access_sees_the_public_set() {
         keys: false,
         sets: Some(sets),
     };
-    let running = Running::start_as(
+    let server = TestServer::start_with_access(
         folder.path(),
         Config::default(),
         SqliteOptions::default(),
         &access,
     );
-    let client = running.client("k");
-    assert_eq!(client.get("/api/games").fine().as_array().unwrap().len(), 1);
-    client.get("/api/games/ny40").refused(404, "SERVER_ERROR");
+    let client = server.client("k");
+    assert_eq!(
+        client.get("/api/games").success().as_array().unwrap().len(),
+        1
+    );
+    client
+        .get("/api/games/ny40")
+        .assert_error(404, "SERVER_ERROR");
 }

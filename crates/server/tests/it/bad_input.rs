@@ -6,12 +6,12 @@ use rhae_engine::Action;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 const JSON: Option<&str> = Some("application/json");
 
-/// The things that a request may name.
-struct Scene {
+/// The ids that requests refer to.
+struct Ids {
     open: String,
     closed: String,
     foreign: String,
@@ -20,8 +20,8 @@ struct Scene {
     foreign_guid: String,
 }
 
-impl Scene {
-    /// A text with names in `<…>` filled in.
+impl Ids {
+    /// Replaces the placeholders in `<…>` by ids.
     fn fill(&self, text: &str) -> String {
         let names = [
             ("<open>", &self.open),
@@ -37,7 +37,7 @@ impl Scene {
     }
 }
 
-/// Path, body, status, code: what is refused, whatever it says.
+/// Invalid requests: path, body, expected status, expected code.
 const COMMANDS: &[(&str, &str, u16, &str)] = &[
     // Not JSON, or not an object.
     ("/api/cmd/ACTION1", "", 400, "VALIDATION_ERROR"),
@@ -70,7 +70,7 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
         400,
         "VALIDATION_ERROR",
     ),
-    // Fields of wrong types, or missing.
+    // Fields that are missing or of the wrong type.
     ("/api/cmd/ACTION1", "{}", 400, "VALIDATION_ERROR"),
     (
         "/api/cmd/ACTION1",
@@ -259,7 +259,7 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
         400,
         "VALIDATION_ERROR",
     ),
-    // Of a field that stands there twice the last counts.
+    // The last of two duplicate fields counts.
     (
         "/api/cmd/ACTION6",
         r#"{"game_id":"kq19","guid":"<guid>","x":1,"x":64,"y":0}"#,
@@ -272,7 +272,7 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
         400,
         "SERVER_ERROR",
     ),
-    // JSON that is almost right.
+    // Almost valid JSON.
     (
         "/api/cmd/ACTION1",
         "\u{feff}{\"game_id\":\"kq19\",\"guid\":\"<guid>\"}",
@@ -339,7 +339,7 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
         400,
         "VALIDATION_ERROR",
     ),
-    // Plays and cards of others, closed ones, made-up ones.
+    // Plays and cards that are closed, made up, or belong to another owner.
     (
         "/api/cmd/ACTION1",
         r#"{"game_id":"kq19","guid":"<guid>\u0000"}"#,
@@ -622,8 +622,8 @@ const COMMANDS: &[(&str, &str, u16, &str)] = &[
     ("/api/scorecard/<open>", "{}", 405, "METHOD_NOT_ALLOWED"),
 ];
 
-fn scene(running: &Running) -> (Client, Scene) {
-    let (client, other) = (running.client("k"), running.client("other"));
+fn ids(server: &TestServer) -> (Client, Ids) {
+    let (client, other) = (server.client("k"), server.client("other"));
     let cards = [
         client.open_card(&json!({})),
         client.open_card(&json!({})),
@@ -631,12 +631,12 @@ fn scene(running: &Running) -> (Client, Scene) {
     ];
     let [guid, closed_guid] = [0, 1].map(|index: usize| client.open_play(&cards[index], "kq19"));
     let foreign_guid = other.open_play(&cards[2], "kq19");
-    client.act("kq19", &guid, Action::Action4).fine();
+    client.act("kq19", &guid, Action::Action4).success();
     client.close(&cards[1]);
     let [open, closed, foreign] = cards;
     (
         client,
-        Scene {
+        Ids {
             open,
             closed,
             foreign,
@@ -647,74 +647,73 @@ fn scene(running: &Running) -> (Client, Scene) {
     )
 }
 
-/// Everything that a request could have changed.
-fn state(running: &Running, scene: &Scene) -> [Value; 3] {
-    let (client, other) = (running.client("k"), running.client("other"));
+/// All state that a request could have changed.
+fn state(server: &TestServer, ids: &Ids) -> [Value; 3] {
+    let (client, other) = (server.client("k"), server.client("other"));
     [
-        client.card(&scene.open),
-        client.card(&scene.closed),
-        other.card(&scene.foreign),
+        client.card(&ids.open),
+        client.card(&ids.closed),
+        other.card(&ids.foreign),
     ]
 }
 
 #[test]
-fn bad_input_is_refused_and_changes_nothing() {
+fn invalid_requests_are_refused_and_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, scene) = scene(&running);
-    let before = state(&running, &scene);
+    let server = TestServer::start(folder.path());
+    let (client, ids) = ids(&server);
+    let before = state(&server, &ids);
     for (path, body, status, code) in COMMANDS {
-        let (path, body) = (scene.fill(path), scene.fill(body));
+        let (path, body) = (ids.fill(path), ids.fill(body));
         println!("{path} {body}");
         client
             .send("POST", &path, JSON, body.as_bytes())
-            .refused(*status, code);
+            .assert_error(*status, code);
     }
-    assert_eq!(state(&running, &scene), before);
-    // The play goes on where it stood.
-    client.act("kq19", &scene.guid, Action::Action1).fine();
-    assert_eq!(client.card(&scene.open)["total_actions"], 2);
+    assert_eq!(state(&server, &ids), before);
+    // The play continues from its last state.
+    client.act("kq19", &ids.guid, Action::Action1).success();
+    assert_eq!(client.card(&ids.open)["total_actions"], 2);
 }
 
 #[test]
-fn bodies_that_no_table_can_hold_are_refused() {
+fn oversized_and_malformed_bodies_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, scene) = scene(&running);
-    let before = state(&running, &scene);
+    let server = TestServer::start(folder.path());
+    let (client, ids) = ids(&server);
+    let before = state(&server, &ids);
     let act = |kind: Option<&str>, body: &[u8]| client.send("POST", "/api/cmd/ACTION1", kind, body);
-    let fine = scene.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
+    let fine = ids.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
     for kind in [
         None,
         Some("text/plain"),
         Some("application/x-www-form-urlencoded"),
         Some("application/jsonp"),
     ] {
-        act(kind, fine.as_bytes()).refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        act(kind, fine.as_bytes()).assert_error(415, "UNSUPPORTED_MEDIA_TYPE");
     }
     let with = |reasoning: &str| {
-        scene
-            .fill(r#"{"game_id":"kq19","guid":"<guid>","reasoning":R}"#)
+        ids.fill(r#"{"game_id":"kq19","guid":"<guid>","reasoning":R}"#)
             .replace('R', reasoning)
     };
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
-    act(JSON, with(&deep).as_bytes()).refused(400, "VALIDATION_ERROR");
+    act(JSON, with(&deep).as_bytes()).assert_error(400, "VALIDATION_ERROR");
     act(
         JSON,
         with(&format!("\"{}\"", "x".repeat(20_000))).as_bytes(),
     )
-    .refused(400, "VALIDATION_ERROR");
+    .assert_error(400, "VALIDATION_ERROR");
     act(
         JSON,
         with(&format!("\"{}\"", "x".repeat(300_000))).as_bytes(),
     )
-    .refused(413, "PAYLOAD_TOO_LARGE");
+    .assert_error(413, "PAYLOAD_TOO_LARGE");
     act(
         JSON,
         with(&format!("\"{}\"", "x".repeat(1_000_000))).as_bytes(),
     )
-    .refused(413, "PAYLOAD_TOO_LARGE");
-    act(JSON, &[0xEF, 0xBB, 0xBF]).refused(400, "VALIDATION_ERROR");
+    .assert_error(413, "PAYLOAD_TOO_LARGE");
+    act(JSON, &[0xEF, 0xBB, 0xBF]).assert_error(400, "VALIDATION_ERROR");
     act(
         JSON,
         &fine
@@ -722,54 +721,54 @@ fn bodies_that_no_table_can_hold_are_refused() {
             .flat_map(u16::to_le_bytes)
             .collect::<Vec<u8>>(),
     )
-    .refused(400, "VALIDATION_ERROR");
+    .assert_error(400, "VALIDATION_ERROR");
     let mut broken = with("\"?\"").into_bytes();
     let place = broken.iter().position(|&byte| byte == b'?').unwrap();
     broken[place] = 0xFF;
-    act(JSON, &broken).refused(400, "VALIDATION_ERROR");
+    act(JSON, &broken).assert_error(400, "VALIDATION_ERROR");
     let opaque = json!({"opaque": {"a": "x".repeat(16_384)}});
     client
         .post("/api/scorecard/open", &opaque)
-        .refused(400, "VALIDATION_ERROR");
+        .assert_error(400, "VALIDATION_ERROR");
     for method in ["DELETE", "PUT", "PATCH"] {
         client
             .send(method, "/api/games", JSON, b"{}")
-            .refused(405, "METHOD_NOT_ALLOWED");
+            .assert_error(405, "METHOD_NOT_ALLOWED");
     }
     client
         .get("/api/cmd/ACTION1")
-        .refused(405, "METHOD_NOT_ALLOWED");
-    client.get("/nothing").refused(404, "NOT_FOUND");
+        .assert_error(405, "METHOD_NOT_ALLOWED");
+    client.get("/nothing").assert_error(404, "NOT_FOUND");
     client
         .get("/api/scorecard/no-card")
-        .refused(404, "SERVER_ERROR");
+        .assert_error(404, "SERVER_ERROR");
     client
         .get("/api/games/%ff")
-        .refused(400, "VALIDATION_ERROR");
-    assert_eq!(state(&running, &scene), before);
-    // What is unusual but right is taken.
-    act(Some("Application/JSON; charset=utf-8"), fine.as_bytes()).fine();
+        .assert_error(400, "VALIDATION_ERROR");
+    assert_eq!(state(&server, &ids), before);
+    // An unusual but valid content type is accepted.
+    act(Some("Application/JSON; charset=utf-8"), fine.as_bytes()).success();
 }
 
-/// Sends bytes and gives what comes back until the connection is closed.
-fn exchange(running: &Running, request: &str) -> String {
-    let mut stream = TcpStream::connect(running.address()).unwrap();
+/// Sends a request and returns everything received until the connection is closed.
+fn exchange(server: &TestServer, request: &str) -> String {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = Vec::new();
-    // Whether the end is clean does not matter here.
+    // A reset instead of a clean close does not matter here.
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer).into_owned()
 }
 
 #[test]
-fn bodies_in_chunks_are_taken_and_broken_framing_is_refused() {
+fn chunked_bodies_are_accepted_and_invalid_framing_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, scene) = scene(&running);
-    let body = scene.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
+    let server = TestServer::start(folder.path());
+    let (client, ids) = ids(&server);
+    let body = ids.fill(r#"{"game_id":"kq19","guid":"<guid>"}"#);
     let head = "POST /api/cmd/ACTION1 HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nConnection: close\r\nContent-Type: application/json\r\n";
     let chunks: String = body
         .as_bytes()
@@ -782,9 +781,9 @@ fn bodies_in_chunks_are_taken_and_broken_framing_is_refused() {
             )
         });
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n");
-    let answer = exchange(&running, &format!("{chunked}{chunks}0\r\n\r\n"));
+    let answer = exchange(&server, &format!("{chunked}{chunks}0\r\n\r\n"));
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    let before = state(&running, &scene);
+    let before = state(&server, &ids);
     for wrong in [
         format!("{chunked}zz\r\n{chunks}0\r\n\r\n"),
         format!("{chunked}ffffffffffffffffff\r\n{chunks}"),
@@ -799,16 +798,16 @@ fn bodies_in_chunks_are_taken_and_broken_framing_is_refused() {
         format!("{head}X-Long: {}\r\n\r\n", "x".repeat(100_000)),
         "\0\0\0\0\r\n\r\n".to_owned(),
     ] {
-        let answer = exchange(&running, &wrong);
+        let answer = exchange(&server, &wrong);
         assert!(answer.starts_with("HTTP/1.1 4"), "{wrong:.200}: {answer}");
     }
-    // A body that is cut off does nothing, and nobody is left to be told.
-    let mut stream = TcpStream::connect(running.address()).unwrap();
+    // A truncated body has no effect.
+    let mut stream = TcpStream::connect(server.address()).unwrap();
     stream
         .write_all(format!("{head}Content-Length: {}\r\n\r\n{}", body.len() + 1, body).as_bytes())
         .unwrap();
     drop(stream);
-    assert_eq!(state(&running, &scene), before);
-    client.act("kq19", &scene.guid, Action::Action1).fine();
-    assert_eq!(client.card(&scene.open)["total_actions"], 3);
+    assert_eq!(state(&server, &ids), before);
+    client.act("kq19", &ids.guid, Action::Action1).success();
+    assert_eq!(client.card(&ids.open)["total_actions"], 3);
 }

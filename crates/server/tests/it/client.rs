@@ -1,16 +1,15 @@
-//! A small client, and the moves that tests have in common.
+//! A small API client, and the steps that tests share.
 
 use rhae_engine::{Action, LevelIndex};
 use serde_json::{Value, json};
 use ureq::http::Request;
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content_type: String,
     pub(crate) retry_after: Option<String>,
-    /// All headers but the date and the request's id.
+    /// All headers except the date and the request id.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) request_id: String,
     pub(crate) text: String,
@@ -22,14 +21,14 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The body of an answer that must be a success.
-    pub(crate) fn fine(&self) -> Value {
+    /// Asserts that the response is a success and returns its body.
+    pub(crate) fn success(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         self.json()
     }
 
-    /// Fails the test unless the answer is this error.
-    pub(crate) fn refused(&self, status: u16, code: &str) {
+    /// Asserts that the response is this error.
+    pub(crate) fn assert_error(&self, status: u16, code: &str) {
         let body = self.json();
         assert_eq!(
             (self.status, body["error"].as_str()),
@@ -45,14 +44,14 @@ impl Answer {
     }
 }
 
-/// Somebody with a key.
+/// An API client with a key.
 #[derive(Clone)]
 pub(crate) struct Client {
     agent: ureq::Agent,
     base: String,
     key: String,
-    once: Option<String>,
-    /// A browser's cookie, in the place of the key.
+    idempotency_key: Option<String>,
+    /// A cookie sent instead of the key, as by a browser.
     cookie: Option<String>,
     accept: Option<&'static str>,
 }
@@ -67,37 +66,37 @@ impl Client {
             agent: config.into(),
             base: base.to_owned(),
             key: key.to_owned(),
-            once: None,
+            idempotency_key: None,
             cookie: None,
             accept: None,
         }
     }
 
-    /// The same client, with an idempotency key on whatever it sends.
-    pub(crate) fn once(&self, key: &str) -> Self {
+    /// The same client, with an idempotency key on every request.
+    pub(crate) fn with_idempotency_key(&self, key: &str) -> Self {
         Self {
-            once: Some(key.to_owned()),
+            idempotency_key: Some(key.to_owned()),
             ..self.clone()
         }
     }
 
-    /// The same client, which asks for another form of answers.
-    pub(crate) fn accepting(&self, accept: &'static str) -> Self {
+    /// The same client, with an `Accept` header.
+    pub(crate) fn with_accept(&self, accept: &'static str) -> Self {
         Self {
             accept: Some(accept),
             ..self.clone()
         }
     }
 
-    /// Somebody in a browser, with or without a cookie.
-    pub(crate) fn browser(&self, cookie: Option<&str>) -> Self {
+    /// A browser, with or without a cookie.
+    pub(crate) fn with_cookie(&self, cookie: Option<&str>) -> Self {
         Self {
             cookie: Some(cookie.unwrap_or_default().to_owned()),
             ..self.clone()
         }
     }
 
-    /// Sends anything.
+    /// Sends an arbitrary request.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -118,8 +117,8 @@ impl Client {
         if let Some(accept) = self.accept {
             request = request.header("Accept", accept);
         }
-        if let Some(once) = &self.once {
-            request = request.header("Idempotency-Key", once);
+        if let Some(idempotency_key) = &self.idempotency_key {
+            request = request.header("Idempotency-Key", idempotency_key);
         }
         let sent = match method {
             "GET" | "DELETE" => self.agent.run(request.body(()).unwrap()),
@@ -143,7 +142,7 @@ impl Client {
                 .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
                 .collect(),
             request_id: header("x-request-id").unwrap_or_default(),
-            // Pictures are no text, but can be compared as such.
+            // Images are not text, but can still be compared as strings.
             text: String::from_utf8_lossy(&response.body_mut().read_to_vec().unwrap()).into_owned(),
         }
     }
@@ -161,23 +160,23 @@ impl Client {
         )
     }
 
-    /// Opens a card.
+    /// Opens a card and returns its id.
     pub(crate) fn open_card(&self, body: &Value) -> String {
-        self.post("/api/scorecard/open", body).fine()["card_id"]
+        self.post("/api/scorecard/open", body).success()["card_id"]
             .as_str()
             .unwrap()
             .to_owned()
     }
 
-    /// Opens a play and gives its guid.
+    /// Opens a play and returns its guid.
     pub(crate) fn open_play(&self, card: &str, game: &str) -> String {
         let frame = self
             .post("/api/cmd/RESET", &json!({"card_id": card, "game_id": game}))
-            .fine();
+            .success();
         frame["guid"].as_str().unwrap().to_owned()
     }
 
-    /// Sends an action, without a claim about the answer.
+    /// Sends an action without checking the response.
     pub(crate) fn act(&self, game: &str, guid: &str, action: Action) -> Answer {
         let mut body = json!({"game_id": game, "guid": guid});
         if let Action::Action6 { x, y } = action {
@@ -188,22 +187,22 @@ impl Client {
     }
 
     pub(crate) fn card(&self, card: &str) -> Value {
-        self.get(&format!("/api/scorecard/{card}")).fine()
+        self.get(&format!("/api/scorecard/{card}")).success()
     }
 
     pub(crate) fn close(&self, card: &str) -> Value {
         self.post("/api/scorecard/close", &json!({"card_id": card}))
-            .fine()
+            .success()
     }
 
-    /// Plays the stored solution of a level, and gives the last answer.
+    /// Plays the stored solution of a level and returns the last response.
     pub(crate) fn solve(&self, game: &str, guid: &str, level: u8) -> Value {
         let solution = rhae_games::find(game)
             .unwrap()
             .facts
             .solution(LevelIndex(level));
-        solution
-            .into_iter()
-            .fold(Value::Null, |_, action| self.act(game, guid, action).fine())
+        solution.into_iter().fold(Value::Null, |_, action| {
+            self.act(game, guid, action).success()
+        })
     }
 }

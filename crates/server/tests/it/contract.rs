@@ -2,29 +2,31 @@ use rhae_engine::Action;
 use rhae_session::{Builtin, Catalog};
 use serde_json::json;
 
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 #[test]
 fn environments_are_listed_with_their_baselines() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let client = running.client("k");
-    let list = client.get("/api/games").fine();
+    let server = TestServer::start(folder.path());
+    let client = server.client("k");
+    let list = client.get("/api/games").success();
     assert_eq!(list.as_array().unwrap().len(), Builtin.list().len());
-    let full = client.get("/api/games/kq19-v1").fine();
-    assert_eq!(full, client.get("/api/games/kq19").fine());
-    assert_eq!(full, client.get("//api/games/kq19").fine());
+    let full = client.get("/api/games/kq19-v1").success();
+    assert_eq!(full, client.get("/api/games/kq19").success());
+    assert_eq!(full, client.get("//api/games/kq19").success());
     assert!(list.as_array().unwrap().contains(&full));
     assert_eq!(full["baseline_actions"].as_array().unwrap().len(), 8);
-    client.get("/api/games/zz99").refused(404, "SERVER_ERROR");
+    client
+        .get("/api/games/zz99")
+        .assert_error(404, "SERVER_ERROR");
     client
         .get("/api/games/kq19-v1/source")
-        .refused(404, "SERVER_ERROR");
+        .assert_error(404, "SERVER_ERROR");
     client
         .get("/api/games/zz99-v1/source")
-        .refused(404, "SERVER_ERROR");
+        .assert_error(404, "SERVER_ERROR");
     let keys = [(); 2].map(|()| {
-        client.get("/api/games/anonkey").fine()["api_key"]
+        client.get("/api/games/anonkey").success()["api_key"]
             .as_str()
             .unwrap()
             .to_owned()
@@ -36,10 +38,10 @@ fn environments_are_listed_with_their_baselines() {
 }
 
 #[test]
-fn a_game_is_won_reset_and_scored() {
+fn game_can_be_reset_won_and_scored() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let client = running.client("k");
+    let server = TestServer::start(folder.path());
+    let client = server.client("k");
     let card = client.open_card(
         &json!({"tags": ["mine"], "source_url": "https://example.org", "opaque": {"a": 1}}),
     );
@@ -48,7 +50,7 @@ fn a_game_is_won_reset_and_scored() {
             "//api/cmd/RESET",
             &json!({"card_id": card, "game_id": "kq19"}),
         )
-        .fine();
+        .success();
     assert_eq!(
         (&opening["full_reset"], &opening["level"]),
         (&true.into(), &1.into())
@@ -58,13 +60,13 @@ fn a_game_is_won_reset_and_scored() {
         json!({"id": 0, "data": {}, "reasoning": null})
     );
     let guid = opening["guid"].as_str().unwrap();
-    // Base and full id name the same play.
-    let first = client.act("kq19-v1", guid, Action::Action1).fine();
+    // The four-character name and the full id refer to the same play.
+    let first = client.act("kq19-v1", guid, Action::Action1).success();
     assert_eq!(
         (&first["game_id"], &first["full_reset"]),
         (&"kq19-v1".into(), &false.into())
     );
-    let level_reset = client.act("kq19", guid, Action::Reset).fine();
+    let level_reset = client.act("kq19", guid, Action::Reset).success();
     assert_eq!(
         (&level_reset["full_reset"], &level_reset["frame"]),
         (&false.into(), &opening["frame"])
@@ -74,7 +76,7 @@ fn a_game_is_won_reset_and_scored() {
             "/api/cmd/RESET",
             &json!({"card_id": card, "game_id": "kq19", "guid": guid}),
         )
-        .fine();
+        .success();
     assert_eq!(
         (&full_reset["full_reset"], &full_reset["guid"]),
         (&true.into(), &guid.into())
@@ -89,7 +91,7 @@ fn a_game_is_won_reset_and_scored() {
     let before = client.card(&card);
     client
         .act("kq19", guid, Action::Action1)
-        .refused(400, "GAME_NOT_STARTED_ERROR");
+        .assert_error(400, "GAME_NOT_STARTED_ERROR");
     assert_eq!(client.card(&card), before);
     assert_eq!(
         (&before["score"], &before["tags"]),
@@ -106,28 +108,30 @@ fn a_game_is_won_reset_and_scored() {
         (&"WIN".into(), &true.into(), &guid.into())
     );
     assert_eq!(
-        client.get(&format!("/api/scorecard/{card}/kq19")).fine()["environments"],
+        client.get(&format!("/api/scorecard/{card}/kq19")).success()["environments"],
         before["environments"]
     );
     client
         .get(&format!("/api/scorecard/{card}/ny40"))
-        .refused(404, "SERVER_ERROR");
+        .assert_error(404, "SERVER_ERROR");
     let closed = client.close(&card);
     assert_eq!(closed, before);
     assert_eq!(client.card(&card), before);
-    running
+    server
         .client("other")
         .get(&format!("/api/scorecard/{card}"))
-        .refused(404, "SERVER_ERROR");
+        .assert_error(404, "SERVER_ERROR");
 }
 
 #[test]
-fn reasoning_comes_back_as_it_was_sent() {
+fn reasoning_is_returned_unchanged() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let client = running.client("k");
-    // Opening needs no body at all.
-    let card = client.send("POST", "/api/scorecard/open", None, b"").fine()["card_id"]
+    let server = TestServer::start(folder.path());
+    let client = server.client("k");
+    // Opening a card needs no body.
+    let card = client
+        .send("POST", "/api/scorecard/open", None, b"")
+        .success()["card_id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -141,30 +145,30 @@ fn reasoning_comes_back_as_it_was_sent() {
         let body =
             json!({"game_id": "kq19", "guid": guid, "card_id": "ignored", "reasoning": reasoning});
         assert_eq!(
-            client.post("/api/cmd/ACTION2", &body).fine()["action_input"]["reasoning"],
+            client.post("/api/cmd/ACTION2", &body).success()["action_input"]["reasoning"],
             reasoning
         );
     }
     let too_long = json!({"game_id": "kq19", "guid": guid, "reasoning": "x".repeat(16_385)});
     client
         .post("/api/cmd/ACTION2", &too_long)
-        .refused(400, "VALIDATION_ERROR");
+        .assert_error(400, "VALIDATION_ERROR");
     assert_eq!(client.card(&card)["total_actions"], 4);
 }
 
 #[test]
-fn an_action_that_is_not_offered_is_answered_and_counted() {
+fn unavailable_action_is_executed_and_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let client = running.client("k");
+    let server = TestServer::start(folder.path());
+    let client = server.client("k");
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "ym39");
     let offered = client
         .act("ym39", &guid, Action::Action6 { x: 63, y: 0 })
-        .fine()["available_actions"]
+        .success()["available_actions"]
         .clone();
     assert!(!offered.as_array().unwrap().contains(&1.into()));
-    let frame = client.act("ym39", &guid, Action::Action1).fine();
+    let frame = client.act("ym39", &guid, Action::Action1).success();
     assert_eq!(frame["action_input"]["id"], 1);
     assert_eq!(client.card(&card)["total_actions"], 2);
 }

@@ -1,18 +1,18 @@
-//! Each limit on its own.
+//! Each limit in isolation.
 
 use rhae_engine::Action;
 use rhae_server::{Config, Limits};
 use rhae_store::{GameSet, SqliteOptions};
 use serde_json::json;
 
-use crate::running::{Access, Running};
+use crate::test_server::{Access, TestServer};
 
-fn limited(folder: &std::path::Path, keys: bool, limits: Limits) -> Running {
+fn server_with_limits(folder: &std::path::Path, keys: bool, limits: Limits) -> TestServer {
     let config = Config {
         limits,
         ..Config::default()
     };
-    Running::start_as(
+    TestServer::start_with_access(
         folder,
         config,
         SqliteOptions::default(),
@@ -21,9 +21,9 @@ fn limited(folder: &std::path::Path, keys: bool, limits: Limits) -> Running {
 }
 
 #[test]
-fn requests_of_a_key_in_a_minute() {
+fn requests_per_key_and_minute_are_limited() {
     let folder = tempfile::tempdir().unwrap();
-    let running = limited(
+    let server = server_with_limits(
         folder.path(),
         true,
         Limits {
@@ -32,61 +32,61 @@ fn requests_of_a_key_in_a_minute() {
         },
     );
     let (key, other) = (
-        running.key(&[GameSet::Public]),
-        running.key(&[GameSet::Public]),
+        server.key(&[GameSet::Public]),
+        server.key(&[GameSet::Public]),
     );
-    let client = running.client(&key);
+    let client = server.client(&key);
     for _ in 0..5 {
-        client.get("/api/games").fine();
+        client.get("/api/games").success();
     }
     for _ in 0..3 {
         let refused = client.get("/api/games");
-        refused.refused(429, "RATE_LIMIT_EXCEEDED");
+        refused.assert_error(429, "RATE_LIMIT_EXCEEDED");
         let seconds: u64 = refused.retry_after.as_deref().unwrap().parse().unwrap();
         assert!((1..=60).contains(&seconds), "{seconds}");
     }
-    // Others, and whoever asks whether the server lives, are not concerned.
-    running.client(&other).get("/api/games").fine();
+    // Other keys and the health check are not affected.
+    server.client(&other).get("/api/games").success();
     assert_eq!(client.get("/api/healthcheck").status, 200);
     assert!(
-        running
-            .server
+        server
+            .inner
             .metrics()
             .contains("\nrhae_rate_limited_total 3\n")
     );
 }
 
 #[test]
-fn open_cards_of_a_key_and_plays_of_a_card() {
+fn open_cards_per_key_and_plays_per_card_are_limited() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         open_cards: Some(2),
         plays_per_card: Some(3),
         ..Limits::default()
     };
-    let running = limited(folder.path(), false, limits);
-    let client = running.client("k");
+    let server = server_with_limits(folder.path(), false, limits);
+    let client = server.client("k");
     let [card, _] = [(); 2].map(|()| client.open_card(&json!({})));
     client
         .post("/api/scorecard/open", &json!({}))
-        .refused(409, "LIMIT_REACHED");
-    running.client("other").open_card(&json!({}));
+        .assert_error(409, "LIMIT_REACHED");
+    server.client("other").open_card(&json!({}));
     let plays = [(); 3].map(|()| client.open_play(&card, "kq19"));
     client
         .post(
             "/api/cmd/RESET",
             &json!({"card_id": card, "game_id": "kq19"}),
         )
-        .refused(409, "LIMIT_REACHED");
-    client.act("kq19", &plays[0], Action::Action1).fine();
+        .assert_error(409, "LIMIT_REACHED");
+    client.act("kq19", &plays[0], Action::Action1).success();
     client.close(&card);
     client.open_card(&json!({}));
 }
 
 #[test]
-fn bytes_of_a_body() {
+fn body_size_is_limited() {
     let folder = tempfile::tempdir().unwrap();
-    let running = limited(
+    let server = server_with_limits(
         folder.path(),
         false,
         Limits {
@@ -94,7 +94,7 @@ fn bytes_of_a_body() {
             ..Limits::default()
         },
     );
-    let client = running.client("k");
+    let client = server.client("k");
     let body = |length: usize| format!("{{\"tags\":[\"{}\"]}}", "x".repeat(length - 13));
     let open = |length: usize| {
         client.send(
@@ -104,29 +104,29 @@ fn bytes_of_a_body() {
             body(length).as_bytes(),
         )
     };
-    open(1000).fine();
-    open(1001).refused(413, "PAYLOAD_TOO_LARGE");
-    open(900_000).refused(413, "PAYLOAD_TOO_LARGE");
-    open(1000).fine();
+    open(1000).success();
+    open(1001).assert_error(413, "PAYLOAD_TOO_LARGE");
+    open(900_000).assert_error(413, "PAYLOAD_TOO_LARGE");
+    open(1000).success();
 }
 
 #[test]
-fn levels_of_nesting() {
+fn json_depth_is_limited() {
     let folder = tempfile::tempdir().unwrap();
-    let open = |running: &Running, depth: usize| {
+    let open = |server: &TestServer, depth: usize| {
         let body = format!(
             "{{\"opaque\":{}{}}}",
             "[".repeat(depth - 1),
             "]".repeat(depth - 1)
         );
-        running.client("k").send(
+        server.client("k").send(
             "POST",
             "/api/scorecard/open",
             Some("application/json"),
             body.as_bytes(),
         )
     };
-    let running = limited(
+    let server = server_with_limits(
         folder.path(),
         false,
         Limits {
@@ -134,18 +134,18 @@ fn levels_of_nesting() {
             ..Limits::default()
         },
     );
-    open(&running, 7).fine();
-    open(&running, 8).refused(400, "VALIDATION_ERROR");
-    running.stop();
-    let running = Running::start(folder.path());
-    open(&running, 127).fine();
-    open(&running, 129).refused(400, "VALIDATION_ERROR");
+    open(&server, 7).success();
+    open(&server, 8).assert_error(400, "VALIDATION_ERROR");
+    server.stop();
+    let server = TestServer::start(folder.path());
+    open(&server, 127).success();
+    open(&server, 129).assert_error(400, "VALIDATION_ERROR");
 }
 
 #[test]
-fn bytes_of_reasoning_and_opaque() {
+fn reasoning_and_opaque_sizes_are_limited() {
     let folder = tempfile::tempdir().unwrap();
-    let running = limited(
+    let server = server_with_limits(
         folder.path(),
         false,
         Limits {
@@ -153,10 +153,10 @@ fn bytes_of_reasoning_and_opaque() {
             ..Limits::default()
         },
     );
-    let client = running.client("k");
+    let client = server.client("k");
     client
         .post("/api/scorecard/open", &json!({"opaque": "x".repeat(51)}))
-        .refused(400, "VALIDATION_ERROR");
+        .assert_error(400, "VALIDATION_ERROR");
     let card = client.open_card(&json!({"opaque": "x".repeat(50)}));
     let guid = client.open_play(&card, "kq19");
     let act = |length: usize| {
@@ -165,7 +165,7 @@ fn bytes_of_reasoning_and_opaque() {
             &json!({"game_id": "kq19", "guid": guid, "reasoning": "x".repeat(length)}),
         )
     };
-    act(50).fine();
-    act(51).refused(400, "VALIDATION_ERROR");
+    act(50).success();
+    act(51).assert_error(400, "VALIDATION_ERROR");
     assert_eq!(client.card(&card)["total_actions"], 1);
 }

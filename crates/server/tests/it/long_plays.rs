@@ -1,4 +1,4 @@
-//! Plays of many actions: made again from their last snapshot and the log after it.
+//! Long plays, which are rebuilt from their last snapshot and the log after it.
 
 use rhae_engine::{Action, PlayState};
 use rhae_protocol::{Details, ResetRule};
@@ -8,18 +8,18 @@ use rhae_store::{Snapshot, SqliteOptions, SqliteStore, Store};
 use serde_json::json;
 
 use crate::client::Client;
-use crate::counting::counted_server;
-use crate::running::Running;
+use crate::counting_catalog::counted_server;
+use crate::test_server::TestServer;
 
-/// Runs a statement on a server's file, as another program would, while no server uses it.
-pub(crate) fn spoil(folder: &std::path::Path, statement: &'static str) {
+/// Runs a statement on a server's database file, as another program would, while no server uses it.
+pub(crate) fn corrupt(folder: &std::path::Path, statement: &'static str) {
     rusqlite::Connection::open(folder.join("rhae.db"))
         .unwrap()
         .execute_batch(statement)
         .unwrap();
 }
 
-/// Keys, clicks, undo, and now and then a RESET.
+/// A mix of keys, clicks, undo and occasional RESETs.
 fn action(turn: u32) -> Action {
     match turn % 29 {
         0 => Action::Reset,
@@ -38,8 +38,8 @@ fn action(turn: u32) -> Action {
     }
 }
 
-/// Appends so many entries to a play of which there is nothing but its opening, as a server would, but without a commit for each.
-fn lengthen(folder: &std::path::Path, guid: &str, actions: u32) -> u32 {
+/// Appends entries to a newly opened play, as a server would, but without a commit for each.
+fn append_actions(folder: &std::path::Path, guid: &str, actions: u32) -> u32 {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -50,11 +50,11 @@ fn lengthen(folder: &std::path::Path, guid: &str, actions: u32) -> u32 {
             .unwrap();
         let stored = store.play(guid.parse().unwrap()).await.unwrap().unwrap();
         let mut play = Play::new(Builtin.open("hk26", 0).unwrap(), ResetRule::Official);
-        // Few enough at once that they are sent in their order.
+        // Few enough at a time that the store receives them in order.
         for first in (1..=actions).step_by(25) {
             let mut appends = Vec::new();
             for index in first..(first + 25).min(actions + 1) {
-                let over = play.opening().observation.state != PlayState::NotFinished;
+                let over = play.current().observation.state != PlayState::NotFinished;
                 let action = if over { Action::Reset } else { action(index) };
                 let entry = play
                     .command(action)
@@ -72,7 +72,7 @@ fn lengthen(folder: &std::path::Path, guid: &str, actions: u32) -> u32 {
                         entries: index + 1,
                         bytes: play.snapshot().unwrap().unwrap(),
                     };
-                    appends.push(store.keep_snapshot(stored.key, snapshot));
+                    appends.push(store.save_snapshot(stored.key, snapshot));
                 }
             }
             assert!(
@@ -91,105 +91,105 @@ fn commands(client: &Client, guid: &str, turns: std::ops::Range<u32>) {
     for turn in turns {
         let answer = client.act("hk26", guid, action(turn));
         if answer.status == 400 {
-            client.act("hk26", guid, Action::Reset).fine();
+            client.act("hk26", guid, Action::Reset).success();
         } else {
-            answer.fine();
+            answer.success();
         }
     }
 }
 
 #[test]
-fn a_long_play_is_made_from_its_last_snapshot_and_a_spoilt_one_harms_nothing() {
+fn long_play_is_rebuilt_from_its_last_usable_snapshot() {
     let folder = tempfile::tempdir().unwrap();
-    let (running, _) = counted_server(folder.path());
-    let client = running.client("k");
+    let (server, _) = counted_server(folder.path());
+    let client = server.client("k");
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "hk26");
     drop(client);
-    running.stop();
-    let entries = u64::from(lengthen(folder.path(), &guid, 10_500)) + 1;
-    let (running, counts) = counted_server(folder.path());
-    let before = running.client("k").card(&card);
-    let facts = running
+    server.stop();
+    let entries = u64::from(append_actions(folder.path(), &guid, 10_500)) + 1;
+    let (server, counts) = counted_server(folder.path());
+    let before = server.client("k").card(&card);
+    let facts = server
         .client("k")
         .get(&format!("/api/plays/{guid}"))
-        .fine();
+        .success();
     assert_eq!(
         (facts["entries"].as_u64(), counts.acted()),
         (Some(entries), 0)
     );
-    running.stop();
+    server.stop();
 
-    let go_on = |replayed: std::ops::Range<u64>| {
-        let (running, counts) = counted_server(folder.path());
-        let client = running.client("k");
-        client.act("hk26", &guid, Action::Action1).fine();
+    let resume = |replayed: std::ops::Range<u64>| {
+        let (server, counts) = counted_server(folder.path());
+        let client = server.client("k");
+        client.act("hk26", &guid, Action::Action1).success();
         assert!(
             replayed.contains(&counts.acted()),
             "{counts:?} of {replayed:?}"
         );
         drop(client);
-        running.stop();
+        server.stop();
     };
-    // Only the tail is replayed, and only the tail is read: nothing that was before it matters any more.
-    spoil(
+    // Only the tail is read and replayed, so corruption before it has no effect.
+    corrupt(
         folder.path(),
         "UPDATE log SET hash = hash + 1 WHERE entry = 5",
     );
-    go_on(1..1_002);
-    // With a spoilt snapshot the one before it is used.
-    spoil(
+    resume(1..1_002);
+    // If the last snapshot is corrupt, the one before it is used.
+    corrupt(
         folder.path(),
         "UPDATE snapshots SET bytes = zeroblob(length(bytes)) WHERE entries = (SELECT max(entries) FROM snapshots)",
     );
-    go_on(1_001..2_003);
-    // With none that can be used the whole log is replayed, and they are dropped.
-    spoil(
+    resume(1_001..2_003);
+    // If no snapshot is usable, the whole log is replayed and the snapshots are dropped.
+    corrupt(
         folder.path(),
         "UPDATE log SET hash = hash - 1 WHERE entry = 5; UPDATE snapshots SET bytes = substr(bytes, 2)",
     );
-    go_on(entries..entries + 10);
-    spoil(
+    resume(entries..entries + 10);
+    corrupt(
         folder.path(),
         "UPDATE log SET hash = hash + 1 WHERE entry = 5",
     );
-    let (running, _) = counted_server(folder.path());
-    running
+    let (server, _) = counted_server(folder.path());
+    server
         .client("k")
         .act("hk26", &guid, Action::Action1)
-        .refused(409, "PLAY_FROZEN");
-    let after = running.client("k").card(&card);
+        .assert_error(409, "PLAY_FROZEN");
+    let after = server.client("k").card(&card);
     assert_eq!(
         after["total_actions"].as_u64(),
         Some(before["total_actions"].as_u64().unwrap() + 3)
     );
-    running.stop();
+    server.stop();
 }
 
 #[test]
-fn a_wrong_hash_after_the_snapshot_freezes() {
+fn wrong_hash_after_the_snapshot_freezes_the_play() {
     let folder = tempfile::tempdir().unwrap();
     let config = Config {
         snapshot_every: 50,
         ..Config::default()
     };
-    let running = Running::start_with(folder.path(), config, SqliteOptions::default());
-    let client = running.client("k");
+    let server = TestServer::start_with(folder.path(), config, SqliteOptions::default());
+    let client = server.client("k");
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "hk26");
     commands(&client, &guid, 1..231);
     drop(client);
-    running.stop();
-    spoil(
+    server.stop();
+    corrupt(
         folder.path(),
         "UPDATE log SET hash = hash + 1 WHERE entry = 220",
     );
-    let running = Running::start(folder.path());
-    let client = running.client("k");
+    let server = TestServer::start(folder.path());
+    let client = server.client("k");
     client
         .act("hk26", &guid, Action::Action1)
-        .refused(409, "PLAY_FROZEN");
-    let frozen = client.get(&format!("/api/plays/{guid}")).fine();
+        .assert_error(409, "PLAY_FROZEN");
+    let frozen = client.get(&format!("/api/plays/{guid}")).success();
     assert!(
         frozen["frozen"]
             .as_str()

@@ -1,26 +1,26 @@
-//! The API over real sockets and a real database file.
+//! Tests of the API over real sockets and a real database file.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
-mod any_body;
+mod arbitrary_bodies;
 mod bad_input;
+mod card_expiry;
 mod client;
-mod clock;
 mod competition;
 mod contract;
-mod counting;
+mod counting_catalog;
+mod idempotency;
 mod limits;
 mod long_plays;
-mod once;
+mod observability;
 mod openapi;
-mod operation;
-mod pictures;
+mod play_endpoints;
+mod recovery;
 mod rest;
-mod running;
-mod sharing;
-mod slow;
+mod shared_database;
+mod test_server;
+mod thumbnails;
+mod timeouts;
 mod tls;
-mod trouble;
 mod visitors;
-mod watching;

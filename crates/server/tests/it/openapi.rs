@@ -1,12 +1,12 @@
-//! The description of the API. Whoever changes the API changes the snapshot and sees how.
+//! The OpenAPI document. A change of the API shows up as a change of the snapshot.
 
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 #[test]
-fn the_description_is_pinned() {
+fn openapi_document_matches_snapshot() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let answer = running.client("k").get("/api/openapi.json");
+    let server = TestServer::start(folder.path());
+    let answer = server.client("k").get("/api/openapi.json");
     assert_eq!(
         (answer.status, answer.content_type.as_str()),
         (200, "application/json")

@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_trusts_the_certificate_is_served() {
+async fn client_that_trusts_the_certificate_is_served() {
     let folder = tempfile::tempdir().unwrap();
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let tls = Tls::from_pem(
@@ -74,20 +74,20 @@ async fn a_client_that_trusts_the_certificate_is_served() {
             .to_string()
             .contains("UnknownIssuer")
     );
-    // Whoever does not speak TLS gets nothing of the API.
+    // A client that does not speak TLS gets no API response.
     let mut plain = TcpStream::connect(address).await.unwrap();
     plain
         .write_all(b"GET /api/games HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .await
         .unwrap();
     let mut answer = Vec::new();
-    // It may be cut off with or without a word.
+    // The connection may end with or without an error.
     let _ = plain.read_to_end(&mut answer).await;
     assert!(!String::from_utf8_lossy(&answer).contains("kq19"));
 }
 
 #[test]
-fn files_that_are_no_certificate_and_key_are_named() {
+fn invalid_certificate_or_key_is_reported() {
     let [made, other] =
         [(); 2].map(|()| rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap());
     let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
@@ -97,7 +97,9 @@ fn files_that_are_no_certificate_and_key_are_named() {
             .unwrap()
             .to_string()
     };
-    assert!(error("", &key).contains("no certificate"));
-    assert!(error(&certificate, "nonsense").contains("the key is not in PEM form"));
+    assert!(error("", &key).contains("contains no certificate"));
+    assert!(
+        error(&certificate, "nonsense").contains("the private key is missing or not valid PEM")
+    );
     assert!(error(&certificate, &other.signing_key.serialize_pem()).contains("cannot be used"));
 }

@@ -1,4 +1,4 @@
-//! Those who come in a browser: keys in cookies, limits, and cards that wait for them.
+//! Visitors in a browser: keys in cookies, limits, and cards that do not expire.
 
 use rhae_engine::Action;
 use rhae_server::{Config, Limits, Visitors};
@@ -6,15 +6,15 @@ use rhae_store::{GameSet, SqliteOptions};
 use serde_json::json;
 
 use crate::client::{Answer, Client};
-use crate::running::{Access, Running};
+use crate::test_server::{Access, TestServer};
 
-fn started(folder: &std::path::Path, visitors: Visitors, limits: Limits) -> Running {
+fn started(folder: &std::path::Path, visitors: Visitors, limits: Limits) -> TestServer {
     let config = Config {
         visitors,
         limits,
         ..Config::default()
     };
-    Running::start_as(
+    TestServer::start_with_access(
         folder,
         config,
         SqliteOptions::default(),
@@ -33,33 +33,33 @@ fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value.as_str())
 }
 
-/// A new visitor, by what a page does before the first command.
-fn visit(running: &Running) -> Client {
-    let nobody = running.client("").browser(None);
-    let answer = nobody.send("POST", "/visit", None, &[]);
+/// Creates a visitor in the way a page does before the first command.
+fn visit(server: &TestServer) -> Client {
+    let anonymous = server.client("").with_cookie(None);
+    let answer = anonymous.send("POST", "/visit", None, &[]);
     assert_eq!(answer.status, 204, "{answer:?}");
     let cookie = header(&answer, "set-cookie").unwrap();
     assert!(
         cookie.contains("HttpOnly; SameSite=Lax") && !cookie.contains("Secure"),
         "{cookie}"
     );
-    nobody.browser(cookie.split(';').next())
+    anonymous.with_cookie(cookie.split(';').next())
 }
 
 #[test]
-fn a_visitors_card_waits_for_them_and_an_agents_does_not() {
+fn visitor_card_does_not_expire_but_agent_card_does() {
     let folder = tempfile::tempdir().unwrap();
-    let running = started(folder.path(), Visitors::Public, Limits::default());
+    let server = started(folder.path(), Visitors::Public, Limits::default());
     let (agent, visitor) = (
-        running.client(&running.key(&[GameSet::Public])),
-        visit(&running),
+        server.client(&server.key(&[GameSet::Public])),
+        visit(&server),
     );
     let [left, kept] = [&agent, &visitor].map(|client| {
         let card = client.open_card(&json!({"tags": ["human", "browser"]}));
         (client.open_play(&card, "kq19"), card)
     });
-    visitor.act("kq19", &kept.0, Action::Action1).fine();
-    let state = || visitor.get("/play/kq19/state").fine();
+    visitor.act("kq19", &kept.0, Action::Action1).success();
+    let state = || visitor.get("/play/kq19/state").success();
     assert_eq!(
         (
             state()["actions"].as_u64(),
@@ -68,16 +68,13 @@ fn a_visitors_card_waits_for_them_and_an_agents_does_not() {
         (Some(1), Some(false))
     );
     for _ in 0..3 {
-        running.clock.forward_minutes(20 * 60);
-        running
-            .runtime
-            .block_on(running.server.close_stale())
-            .unwrap();
+        server.clock.forward_minutes(20 * 60);
+        server.runtime.block_on(server.inner.close_stale()).unwrap();
     }
     agent
         .act("kq19", &left.0, Action::Action1)
-        .refused(400, "SERVER_ERROR");
-    visitor.act("kq19", &kept.0, Action::Action1).fine();
+        .assert_error(400, "SERVER_ERROR");
+    visitor.act("kq19", &kept.0, Action::Action1).success();
     assert_eq!(
         (
             state()["answer"]["guid"].as_str(),
@@ -86,27 +83,28 @@ fn a_visitors_card_waits_for_them_and_an_agents_does_not() {
         (Some(kept.0.as_str()), Some(2))
     );
     assert_eq!(state()["card_id"].as_str(), Some(kept.1.as_str()));
-    // A second visit is by the same.
+    // A second visit keeps the identity.
     assert!(header(&visitor.send("POST", "/visit", None, &[]), "set-cookie").is_none());
 }
 
 #[test]
-fn visitors_have_a_rate_of_their_own_and_nobody_gets_in_where_they_are_not_wanted() {
+fn visitors_have_their_own_rate_limit_and_are_refused_where_not_admitted() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         requests_per_minute: Some(1000),
         visitor_requests_per_minute: Some(3),
         ..Limits::default()
     };
-    let running = started(folder.path(), Visitors::Public, limits);
-    let visitor = visit(&running);
+    let server = started(folder.path(), Visitors::Public, limits);
+    let visitor = visit(&server);
     for _ in 0..3 {
-        visitor.get("/api/games").fine();
+        visitor.get("/api/games").success();
     }
     let refusal = visitor.get("/api/games");
-    refusal.refused(429, "RATE_LIMIT_EXCEEDED");
-    // A person is told in words, on a page; programs and scripts are not, wherever they ask, and the API never is.
-    let person = visitor.accepting("text/html,application/xhtml+xml,*/*;q=0.8");
+    refusal.assert_error(429, "RATE_LIMIT_EXCEEDED");
+    // A browser gets an error page. Programs and scripts get JSON, and the API always answers with
+    // JSON.
+    let person = visitor.with_accept("text/html,application/xhtml+xml,*/*;q=0.8");
     for path in [
         "/",
         "/replay",
@@ -123,75 +121,81 @@ fn visitors_have_a_rate_of_their_own_and_nobody_gets_in_where_they_are_not_wante
         );
         let seconds: u64 = page.retry_after.as_deref().unwrap().parse().unwrap();
         let words = if seconds == 1 {
-            "in a second".to_owned()
+            "in 1 second".to_owned()
         } else {
             format!("in {seconds} seconds")
         };
         assert!(
-            page.text.contains(&format!("You can try again {words}.")),
+            page.text.contains(&format!("Try again {words}.")),
             "{}",
             page.text
         );
         assert!(header(&page, "content-security-policy").is_some() && !page.request_id.is_empty());
-        visitor.get(path).refused(429, "RATE_LIMIT_EXCEEDED");
+        visitor.get(path).assert_error(429, "RATE_LIMIT_EXCEEDED");
     }
-    person.get("/api/games").refused(429, "RATE_LIMIT_EXCEEDED");
-    let agent = running.client(&running.key(&[GameSet::Public]));
+    person
+        .get("/api/games")
+        .assert_error(429, "RATE_LIMIT_EXCEEDED");
+    let agent = server.client(&server.key(&[GameSet::Public]));
     for _ in 0..5 {
-        agent.get("/api/games").fine();
+        agent.get("/api/games").success();
     }
-    running.stop();
+    server.stop();
 
     let folder = tempfile::tempdir().unwrap();
-    let running = started(folder.path(), Visitors::Off, Limits::default());
-    let nobody = running.client("").browser(None);
-    nobody
+    let server = started(folder.path(), Visitors::Off, Limits::default());
+    let anonymous = server.client("").with_cookie(None);
+    anonymous
         .send("POST", "/visit", None, &[])
-        .refused(401, "UNAUTHORIZED");
+        .assert_error(401, "UNAUTHORIZED");
     for path in ["/", "/play/kq19", "/replay", "/watch", "/scorecards"] {
-        let answer = nobody.get(path);
+        let answer = anonymous.get(path);
         assert_eq!(
             (answer.status, header(&answer, "location")),
             (303, Some("/enter")),
             "{path}"
         );
     }
-    let key = running.key(&[GameSet::Public]);
+    let key = server.key(&[GameSet::Public]);
     let form = Some("application/x-www-form-urlencoded");
-    let entered = nobody.send("POST", "/enter", form, format!("key={key}").as_bytes());
+    let entered = anonymous.send("POST", "/enter", form, format!("key={key}").as_bytes());
     let cookie = header(&entered, "set-cookie")
         .unwrap()
         .split(';')
         .next()
         .unwrap()
         .to_owned();
-    let page = nobody.browser(Some(&cookie)).get("/");
+    let page = anonymous.with_cookie(Some(&cookie)).get("/");
     assert_eq!(
         (page.status, page.content_type.as_str()),
         (200, "text/html; charset=utf-8")
     );
     assert!(page.text.contains("/play/kq19-v1"));
     assert_eq!(
-        nobody.send("POST", "/enter", form, b"key=rhae_0").status,
+        anonymous.send("POST", "/enter", form, b"key=rhae_0").status,
         401
     );
-    // A page says what is missing to people, the API to programs.
-    let missing = nobody.browser(Some(&cookie)).get("/play/zz99");
+    // A missing page is an HTML error for a browser and a JSON error for a program.
+    let missing = anonymous.with_cookie(Some(&cookie)).get("/play/zz99");
     assert_eq!(
         (missing.status, missing.content_type.as_str()),
         (404, "text/html; charset=utf-8")
     );
     for (client, status, code) in [
-        (nobody.browser(Some(&cookie)), 404, "NOT_FOUND"),
-        (nobody, 401, "UNAUTHORIZED"),
+        (anonymous.with_cookie(Some(&cookie)), 404, "NOT_FOUND"),
+        (anonymous, 401, "UNAUTHORIZED"),
     ] {
-        let nowhere = client.accepting("text/html").get("/nowhere");
+        let missing_path = client.with_accept("text/html").get("/nowhere");
         assert_eq!(
-            (nowhere.status, nowhere.content_type.as_str()),
+            (missing_path.status, missing_path.content_type.as_str()),
             (status, "text/html; charset=utf-8")
         );
-        assert!(!nowhere.text.contains("X-API-Key"), "{}", nowhere.text);
-        client.get("/nowhere").refused(status, code);
+        assert!(
+            !missing_path.text.contains("X-API-Key"),
+            "{}",
+            missing_path.text
+        );
+        client.get("/nowhere").assert_error(status, code);
     }
     let policy = header(&missing, "content-security-policy").unwrap();
     assert!(
@@ -201,16 +205,16 @@ fn visitors_have_a_rate_of_their_own_and_nobody_gets_in_where_they_are_not_wante
 }
 
 #[test]
-fn a_page_gets_the_same_answer_packed_also_when_it_asks_again() {
+fn page_gets_the_same_packed_response_when_it_repeats_a_command() {
     let folder = tempfile::tempdir().unwrap();
-    let running = started(folder.path(), Visitors::Public, Limits::default());
-    let visitor = visit(&running);
+    let server = started(folder.path(), Visitors::Public, Limits::default());
+    let visitor = visit(&server);
     let card = visitor.open_card(&json!({}));
     let guid = visitor.open_play(&card, "kq19");
     let compact = visitor
-        .accepting("application/vnd.rhae.compact+json")
-        .once("a");
-    let first = compact.act("kq19", &guid, Action::Action1).fine();
+        .with_accept("application/vnd.rhae.compact+json")
+        .with_idempotency_key("a");
+    let first = compact.act("kq19", &guid, Action::Action1).success();
     assert_eq!(
         (
             first["counted"].as_bool(),
@@ -224,6 +228,6 @@ fn a_page_gets_the_same_answer_packed_also_when_it_asks_again() {
             .as_str()
             .is_some_and(|packed| !packed.is_empty())
     );
-    assert_eq!(compact.act("kq19", &guid, Action::Action1).fine(), first);
+    assert_eq!(compact.act("kq19", &guid, Action::Action1).success(), first);
     assert_eq!(visitor.card(&card)["total_actions"], 1);
 }

@@ -1,8 +1,9 @@
-//! Lists: cutting an image into parts, choosing among parts, putting them together.
+//! Lists: functions that divide an image into parts, select parts and combine them.
 
-use crate::image::{Image, LARGEST_SIDE};
+use crate::image::{Image, MAX_IMAGE_SIDE};
 
-/// Cuts an image at rows and columns of a single colour: the colour (not ground) that has most such lines, or ground where none has.
+/// Divides an image at rows and columns of a single colour. The separator is the colour other than
+/// ground with the most such lines, or ground if there is none. `None` for fewer than two parts.
 pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     let row_of = |y: usize| {
         let first = image.at(0, y);
@@ -54,7 +55,7 @@ pub(crate) fn cut(image: &Image) -> Option<Vec<Image>> {
     Some(parts.collect())
 }
 
-/// For each colour an image that has this colour alone.
+/// Returns for each colour the cells of this colour, cropped.
 pub(crate) fn by_color(image: &Image) -> Vec<Image> {
     let counts = image.histogram();
     let colors = (1..16).filter(|&color| counts[usize::from(color)] > 0);
@@ -75,7 +76,8 @@ pub(crate) fn rows(image: &Image) -> Vec<Image> {
     (0..image.h).map(|y| image.part(0, y, image.w, 1)).collect()
 }
 
-/// The one object whose value, that of some quality, is the largest (or least); nothing where two share that.
+/// Returns the object with the largest (or, with `least`, smallest) value of a property; `None` if
+/// different objects share it.
 pub(crate) fn pick(objects: &[Image], values: &[i32], least: bool) -> Option<Image> {
     let best = if least {
         values.iter().min()?
@@ -87,13 +89,14 @@ pub(crate) fn pick(objects: &[Image], values: &[i32], least: bool) -> Option<Ima
         .zip(values)
         .filter(|(_, value)| *value == best);
     let (object, _) = found.next()?;
-    // Equal objects are the same choice.
+    // A tie between equal objects is not ambiguous.
     found
         .all(|(other, _)| other.w == object.w && other.cells == object.cells)
         .then(|| object.clone())
 }
 
-/// All objects whose value is the largest (or least), or all others.
+/// Returns all objects with the largest (or, with `least`, smallest) value or, with `others`, the
+/// remaining objects.
 pub(crate) fn keep(
     objects: &[Image],
     values: &[i32],
@@ -113,7 +116,8 @@ pub(crate) fn keep(
     Some(kept.collect())
 }
 
-/// All objects at their places in one image, in the order of the list or, with `growing`, small ones over large ones.
+/// Paints all objects at their positions into one image, in the order of the list or, with
+/// `growing`, small ones over large ones.
 pub(crate) fn compose(objects: &[Image], growing: bool) -> Option<Image> {
     let left = objects.iter().map(|object| object.x).min()?;
     let top = objects.iter().map(|object| object.y).min()?;
@@ -126,7 +130,7 @@ pub(crate) fn compose(objects: &[Image], growing: bool) -> Option<Image> {
         .map(|object| object.y + object.h as i16)
         .max()?;
     let (w, h) = ((right - left) as usize, (bottom - top) as usize);
-    if w > LARGEST_SIDE || h > LARGEST_SIDE {
+    if w > MAX_IMAGE_SIDE || h > MAX_IMAGE_SIDE {
         return None;
     }
     let mut canvas = Image::filled(w, h, 0).moved_to(left, top);
@@ -140,7 +144,7 @@ pub(crate) fn compose(objects: &[Image], growing: bool) -> Option<Image> {
     Some(canvas)
 }
 
-/// The objects in a row from left to right, or one below the other.
+/// Concatenates the objects from left to right or, with `down`, from top to bottom.
 pub(crate) fn line_up(objects: &[Image], down: bool) -> Option<Image> {
     if down {
         let turned: Vec<Image> = objects.iter().map(Image::transposed).collect();
@@ -150,7 +154,7 @@ pub(crate) fn line_up(objects: &[Image], down: bool) -> Option<Image> {
     order.sort_by_key(|object| object.x);
     let h = order.iter().map(|object| object.h).max()?;
     let w: usize = order.iter().map(|object| object.w).sum();
-    if w > LARGEST_SIDE || h > LARGEST_SIDE {
+    if w > MAX_IMAGE_SIDE || h > MAX_IMAGE_SIDE {
         return None;
     }
     let mut canvas = Image::filled(w, h, 0);
@@ -162,7 +166,7 @@ pub(crate) fn line_up(objects: &[Image], down: bool) -> Option<Image> {
     Some(canvas)
 }
 
-/// All objects of one size laid over each other: `over` gives those that come first the last word.
+/// Paints objects of equal size over each other; with `over`, the first object is on top.
 pub(crate) fn overlay(objects: &[Image], over: bool) -> Option<Image> {
     let first = objects.first()?;
     if objects.iter().any(|object| object.size() != first.size()) {
@@ -185,11 +189,11 @@ pub(crate) fn overlay(objects: &[Image], over: bool) -> Option<Image> {
 mod tests {
     use super::*;
     use crate::image::image;
-    use crate::op::region::{Join, split};
-    use crate::quality::{Quality, measure};
+    use crate::op::region::{Connectivity, split};
+    use crate::property::{Property, measure};
 
     #[test]
-    fn lines_of_a_color_cut() {
+    fn image_is_divided_at_lines_of_a_color() {
         let parts = cut(&image(&["1.5.2", "..5..", "55555", "3.5.4"])).unwrap();
         assert_eq!(parts.len(), 4);
         assert_eq!(
@@ -201,16 +205,19 @@ mod tests {
     }
 
     #[test]
-    fn choices_are_unique_or_none() {
-        let objects = split(&image(&["11.2.3", "......", "444..."]), Join::Color4);
-        let values = |quality| measure(quality, &objects, (6, 3));
-        let picked = |quality, least| pick(&objects, &values(quality), least);
-        assert_eq!(picked(Quality::Count, false).unwrap().cells, [4, 4, 4]);
-        assert_eq!(picked(Quality::Count, true), None);
-        let kept = keep(&objects, &values(Quality::Count), true, false).unwrap();
+    fn pick_requires_a_unique_object() {
+        let objects = split(
+            &image(&["11.2.3", "......", "444..."]),
+            Connectivity::Color4,
+        );
+        let values = |property| measure(property, &objects, (6, 3));
+        let picked = |property, least| pick(&objects, &values(property), least);
+        assert_eq!(picked(Property::Count, false).unwrap().cells, [4, 4, 4]);
+        assert_eq!(picked(Property::Count, true), None);
+        let kept = keep(&objects, &values(Property::Count), true, false).unwrap();
         assert_eq!(kept.len(), 2);
         assert_eq!(
-            keep(&objects, &values(Quality::Count), true, true)
+            keep(&objects, &values(Property::Count), true, true)
                 .unwrap()
                 .len(),
             2
@@ -218,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_together() {
+    fn parts_are_combined() {
         let picture = image(&["11.2", "1..2", "..3."]);
-        let parts = split(&picture, Join::Color4);
+        let parts = split(&picture, Connectivity::Color4);
         assert_eq!(compose(&parts, false).unwrap(), picture);
         assert_eq!(compose(&by_color(&picture), true).unwrap(), picture);
         assert_eq!(line_up(&parts, false).unwrap().size(), (4, 2));

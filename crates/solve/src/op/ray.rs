@@ -1,10 +1,10 @@
-//! Rays: what spreads, falls or connects along lines.
+//! Rays: functions that extend, move or connect cells along lines.
 
-use super::region::AROUND;
+use super::region::NEIGHBOR_OFFSETS;
 use crate::image::Image;
 
-/// The sets of directions that something spreads in, as bits of [`AROUND`]: every set that a symmetry of the square maps onto another
-/// of the list.
+/// Sets of directions as bits with the indices of [`NEIGHBOR_OFFSETS`]. Without the last two sets,
+/// the list is closed under the symmetries of the square.
 pub(crate) const DIRECTIONS: [u8; 17] = [
     0b0000_0001,
     0b0000_0010,
@@ -25,14 +25,14 @@ pub(crate) const DIRECTIONS: [u8; 17] = [
     0b0000_1100,
 ];
 
-/// Extends every cell in the directions of a set, over ground only.
+/// Extends every cell over ground in the directions of a set, up to the next cell.
 pub(crate) fn smear(image: &Image, set: u8) -> Image {
     let mut result = image.clone();
-    for (bit, &(dx, dy)) in AROUND.iter().enumerate() {
+    for (bit, &(dx, dy)) in NEIGHBOR_OFFSETS.iter().enumerate() {
         if DIRECTIONS[usize::from(set)] >> bit & 1 == 0 {
             continue;
         }
-        // Against the direction, cells that were filled on the way already carry the colour on.
+        // The scan follows the direction, so cells that are already filled pass their colour on.
         let mut way = image.clone();
         let rows: Vec<i32> = if dy < 0 {
             (0..image.h as i32).rev().collect()
@@ -59,7 +59,7 @@ pub(crate) fn smear(image: &Image, set: u8) -> Image {
     result
 }
 
-/// Lets every cell fall: right, down, left, up.
+/// Moves every cell to the border, without gaps; directions are right, down, left, up.
 pub(crate) fn gravity(image: &Image, direction: u8) -> Image {
     let mut cells = vec![0; image.cells.len()];
     let (lines, length) = if direction.is_multiple_of(2) {
@@ -89,11 +89,12 @@ pub(crate) fn gravity(image: &Image, direction: u8) -> Image {
             }
         }
     }
-    image.with(cells)
+    image.with_cells(cells)
 }
 
-/// The ground between two cells of the same colour on a line: across (bit 0), down (bit 1), along the diagonals (bits 2 and 3). The
-/// cells themselves are not part of the result.
+/// Returns the ground between two cells of the same colour on a line, in that colour. The bits of
+/// `lines` are: horizontal (0), vertical (1), the diagonals (2 and 3). The two cells are not part
+/// of the result.
 pub(crate) fn connect(image: &Image, lines: u8) -> Image {
     let mut result = image.map(|_| 0);
     let ways = [(1, 0), (0, 1), (1, 1), (-1, 1)];
@@ -110,7 +111,7 @@ pub(crate) fn connect(image: &Image, lines: u8) -> Image {
         {
             let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
             let mut length = 1;
-            while image.inside(x + dx * length, y + dy * length)
+            while image.contains(x + dx * length, y + dy * length)
                 && image.get(x + dx * length, y + dy * length) == 0
             {
                 length += 1;
@@ -126,7 +127,8 @@ pub(crate) fn connect(image: &Image, lines: u8) -> Image {
     result
 }
 
-/// Fills all ground with the nearest colour, step by step over sides; where two colours arrive together, the smaller number stays.
+/// Fills all ground with the nearest colour, measured in steps over sides. On a tie the smaller
+/// colour wins.
 pub(crate) fn spread(image: &Image) -> Image {
     let mut now = image.clone();
     loop {
@@ -135,7 +137,7 @@ pub(crate) fn spread(image: &Image) -> Image {
                 return now.cells[index];
             }
             let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
-            AROUND[..4]
+            NEIGHBOR_OFFSETS[..4]
                 .iter()
                 .map(|(dx, dy)| now.get(x + dx, y + dy))
                 .filter(|&color| color != 0)
@@ -150,11 +152,12 @@ pub(crate) fn spread(image: &Image) -> Image {
     }
 }
 
-/// Moves each object as a whole until it touches the border or another one: right, down, left, up.
+/// Moves each object until it touches the border or another object; directions are right, down,
+/// left, up.
 pub(crate) fn slide(image: &Image, direction: u8, objects: &[Image]) -> Image {
-    let (dx, dy) = AROUND[usize::from(direction)];
+    let (dx, dy) = NEIGHBOR_OFFSETS[usize::from(direction)];
     let mut order: Vec<&Image> = objects.iter().collect();
-    // Those in front move first.
+    // The objects in front move first.
     order.sort_by_key(|object| match direction {
         0 => -i32::from(object.x) - object.w as i32,
         1 => -i32::from(object.y) - object.h as i32,
@@ -169,7 +172,7 @@ pub(crate) fn slide(image: &Image, direction: u8, objects: &[Image]) -> Image {
                 .all(|cell| {
                     let x = i32::from(object.x - image.x) + (cell % object.w) as i32 + dx * steps;
                     let y = i32::from(object.y - image.y) + (cell / object.w) as i32 + dy * steps;
-                    image.inside(x, y) && result.get(x, y) == 0
+                    image.contains(x, y) && result.get(x, y) == 0
                 })
         };
         let steps = (1..60).find(|&steps| !free(steps)).unwrap_or(1) - 1;
@@ -188,7 +191,7 @@ mod tests {
     use crate::image::image;
 
     #[test]
-    fn rays_stop_at_what_is_there() {
+    fn rays_stop_at_other_cells() {
         let picture = image(&["1..2.", ".....", "..3.."]);
         assert_eq!(smear(&picture, 0), image(&["11122", ".....", "..333"]));
         assert_eq!(smear(&picture, 3), image(&["1.32.", "..3..", "..3.."]));
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_fall() {
+    fn gravity_moves_cells_to_the_border() {
         let picture = image(&["12.", ".2.", "..3"]);
         assert_eq!(gravity(&picture, 1), image(&["...", ".2.", "123"]));
         assert_eq!(gravity(&picture, 0), image(&[".12", "..2", "..3"]));
@@ -219,9 +222,9 @@ mod tests {
     }
 
     #[test]
-    fn objects_slide_whole() {
+    fn objects_slide_as_a_unit() {
         let picture = image(&["11..", "1...", "..2."]);
-        let objects = crate::op::region::split(&picture, crate::op::region::Join::Color4);
+        let objects = crate::op::region::split(&picture, crate::op::region::Connectivity::Color4);
         assert_eq!(
             slide(&picture, 1, &objects),
             image(&["....", "11..", "1.2."])

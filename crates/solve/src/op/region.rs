@@ -1,9 +1,9 @@
-//! Regions: connected cells, what they enclose, their edges and outlines.
+//! Regions: connected cells, enclosed ground, edges and outlines.
 
 use crate::image::Image;
 
-/// Right, down, left, up, then the diagonals.
-pub(crate) const AROUND: [(i32, i32); 8] = [
+/// The offsets of the eight neighbours: right, down, left, up, then the diagonals.
+pub(crate) const NEIGHBOR_OFFSETS: [(i32, i32); 8] = [
     (1, 0),
     (0, 1),
     (-1, 0),
@@ -14,9 +14,9 @@ pub(crate) const AROUND: [(i32, i32); 8] = [
     (1, -1),
 ];
 
-/// Which cells belong together.
+/// The definition of connected cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Join {
+pub(crate) enum Connectivity {
     /// Cells of one colour that share a side.
     Color4,
     /// Cells of one colour that share a side or a corner.
@@ -27,12 +27,12 @@ pub(crate) enum Join {
     Any4,
 }
 
-impl Join {
+impl Connectivity {
     fn steps(self) -> &'static [(i32, i32)] {
         if matches!(self, Self::Color4 | Self::Any4) {
-            &AROUND[..4]
+            &NEIGHBOR_OFFSETS[..4]
         } else {
-            &AROUND
+            &NEIGHBOR_OFFSETS
         }
     }
 
@@ -43,14 +43,14 @@ impl Join {
 
 /// The regions of an image.
 pub(crate) struct Regions {
-    /// The region of each cell, from 1; 0 is ground.
+    /// The label of the region of each cell, from 1; 0 for cells without a region.
     pub(crate) label: Vec<u16>,
-    /// How many there are.
+    /// The number of regions.
     pub(crate) count: usize,
 }
 
-/// Finds the regions of an image, numbered in reading order.
-pub(crate) fn regions(image: &Image, join: Join) -> Regions {
+/// Finds the regions of an image, labelled in reading order.
+pub(crate) fn regions(image: &Image, join: Connectivity) -> Regions {
     label(
         image.w,
         image.h,
@@ -60,7 +60,8 @@ pub(crate) fn regions(image: &Image, join: Join) -> Regions {
     )
 }
 
-/// Labels the cells that belong, joined where both belong and `joined` holds.
+/// Labels connected components by flood fill. `belongs` selects the cells, and `joined` decides
+/// whether two neighbouring cells are connected.
 pub(crate) fn label(
     w: usize,
     h: usize,
@@ -99,8 +100,8 @@ pub(crate) fn label(
     }
 }
 
-/// The regions as images, each cropped to its box.
-pub(crate) fn split(image: &Image, join: Join) -> Vec<Image> {
+/// Returns each region as an image, cropped to its bounding box.
+pub(crate) fn split(image: &Image, join: Connectivity) -> Vec<Image> {
     let found = regions(image, join);
     let mut boxes = vec![(usize::MAX, usize::MAX, 0, 0); found.count];
     for (cell, &label) in found
@@ -131,9 +132,14 @@ pub(crate) fn split(image: &Image, join: Join) -> Vec<Image> {
     boxes.iter().enumerate().map(cut).collect()
 }
 
-/// Marks the ground that cannot be reached from outside; with `corners`, corners can be passed.
+/// Marks ground that is not connected to the border of the image. With `corners`, diagonal
+/// neighbours are connected too.
 pub(crate) fn enclosed_mask(image: &Image, corners: bool) -> Vec<bool> {
-    let steps = if corners { &AROUND[..] } else { &AROUND[..4] };
+    let steps = if corners {
+        &NEIGHBOR_OFFSETS[..]
+    } else {
+        &NEIGHBOR_OFFSETS[..4]
+    };
     let ground = label(
         image.w,
         image.h,
@@ -156,10 +162,10 @@ pub(crate) fn enclosed_mask(image: &Image, corners: bool) -> Vec<bool> {
         .collect()
 }
 
-/// The enclosed ground alone, in the image's most frequent colour.
+/// Returns only the enclosed ground, in the most frequent colour of the image.
 pub(crate) fn enclosed(image: &Image, corners: bool) -> Image {
     let color = image.majority();
-    image.with(
+    image.with_cells(
         enclosed_mask(image, corners)
             .into_iter()
             .map(|inside| if inside { color } else { 0 })
@@ -167,11 +173,11 @@ pub(crate) fn enclosed(image: &Image, corners: bool) -> Image {
     )
 }
 
-/// The image with its enclosed ground filled.
+/// Fills enclosed ground with the most frequent colour of the image.
 pub(crate) fn filled(image: &Image) -> Image {
     let color = image.majority();
     let inside = enclosed_mask(image, false);
-    image.with(
+    image.with_cells(
         image
             .cells
             .iter()
@@ -181,33 +187,35 @@ pub(crate) fn filled(image: &Image) -> Image {
     )
 }
 
-/// The cells that touch no ground and no border, or the others.
+/// Returns the cells that touch neither ground nor the border or, with `edge`, the others.
 pub(crate) fn inner(image: &Image, edge: bool) -> Image {
     let mut cells = image.cells.clone();
     for (index, cell) in cells.iter_mut().enumerate() {
         let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
-        let inside = AROUND.iter().all(|(dx, dy)| image.get(x + dx, y + dy) != 0);
+        let inside = NEIGHBOR_OFFSETS
+            .iter()
+            .all(|(dx, dy)| image.get(x + dx, y + dy) != 0);
         if inside == edge {
             *cell = 0;
         }
     }
-    image.with(cells)
+    image.with_cells(cells)
 }
 
-/// Which neighbours an outline has.
+/// The neighbours that an outline consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
+pub(crate) enum Adjacency {
     Sides,
     Corners,
     Both,
 }
 
-/// The ground that touches something, in the colour that it touches.
-pub(crate) fn outline(image: &Image, touch: Touch) -> Image {
+/// Returns the ground cells next to other cells, in the colour of the neighbour.
+pub(crate) fn outline(image: &Image, touch: Adjacency) -> Image {
     let steps = match touch {
-        Touch::Sides => &AROUND[..4],
-        Touch::Corners => &AROUND[4..],
-        Touch::Both => &AROUND[..],
+        Adjacency::Sides => &NEIGHBOR_OFFSETS[..4],
+        Adjacency::Corners => &NEIGHBOR_OFFSETS[4..],
+        Adjacency::Both => &NEIGHBOR_OFFSETS[..],
     };
     let cell = |index: usize| {
         if image.cells[index] != 0 {
@@ -220,10 +228,10 @@ pub(crate) fn outline(image: &Image, touch: Touch) -> Image {
             .find(|&color| color != 0)
             .unwrap_or(0)
     };
-    image.with((0..image.cells.len()).map(cell).collect())
+    image.with_cells((0..image.cells.len()).map(cell).collect())
 }
 
-/// The outline of the image's box, one cell wide, around it.
+/// Returns a frame, one cell wide, around the image.
 pub(crate) fn framed(image: &Image) -> Option<Image> {
     let color = image.majority();
     let (w, h) = (image.w + 2, image.h + 2);
@@ -237,15 +245,15 @@ pub(crate) fn framed(image: &Image) -> Option<Image> {
     Some(frame.moved_to(image.x - 1, image.y - 1))
 }
 
-/// Cells of the ground without any neighbour that is not ground take part in nothing; cells alone in their colour are noise.
+/// Removes noise: cells without a neighbour of the same colour become ground.
 pub(crate) fn without_specks(image: &Image) -> Image {
     let alone = |index: usize| {
         let (x, y) = ((index % image.w) as i32, (index / image.w) as i32);
-        AROUND
+        NEIGHBOR_OFFSETS
             .iter()
             .all(|(dx, dy)| image.get(x + dx, y + dy) != image.cells[index])
     };
-    image.with(
+    image.with_cells(
         (0..image.cells.len())
             .map(|index| if alone(index) { 0 } else { image.cells[index] })
             .collect(),
@@ -258,25 +266,25 @@ mod tests {
     use crate::image::image;
 
     #[test]
-    fn regions_follow_their_rule() {
+    fn connectivity_determines_the_regions() {
         let picture = image(&["11..", ".2.1", "...1"]);
         let count = |join| regions(&picture, join).count;
         assert_eq!(
             [
-                count(Join::Color4),
-                count(Join::Color8),
-                count(Join::Any8),
-                count(Join::Any4)
+                count(Connectivity::Color4),
+                count(Connectivity::Color8),
+                count(Connectivity::Any8),
+                count(Connectivity::Any4)
             ],
             [3, 3, 2, 2]
         );
-        let parts = split(&picture, Join::Any8);
+        let parts = split(&picture, Connectivity::Any8);
         assert_eq!(parts[0], image(&["11", ".2"]));
         assert_eq!((parts[1].x, parts[1].y, parts[1].size()), (3, 1, (1, 2)));
     }
 
     #[test]
-    fn only_what_is_closed_is_enclosed() {
+    fn enclosed_ground_is_found() {
         let ring = image(&[".33.", "3..3", ".33.", "...."]);
         assert_eq!(
             enclosed(&ring, false),
@@ -287,12 +295,12 @@ mod tests {
     }
 
     #[test]
-    fn edges_and_outlines() {
+    fn edges_and_outlines_have_the_right_cells() {
         let square = image(&[".....", ".444.", ".444.", ".444.", "....."]);
         assert_eq!(inner(&square, false).count(), 1);
         assert_eq!(inner(&square, true).count(), 8);
-        assert_eq!(outline(&square, Touch::Both).count(), 16);
-        assert_eq!(outline(&square, Touch::Sides).count(), 12);
+        assert_eq!(outline(&square, Adjacency::Both).count(), 16);
+        assert_eq!(outline(&square, Adjacency::Sides).count(), 12);
         assert_eq!(framed(&image(&["4"])).unwrap().count(), 8);
         assert_eq!(
             without_specks(&image(&["1.2", "1.."])),

@@ -1,8 +1,8 @@
-//! Repair: ground in a regular picture is filled from its symmetry or its period.
+//! Repair: fills ground in a regular image by its symmetry or its period.
 
 use crate::image::Image;
 
-/// Fills ground from mirror images and turns about the axes on which the picture is symmetric.
+/// Fills ground by reflection at the axes of symmetry of the image; `None` if nothing changes.
 pub(crate) fn by_symmetry(image: &Image) -> Option<Image> {
     let mut now = image.clone();
     let mut changed = false;
@@ -30,13 +30,13 @@ pub(crate) fn by_symmetry(image: &Image) -> Option<Image> {
 
 #[derive(Clone, Copy)]
 enum Axis {
-    /// x becomes sum − x.
+    /// Maps x to sum − x.
     Across(i32),
-    /// y becomes sum − y.
+    /// Maps y to sum − y.
     Down(i32),
-    /// (x, y) becomes (y + d, x − d).
+    /// Maps (x, y) to (y + shift, x − shift).
     Diagonal(i32),
-    /// (x, y) becomes (sum − y, sum' − x), given by both sums.
+    /// Maps (x, y) to (sum − y, sum − x).
     Anti(i32),
 }
 
@@ -51,7 +51,7 @@ impl Axis {
     }
 }
 
-/// The axes about which everything agrees, each kind's best: most cells that have a partner.
+/// Returns, for each kind of axis, the axis of symmetry with the most matching cells.
 fn axes(image: &Image) -> Vec<Axis> {
     let (w, h) = (image.w as i32, image.h as i32);
     let kinds: [Vec<Axis>; 4] = [
@@ -69,7 +69,8 @@ fn axes(image: &Image) -> Vec<Axis> {
     kinds.into_iter().filter_map(best).collect()
 }
 
-/// How many cells agree with their partners; nothing if one does not, or if few have partners.
+/// Returns the number of cells that equal their mirror image; `None` if a cell contradicts it or at
+/// most a third of the image matches. Ground contradicts nothing.
 fn agreement(image: &Image, axis: Axis) -> Option<usize> {
     let mut agreed = 0;
     for (index, &cell) in image
@@ -89,7 +90,8 @@ fn agreement(image: &Image, axis: Axis) -> Option<usize> {
     (agreed * 3 > image.cells.len()).then_some(agreed)
 }
 
-/// Fills ground from the cells one period away, for all shifts under which everything agrees.
+/// Fills ground from cells one period away, for all shifts that no cell contradicts; `None` if
+/// nothing changes.
 pub(crate) fn by_period(image: &Image) -> Option<Image> {
     let (w, h) = (image.w as i32, image.h as i32);
     let mut shifts = Vec::new();
@@ -151,7 +153,7 @@ mod tests {
     use crate::image::image;
 
     #[test]
-    fn symmetric_pictures_are_completed() {
+    fn symmetric_image_is_completed() {
         let whole = image(&["12321", "23432", "34543", "23432", "12321"]);
         let mut broken = whole.clone();
         broken.cells[1] = 0;
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn periodic_pictures_are_completed() {
+    fn periodic_image_is_completed() {
         let whole = image(&["123123", "312312", "231231", "123123"]);
         let mut broken = whole.clone();
         for cell in [0, 1, 6, 7] {

@@ -2,7 +2,7 @@
 
 use crate::image::Image;
 
-/// The left, upper, right or lower half; a line in the middle belongs to none.
+/// Returns the left, upper, right or lower half; a middle row or column belongs to neither half.
 pub(crate) fn half(image: &Image, which: u8) -> Option<Image> {
     let (w, h) = (image.w, image.h);
     match which {
@@ -15,7 +15,7 @@ pub(crate) fn half(image: &Image, which: u8) -> Option<Image> {
     }
 }
 
-/// Without the rows and columns that are ground from end to end.
+/// Removes rows and columns that consist of ground.
 pub(crate) fn without_empty(image: &Image) -> Option<Image> {
     let columns: Vec<usize> = (0..image.w)
         .filter(|&x| (0..image.h).any(|y| image.at(x, y) != 0))
@@ -28,7 +28,7 @@ pub(crate) fn without_empty(image: &Image) -> Option<Image> {
     })
 }
 
-/// Without rows and columns that equal the one before.
+/// Removes rows and columns that equal the previous one.
 pub(crate) fn without_doubles(image: &Image) -> Option<Image> {
     let new_column =
         |x: &usize| *x == 0 || (0..image.h).any(|y| image.at(*x, y) != image.at(x - 1, y));
@@ -41,20 +41,20 @@ pub(crate) fn without_doubles(image: &Image) -> Option<Image> {
     })
 }
 
-/// The box of the content in the most frequent colour.
+/// Returns the bounding box, filled with the most frequent colour.
 pub(crate) fn hull(image: &Image) -> Option<Image> {
     let color = image.majority();
     Some(image.cropped()?.map(|_| color))
 }
 
-/// On a canvas of this size, at its place.
+/// Paints the image at its position onto a canvas of this size.
 pub(crate) fn placed(image: &Image, (w, h): (usize, usize)) -> Image {
     let mut canvas = Image::filled(w, h, 0);
     canvas.paint(image);
     canvas
 }
 
-/// Every cell enlarged so that the whole has this size; nothing where it does not come out even.
+/// Enlarges every cell so that the image has this size; `None` if the size is not a multiple.
 pub(crate) fn scaled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
     if !w.is_multiple_of(image.w) || !h.is_multiple_of(image.h) {
         return None;
@@ -63,12 +63,12 @@ pub(crate) fn scaled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
     Image::build(w, h, |x, y| image.at(x / kx, y / ky))
 }
 
-/// Side by side and one below the other up to this size.
+/// Repeats the image in both directions up to this size.
 pub(crate) fn tiled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
     Image::build(w, h, |x, y| image.at(x % image.w, y % image.h))
 }
 
-/// As [`tiled`], every second one mirrored.
+/// Repeats the image like [`tiled`], with every second copy mirrored.
 pub(crate) fn mirror_tiled(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
     let fold = |at: usize, length: usize| {
         if (at / length).is_multiple_of(2) {
@@ -80,14 +80,15 @@ pub(crate) fn mirror_tiled(image: &Image, (w, h): (usize, usize)) -> Option<Imag
     Image::build(w, h, |x, y| image.at(fold(x, image.w), fold(y, image.h)))
 }
 
-/// The cells in reading order in rows of another length; what is missing is ground.
+/// Rearranges the cells in reading order into another size; missing cells are ground.
 pub(crate) fn wrapped(image: &Image, (w, h): (usize, usize)) -> Option<Image> {
     Image::build(w, h, |x, y| {
         image.cells.get(y * w + x).copied().unwrap_or(0)
     })
 }
 
-/// For each cell that is not ground (or, with `ground`, for each that is) a copy of the whole.
+/// Returns the Kronecker product of the image with itself: a copy of the image for each cell that
+/// is not ground or, with `ground`, for each ground cell.
 pub(crate) fn kron(image: &Image, ground: bool) -> Option<Image> {
     Image::build(image.w * image.w, image.h * image.h, |x, y| {
         if (image.at(x / image.w, y / image.h) == 0) == ground {
@@ -98,24 +99,25 @@ pub(crate) fn kron(image: &Image, ground: bool) -> Option<Image> {
     })
 }
 
-/// The image and its mirror image about the middle of its content, one laid over the other.
+/// Paints the image over its symmetric image, which has the same bounding box; `None` if the
+/// symmetry changes the size of the box.
 pub(crate) fn mirrored(image: &Image, which: u8) -> Option<Image> {
     let content = image.cropped()?;
     let turned = content.symmetry(which);
     if turned.size() != content.size() {
         return None;
     }
-    let mut result = image.with(vec![0; image.cells.len()]);
+    let mut result = image.with_cells(vec![0; image.cells.len()]);
     result.paint(&turned);
     result.paint(&content);
     Some(result)
 }
 
-/// The image moved by one cell within its frame: right, down, left, up.
+/// Moves the content by one cell within the image: right, down, left or up.
 pub(crate) fn shifted(image: &Image, (dx, dy): (i32, i32)) -> Image {
     let cell =
         |index: usize| image.get((index % image.w) as i32 - dx, (index / image.w) as i32 - dy);
-    image.with((0..image.cells.len()).map(cell).collect())
+    image.with_cells((0..image.cells.len()).map(cell).collect())
 }
 
 #[cfg(test)]
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions() {
+    fn images_are_scaled_and_repeated() {
         let picture = image(&["12"]);
         assert_eq!(scaled(&picture, (4, 2)).unwrap(), image(&["1122", "1122"]));
         assert_eq!(scaled(&picture, (3, 2)), None);
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn mirror_images_stay_in_the_box() {
+    fn mirrored_image_keeps_its_bounding_box() {
         assert_eq!(
             mirrored(&image(&["12.", "...", "..."]), 1).unwrap(),
             image(&["12.", "...", "..."])
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn hulls_and_canvases() {
+    fn hull_is_placed_on_a_canvas() {
         let hull = hull(&image(&["...", ".12", ".1."])).unwrap();
         assert_eq!((hull.x, hull.y, hull.cells.as_slice()), (1, 1, &[1; 4][..]));
         assert_eq!(placed(&hull, (2, 2)), image(&["..", ".1"]));

@@ -18,8 +18,8 @@ fn source(path: &Path) -> SourceFile {
     }
 }
 
-/// The made-up tasks, one for each family of rules.
-fn own_tasks() -> Vec<(String, Task)> {
+/// Loads the tasks of the fixtures, one for each family of rules.
+fn fixture_tasks() -> Vec<(String, Task)> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(root().join("fixtures/arc/solve"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -56,7 +56,7 @@ fn is_right(task: &Task, test: usize, solution: &Solution) -> bool {
 
 #[test]
 fn every_family_of_rules_is_solved() {
-    let tasks = own_tasks();
+    let tasks = fixture_tasks();
     assert!(tasks.len() >= 11);
     let unsolved: Vec<String> = tasks
         .iter()
@@ -67,8 +67,8 @@ fn every_family_of_rules_is_solved() {
 }
 
 #[test]
-fn threads_change_nothing() {
-    let tasks: Vec<Task> = own_tasks()
+fn solutions_do_not_depend_on_threads() {
+    let tasks: Vec<Task> = fixture_tasks()
         .into_iter()
         .take(4)
         .map(|(_, task)| task)
@@ -88,15 +88,15 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn a_cancelled_search_still_answers() {
-    for (_, task) in own_tasks() {
+fn cancelled_search_returns_an_answer() {
+    for (_, task) in fixture_tasks() {
         let solution = solve_test(&task, 0, &Budget::default(), &|| true);
         assert!(!solution.answers.is_empty());
     }
 }
 
 #[test]
-fn the_public_tasks_are_solved_as_often_as_before() {
+fn number_of_solved_public_tasks_does_not_decrease() {
     let folder = root().join("../shared/data/arc");
     if !folder.is_dir() {
         println!("skipped: the public data are not in ../shared/data/arc");
@@ -130,7 +130,7 @@ fn any_grid() -> impl Strategy<Value = Grid> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the grids are, there are one or two different answers, the same each time, and the budget holds.
+    /// Every task gets one or two distinct answers, the same in each run, within the budget.
     #[test]
     fn any_task_gets_answers(grids in proptest::collection::vec(any_grid(), 3..8)) {
         let train = grids.chunks_exact(2).map(|two| Pair { input: two[0].clone(), output: two[1].clone() }).collect();
@@ -141,7 +141,7 @@ proptest! {
         if let [one, other] = solution.attempts(2) {
             prop_assert_ne!(&one.grid, &other.grid);
         }
-        // The last step may go past the end, not more.
+        // The last step may exceed the budget.
         prop_assert!(solution.work < 4 * budget.work, "{}", solution.work);
         prop_assert_eq!(solve_test(&task, 0, &budget, &never), solution);
     }

@@ -1,35 +1,38 @@
-//! Cards: opening, use, closing, and the clock.
+//! Opening, using, closing and expiring cards.
 //!
-//! Whoever needs a card to stay open holds a share of its row until the commit; closing waits for them, and whoever comes later finds it
-//! closed. Times are the database's.
+//! A transaction that needs a card to stay open holds a shared lock on its row until it commits.
+//! Closing a card waits for these locks; transactions that start later find the card closed. All
+//! times come from the database.
 
 use rhae_engine::GameId;
 use sqlx::postgres::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::postgres::{listener, requests, rows, session};
-use crate::{Card, CardId, CardKey, NewCard, Once, Owner, Stale, StoreError};
+use crate::{Card, CardId, CardKey, IdempotencyKey, NewCard, Owner, StaleCutoffs, StoreError};
 
-/// The time of a card's last use is kept to this precision, so that not every action writes it.
+/// The precision of a card's time of last use. It saves most actions from writing it.
 const USE_PRECISION_MS: i64 = 1000;
-/// Without a sign of life for so long, no server was there to be used. Each gives one every few seconds.
-const AWAY_MS: i64 = 15_000;
+/// If the last heartbeat is older than this, no server was running. Each running server sends a
+/// heartbeat every few seconds.
+const DOWNTIME_MS: i64 = 15_000;
 
 pub(crate) async fn open(
     pool: &PgPool,
     card: &NewCard,
-    once: Option<&Once>,
+    idempotency_key: Option<&IdempotencyKey>,
 ) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
-    if card.only_one || card.most_open.is_some() {
-        // Two requests of one owner take turns; others with the same eight bytes do too, which does no harm.
+    if card.only_one || card.max_open.is_some() {
+        // Serialises the requests of one owner. Another owner with the same first eight bytes only
+        // waits a little longer.
         let owner = i64::from_be_bytes(*card.owner.0.first_chunk().expect("an owner has 32 bytes"));
         sqlx::query("SELECT pg_advisory_xact_lock($1)")
             .bind(owner)
             .execute(&mut *transaction)
             .await?;
     }
-    if let Some(most) = card.most_open {
+    if let Some(limit) = card.max_open {
         let query = sqlx::query_scalar(
             "SELECT count(*) FROM rhae.cards WHERE owner = $1 AND closed_ms IS NULL",
         );
@@ -37,8 +40,8 @@ pub(crate) async fn open(
             .bind(&card.owner.0[..])
             .fetch_one(&mut *transaction)
             .await?;
-        if open >= i64::from(most) {
-            return Err(StoreError::TooManyCards(most));
+        if open >= i64::from(limit) {
+            return Err(StoreError::TooManyCards(limit));
         }
     }
     if card.only_one {
@@ -58,7 +61,8 @@ pub(crate) async fn open(
          INSERT INTO rhae.uses SELECT key, opened_ms FROM card",
     );
     let games: Vec<&str> = card.games.iter().map(GameId::as_str).collect();
-    // A text from outside may have the character 0, which PostgreSQL does not store; as JSON it has an escape.
+    // PostgreSQL cannot store the character U+0000, which a client's text may contain. JSON escapes
+    // it.
     let source_url = card
         .source_url
         .as_ref()
@@ -74,8 +78,8 @@ pub(crate) async fn open(
         .bind(card.competition)
         .bind(games.join(" "));
     query.bind(card.lasting).execute(&mut *transaction).await?;
-    if let Some(once) = once {
-        requests::take_for_card(&mut transaction, once, card.id).await?;
+    if let Some(idempotency_key) = idempotency_key {
+        requests::claim_for_card(&mut transaction, idempotency_key, card.id).await?;
     }
     session::commit(transaction).await
 }
@@ -97,7 +101,7 @@ pub(crate) async fn before(
     pool: &PgPool,
     owner: Option<Owner>,
     before: Option<CardKey>,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<Card>, StoreError> {
     let query = sqlx::query(
         "SELECT cards.*, used_ms FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key
@@ -105,7 +109,7 @@ pub(crate) async fn before(
     );
     let query = query
         .bind(before.map_or(i64::MAX, |key| key.0))
-        .bind(i64::from(most))
+        .bind(i64::from(limit))
         .bind(owner.map(|owner| owner.0.to_vec()));
     query
         .fetch_all(pool)
@@ -115,24 +119,26 @@ pub(crate) async fn before(
         .collect()
 }
 
-/// What a transaction does with a card that must be open.
+/// The row lock that a transaction takes on a card that must stay open.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
-    /// Keeps it open, beside others who do the same.
+pub(crate) enum CardLock {
+    /// Keeps the card open; other transactions may do the same.
     Shared,
-    /// Keeps it open and everybody else away.
-    Alone,
+    /// Keeps the card open and blocks other transactions that use it.
+    Exclusive,
 }
 
-/// Makes sure that a card is open and stays so until the commit.
-pub(crate) async fn hold(
+/// Checks that a card is open and locks its row until the commit.
+pub(crate) async fn lock_open(
     connection: &mut PgConnection,
     card: CardKey,
-    hold: Hold,
+    lock: CardLock,
 ) -> Result<(), StoreError> {
-    let statement = match hold {
-        Hold::Shared => "SELECT 1 FROM rhae.cards WHERE key = $1 AND closed_ms IS NULL FOR SHARE",
-        Hold::Alone => {
+    let statement = match lock {
+        CardLock::Shared => {
+            "SELECT 1 FROM rhae.cards WHERE key = $1 AND closed_ms IS NULL FOR SHARE"
+        }
+        CardLock::Exclusive => {
             "SELECT 1 FROM rhae.cards WHERE key = $1 AND closed_ms IS NULL FOR NO KEY UPDATE"
         }
     };
@@ -143,8 +149,9 @@ pub(crate) async fn hold(
     found.map(|_| ()).ok_or(StoreError::CardNotOpen)
 }
 
-/// Notes that cards are in use. Where somebody else is noting the same, that is enough.
-pub(crate) async fn note_use(
+/// Records that cards are in use. Rows locked by another transaction are skipped, because that
+/// transaction records the same.
+pub(crate) async fn record_use(
     connection: &mut PgConnection,
     cards: &[i64],
 ) -> Result<(), StoreError> {
@@ -162,8 +169,8 @@ pub(crate) async fn note_use(
 
 pub(crate) async fn touch(pool: &PgPool, card: CardKey) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
-    hold(&mut transaction, card, Hold::Shared).await?;
-    note_use(&mut transaction, &[card.0]).await?;
+    lock_open(&mut transaction, card, CardLock::Shared).await?;
+    record_use(&mut transaction, &[card.0]).await?;
     session::commit(transaction).await
 }
 
@@ -181,12 +188,12 @@ pub(crate) async fn close(pool: &PgPool, card: CardKey) -> Result<(), StoreError
     {
         return Err(StoreError::CardNotOpen);
     }
-    announce_plays(&mut transaction, &[card.0]).await?;
+    notify_plays(&mut transaction, &[card.0]).await?;
     session::commit(transaction).await
 }
 
-/// Lets those who listen to the plays of closed cards look at them again.
-async fn announce_plays(connection: &mut PgConnection, cards: &[i64]) -> Result<(), StoreError> {
+/// Notifies subscribers of the plays of closed cards.
+async fn notify_plays(connection: &mut PgConnection, cards: &[i64]) -> Result<(), StoreError> {
     let query = sqlx::query_scalar("SELECT id FROM rhae.plays WHERE card = ANY ($1) ORDER BY key")
         .bind(cards);
     let ids: Vec<Vec<u8>> = query.fetch_all(&mut *connection).await?;
@@ -194,15 +201,19 @@ async fn announce_plays(connection: &mut PgConnection, cards: &[i64]) -> Result<
         .iter()
         .filter_map(|bytes| Uuid::from_slice(bytes).ok())
         .collect();
-    listener::announce(connection, &ids).await
+    listener::notify(connection, &ids).await
 }
 
-/// Closes idle and old cards. One that somebody is using at this moment is looked at again the next time.
-pub(crate) async fn close_stale(pool: &PgPool, stale: Stale) -> Result<Vec<CardId>, StoreError> {
-    let age =
-        |before_ms: u64| i64::try_from(stale.now_ms.saturating_sub(before_ms)).unwrap_or(i64::MAX);
+/// Closes idle and old cards. A card that another transaction has locked is left for the next call.
+pub(crate) async fn close_stale(
+    pool: &PgPool,
+    cutoffs: StaleCutoffs,
+) -> Result<Vec<CardId>, StoreError> {
+    let age = |before_ms: u64| {
+        i64::try_from(cutoffs.now_ms.saturating_sub(before_ms)).unwrap_or(i64::MAX)
+    };
     let mut transaction = pool.begin().await?;
-    give_sign_of_life(&mut transaction).await?;
+    heartbeat(&mut transaction).await?;
     let query = sqlx::query_as(
         "UPDATE rhae.cards SET closed_ms = rhae.now_ms() WHERE key = ANY (ARRAY (
              SELECT cards.key FROM rhae.cards JOIN rhae.uses ON uses.card = cards.key
@@ -211,11 +222,11 @@ pub(crate) async fn close_stale(pool: &PgPool, stale: Stale) -> Result<Vec<CardI
          RETURNING key, id",
     );
     let query = query
-        .bind(age(stale.used_before_ms))
-        .bind(age(stale.opened_before_ms));
+        .bind(age(cutoffs.used_before_ms))
+        .bind(age(cutoffs.opened_before_ms));
     let closed: Vec<(i64, Vec<u8>)> = query.fetch_all(&mut *transaction).await?;
     let keys: Vec<i64> = closed.iter().map(|(key, _)| *key).collect();
-    announce_plays(&mut transaction, &keys).await?;
+    notify_plays(&mut transaction, &keys).await?;
     session::commit(transaction).await?;
     let id = |(_, bytes): &(i64, Vec<u8>)| {
         Uuid::from_slice(bytes)
@@ -225,18 +236,19 @@ pub(crate) async fn close_stale(pool: &PgPool, stale: Stale) -> Result<Vec<CardI
     closed.iter().map(id).collect()
 }
 
-/// Lets idle times begin anew if no server was there.
-pub(crate) async fn resume(pool: &PgPool) -> Result<(), StoreError> {
+/// Restarts the idle timers if no server was running.
+pub(crate) async fn restart_idle_timers(pool: &PgPool) -> Result<(), StoreError> {
     let mut transaction = pool.begin().await?;
-    give_sign_of_life(&mut transaction).await?;
+    heartbeat(&mut transaction).await?;
     session::commit(transaction).await
 }
 
-/// Notes that a server is there. If the last such note is old, nobody could use a card meanwhile, and idle times begin anew.
-async fn give_sign_of_life(connection: &mut PgConnection) -> Result<(), StoreError> {
+/// Records that a server is running. If the previous heartbeat is too old, no client could use a
+/// card in between, so all idle timers restart.
+async fn heartbeat(connection: &mut PgConnection) -> Result<(), StoreError> {
     let query = sqlx::query_scalar("SELECT rhae.now_ms() - at_ms FROM rhae.alive FOR UPDATE");
-    let silence_ms: i64 = query.fetch_one(&mut *connection).await?;
-    if silence_ms > AWAY_MS {
+    let downtime_ms: i64 = query.fetch_one(&mut *connection).await?;
+    if downtime_ms > DOWNTIME_MS {
         let query = sqlx::query(
             "UPDATE rhae.uses SET used_ms = greatest(used_ms, rhae.now_ms())
              WHERE card IN (SELECT key FROM rhae.cards WHERE closed_ms IS NULL)",

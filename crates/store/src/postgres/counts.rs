@@ -1,46 +1,47 @@
-//! The counts of plays beside their logs, brought up to date in the transaction that appends, while it holds the plays' rows.
+//! Updates the counts of plays in the transaction that appends to their logs, while it holds the
+//! locks on the plays' rows.
 
 use std::collections::HashMap;
 
-use rhae_protocol::PlayOutcome;
+use rhae_protocol::RunOutcome;
 use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
 
+use crate::play_cache::PlayCache;
 use crate::postgres::rows;
 use crate::postgres::writer::Append;
-use crate::remembered::Remembered;
 use crate::{PlayId, PlayKey, RunCounts, StoreError};
 
-/// Counts entries that were just inserted, each of another play.
+/// Counts entries that the transaction has just inserted, at most one per play.
 pub(crate) async fn update(
     connection: &mut PgConnection,
-    remembered: &mut Remembered,
+    play_cache: &mut PlayCache,
     inserted: &[(&Append, PlayId)],
 ) -> Result<(), StoreError> {
     let plays: Vec<PlayKey> = inserted.iter().map(|(append, _)| append.play).collect();
-    remembered.make_room(&plays);
-    let is_unknown =
-        |(append, _): &&(&Append, PlayId)| !remembered.is_good_for(append.play, append.index);
-    let unknown: Vec<(&Append, PlayId)> = inserted.iter().filter(is_unknown).copied().collect();
-    let mut stored = read(connection, &unknown).await?;
-    for (append, id) in unknown {
+    play_cache.make_room(&plays);
+    let is_uncached =
+        |(append, _): &&(&Append, PlayId)| !play_cache.is_current(append.play, append.index);
+    let uncached: Vec<(&Append, PlayId)> = inserted.iter().filter(is_uncached).copied().collect();
+    let mut stored = read(connection, &uncached).await?;
+    for (append, id) in uncached {
         let last = match stored.remove(&append.play) {
             Some(last) => last,
-            None => count_again(connection, append).await?,
+            None => recount(connection, append).await?,
         };
-        remembered.learn(append.play, id, append.index, last);
+        play_cache.insert(append.play, id, append.index, last);
     }
     for (append, _) in inserted {
-        remembered.count(append.play, &append.entry);
+        play_cache.count(append.play, &append.entry);
     }
     let changed: Vec<(PlayKey, &RunCounts)> = plays
         .iter()
-        .filter_map(|&play| Some((play, remembered.last(play)?)))
+        .filter_map(|&play| Some((play, play_cache.last(play)?)))
         .collect();
     write(connection, &changed).await
 }
 
-/// The last runs of these plays, as far as their rows can be read.
+/// Reads the last runs of these plays. Missing and corrupt rows are omitted.
 async fn read(
     connection: &mut PgConnection,
     appends: &[(&Append, PlayId)],
@@ -53,23 +54,20 @@ async fn read(
         "SELECT DISTINCT ON (play) * FROM rhae.runs WHERE play = ANY ($1) ORDER BY play, run DESC",
     );
     let found = query.bind(plays).fetch_all(connection).await?;
-    // A row that other hands have spoilt is made again, as one that is missing.
+    // A corrupt row is recomputed from the log, like a missing one.
     let last = |row: &PgRow| Some((PlayKey(row.try_get("play").ok()?), run(row).ok()?));
     Ok(found.iter().filter_map(last).collect())
 }
 
-/// Counts a log up to this entry, because its counts are missing.
-async fn count_again(
-    connection: &mut PgConnection,
-    append: &Append,
-) -> Result<RunCounts, StoreError> {
+/// Recomputes missing counts from the log before this entry.
+async fn recount(connection: &mut PgConnection, append: &Append) -> Result<RunCounts, StoreError> {
     let query = sqlx::query("SELECT * FROM rhae.log WHERE play = $1 AND entry < $2 ORDER BY entry");
     let entries = query
         .bind(append.play.0)
         .bind(i64::from(append.index))
         .fetch_all(&mut *connection)
         .await?;
-    // A log that cannot be read must not hold up the other plays of the transaction. Checks report such a play.
+    // A corrupt log must not block the other plays of the transaction. `rhae db check` reports it.
     let entries = entries
         .iter()
         .map(rows::entry)
@@ -82,7 +80,7 @@ async fn count_again(
     Ok(runs.last().cloned().unwrap_or_default())
 }
 
-/// Writes runs of different plays.
+/// Writes runs, at most one per play.
 pub(crate) async fn write(
     connection: &mut PgConnection,
     runs: &[(PlayKey, &RunCounts)],
@@ -110,24 +108,24 @@ pub(crate) async fn write(
     Ok(())
 }
 
-/// One column of many rows.
+/// Collects one column of all rows, for `unnest`.
 fn column<T>(runs: &[(PlayKey, &RunCounts)], value: impl Fn(PlayKey, &RunCounts) -> T) -> Vec<T> {
     runs.iter().map(|&(play, run)| value(play, run)).collect()
 }
 
-/// A row of the table.
+/// Reads a row of the table `runs`.
 pub(crate) fn run(row: &PgRow) -> Result<RunCounts, StoreError> {
     let levels = RunCounts::levels_from(row.try_get("levels")?)?;
     let state = row.try_get::<&str, _>("state")?.to_owned();
-    let outcome = PlayOutcome {
+    let outcome = RunOutcome {
         state,
         levels,
-        resets: rows::large(row, "resets")?,
-        ..PlayOutcome::default()
+        resets: rows::number_u64(row, "resets")?,
+        ..RunOutcome::default()
     };
     Ok(RunCounts {
-        run: rows::count(row, "run")?,
-        level: rows::level(row, "level")?,
+        run: rows::number_u32(row, "run")?,
+        level: rows::number_u8(row, "level")?,
         outcome,
     })
 }

@@ -1,4 +1,4 @@
-//! Keys in PostgreSQL.
+//! API keys in PostgreSQL.
 
 use sqlx::Row;
 use sqlx::postgres::{PgConnection, PgRow};
@@ -16,7 +16,8 @@ impl KeyStore for PostgresStore {
         })
     }
 
-    /// Until when an invitation holds is the caller's time, as it is when one is made.
+    /// The expiry of an invitation is compared with the caller's time, because it was set by the
+    /// caller's clock.
     fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool> {
         Box::pin(async move {
             let mut transaction = self.pool.begin().await?;
@@ -124,7 +125,7 @@ fn key(row: &PgRow) -> Result<Key, StoreError> {
             admin: row.try_get("admin")?,
             visitor: row.try_get("visitor")?,
         },
-        created_ms: rows::large(row, "created_ms")?,
+        created_ms: rows::number_u64(row, "created_ms")?,
         revoked_ms: row
             .try_get::<Option<i64>, _>("revoked_ms")?
             .map(i64::cast_unsigned),
@@ -139,6 +140,6 @@ fn invitation(left: i64, row: &PgRow) -> Result<Invitation, StoreError> {
     let left = u32::try_from(left).map_err(|_| rows::corrupt("invites"))?;
     Ok(Invitation {
         left,
-        until_ms: rows::large(row, "until_ms")?,
+        until_ms: rows::number_u64(row, "until_ms")?,
     })
 }

@@ -1,4 +1,4 @@
-//! Announcements: which plays have advanced, told by the database to every server that is connected.
+//! Notifications: the database tells every connected server which plays have changed.
 
 use std::time::Duration;
 
@@ -9,17 +9,18 @@ use uuid::Uuid;
 use crate::{PlayId, StoreError};
 
 const CHANNEL: &str = "rhae_advanced";
-/// Ids in one announcement, which PostgreSQL limits to 8,000 bytes.
-const MOST_IDS: usize = 200;
-/// Between two attempts to reach a database that is away.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The maximum number of ids per notification, which PostgreSQL limits to 8,000 bytes.
+const MAX_IDS: usize = 200;
+/// The delay between two attempts to reach the database.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// Lets every server know, when the transaction is committed, that these plays have advanced.
-pub(crate) async fn announce(
+/// Notifies every server that these plays have changed. PostgreSQL sends the notification when the
+/// transaction commits.
+pub(crate) async fn notify(
     connection: &mut PgConnection,
     plays: &[Uuid],
 ) -> Result<(), StoreError> {
-    for plays in plays.chunks(MOST_IDS) {
+    for plays in plays.chunks(MAX_IDS) {
         let ids: Vec<String> = plays.iter().map(|id| id.simple().to_string()).collect();
         let query = sqlx::query("SELECT pg_notify($1, $2)")
             .bind(CHANNEL)
@@ -29,14 +30,15 @@ pub(crate) async fn announce(
     Ok(())
 }
 
-/// Begins to listen.
-pub(crate) async fn begin(pool: &PgPool) -> Result<PgListener, StoreError> {
+/// Opens a connection that receives notifications.
+pub(crate) async fn connect(pool: &PgPool) -> Result<PgListener, StoreError> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.listen(CHANNEL).await?;
     Ok(listener)
 }
 
-/// Passes announcements on until the pool is closed. The connection is made again when it is lost.
+/// Forwards notifications to the subscribers of this server until the pool is closed. A lost
+/// connection is re-established.
 pub(crate) async fn run(mut listener: PgListener, advanced: broadcast::Sender<PlayId>) {
     loop {
         match listener.try_recv().await {
@@ -46,13 +48,13 @@ pub(crate) async fn run(mut listener: PgListener, advanced: broadcast::Sender<Pl
                     .split(' ')
                     .filter_map(|id| id.parse::<Uuid>().ok())
                 {
-                    // Nobody may be listening at the moment.
+                    // An error means that there are no subscribers.
                     let _ = advanced.send(PlayId(id));
                 }
             }
             Ok(None) => {}
             Err(sqlx::Error::PoolClosed) => return,
-            Err(_) => tokio::time::sleep(PAUSE).await,
+            Err(_) => tokio::time::sleep(RETRY_DELAY).await,
         }
     }
 }

@@ -1,30 +1,30 @@
-//! Plays: opening and reading them.
+//! Opening plays, and queries about them.
 
 use rhae_protocol::Entry;
 use sqlx::Row;
 use sqlx::postgres::{PgPool, PgRow};
 
-use crate::postgres::cards::{self, Hold};
+use crate::postgres::cards::{self, CardLock};
 use crate::postgres::writer::{self, Append};
 use crate::postgres::{counts, listener, requests, rows, session};
 use crate::{
-    CardKey, Logged, NewPlay, Once, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot,
-    StoreError, Summed, Timed,
+    CardKey, IdempotencyKey, LogEntry, NewPlay, Owner, Play, PlayFacts, PlayId, PlayKey, PlayLog,
+    PlayRuns, RunCounts, Snapshot, StoreError,
 };
 
 pub(crate) async fn open(
     pool: &PgPool,
     play: NewPlay,
-    once: Option<Once>,
+    idempotency_key: Option<IdempotencyKey>,
 ) -> Result<PlayKey, StoreError> {
     let mut transaction = pool.begin().await?;
-    cards::hold(
+    cards::lock_open(
         &mut transaction,
         play.card,
-        if play.only_one || play.most_plays.is_some() {
-            Hold::Alone
+        if play.only_one || play.max_plays.is_some() {
+            CardLock::Exclusive
         } else {
-            Hold::Shared
+            CardLock::Shared
         },
     )
     .await?;
@@ -41,11 +41,11 @@ pub(crate) async fn open(
             return Err(StoreError::PlayedBefore);
         }
     }
-    if let Some(most) = play.most_plays {
+    if let Some(limit) = play.max_plays {
         let query = sqlx::query_scalar("SELECT count(*) FROM rhae.plays WHERE card = $1");
         let plays: i64 = query.bind(play.card.0).fetch_one(&mut *transaction).await?;
-        if plays >= i64::from(most) {
-            return Err(StoreError::TooManyPlays(most));
+        if plays >= i64::from(limit) {
+            return Err(StoreError::TooManyPlays(limit));
         }
     }
     let query = sqlx::query(
@@ -60,8 +60,8 @@ pub(crate) async fn open(
         .bind(play.rule.name())
         .bind(i16::from(play.win_levels));
     let key = PlayKey(query.fetch_one(&mut *transaction).await?.try_get(0)?);
-    if let Some(once) = &once
-        && requests::take(&mut transaction, vec![(once, key, 0)])
+    if let Some(idempotency_key) = &idempotency_key
+        && requests::claim(&mut transaction, vec![(idempotency_key, key, 0)])
             .await?
             .is_empty()
     {
@@ -72,13 +72,13 @@ pub(crate) async fn open(
         card: play.card,
         index: 0,
         entry: play.opening,
-        once: None,
+        idempotency_key: None,
     };
     writer::insert(&mut transaction, &[&opening]).await?;
     let mut first = RunCounts::default();
     first.count(0, &opening.entry);
     counts::write(&mut transaction, &[(key, &first)]).await?;
-    listener::announce(&mut transaction, &[play.id.0]).await?;
+    listener::notify(&mut transaction, &[play.id.0]).await?;
     session::commit(transaction).await?;
     Ok(key)
 }
@@ -114,7 +114,7 @@ pub(crate) async fn log(pool: &PgPool, play: PlayKey) -> Result<Vec<Entry>, Stor
         .collect()
 }
 
-pub(crate) async fn card_log(pool: &PgPool, card: CardKey) -> Result<Vec<Logged>, StoreError> {
+pub(crate) async fn card_log(pool: &PgPool, card: CardKey) -> Result<Vec<PlayLog>, StoreError> {
     let query = sqlx::query(
         "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card WHERE card = $1 ORDER BY plays.key",
     );
@@ -127,12 +127,12 @@ pub(crate) async fn card_log(pool: &PgPool, card: CardKey) -> Result<Vec<Logged>
         );
         let entries = query.bind(play.key.0).fetch_all(pool).await?;
         let entries = entries.iter().map(rows::entry).collect::<Result<_, _>>()?;
-        logged.push(Logged { play, entries });
+        logged.push(PlayLog { play, entries });
     }
     Ok(logged)
 }
 
-/// A statement that gives the facts of plays.
+/// Builds a statement that selects the columns of [`PlayFacts`].
 macro_rules! facts {
     ($which:literal) => {
         concat!(
@@ -154,32 +154,33 @@ pub(crate) async fn facts(pool: &PgPool, id: PlayId) -> Result<Option<PlayFacts>
         .fetch_optional(pool)
         .await?
         .as_ref()
-        .map(facts_of)
+        .map(facts_from_row)
         .transpose()
 }
 
 pub(crate) async fn of_owner(
     pool: &PgPool,
     owner: Owner,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<PlayFacts>, StoreError> {
     let query = sqlx::query(facts!("WHERE owner = $1 ORDER BY plays.key DESC LIMIT $2"))
         .bind(owner.0.to_vec());
     query
-        .bind(i64::from(most))
+        .bind(i64::from(limit))
         .fetch_all(pool)
         .await?
         .iter()
-        .map(facts_of)
+        .map(facts_from_row)
         .collect()
 }
 
-/// The time of a card's use is noted to the second, so that of a play's last entry decides.
-pub(crate) async fn under_way(
+/// `used_ms` is stored only to the second and preselects the cards; the time of a play's last entry
+/// decides.
+pub(crate) async fn active(
     pool: &PgPool,
     owner: Option<Owner>,
     age_ms: u64,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<PlayFacts>, StoreError> {
     let query = sqlx::query(facts!(
         "JOIN rhae.uses ON uses.card = cards.key
@@ -190,15 +191,15 @@ pub(crate) async fn under_way(
         .bind(owner.map(|owner| owner.0.to_vec()))
         .bind(i64::try_from(age_ms).unwrap_or(i64::MAX / 2));
     query
-        .bind(i64::from(most))
+        .bind(i64::from(limit))
         .fetch_all(pool)
         .await?
         .iter()
-        .map(facts_of)
+        .map(facts_from_row)
         .collect()
 }
 
-fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {
+fn facts_from_row(row: &PgRow) -> Result<PlayFacts, StoreError> {
     Ok(PlayFacts {
         play: rows::play(row)?,
         card: rows::uuid(row, "card_id").map(crate::CardId)?,
@@ -206,11 +207,11 @@ fn facts_of(row: &PgRow) -> Result<PlayFacts, StoreError> {
         closed_ms: row
             .try_get::<Option<i64>, _>("closed_ms")?
             .map(i64::cast_unsigned),
-        opened_ms: rows::large(row, "first_ms")?,
-        last_ms: rows::large(row, "last_ms")?,
-        entries: rows::count(row, "head")?,
+        opened_ms: rows::number_u64(row, "first_ms")?,
+        last_ms: rows::number_u64(row, "last_ms")?,
+        entries: rows::number_u32(row, "head")?,
         state: rows::state(row)?,
-        levels_completed: rows::level(row, "levels_completed")?,
+        levels_completed: rows::number_u8(row, "levels_completed")?,
         actions: row.try_get::<i64, _>("actions")?.cast_unsigned(),
     })
 }
@@ -219,22 +220,22 @@ pub(crate) async fn log_from(
     pool: &PgPool,
     play: PlayKey,
     from: u32,
-    most: u32,
-) -> Result<Vec<Timed>, StoreError> {
+    limit: u32,
+) -> Result<Vec<LogEntry>, StoreError> {
     let query = sqlx::query(
         "SELECT * FROM rhae.log WHERE play = $1 AND entry >= $2 ORDER BY entry LIMIT $3",
     );
     let found = query
         .bind(play.0)
         .bind(i64::from(from))
-        .bind(i64::from(most))
+        .bind(i64::from(limit))
         .fetch_all(pool)
         .await?;
     let timed = |row: &PgRow| {
-        Ok(Timed {
-            index: rows::count(row, "entry")?,
+        Ok(LogEntry {
+            index: rows::number_u32(row, "entry")?,
             entry: rows::entry(row)?,
-            at_ms: rows::large(row, "at_ms")?,
+            at_ms: rows::number_u64(row, "at_ms")?,
         })
     };
     found.iter().map(timed).collect()
@@ -250,8 +251,8 @@ pub(crate) async fn runs(pool: &PgPool, play: PlayKey) -> Result<Vec<RunCounts>,
         .collect()
 }
 
-pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<Summed>, StoreError> {
-    // One statement, so that what it gives stood in the database at one moment.
+pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<PlayRuns>, StoreError> {
+    // A single statement gives a consistent snapshot of all plays.
     let query = sqlx::query(
         "SELECT plays.*, owner, runs.run, runs.level, runs.state, runs.resets, runs.levels
          FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card LEFT JOIN rhae.runs ON runs.play = plays.key
@@ -268,7 +269,7 @@ pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<Summed
             runs.push(counts::run(row)?);
         }
     }
-    let summed = |(play, runs)| Summed {
+    let summed = |(play, runs)| PlayRuns {
         play,
         runs: RunCounts::outcomes(runs),
     };
@@ -278,7 +279,7 @@ pub(crate) async fn card_runs(pool: &PgPool, card: CardKey) -> Result<Vec<Summed
 pub(crate) async fn after(
     pool: &PgPool,
     after: Option<PlayKey>,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<Play>, StoreError> {
     let query = sqlx::query(
         "SELECT plays.*, owner FROM rhae.plays JOIN rhae.cards ON cards.key = plays.card
@@ -286,7 +287,7 @@ pub(crate) async fn after(
     );
     let query = query
         .bind(after.map_or(i64::MIN, |key| key.0))
-        .bind(i64::from(most));
+        .bind(i64::from(limit));
     query
         .fetch_all(pool)
         .await?
@@ -302,8 +303,8 @@ pub(crate) async fn count(pool: &PgPool) -> Result<u64, StoreError> {
     Ok(count.cast_unsigned())
 }
 
-/// Keeps a snapshot and the newest of those before it.
-pub(crate) async fn keep_snapshot(
+/// Stores a snapshot and deletes all but the newest of those before it.
+pub(crate) async fn save_snapshot(
     pool: &PgPool,
     play: PlayKey,
     snapshot: &Snapshot,
@@ -338,7 +339,7 @@ pub(crate) async fn snapshots(pool: &PgPool, play: PlayKey) -> Result<Vec<Snapsh
     .bind(play.0);
     let snapshot = |row: &PgRow| {
         Ok(Snapshot {
-            entries: rows::count(row, "entries")?,
+            entries: rows::number_u32(row, "entries")?,
             bytes: row.try_get("bytes")?,
         })
     };

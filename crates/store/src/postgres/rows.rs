@@ -1,4 +1,5 @@
-//! Rows as values. A row may have been written by other hands, so every field is checked.
+//! Conversion of rows into values. Other programs may have changed the database, so every field is
+//! checked.
 
 use rhae_engine::{GameId, PlayState};
 use rhae_protocol::{Details, Entry, ResetRule};
@@ -6,7 +7,10 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
-use crate::{Card, CardId, CardKey, Kept, Outcome, Owner, Play, PlayId, PlayKey, StoreError};
+use crate::{
+    Card, CardId, CardKey, CompletedRequest, Owner, Play, PlayId, PlayKey, RequestOutcome,
+    StoreError,
+};
 
 pub(crate) fn card(row: &PgRow) -> Result<Card, StoreError> {
     let opaque: Option<&str> = row.try_get("opaque")?;
@@ -26,8 +30,8 @@ pub(crate) fn card(row: &PgRow) -> Result<Card, StoreError> {
             .map_err(|_| corrupt("opaque"))?,
         competition: row.try_get("competition")?,
         games: games(row.try_get("games")?)?,
-        opened_ms: large(row, "opened_ms")?,
-        used_ms: large(row, "used_ms")?,
+        opened_ms: number_u64(row, "opened_ms")?,
+        used_ms: number_u64(row, "used_ms")?,
         closed_ms: row
             .try_get::<Option<i64>, _>("closed_ms")?
             .map(i64::cast_unsigned),
@@ -51,7 +55,7 @@ pub(crate) fn play(row: &PgRow) -> Result<Play, StoreError> {
             .into_iter()
             .find(|known| known.name() == rule)
             .ok_or_else(|| corrupt("rule"))?,
-        win_levels: level(row, "win_levels")?,
+        win_levels: number_u8(row, "win_levels")?,
     })
 }
 
@@ -69,7 +73,7 @@ pub(crate) fn entry(row: &PgRow) -> Result<Entry, StoreError> {
         hash: row.try_get::<i64, _>("hash")?.cast_unsigned(),
         frames: None,
         state: state(row)?,
-        levels_completed: level(row, "levels_completed")?,
+        levels_completed: number_u8(row, "levels_completed")?,
         full_reset: row.try_get("full_reset")?,
         counted: row.try_get("counted")?,
         changed: Some(row.try_get("changed")?),
@@ -80,8 +84,8 @@ pub(crate) fn entry(row: &PgRow) -> Result<Entry, StoreError> {
     })
 }
 
-/// What is kept of a request; `play` is the play's public id.
-pub(crate) fn kept(row: &PgRow) -> Result<Kept, StoreError> {
+/// Reads the record of a request. The column `play` must be the play's public id.
+pub(crate) fn completed_request(row: &PgRow) -> Result<CompletedRequest, StoreError> {
     let digest = row
         .try_get::<&[u8], _>("digest")?
         .try_into()
@@ -89,14 +93,14 @@ pub(crate) fn kept(row: &PgRow) -> Result<Kept, StoreError> {
     let outcome = match row.try_get::<Option<i32>, _>("entry")? {
         Some(entry) => {
             let entry = u32::try_from(entry).map_err(|_| corrupt("entry"))?;
-            Outcome::Entry {
+            RequestOutcome::Entry {
                 play: PlayId(uuid(row, "play")?),
                 entry,
             }
         }
-        None => Outcome::Card(CardId(uuid(row, "card")?)),
+        None => RequestOutcome::Card(CardId(uuid(row, "card")?)),
     };
-    Ok(Kept { digest, outcome })
+    Ok(CompletedRequest { digest, outcome })
 }
 
 pub(crate) fn state(row: &PgRow) -> Result<PlayState, StoreError> {
@@ -114,17 +118,17 @@ fn owner(row: &PgRow) -> Result<Owner, StoreError> {
         .map_err(|_| corrupt("owner"))
 }
 
-/// A number that is never negative.
-pub(crate) fn large(row: &PgRow, column: &'static str) -> Result<u64, StoreError> {
+/// Reads a `bigint` that must not be negative.
+pub(crate) fn number_u64(row: &PgRow, column: &'static str) -> Result<u64, StoreError> {
     u64::try_from(row.try_get::<i64, _>(column)?).map_err(|_| corrupt(column))
 }
 
-pub(crate) fn level(row: &PgRow, column: &'static str) -> Result<u8, StoreError> {
+pub(crate) fn number_u8(row: &PgRow, column: &'static str) -> Result<u8, StoreError> {
     u8::try_from(row.try_get::<i16, _>(column)?).map_err(|_| corrupt(column))
 }
 
-/// A number that is never negative and fits into 32 bits.
-pub(crate) fn count(row: &PgRow, column: &'static str) -> Result<u32, StoreError> {
+/// Reads an `integer` that must not be negative.
+pub(crate) fn number_u32(row: &PgRow, column: &'static str) -> Result<u32, StoreError> {
     u32::try_from(row.try_get::<i32, _>(column)?).map_err(|_| corrupt(column))
 }
 
@@ -135,5 +139,5 @@ fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
 }
 
 pub(crate) fn corrupt(column: &str) -> StoreError {
-    StoreError::Corrupt(format!("a value in the column `{column}`"))
+    StoreError::Corrupt(format!("column `{column}`"))
 }

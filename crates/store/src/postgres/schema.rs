@@ -1,20 +1,23 @@
-//! The tables, and how an older database gets them. All of them are in a schema of their own, beside whatever else the database has.
+//! The tables and the migrations of older databases. All tables are in the schema `rhae`, so the
+//! database may contain others.
 //!
-//! **Invariant:** a migration that was released never changes; a later one is appended. `rhae.version` has the number of migrations
-//! that were made. Servers that start at the same time take turns.
+//! **Invariant:** a released migration never changes; new ones are appended. `rhae.version` holds
+//! the number of applied migrations. An advisory lock serialises servers that start at the same
+//! time.
 
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection, Executor};
 
 use crate::StoreError;
 
-/// Held by whoever changes the schema: "Rhae".
-const LOCK: i64 = 0x5268_6165;
+/// The advisory lock that a server holds while it migrates the schema: "Rhae" in ASCII.
+const MIGRATION_LOCK: i64 = 0x5268_6165;
 
 const MIGRATIONS: [&str; 2] = [FIRST, VISITORS];
 
-/// `uses` is apart from `cards`, so that noting a use does not exclude those who need the card to stay open. `alive` has one row: when a
-/// server last gave a sign of life.
+/// `uses` is separate from `cards`, so that recording a use does not conflict with transactions
+/// that hold a shared lock on the card. `alive` has one row: the time of the last heartbeat of any
+/// server.
 const FIRST: &str = "
     CREATE FUNCTION rhae.now_ms() RETURNS bigint LANGUAGE sql STABLE
         AS 'SELECT (extract(epoch FROM now()) * 1000)::bigint';
@@ -111,7 +114,7 @@ const FIRST: &str = "
     INSERT INTO rhae.alive VALUES (0);
 ";
 
-/// Visitors: keys in browsers, invitations, and cards that the clock leaves alone.
+/// Adds visitors' keys, invitations, and cards that never expire.
 const VISITORS: &str = "
     ALTER TABLE rhae.api_keys ADD COLUMN visitor boolean NOT NULL DEFAULT false;
     ALTER TABLE rhae.api_keys ADD COLUMN invites bigint;
@@ -119,18 +122,18 @@ const VISITORS: &str = "
     ALTER TABLE rhae.cards ADD COLUMN lasting boolean NOT NULL DEFAULT false;
 ";
 
-/// Brings the schema up to date, or says why that cannot be.
+/// Applies missing migrations.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreError> {
     let encoding: String = sqlx::query_scalar("SHOW server_encoding")
         .fetch_one(&mut *connection)
         .await?;
     if encoding != "UTF8" {
         return Err(StoreError::Unsuitable(format!(
-            "its encoding is {encoding} and must be UTF8"
+            "its encoding is {encoding}, but must be UTF8"
         )));
     }
-    let known = i64::try_from(MIGRATIONS.len()).expect("a list in this file has few entries");
-    // Whoever may not change the schema can use one that is up to date.
+    let known = i64::try_from(MIGRATIONS.len()).expect("the list of migrations is short");
+    // A role without the right to change the schema can still use one that is up to date.
     match version(connection).await? {
         Some(found) if found > known => return Err(StoreError::NewerSchema { found, known }),
         Some(found) if found == known => return Ok(()),
@@ -138,17 +141,17 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreEr
     }
     let mut transaction = connection.begin().await?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)")
-        .bind(LOCK)
+        .bind(MIGRATION_LOCK)
         .execute(&mut *transaction)
         .await?;
-    // Another server may have done it meanwhile, or be a newer one.
+    // Another server, possibly a newer one, may have migrated the schema in the meantime.
     let found = match version(&mut transaction).await? {
         Some(found) if found > known => return Err(StoreError::NewerSchema { found, known }),
         Some(found) => found,
         None => {
-            let make = "CREATE SCHEMA IF NOT EXISTS rhae; CREATE TABLE rhae.version (version bigint NOT NULL);
+            let create = "CREATE SCHEMA IF NOT EXISTS rhae; CREATE TABLE rhae.version (version bigint NOT NULL);
                         INSERT INTO rhae.version VALUES (0)";
-            transaction.execute(make).await?;
+            transaction.execute(create).await?;
             0
         }
     };
@@ -162,9 +165,10 @@ pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), StoreEr
     Ok(transaction.commit().await?)
 }
 
-/// The number of migrations that were made; `None` if there are no tables of ours.
+/// Returns the number of applied migrations, or `None` if the schema does not exist.
 async fn version(connection: &mut PgConnection) -> Result<Option<i64>, StoreError> {
-    // Read as a table: a name may be looked up in what the connection remembers of the time before it waited for the lock.
+    // A query of `pg_tables` sees what was committed while this connection waited for the lock. A
+    // lookup by name might use a stale catalogue cache.
     let query = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'rhae' AND tablename = 'version')",
     );

@@ -1,6 +1,6 @@
-//! Connections: where they lead, and what they are told first.
+//! Database addresses, and the settings of every connection.
 //!
-//! **Invariant:** a password comes in and never goes out: neither what is shown nor an error has it.
+//! **Invariant:** the password of an address appears neither in its text form nor in an error.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,24 +11,39 @@ use sqlx::{ConnectOptions, Executor, Postgres, Transaction};
 
 use crate::StoreError;
 
-/// How long a commit or a connection may take before it is given up.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a commit or a connection attempt may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What every connection is told. A server that loses its power must not keep locks; a commit is on disk whatever the database's default is.
-const GREETING: &str = "
+/// Settings of every connection. The idle timeout releases the locks of a server that has lost its
+/// power. Commits are durable even if the database's default is asynchronous.
+const SESSION_SETTINGS: &str = "
     SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
     SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '15s';
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 ";
 
-/// Where a database is: `postgres://user:password@host:port/database`.
+/// The address of a PostgreSQL database: `postgres://user:password@host:port/database`.
+///
+/// `Display` and `Debug` omit the user and the password.
+///
+/// # Examples
+///
+/// ```
+/// use rhae_store::PostgresAddress;
+///
+/// let text = "postgres://rhae:secret@db.example.org:5433/cards";
+/// assert!(PostgresAddress::is_postgres_url(text));
+/// let address: PostgresAddress = text.parse()?;
+/// assert_eq!(address.to_string(), "postgres://db.example.org:5433/cards");
+/// # Ok::<(), rhae_store::StoreError>(())
+/// ```
 #[derive(Clone)]
 pub struct PostgresAddress(PgConnectOptions);
 
 impl PostgresAddress {
-    /// Whether a text is meant as such an address.
-    pub fn is_one(text: &str) -> bool {
+    /// Returns whether a text starts with a PostgreSQL scheme, as opposed to a file name.
+    pub fn is_postgres_url(text: &str) -> bool {
         text.starts_with("postgres://") || text.starts_with("postgresql://")
     }
 
@@ -36,7 +51,7 @@ impl PostgresAddress {
         self.0.clone()
     }
 
-    /// A new connection.
+    /// Opens a connection with the settings that every connection has.
     pub(crate) async fn connect(&self) -> Result<PgConnection, StoreError> {
         let connecting = async {
             let mut connection = self.0.connect().await?;
@@ -44,8 +59,8 @@ impl PostgresAddress {
             Ok::<_, sqlx::Error>(connection)
         };
         let late =
-            |_| StoreError::Unavailable(format!("no connection within {} s", PATIENCE.as_secs()));
-        Ok(tokio::time::timeout(PATIENCE, connecting)
+            |_| StoreError::Unavailable(format!("no connection within {} s", TIMEOUT.as_secs()));
+        Ok(tokio::time::timeout(TIMEOUT, connecting)
             .await
             .map_err(late)??)
     }
@@ -55,14 +70,14 @@ impl FromStr for PostgresAddress {
     type Err = StoreError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // What the parser says may quote the text.
-        let unusable = || {
+        // The parser's message may quote the text, which contains the password.
+        let invalid = || {
             StoreError::Unsuitable(
                 "its address is not of the form postgres://user:password@host:port/database"
                     .to_owned(),
             )
         };
-        let options = PgConnectOptions::from_str(text).map_err(|_| unusable())?;
+        let options = PgConnectOptions::from_str(text).map_err(|_| invalid())?;
         Ok(Self(
             options.application_name("rhae").disable_statement_logging(),
         ))
@@ -97,21 +112,26 @@ impl fmt::Debug for PostgresAddress {
     }
 }
 
-/// Tells a new connection what every one is told.
+/// Applies the settings that every connection has.
 pub(crate) async fn prepare(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
-    connection.execute(GREETING).await.map(|_| ())
+    connection.execute(SESSION_SETTINGS).await.map(|_| ())
 }
 
-/// Commits. If the connection is lost meanwhile, nobody knows what became of it.
+/// Commits a transaction.
+///
+/// # Errors
+///
+/// [`StoreError::CommitUnknown`] if the connection is lost or the response takes too long: the
+/// transaction may or may not have taken effect.
 pub(crate) async fn commit(transaction: Transaction<'_, Postgres>) -> Result<(), StoreError> {
-    match tokio::time::timeout(PATIENCE, transaction.commit()).await {
+    match tokio::time::timeout(TIMEOUT, transaction.commit()).await {
         Ok(Ok(())) => Ok(()),
-        // The database answered, and what it answered is that it did not.
+        // The database replied that it has rolled back.
         Ok(Err(error @ sqlx::Error::Database(_))) => Err(error.into()),
-        Ok(Err(error)) => Err(StoreError::Unknown(error.to_string())),
-        Err(_) => Err(StoreError::Unknown(format!(
+        Ok(Err(error)) => Err(StoreError::CommitUnknown(error.to_string())),
+        Err(_) => Err(StoreError::CommitUnknown(format!(
             "no answer within {} s",
-            PATIENCE.as_secs()
+            TIMEOUT.as_secs()
         ))),
     }
 }

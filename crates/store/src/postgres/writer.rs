@@ -1,7 +1,9 @@
-//! The one writer of a server: takes all entries that wait, appends them in one transaction, commits, and answers.
+//! The writer task of a server: takes all pending entries, appends them in one transaction,
+//! commits, and replies to their callers.
 //!
-//! It never lingers: while one commit is on its way to the disk the next entries gather by themselves. An entry that is refused leaves
-//! no trace and hinders no other; a failure of the database fails every entry of the transaction, and the next one has a new connection.
+//! It never waits for a batch to fill. Entries queue up while the previous commit is in flight. A
+//! rejected entry changes nothing and does not affect the others. A database error fails every
+//! entry of the transaction, and the next transaction uses a new connection.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -14,50 +16,49 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use crate::play_cache::PlayCache;
 use crate::postgres::{PostgresAddress, cards, counts, listener, requests, rows, session};
-use crate::remembered::Remembered;
-use crate::{CardKey, Once, PlayId, PlayKey, StoreError};
+use crate::{CardKey, IdempotencyKey, PlayId, PlayKey, StoreError};
 
-/// The most entries of one transaction, which bounds how long the first of them waits.
-const MOST_ENTRIES: usize = 512;
+/// The maximum number of entries per transaction, which bounds the latency of the first.
+const MAX_BATCH: usize = 512;
 
-/// An entry to be appended.
 pub(crate) struct Append {
     pub(crate) play: PlayKey,
     pub(crate) card: CardKey,
     pub(crate) index: u32,
     pub(crate) entry: Entry,
-    pub(crate) once: Option<Once>,
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
 }
 
 impl Append {
-    /// The index as the database has it; beyond its range nothing was ever stored.
+    /// Returns the index in the database's type. Logs never reach the upper bound.
     fn index(&self) -> i32 {
         i32::try_from(self.index).unwrap_or(i32::MAX)
     }
 }
 
-type Answer = Result<(), StoreError>;
+type Reply = Result<(), StoreError>;
 
-/// An entry and whom to tell.
+/// An entry with the channel for its reply.
 pub(crate) struct Job {
     append: Append,
-    answer: oneshot::Sender<Answer>,
+    reply: oneshot::Sender<Reply>,
 }
 
 impl Job {
-    pub(crate) fn new(append: Append) -> (Self, oneshot::Receiver<Answer>) {
-        let (answer, receiver) = oneshot::channel();
-        (Self { append, answer }, receiver)
+    pub(crate) fn new(append: Append) -> (Self, oneshot::Receiver<Reply>) {
+        let (reply, receiver) = oneshot::channel();
+        (Self { append, reply }, receiver)
     }
 }
 
-/// The queue of the writer. Callers wait where it is full.
+/// Creates the writer's queue. Callers wait while it is full.
 pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
-    channel(MOST_ENTRIES)
+    channel(MAX_BATCH)
 }
 
-/// Works until all senders are gone.
+/// Runs until all senders are dropped.
 pub(crate) async fn run(
     address: PostgresAddress,
     first: PgConnection,
@@ -65,34 +66,34 @@ pub(crate) async fn run(
     commits: Arc<AtomicU64>,
 ) {
     let mut connection = Some(first);
-    let mut remembered = Remembered::default();
-    let mut waiting = VecDeque::new();
-    let mut arrived = Vec::with_capacity(MOST_ENTRIES);
+    let mut play_cache = PlayCache::default();
+    let mut pending = VecDeque::new();
+    let mut arrived = Vec::with_capacity(MAX_BATCH);
     loop {
-        if waiting.is_empty() && queue.recv_many(&mut arrived, MOST_ENTRIES).await == 0 {
+        if pending.is_empty() && queue.recv_many(&mut arrived, MAX_BATCH).await == 0 {
             break;
         }
-        waiting.extend(arrived.drain(..));
-        let (appends, callers): (Vec<Append>, Vec<oneshot::Sender<Answer>>) =
-            independent(&mut waiting)
+        pending.extend(arrived.drain(..));
+        let (appends, callers): (Vec<Append>, Vec<oneshot::Sender<Reply>>) =
+            take_independent(&mut pending)
                 .into_iter()
-                .map(|job| (job.append, job.answer))
+                .map(|job| (job.append, job.reply))
                 .unzip();
-        let answers = match attempt(&address, &mut connection, &mut remembered, &appends).await {
-            Ok(answers) => {
+        let replies = match attempt(&address, &mut connection, &mut play_cache, &appends).await {
+            Ok(replies) => {
                 commits.fetch_add(1, Ordering::Relaxed);
-                answers
+                replies
             }
             Err(error) => {
-                // Whatever state it is in, what it holds is let go when it is closed.
+                // Closing the connection rolls back and releases all locks, whatever its state.
                 drop(connection.take());
-                remembered.forget();
+                play_cache.clear();
                 callers.iter().map(|_| Err(error.clone())).collect()
             }
         };
-        for (caller, answer) in callers.into_iter().zip(answers) {
-            // A caller that no longer waits finds out by reading.
-            let _ = caller.send(answer);
+        for (caller, reply) in callers.into_iter().zip(replies) {
+            // The caller may have dropped its future; it learns the result by reading.
+            let _ = caller.send(reply);
         }
     }
     if let Some(connection) = connection {
@@ -100,17 +101,18 @@ pub(crate) async fn run(
     }
 }
 
-/// Takes those entries that can be judged together. A second one of a play, or with the same key, waits for the first.
-fn independent(waiting: &mut VecDeque<Job>) -> Vec<Job> {
+/// Takes entries that can share a transaction. A second entry of the same play, or with the same
+/// idempotency key, stays pending until the first is committed.
+fn take_independent(pending: &mut VecDeque<Job>) -> Vec<Job> {
     let (mut plays, mut keys) = (HashSet::new(), HashSet::new());
-    let (mut taken, mut left) = (Vec::new(), VecDeque::new());
-    for job in waiting.drain(..) {
+    let (mut taken, mut deferred) = (Vec::new(), VecDeque::new());
+    for job in pending.drain(..) {
         let name = job
             .append
-            .once
+            .idempotency_key
             .as_ref()
-            .map(|once| (once.owner, once.key.clone()));
-        if taken.len() < MOST_ENTRIES
+            .map(|idempotency_key| (idempotency_key.owner, idempotency_key.key.clone()));
+        if taken.len() < MAX_BATCH
             && !plays.contains(&job.append.play)
             && !name.as_ref().is_some_and(|name| keys.contains(name))
         {
@@ -118,39 +120,41 @@ fn independent(waiting: &mut VecDeque<Job>) -> Vec<Job> {
             keys.extend(name);
             taken.push(job);
         } else {
-            // What waits for this one must not overtake it.
+            // Later entries of the same play or key must not overtake this one.
             plays.insert(job.append.play);
             keys.extend(name);
-            left.push_back(job);
+            deferred.push_back(job);
         }
     }
-    *waiting = left;
+    *pending = deferred;
     taken
 }
 
 async fn attempt(
     address: &PostgresAddress,
     connection: &mut Option<PgConnection>,
-    remembered: &mut Remembered,
+    play_cache: &mut PlayCache,
     appends: &[Append],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<Reply>, StoreError> {
     let connection = match connection {
         Some(connection) => connection,
         None => connection.insert(address.connect().await?),
     };
-    transaction(connection, remembered, appends).await
+    transaction(connection, play_cache, appends).await
 }
 
-/// Appends entries of different plays and commits. An error is one of the database, after which nothing has happened, or after
-/// which nobody knows, and says which.
+/// Appends entries of different plays and commits.
+///
+/// Returns an error if the database failed. Nothing was written then, except that the effect of
+/// [`StoreError::CommitUnknown`] is unknown.
 async fn transaction(
     connection: &mut PgConnection,
-    remembered: &mut Remembered,
+    play_cache: &mut PlayCache,
     appends: &[Append],
-) -> Result<Vec<Answer>, StoreError> {
+) -> Result<Vec<Reply>, StoreError> {
     let mut transaction = connection.begin().await?;
-    let open = hold_cards(&mut transaction, appends).await?;
-    let heads = hold_plays(&mut transaction, appends).await?;
+    let open = lock_cards(&mut transaction, appends).await?;
+    let heads = lock_plays(&mut transaction, appends).await?;
     let is_next = |append: &Append| {
         heads
             .get(&append.play)
@@ -162,21 +166,32 @@ async fn transaction(
         .collect();
     let keyed = accepted
         .iter()
-        .filter_map(|append| Some((append.once.as_ref()?, append.play, append.index())))
+        .filter_map(|append| {
+            Some((
+                append.idempotency_key.as_ref()?,
+                append.play,
+                append.index(),
+            ))
+        })
         .collect();
-    let taken = requests::take(&mut transaction, keyed).await?;
-    let is_free = |append: &Append| append.once.as_ref().is_none_or(|once| taken.contains(once));
+    let claimed = requests::claim(&mut transaction, keyed).await?;
+    let is_free = |append: &Append| {
+        append
+            .idempotency_key
+            .as_ref()
+            .is_none_or(|idempotency_key| claimed.contains(idempotency_key))
+    };
     accepted.retain(|append| is_free(append));
     insert(&mut transaction, &accepted).await?;
     let advanced: Vec<(&Append, PlayId)> = accepted
         .iter()
         .filter_map(|&append| Some((append, PlayId(heads.get(&append.play)?.1))))
         .collect();
-    counts::update(&mut transaction, remembered, &advanced).await?;
+    counts::update(&mut transaction, play_cache, &advanced).await?;
     let ids: Vec<Uuid> = advanced.iter().map(|(_, id)| id.0).collect();
-    listener::announce(&mut transaction, &ids).await?;
+    listener::notify(&mut transaction, &ids).await?;
     session::commit(transaction).await?;
-    let answer = |append: &Append| {
+    let reply = |append: &Append| {
         if !open.contains(&append.card) {
             Err(StoreError::CardNotOpen)
         } else if !is_next(append) {
@@ -187,11 +202,11 @@ async fn transaction(
             Ok(())
         }
     };
-    Ok(appends.iter().map(answer).collect())
+    Ok(appends.iter().map(reply).collect())
 }
 
-/// Keeps those of the cards open that are, until the commit.
-async fn hold_cards(
+/// Locks the open cards among those of the entries until the commit and returns them.
+async fn lock_cards(
     connection: &mut PgConnection,
     appends: &[Append],
 ) -> Result<HashSet<CardKey>, StoreError> {
@@ -205,8 +220,9 @@ async fn hold_cards(
         .collect()
 }
 
-/// Keeps everybody else from appending to these plays until the commit, and gives the lengths of their logs and their ids.
-async fn hold_plays(
+/// Locks the plays until the commit, so that no other server appends to them, and returns the
+/// lengths of their logs and their ids.
+async fn lock_plays(
     connection: &mut PgConnection,
     appends: &[Append],
 ) -> Result<HashMap<PlayKey, (i32, Uuid)>, StoreError> {
@@ -222,7 +238,7 @@ async fn hold_plays(
     rows.iter().map(head).collect()
 }
 
-/// Inserts entries that are the next of their logs, and notes that their cards are in use.
+/// Inserts entries whose indices are next, and records the use of their cards.
 pub(crate) async fn insert(
     connection: &mut PgConnection,
     appends: &[&Append],
@@ -260,10 +276,10 @@ pub(crate) async fn insert(
             .map(ToString::to_string)
     }));
     query.execute(&mut *connection).await?;
-    cards::note_use(connection, &column(appends, |append| append.card.0)).await
+    cards::record_use(connection, &column(appends, |append| append.card.0)).await
 }
 
-/// One column of many rows.
+/// Collects one column of all rows, for `unnest`.
 fn column<T>(appends: &[&Append], value: impl Fn(&Append) -> T) -> Vec<T> {
     appends.iter().map(|append| value(append)).collect()
 }

@@ -1,56 +1,58 @@
-//! The counts of plays beside their logs, brought up to date in the transaction that appends.
+//! Updates the counts of plays in the transaction that appends to their logs.
 //!
-//! A play of a file that was made before there were counts is counted from its log when it first goes on.
+//! In a file from before counts were stored, a play is counted from its log at its next entry.
 
-use rhae_protocol::PlayOutcome;
+use rhae_protocol::RunOutcome;
 use rusqlite::{Connection, Row, params};
 
-use crate::remembered::Remembered;
+use crate::play_cache::PlayCache;
 use crate::sqlite::readers::{all, first};
 use crate::sqlite::rows;
 use crate::sqlite::writer::Append;
 use crate::{PlayId, PlayKey, RunCounts, StoreError};
 
-/// What the writer knows of plays.
+/// The writer's state for counting.
 #[derive(Default)]
 pub(crate) struct Counts {
-    remembered: Remembered,
-    /// The plays that the transaction has appended to, for those who listen.
+    play_cache: PlayCache,
+    /// The plays that the transaction has changed. The writer notifies subscribers of them after
+    /// the commit.
     pub(crate) appended: Vec<PlayId>,
 }
 
 impl Counts {
-    /// To be called when a transaction failed: what was counted since its beginning did not happen.
-    pub(crate) fn forget(&mut self) {
-        self.remembered.forget();
+    /// Discards the cache and the pending notifications. The writer calls this when a transaction
+    /// fails.
+    pub(crate) fn clear(&mut self) {
+        self.play_cache.clear();
         self.appended.clear();
     }
 
-    /// A play that the transaction has made.
-    pub(crate) fn begin(&mut self, play: PlayKey, id: PlayId) {
-        self.remembered.learn(play, id, 0, RunCounts::default());
+    /// Starts counting a play that the transaction has created.
+    pub(crate) fn start(&mut self, play: PlayKey, id: PlayId) {
+        self.play_cache.insert(play, id, 0, RunCounts::default());
     }
 
-    /// Counts an entry that was just inserted.
+    /// Counts an entry that the transaction has just inserted.
     pub(crate) fn update(
         &mut self,
         connection: &Connection,
         append: &Append,
     ) -> Result<(), StoreError> {
-        self.remembered.make_room(&[append.play]);
-        if !self.remembered.is_good_for(append.play, append.index) {
+        self.play_cache.make_room(&[append.play]);
+        if !self.play_cache.is_current(append.play, append.index) {
             let (id, last) = read(connection, append)?;
-            self.remembered.learn(append.play, id, append.index, last);
+            self.play_cache.insert(append.play, id, append.index, last);
         }
         self.appended
-            .push(self.remembered.count(append.play, &append.entry));
-        self.remembered
+            .push(self.play_cache.count(append.play, &append.entry));
+        self.play_cache
             .last(append.play)
             .map_or(Ok(()), |last| write(connection, append.play, last))
     }
 }
 
-/// A play's id and its last run before this entry of its log.
+/// Reads a play's id and its last run before the appended entry.
 fn read(connection: &Connection, append: &Append) -> Result<(PlayId, RunCounts), StoreError> {
     let id = first(
         connection,
@@ -60,13 +62,13 @@ fn read(connection: &Connection, append: &Append) -> Result<(PlayId, RunCounts),
     )?;
     let id = id.ok_or_else(|| StoreError::Corrupt("a log without a play".to_owned()))?;
     let statement = "SELECT * FROM runs WHERE play = ?1 ORDER BY run DESC LIMIT 1";
-    // A row that other hands have spoilt is made again, as one that is missing.
-    if let Some(last) = readable(first(connection, statement, [append.play.0], run))? {
+    // A corrupt row is recomputed from the log, like a missing one.
+    if let Some(last) = default_if_corrupt(first(connection, statement, [append.play.0], run))? {
         return Ok((id, last));
     }
     let statement = "SELECT * FROM log WHERE play = ?1 AND entry < ?2 ORDER BY entry";
-    // A log that cannot be read must not hold up the other plays of the transaction. Checks report such a play.
-    let entries = readable(all(
+    // A corrupt log must not block the other plays of the transaction. `rhae db check` reports it.
+    let entries = default_if_corrupt(all(
         connection,
         statement,
         (append.play.0, append.index),
@@ -79,8 +81,8 @@ fn read(connection: &Connection, append: &Append) -> Result<(PlayId, RunCounts),
     Ok((id, runs.last().cloned().unwrap_or_default()))
 }
 
-/// What was found, or nothing where a row cannot be understood.
-fn readable<T: Default>(found: Result<T, StoreError>) -> Result<T, StoreError> {
+/// Replaces a corrupt value by the default, and passes other errors on.
+fn default_if_corrupt<T: Default>(found: Result<T, StoreError>) -> Result<T, StoreError> {
     match found {
         Err(StoreError::Corrupt(_)) => Ok(T::default()),
         found => found,
@@ -108,16 +110,16 @@ fn write(connection: &Connection, play: PlayKey, run: &RunCounts) -> Result<(), 
     Ok(())
 }
 
-/// A row of the table.
+/// Reads a row of the table `runs`.
 pub(crate) fn run(row: &Row<'_>) -> Result<RunCounts, StoreError> {
     let levels = RunCounts::levels_from(rows::text(row, "levels")?)?;
     let state = row.get("state")?;
     let resets = rows::number(row, "resets")?;
-    let outcome = PlayOutcome {
+    let outcome = RunOutcome {
         state,
         levels,
         resets,
-        ..PlayOutcome::default()
+        ..RunOutcome::default()
     };
     Ok(RunCounts {
         run: rows::number(row, "run")?,

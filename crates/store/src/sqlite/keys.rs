@@ -1,26 +1,26 @@
-//! Keys in SQLite. The statements are plain SQL, so that another database needs only other placeholders.
+//! API keys in SQLite.
 
 use rusqlite::{Connection, Row, params};
 
 use crate::sqlite::readers::{all, first};
 use crate::sqlite::rows;
-use crate::sqlite::writer::{Done, Order};
+use crate::sqlite::writer::{Command, Output};
 use crate::{
     GameSet, GameSets, Invitation, Key, KeyId, KeyStore, Pending, Scopes, SqliteStore, StoreError,
 };
 
-/// What is to be done to keys.
-pub(crate) enum KeyOrder {
+/// A change to the API keys.
+pub(crate) enum KeyCommand {
     Create(Key),
     Accept { id: KeyId, key: Key, at_ms: u64 },
     Revoke { id: KeyId, at_ms: u64 },
 }
 
-/// Carries out an order, and says whether it changed anything.
-pub(crate) fn carry_out(connection: &Connection, order: KeyOrder) -> Result<bool, StoreError> {
-    let changed = match order {
-        KeyOrder::Create(key) => create(connection, &key)?,
-        KeyOrder::Accept { id, key, at_ms } => {
+/// Executes a command and returns whether it changed anything.
+pub(crate) fn execute(connection: &Connection, command: KeyCommand) -> Result<bool, StoreError> {
+    let changed = match command {
+        KeyCommand::Create(key) => create(connection, &key)?,
+        KeyCommand::Accept { id, key, at_ms } => {
             let statement = "UPDATE api_keys SET invites = invites - 1 WHERE id = ?1 AND invites > 0 AND until_ms > ?2 AND revoked_ms IS NULL";
             let used =
                 connection.execute(statement, params![id.to_string(), at_ms.cast_signed()])?;
@@ -30,7 +30,7 @@ pub(crate) fn carry_out(connection: &Connection, order: KeyOrder) -> Result<bool
                 0
             }
         }
-        KeyOrder::Revoke { id, at_ms } => {
+        KeyCommand::Revoke { id, at_ms } => {
             let statement =
                 "UPDATE api_keys SET revoked_ms = ?2 WHERE id = ?1 AND revoked_ms IS NULL";
             connection.execute(statement, params![id.to_string(), at_ms.cast_signed()])?
@@ -64,15 +64,15 @@ fn create(connection: &Connection, key: &Key) -> Result<usize, StoreError> {
 impl KeyStore for SqliteStore {
     fn create_key(&self, key: Key) -> Pending<'_, ()> {
         Box::pin(async move {
-            self.write(Order::Key(KeyOrder::Create(key)))
+            self.write(Command::Key(KeyCommand::Create(key)))
                 .await
                 .map(|_| ())
         })
     }
 
     fn accept_invitation(&self, id: KeyId, key: Key, at_ms: u64) -> Pending<'_, bool> {
-        let order = Order::Key(KeyOrder::Accept { id, key, at_ms });
-        Box::pin(async move { Ok(matches!(self.write(order).await?, Done::Key(true))) })
+        let command = Command::Key(KeyCommand::Accept { id, key, at_ms });
+        Box::pin(async move { Ok(matches!(self.write(command).await?, Output::Key(true))) })
     }
 
     fn key(&self, id: KeyId) -> Pending<'_, Option<Key>> {
@@ -100,9 +100,9 @@ impl KeyStore for SqliteStore {
     fn revoke_key(&self, id: KeyId, at_ms: u64) -> Pending<'_, bool> {
         Box::pin(async move {
             Ok(matches!(
-                self.write(Order::Key(KeyOrder::Revoke { id, at_ms }))
+                self.write(Command::Key(KeyCommand::Revoke { id, at_ms }))
                     .await?,
-                Done::Key(true)
+                Output::Key(true)
             ))
         })
     }

@@ -1,4 +1,4 @@
-//! Reading plays: their facts, their logs from any entry on, their counts, their snapshots; and lists of cards.
+//! Queries about plays (state, logs, counts, snapshots) and lists of cards.
 
 use rhae_protocol::Entry;
 use rusqlite::{Connection, Row};
@@ -6,15 +6,15 @@ use rusqlite::{Connection, Row};
 use crate::sqlite::readers::{all, first};
 use crate::sqlite::{counts, rows};
 use crate::{
-    Card, CardKey, Logged, Owner, Play, PlayFacts, PlayId, PlayKey, RunCounts, Snapshot,
-    StoreError, Summed, Timed,
+    Card, CardKey, LogEntry, Owner, Play, PlayFacts, PlayId, PlayKey, PlayLog, PlayRuns, RunCounts,
+    Snapshot, StoreError,
 };
 
-/// Plays with their owners, of whom only their cards know.
+/// Selects plays with their owners, which only the cards store.
 pub(crate) const PLAYS: &str =
     "SELECT plays.*, owner FROM plays JOIN cards ON cards.key = plays.card";
 
-/// A statement that gives the facts of plays.
+/// Builds a statement that selects the columns of [`PlayFacts`].
 macro_rules! facts {
     ($which:literal) => {
         concat!(
@@ -35,29 +35,30 @@ pub(crate) fn facts(file: &Connection, id: PlayId) -> Result<Option<PlayFacts>, 
         file,
         facts!("WHERE plays.id = ?1"),
         [id.0.as_bytes()],
-        facts_of,
+        facts_from_row,
     )
 }
 
 pub(crate) fn of_owner(
     file: &Connection,
     owner: Owner,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<PlayFacts>, StoreError> {
     all(
         file,
         facts!("WHERE owner = ?1 ORDER BY plays.key DESC LIMIT ?2"),
-        (owner.0, most),
-        facts_of,
+        (owner.0, limit),
+        facts_from_row,
     )
 }
 
-/// The time of a card's use is noted to the second, so that of a play's last entry decides.
-pub(crate) fn under_way(
+/// `used_ms` is stored only to the second and preselects the cards; the time of a play's last entry
+/// decides.
+pub(crate) fn active(
     file: &Connection,
     owner: Option<Owner>,
     since_ms: u64,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<PlayFacts>, StoreError> {
     let statement = facts!(
         "WHERE closed_ms IS NULL AND used_ms >= ?2 - 1000 AND last.at_ms >= ?2 AND (?1 IS NULL OR owner = ?1)
@@ -66,8 +67,8 @@ pub(crate) fn under_way(
     all(
         file,
         statement,
-        (owner.map(|owner| owner.0), since_ms.cast_signed(), most),
-        facts_of,
+        (owner.map(|owner| owner.0), since_ms.cast_signed(), limit),
+        facts_from_row,
     )
 }
 
@@ -75,25 +76,25 @@ pub(crate) fn cards_before(
     file: &Connection,
     owner: Option<Owner>,
     before: Option<CardKey>,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<Card>, StoreError> {
     let before = before.map_or(i64::MAX, |key| key.0);
     match owner {
         Some(owner) => {
             let statement =
                 "SELECT * FROM cards WHERE owner = ?3 AND key < ?1 ORDER BY key DESC LIMIT ?2";
-            all(file, statement, (before, most, owner.0), rows::card)
+            all(file, statement, (before, limit, owner.0), rows::card)
         }
         None => all(
             file,
             "SELECT * FROM cards WHERE key < ?1 ORDER BY key DESC LIMIT ?2",
-            (before, most),
+            (before, limit),
             rows::card,
         ),
     }
 }
 
-fn facts_of(row: &Row<'_>) -> Result<PlayFacts, StoreError> {
+fn facts_from_row(row: &Row<'_>) -> Result<PlayFacts, StoreError> {
     Ok(PlayFacts {
         play: rows::play(row)?,
         card: rows::uuid(row, "card_id").map(crate::CardId)?,
@@ -119,12 +120,12 @@ pub(crate) fn log(file: &Connection, play: PlayKey) -> Result<Vec<Entry>, StoreE
     )
 }
 
-/// The logs of a card's plays, without what clients added.
-pub(crate) fn card_log(file: &Connection, card: CardKey) -> Result<Vec<Logged>, StoreError> {
+/// Reads the logs of a card's plays, without the clients' `reasoning`.
+pub(crate) fn card_log(file: &Connection, card: CardKey) -> Result<Vec<PlayLog>, StoreError> {
     let statement = "SELECT action, hash, state, levels_completed, counted, changed, full_reset, NULL AS reasoning
          FROM log WHERE play = ?1 ORDER BY entry";
     let logged = |play: Play| {
-        Ok(Logged {
+        Ok(PlayLog {
             entries: all(file, statement, [play.key.0], rows::entry)?,
             play,
         })
@@ -142,12 +143,12 @@ pub(crate) fn log_from(
     file: &Connection,
     play: PlayKey,
     from: u32,
-    most: u32,
-) -> Result<Vec<Timed>, StoreError> {
+    limit: u32,
+) -> Result<Vec<LogEntry>, StoreError> {
     let statement = "SELECT * FROM log WHERE play = ?1 AND entry >= ?2 ORDER BY entry LIMIT ?3";
-    all(file, statement, (play.0, from, most), |row| {
+    all(file, statement, (play.0, from, limit), |row| {
         let (index, at_ms) = (rows::number(row, "entry")?, rows::number(row, "at_ms")?);
-        Ok(Timed {
+        Ok(LogEntry {
             index,
             entry: rows::entry(row)?,
             at_ms,
@@ -164,8 +165,8 @@ pub(crate) fn runs(file: &Connection, play: PlayKey) -> Result<Vec<RunCounts>, S
     )
 }
 
-pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<Summed>, StoreError> {
-    // One statement, so that what it gives stood in the database at one moment.
+pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<PlayRuns>, StoreError> {
+    // A single statement gives a consistent snapshot of all plays.
     let statement =
         "SELECT plays.*, owner, runs.run, runs.level, runs.state, runs.resets, runs.levels
          FROM plays JOIN cards ON cards.key = plays.card LEFT JOIN runs ON runs.play = plays.key
@@ -189,7 +190,7 @@ pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<Summed>,
         if runs.is_empty() {
             runs = RunCounts::of_log(&log(file, play.key)?);
         }
-        summed.push(Summed {
+        summed.push(PlayRuns {
             play,
             runs: RunCounts::outcomes(runs),
         });
@@ -200,13 +201,13 @@ pub(crate) fn card_runs(file: &Connection, card: CardKey) -> Result<Vec<Summed>,
 pub(crate) fn after(
     file: &Connection,
     after: Option<PlayKey>,
-    most: u32,
+    limit: u32,
 ) -> Result<Vec<Play>, StoreError> {
     let after = after.map_or(i64::MIN, |key| key.0);
     all(
         file,
         &format!("{PLAYS} WHERE plays.key > ?1 ORDER BY plays.key LIMIT ?2"),
-        (after, most),
+        (after, limit),
         rows::play,
     )
 }

@@ -1,4 +1,5 @@
-//! Connections for reading: a few, each used by one request at a time, on threads that may wait for the disk.
+//! A small pool of read-only connections. Each read runs on a blocking thread and has a connection
+//! to itself.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,41 +10,39 @@ use tokio::sync::Semaphore;
 use crate::StoreError;
 use crate::sqlite::{Access, connect};
 
-/// The most connections.
-const MOST: usize = 4;
+const MAX_CONNECTIONS: usize = 4;
 
 pub(crate) struct Readers {
     path: Arc<Path>,
-    /// Those that nobody uses.
     idle: Arc<Mutex<Vec<Connection>>>,
-    /// One for each connection that there may be.
-    turns: Arc<Semaphore>,
+    /// One permit per connection.
+    permits: Arc<Semaphore>,
 }
 
 impl Readers {
-    /// None is opened yet.
-    pub(crate) fn of(path: &Path) -> Self {
+    /// Creates an empty pool. Connections are opened on demand.
+    pub(crate) fn new(path: &Path) -> Self {
         Self {
             path: path.into(),
             idle: Arc::default(),
-            turns: Arc::new(Semaphore::new(MOST)),
+            permits: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
         }
     }
 
-    /// Reads, as soon as a connection is free.
+    /// Runs `work` with a connection as soon as one is free.
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        let turn = Arc::clone(&self.turns)
+        let permit = Arc::clone(&self.permits)
             .acquire_owned()
             .await
-            .map_err(|_| unavailable("it is being closed"))?;
+            .map_err(|_| unavailable("the database is being closed"))?;
         let (path, idle) = (Arc::clone(&self.path), Arc::clone(&self.idle));
         let reading = tokio::task::spawn_blocking(move || {
-            // Held until the connection is back, also if the caller no longer waits.
-            let _turn = turn;
+            // Holds the permit until the connection is returned, even if the caller has gone.
+            let _permit = permit;
             let connection = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = connection.map_or_else(|| connect(&path, Access::Read), Ok)?;
             let found = work(&connection);
@@ -54,16 +53,16 @@ impl Readers {
         });
         reading
             .await
-            .map_err(|_| unavailable("reading was broken off"))?
+            .map_err(|_| unavailable("the read was cancelled"))?
     }
 
-    /// Waits for those who read, and closes all connections.
+    /// Waits for running reads and closes all connections.
     pub(crate) async fn close(self) {
-        let all = u32::try_from(MOST).expect("there are few connections");
-        if let Ok(turns) = self.turns.acquire_many(all).await {
-            turns.forget();
+        let all = u32::try_from(MAX_CONNECTIONS).expect("MAX_CONNECTIONS is small");
+        if let Ok(permits) = self.permits.acquire_many(all).await {
+            permits.forget();
         }
-        self.turns.close();
+        self.permits.close();
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -75,7 +74,7 @@ fn unavailable(reason: &str) -> StoreError {
     StoreError::Unavailable(reason.to_owned())
 }
 
-/// All rows that a statement gives.
+/// Returns all rows of a query.
 pub(crate) fn all<T, F>(
     connection: &Connection,
     statement: &str,
@@ -91,7 +90,7 @@ where
         .collect()
 }
 
-/// The first row that a statement gives.
+/// Returns the first row of a query.
 pub(crate) fn first<T, F>(
     connection: &Connection,
     statement: &str,
@@ -108,7 +107,7 @@ where
         .transpose()
 }
 
-/// The one number that a statement gives.
+/// Returns the result of a query with a single number.
 pub(crate) fn number(
     connection: &Connection,
     statement: &str,

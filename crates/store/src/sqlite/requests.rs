@@ -1,36 +1,40 @@
-//! The rows of idempotency keys, in the writer's transaction.
+//! Idempotency keys in the writer's transaction.
 //!
-//! There is one writer at a time, so that a key that is not there when it is looked for is not there when it is inserted either.
+//! SQLite allows one write transaction at a time. A key that is free when [`check`] looks for it is
+//! therefore still free when it is inserted.
 
 use rusqlite::{Connection, params};
 
 use crate::sqlite::writer::Append;
-use crate::{CardId, Once, StoreError};
+use crate::{CardId, IdempotencyKey, StoreError};
 
-/// Refuses a request whose key has been used.
-pub(crate) fn check(connection: &Connection, once: Option<&Once>) -> Result<(), StoreError> {
-    let Some(once) = once else {
+/// Rejects a request whose key is taken.
+pub(crate) fn check(
+    connection: &Connection,
+    idempotency_key: Option<&IdempotencyKey>,
+) -> Result<(), StoreError> {
+    let Some(idempotency_key) = idempotency_key else {
         return Ok(());
     };
     let mut statement =
         connection.prepare_cached("SELECT 1 FROM requests WHERE owner = ?1 AND key = ?2")?;
-    if statement.exists(params![once.owner.0, once.key])? {
+    if statement.exists(params![idempotency_key.owner.0, idempotency_key.key])? {
         Err(StoreError::KeyUsed)
     } else {
         Ok(())
     }
 }
 
-/// Keeps the key of an entry that was appended, if it has one.
-pub(crate) fn keep(connection: &Connection, append: &Append) -> Result<(), StoreError> {
-    let Some(once) = &append.once else {
+/// Records the key of an appended entry, if it has one.
+pub(crate) fn record(connection: &Connection, append: &Append) -> Result<(), StoreError> {
+    let Some(idempotency_key) = &append.idempotency_key else {
         return Ok(());
     };
     let statement = "INSERT INTO requests (owner, key, digest, play, entry, at_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let values = params![
-        once.owner.0,
-        once.key,
-        once.digest,
+        idempotency_key.owner.0,
+        idempotency_key.key,
+        idempotency_key.digest,
         append.play.0,
         append.index,
         append.at_ms.cast_signed()
@@ -39,19 +43,19 @@ pub(crate) fn keep(connection: &Connection, append: &Append) -> Result<(), Store
     Ok(())
 }
 
-/// Keeps the key of a card that was opened.
-pub(crate) fn keep_card(
+/// Records the key of an opened card.
+pub(crate) fn record_card(
     connection: &Connection,
-    once: &Once,
+    idempotency_key: &IdempotencyKey,
     card: CardId,
     at_ms: u64,
 ) -> Result<(), StoreError> {
     let statement =
         "INSERT INTO requests (owner, key, digest, card, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
     let values = params![
-        once.owner.0,
-        once.key,
-        once.digest,
+        idempotency_key.owner.0,
+        idempotency_key.key,
+        idempotency_key.digest,
         card.0.as_bytes(),
         at_ms.cast_signed()
     ];
@@ -59,11 +63,11 @@ pub(crate) fn keep_card(
     Ok(())
 }
 
-/// Drops the keys of requests that were carried out before this time, and says how many.
-pub(crate) fn forget(connection: &Connection, before_ms: u64) -> Result<u64, StoreError> {
-    let dropped = connection.execute(
+/// Deletes the keys of requests executed before this time and returns their number.
+pub(crate) fn delete_old(connection: &Connection, before_ms: u64) -> Result<u64, StoreError> {
+    let deleted = connection.execute(
         "DELETE FROM requests WHERE at_ms < ?1",
         [before_ms.cast_signed()],
     )?;
-    Ok(u64::try_from(dropped).unwrap_or(u64::MAX))
+    Ok(u64::try_from(deleted).unwrap_or(u64::MAX))
 }

@@ -1,11 +1,15 @@
-//! Rows as values. A row may have been written by other hands, so every field is checked.
+//! Conversion of rows into values. Other programs may have changed the file, so every field is
+//! checked.
 
 use rhae_engine::{GameId, PlayState};
 use rhae_protocol::{Details, Entry, ResetRule};
 use rusqlite::Row;
 use uuid::Uuid;
 
-use crate::{Card, CardId, CardKey, Kept, Outcome, Owner, Play, PlayId, PlayKey, StoreError};
+use crate::{
+    Card, CardId, CardKey, CompletedRequest, Owner, Play, PlayId, PlayKey, RequestOutcome,
+    StoreError,
+};
 
 pub(crate) fn card(row: &Row<'_>) -> Result<Card, StoreError> {
     let opaque: Option<String> = row.get("opaque")?;
@@ -75,22 +79,22 @@ pub(crate) fn entry(row: &Row<'_>) -> Result<Entry, StoreError> {
     })
 }
 
-/// What is kept of a request; `play` is the play's public id.
-pub(crate) fn kept(row: &Row<'_>) -> Result<Kept, StoreError> {
+/// Reads the record of a request. The column `play` must be the play's public id.
+pub(crate) fn completed_request(row: &Row<'_>) -> Result<CompletedRequest, StoreError> {
     let digest = blob(row, "digest")?
         .try_into()
         .map_err(|_| corrupt("digest"))?;
     let outcome = match row.get::<_, Option<i64>>("entry")? {
         Some(entry) => {
             let entry = u32::try_from(entry).map_err(|_| corrupt("entry"))?;
-            Outcome::Entry {
+            RequestOutcome::Entry {
                 play: PlayId(uuid(row, "play")?),
                 entry,
             }
         }
-        None => Outcome::Card(CardId(uuid(row, "card")?)),
+        None => RequestOutcome::Card(CardId(uuid(row, "card")?)),
     };
-    Ok(Kept { digest, outcome })
+    Ok(CompletedRequest { digest, outcome })
 }
 
 pub(crate) fn card_id(row: &Row<'_>) -> Result<CardId, StoreError> {
@@ -135,5 +139,5 @@ fn games(text: &str) -> Result<Vec<GameId>, StoreError> {
 }
 
 pub(crate) fn corrupt(column: &str) -> StoreError {
-    StoreError::Corrupt(format!("a value in the column `{column}`"))
+    StoreError::Corrupt(format!("column `{column}`"))
 }

@@ -1,14 +1,14 @@
-//! The tables, and how an older file gets them.
+//! The tables and the migrations of older files.
 //!
-//! **Invariant:** a migration that was released never changes; a later one is appended. The file's `user_version` is the
-//! number of migrations that it has.
+//! **Invariant:** a released migration never changes; new ones are appended. The file's
+//! `user_version` is the number of applied migrations.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::StoreError;
 use crate::sqlite::readers::number;
 
-/// Says in the file's header whose database it is: "Rhae".
+/// Marks the file as a database of this application: "Rhae" in ASCII.
 const APPLICATION_ID: i64 = 0x5268_6165;
 
 const MIGRATIONS: [&str; 5] = [CARDS_AND_PLAYS, COUNTS, REQUESTS, API_KEYS, VISITORS];
@@ -57,7 +57,7 @@ const CARDS_AND_PLAYS: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// The counts of plays beside their logs, and snapshots.
+/// Adds stored counts and snapshots.
 const COUNTS: &str = "
     CREATE TABLE runs (
         play    INTEGER NOT NULL REFERENCES plays (key),
@@ -78,7 +78,7 @@ const COUNTS: &str = "
     ) STRICT;
 ";
 
-/// Requests that were carried out, by their idempotency keys.
+/// Adds executed requests by their idempotency keys.
 const REQUESTS: &str = "
     CREATE TABLE requests (
         owner  BLOB NOT NULL,
@@ -93,7 +93,7 @@ const REQUESTS: &str = "
     CREATE INDEX requests_by_age ON requests (at_ms);
 ";
 
-/// Who may use the server.
+/// Adds API keys.
 const API_KEYS: &str = "
     CREATE TABLE api_keys (
         id         TEXT NOT NULL PRIMARY KEY,
@@ -108,7 +108,7 @@ const API_KEYS: &str = "
     CREATE INDEX cards_open_by_owner ON cards (owner) WHERE closed_ms IS NULL;
 ";
 
-/// Visitors: keys in browsers, invitations, and cards that the clock leaves alone.
+/// Adds visitors' keys, invitations, and cards that never expire.
 const VISITORS: &str = "
     ALTER TABLE api_keys ADD COLUMN visitor INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE api_keys ADD COLUMN invites INTEGER;
@@ -116,9 +116,9 @@ const VISITORS: &str = "
     ALTER TABLE cards ADD COLUMN lasting INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// Brings the schema up to date, or says why that cannot be.
+/// Applies missing migrations.
 pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<(), StoreError> {
-    let known = i64::try_from(MIGRATIONS.len()).expect("a list in this file has few entries");
+    let known = i64::try_from(MIGRATIONS.len()).expect("the list of migrations is short");
     let found = number(connection, "PRAGMA user_version", [])?;
     let application = number(connection, "PRAGMA application_id", [])?;
     let tables = number(connection, "SELECT count(*) FROM sqlite_schema", [])?;
@@ -133,11 +133,11 @@ pub(crate) fn prepare(connection: &mut Connection, read_only: bool) -> Result<()
     }
     if read_only {
         return Err(StoreError::ReadOnly(format!(
-            "schema version {found} would have to be brought to {known}"
+            "schema version {found} must be migrated to {known}"
         )));
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have done it meanwhile.
+    // Another process may have migrated the file in the meantime.
     let found = number(&transaction, "PRAGMA user_version", [])?;
     for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         transaction.execute_batch(migration)?;

@@ -1,11 +1,13 @@
-//! The one writer: takes all orders that wait, carries them out in one transaction, commits, and answers.
+//! The writer thread: takes all pending commands, executes them in one transaction, commits, and
+//! replies to their callers.
 //!
-//! It never lingers: while one commit is on its way to the disk the next orders gather by themselves, so that throughput
-//! rises with the number of callers. An order that is refused (a closed card, an entry out of turn) leaves no trace and hinders no
-//! other; a failure of the database fails every order of the transaction.
+//! It never waits for a batch to fill. Commands queue up while the previous commit is being written
+//! to disk, so throughput grows with the number of callers. A rejected command (a closed card, an
+//! index that is not the next) changes nothing and does not affect the others. A database error
+//! fails every command of the transaction.
 //!
-//! It has a thread of its own and talks to SQLite without anything between, so that an entry costs four short prepared statements and no
-//! change of threads.
+//! The thread calls SQLite directly, so an entry costs four short prepared statements and no thread
+//! switch.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,130 +19,131 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{broadcast, oneshot};
 
 use crate::sqlite::counts::Counts;
-use crate::sqlite::keys::{self, KeyOrder};
+use crate::sqlite::keys::{self, KeyCommand};
 use crate::sqlite::readers::{all, first, number};
 use crate::sqlite::{HEAD, requests, rows};
 use crate::{
-    CardId, CardKey, NewCard, NewPlay, Once, PlayId, PlayKey, Snapshot, Stale, StoreError,
+    CardId, CardKey, IdempotencyKey, NewCard, NewPlay, PlayId, PlayKey, Snapshot, StaleCutoffs,
+    StoreError,
 };
 
-/// The most orders of one transaction, which bounds how long the first of them waits.
-const MOST_ORDERS: usize = 512;
-/// The time of a card's last use is kept to this precision, so that not every action writes its card.
+/// The maximum number of commands per transaction, which bounds the latency of the first.
+const MAX_BATCH: usize = 512;
+/// The precision of a card's time of last use. It saves most actions from writing the card's row.
 const USE_PRECISION_MS: u64 = 1000;
 
-/// What is to be written.
-pub(crate) enum Order {
-    OpenCard(NewCard, Option<Once>),
+/// A change to the database.
+pub(crate) enum Command {
+    OpenCard(NewCard, Option<IdempotencyKey>),
     TouchCard { card: CardKey, at_ms: u64 },
     CloseCard { card: CardKey, at_ms: u64 },
-    CloseStale(Stale),
-    Resume { at_ms: u64 },
-    OpenPlay(Box<NewPlay>, Option<Once>),
+    CloseStale(StaleCutoffs),
+    RestartIdleTimers { at_ms: u64 },
+    OpenPlay(Box<NewPlay>, Option<IdempotencyKey>),
     Append(Append),
-    KeepSnapshot { play: PlayKey, snapshot: Snapshot },
+    SaveSnapshot { play: PlayKey, snapshot: Snapshot },
     DropSnapshots { play: PlayKey },
-    Forget { before_ms: u64 },
-    Key(KeyOrder),
+    DeleteIdempotencyKeys { before_ms: u64 },
+    Key(KeyCommand),
 }
 
-/// An entry to be appended.
 pub(crate) struct Append {
     pub(crate) play: PlayKey,
     pub(crate) card: CardKey,
     pub(crate) index: u32,
     pub(crate) entry: Entry,
     pub(crate) at_ms: u64,
-    pub(crate) once: Option<Once>,
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
 }
 
-/// What an order led to.
-pub(crate) enum Done {
+/// The result of a successful command.
+pub(crate) enum Output {
     Nothing,
     Play(PlayKey),
     Cards(Vec<CardId>),
     Count(u64),
-    /// Whether a key was changed.
+    /// Whether the command changed a key.
     Key(bool),
 }
 
-type Answer = Result<Done, StoreError>;
+type Reply = Result<Output, StoreError>;
 
-/// An order and whom to tell.
+/// A command with the channel for its reply.
 pub(crate) struct Job {
-    order: Order,
-    answer: oneshot::Sender<Answer>,
+    command: Command,
+    reply: oneshot::Sender<Reply>,
 }
 
 impl Job {
-    pub(crate) fn new(order: Order) -> (Self, oneshot::Receiver<Answer>) {
-        let (answer, receiver) = oneshot::channel();
-        (Self { order, answer }, receiver)
+    pub(crate) fn new(command: Command) -> (Self, oneshot::Receiver<Reply>) {
+        let (reply, receiver) = oneshot::channel();
+        (Self { command, reply }, receiver)
     }
 }
 
-/// The queue of the writer. Callers wait where it is full.
+/// Creates the writer's queue. Callers wait while it is full.
 pub(crate) fn queue() -> (Sender<Job>, Receiver<Job>) {
-    channel(MOST_ORDERS)
+    channel(MAX_BATCH)
 }
 
-/// Works until all senders are gone.
+/// Runs until all senders are dropped.
 pub(crate) fn run(
     mut connection: Connection,
     mut queue: Receiver<Job>,
     commits: &AtomicU64,
     advanced: &broadcast::Sender<PlayId>,
 ) {
-    let mut jobs = Vec::with_capacity(MOST_ORDERS);
+    let mut jobs = Vec::with_capacity(MAX_BATCH);
     let mut counts = Counts::default();
-    while queue.blocking_recv_many(&mut jobs, MOST_ORDERS) > 0 {
-        let (orders, callers): (Vec<Order>, Vec<oneshot::Sender<Answer>>) =
-            jobs.drain(..).map(|job| (job.order, job.answer)).unzip();
-        let answers = match transaction(&mut connection, &mut counts, orders) {
-            Ok(answers) => {
+    while queue.blocking_recv_many(&mut jobs, MAX_BATCH) > 0 {
+        let (commands, callers): (Vec<Command>, Vec<oneshot::Sender<Reply>>) =
+            jobs.drain(..).map(|job| (job.command, job.reply)).unzip();
+        let replies = match transaction(&mut connection, &mut counts, commands) {
+            Ok(replies) => {
                 commits.fetch_add(1, Ordering::Relaxed);
-                answers
+                replies
             }
             Err(error) => {
-                counts.forget();
+                counts.clear();
                 callers.iter().map(|_| Err(error.clone())).collect()
             }
         };
-        for (caller, answer) in callers.into_iter().zip(answers) {
-            // A caller that no longer waits finds out by reading.
-            let _ = caller.send(answer);
+        for (caller, reply) in callers.into_iter().zip(replies) {
+            // The caller may have dropped its future; it learns the result by reading.
+            let _ = caller.send(reply);
         }
         for play in counts.appended.drain(..) {
-            // Mostly nobody listens.
+            // An error means that there are no subscribers.
             let _ = advanced.send(play);
         }
     }
 }
 
-/// Carries out orders and commits. An error is one of the database, after which nothing has happened.
+/// Executes commands and commits. Returns an error if the database failed; nothing was written
+/// then.
 fn transaction(
     connection: &mut Connection,
     counts: &mut Counts,
-    orders: Vec<Order>,
-) -> Result<Vec<Answer>, StoreError> {
+    commands: Vec<Command>,
+) -> Result<Vec<Reply>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut batch = Batch {
         connection: &transaction,
         counts,
         open: HashSet::new(),
     };
-    let mut answers: Vec<Answer> = Vec::with_capacity(orders.len());
-    for order in orders {
-        match batch.carry_out(order) {
+    let mut replies: Vec<Reply> = Vec::with_capacity(commands.len());
+    for command in commands {
+        match batch.execute(command) {
             Err(error) if is_failure(&error) => return Err(error),
-            answer => answers.push(answer),
+            reply => replies.push(reply),
         }
     }
     transaction.commit()?;
-    Ok(answers)
+    Ok(replies)
 }
 
-/// Whether the database failed, as opposed to an order that is refused.
+/// Returns whether the database failed, as opposed to a rejected command.
 const fn is_failure(error: &StoreError) -> bool {
     !matches!(
         error,
@@ -157,40 +160,44 @@ const fn is_failure(error: &StoreError) -> bool {
 struct Batch<'a> {
     connection: &'a Connection,
     counts: &'a mut Counts,
-    /// Cards that are known in this transaction to be open, with their use noted.
+    /// Cards that this transaction has found open and whose use it has recorded.
     open: HashSet<CardKey>,
 }
 
 impl Batch<'_> {
-    fn carry_out(&mut self, order: Order) -> Answer {
-        match order {
-            Order::OpenCard(card, once) => self.open_card(&card, once.as_ref()),
-            Order::TouchCard { card, at_ms } => self.use_card(card, at_ms).map(|()| Done::Nothing),
-            Order::CloseCard { card, at_ms } => self.close_card(card, at_ms),
-            Order::CloseStale(stale) => self.close_stale(stale),
-            Order::Resume { at_ms } => {
+    fn execute(&mut self, command: Command) -> Reply {
+        match command {
+            Command::OpenCard(card, idempotency_key) => {
+                self.open_card(&card, idempotency_key.as_ref())
+            }
+            Command::TouchCard { card, at_ms } => {
+                self.touch_card(card, at_ms).map(|()| Output::Nothing)
+            }
+            Command::CloseCard { card, at_ms } => self.close_card(card, at_ms),
+            Command::CloseStale(stale) => self.close_stale(stale),
+            Command::RestartIdleTimers { at_ms } => {
                 let statement =
                     "UPDATE cards SET used_ms = max(used_ms, ?1) WHERE closed_ms IS NULL";
                 self.connection.execute(statement, [at_ms.cast_signed()])?;
-                Ok(Done::Nothing)
+                Ok(Output::Nothing)
             }
-            Order::OpenPlay(play, once) => self.open_play(&play, once),
-            Order::Key(order) => keys::carry_out(self.connection, order).map(Done::Key),
-            Order::Append(append) => self.append(&append),
-            Order::KeepSnapshot { play, snapshot } => self.keep_snapshot(play, &snapshot),
-            Order::DropSnapshots { play } => {
+            Command::OpenPlay(play, idempotency_key) => self.open_play(&play, idempotency_key),
+            Command::Key(command) => keys::execute(self.connection, command).map(Output::Key),
+            Command::Append(append) => self.append(&append),
+            Command::SaveSnapshot { play, snapshot } => self.save_snapshot(play, &snapshot),
+            Command::DropSnapshots { play } => {
                 self.connection
                     .execute("DELETE FROM snapshots WHERE play = ?1", [play.0])?;
-                Ok(Done::Nothing)
+                Ok(Output::Nothing)
             }
-            Order::Forget { before_ms } => {
-                requests::forget(self.connection, before_ms).map(Done::Count)
+            Command::DeleteIdempotencyKeys { before_ms } => {
+                requests::delete_old(self.connection, before_ms).map(Output::Count)
             }
         }
     }
 
-    fn open_card(&self, card: &NewCard, once: Option<&Once>) -> Answer {
-        requests::check(self.connection, once)?;
+    fn open_card(&self, card: &NewCard, idempotency_key: Option<&IdempotencyKey>) -> Reply {
+        requests::check(self.connection, idempotency_key)?;
         if card.only_one
             && number(
                 self.connection,
@@ -200,10 +207,10 @@ impl Batch<'_> {
         {
             return Err(StoreError::OpenedBefore);
         }
-        if let Some(most) = card.most_open {
+        if let Some(limit) = card.max_open {
             let statement = "SELECT count(*) FROM cards WHERE owner = ?1 AND closed_ms IS NULL";
-            if number(self.connection, statement, [card.owner.0])? >= i64::from(most) {
-                return Err(StoreError::TooManyCards(most));
+            if number(self.connection, statement, [card.owner.0])? >= i64::from(limit) {
+                return Err(StoreError::TooManyCards(limit));
             }
         }
         let mut statement = self.connection.prepare_cached(
@@ -222,14 +229,14 @@ impl Batch<'_> {
             card.opened_ms.cast_signed(),
             card.lasting,
         ])?;
-        if let Some(once) = once {
-            requests::keep_card(self.connection, once, card.id, card.opened_ms)?;
+        if let Some(idempotency_key) = idempotency_key {
+            requests::record_card(self.connection, idempotency_key, card.id, card.opened_ms)?;
         }
-        Ok(Done::Nothing)
+        Ok(Output::Nothing)
     }
 
-    /// Makes sure that a card is open and notes its use.
-    fn use_card(&mut self, card: CardKey, at_ms: u64) -> Result<(), StoreError> {
+    /// Checks that a card is open and records its use.
+    fn touch_card(&mut self, card: CardKey, at_ms: u64) -> Result<(), StoreError> {
         if self.open.contains(&card) {
             return Ok(());
         }
@@ -251,7 +258,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn close_card(&mut self, card: CardKey, at_ms: u64) -> Answer {
+    fn close_card(&mut self, card: CardKey, at_ms: u64) -> Reply {
         self.open.remove(&card);
         let statement = "UPDATE cards SET closed_ms = ?2 WHERE key = ?1 AND closed_ms IS NULL";
         if self
@@ -261,12 +268,12 @@ impl Batch<'_> {
         {
             return Err(StoreError::CardNotOpen);
         }
-        self.announce_plays(card)?;
-        Ok(Done::Nothing)
+        self.notify_plays(card)?;
+        Ok(Output::Nothing)
     }
 
-    /// Lets those who listen to a closed card's plays look at them again.
-    fn announce_plays(&mut self, card: CardKey) -> Result<(), StoreError> {
+    /// Schedules notifications for the plays of a closed card.
+    fn notify_plays(&mut self, card: CardKey) -> Result<(), StoreError> {
         let plays = all(
             self.connection,
             "SELECT id FROM plays WHERE card = ?1",
@@ -277,12 +284,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn close_stale(&mut self, stale: Stale) -> Answer {
+    fn close_stale(&mut self, stale: StaleCutoffs) -> Reply {
         self.open.clear();
         let statement =
             "UPDATE cards SET closed_ms = ?3 WHERE closed_ms IS NULL AND NOT lasting AND (used_ms < ?1 OR opened_ms < ?2)
              RETURNING id, key";
-        let Stale {
+        let StaleCutoffs {
             used_before_ms,
             opened_before_ms,
             now_ms,
@@ -296,13 +303,15 @@ impl Batch<'_> {
             Ok((rows::card_id(row)?, CardKey(row.get("key")?)))
         })?;
         for &(_, card) in &closed {
-            self.announce_plays(card)?;
+            self.notify_plays(card)?;
         }
-        Ok(Done::Cards(closed.into_iter().map(|(id, _)| id).collect()))
+        Ok(Output::Cards(
+            closed.into_iter().map(|(id, _)| id).collect(),
+        ))
     }
 
-    /// Keeps a snapshot and the newest of those before it.
-    fn keep_snapshot(&self, play: PlayKey, snapshot: &Snapshot) -> Answer {
+    /// Stores a snapshot and deletes all but the newest of those before it.
+    fn save_snapshot(&self, play: PlayKey, snapshot: &Snapshot) -> Reply {
         let mut statement = self.connection.prepare_cached(
             "DELETE FROM snapshots WHERE play = ?1 AND entries < (SELECT max(entries) FROM snapshots WHERE play = ?1 AND entries < ?2)",
         )?;
@@ -314,12 +323,12 @@ impl Batch<'_> {
             snapshot.entries,
             &snapshot.bytes,
         ))?;
-        Ok(Done::Nothing)
+        Ok(Output::Nothing)
     }
 
-    fn open_play(&mut self, play: &NewPlay, once: Option<Once>) -> Answer {
-        requests::check(self.connection, once.as_ref())?;
-        self.use_card(play.card, play.at_ms)?;
+    fn open_play(&mut self, play: &NewPlay, idempotency_key: Option<IdempotencyKey>) -> Reply {
+        requests::check(self.connection, idempotency_key.as_ref())?;
+        self.touch_card(play.card, play.at_ms)?;
         if play.only_one {
             let statement =
                 "SELECT count(*) FROM plays WHERE card = ?1 AND substr(game_id, 1, 4) = ?2";
@@ -332,14 +341,14 @@ impl Batch<'_> {
                 return Err(StoreError::PlayedBefore);
             }
         }
-        if let Some(most) = play.most_plays
+        if let Some(limit) = play.max_plays
             && number(
                 self.connection,
                 "SELECT count(*) FROM plays WHERE card = ?1",
                 [play.card.0],
-            )? >= i64::from(most)
+            )? >= i64::from(limit)
         {
-            return Err(StoreError::TooManyPlays(most));
+            return Err(StoreError::TooManyPlays(limit));
         }
         let statement = "INSERT INTO plays (id, card, game_id, seed, rule, win_levels) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let NewPlay {
@@ -368,23 +377,23 @@ impl Batch<'_> {
             index: 0,
             entry: opening.clone(),
             at_ms,
-            once,
+            idempotency_key,
         };
-        self.counts.begin(key, id);
+        self.counts.start(key, id);
         self.insert(&opening)?;
-        Ok(Done::Play(key))
+        Ok(Output::Play(key))
     }
 
-    /// Appends an entry if its card is open, its key is new and it is the next of its log.
-    fn append(&mut self, append: &Append) -> Answer {
-        // A request that was carried out before is known also after its card was closed.
-        requests::check(self.connection, append.once.as_ref())?;
-        self.use_card(append.card, append.at_ms)?;
+    /// Appends an entry if its idempotency key is free, its card is open and its index is next.
+    fn append(&mut self, append: &Append) -> Reply {
+        // The key is checked first: a retry must be recognised even after its card was closed.
+        requests::check(self.connection, append.idempotency_key.as_ref())?;
+        self.touch_card(append.card, append.at_ms)?;
         self.insert(append)?;
-        Ok(Done::Nothing)
+        Ok(Output::Nothing)
     }
 
-    /// Inserts an entry if it is the next of its log, with its key, and counts it.
+    /// Inserts an entry if its index is next, records its idempotency key and updates the counts.
     fn insert(&mut self, append: &Append) -> Result<(), StoreError> {
         let Append {
             play,
@@ -396,7 +405,7 @@ impl Batch<'_> {
         if number(self.connection, HEAD, [play.0])? != i64::from(*index) {
             return Err(StoreError::Conflict(*index));
         }
-        // A statement that inserts plain values needs no journal of its own.
+        // With plain values (no subquery) SQLite needs no statement journal.
         let mut statement = self.connection.prepare_cached(
             "INSERT INTO log (play, entry, action, hash, state, levels_completed, counted, changed, full_reset, reasoning, at_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -414,7 +423,7 @@ impl Batch<'_> {
             entry.details.reasoning.as_ref().map(ToString::to_string),
             at_ms.cast_signed(),
         ])?;
-        requests::keep(self.connection, append)?;
+        requests::record(self.connection, append)?;
         self.counts.update(self.connection, append)
     }
 }

@@ -1,12 +1,12 @@
-//! What only a file can be.
+//! Tests specific to SQLite files.
 
 use rhae_engine::Action;
-use rhae_store::{Once, Owner, SqliteOptions, SqliteStore, Store, StoreError};
+use rhae_store::{IdempotencyKey, Owner, SqliteOptions, SqliteStore, Store, StoreError};
 
 use crate::{card_with_play, entry, open};
 
 #[tokio::test]
-async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
+async fn newer_schema_and_foreign_files_are_rejected_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rhae.db");
     open(&path).await.close().await;
@@ -39,7 +39,7 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
     );
     std::fs::write(
         &path,
-        "no database at all, but long enough to be looked at by one",
+        "not a database, but long enough to have a file header",
     )
     .unwrap();
     assert!(matches!(
@@ -49,7 +49,7 @@ async fn a_newer_schema_and_a_foreign_file_are_refused_untouched() {
 }
 
 #[tokio::test]
-async fn a_file_of_the_first_version_is_brought_up_to_date() {
+async fn file_with_the_first_schema_is_migrated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rhae.db");
     let store = open(&path).await;
@@ -61,20 +61,27 @@ async fn a_file_of_the_first_version_is_brought_up_to_date() {
     sql(&path, first);
     let store = open(&path).await;
     assert_eq!(rhae_store::KeyStore::keys(&store).await.unwrap(), []);
-    let once = Once {
+    let idempotency_key = IdempotencyKey {
         owner: Owner([7; 32]),
         key: "a".to_owned(),
         digest: [1; 32],
     };
     store
-        .append_once(play, card, 1, entry(Action::Action1), 3_000, Some(once))
+        .append_idempotent(
+            play,
+            card,
+            1,
+            entry(Action::Action1),
+            3_000,
+            Some(idempotency_key),
+        )
         .await
         .unwrap();
     assert_eq!(store.log(play).await.unwrap().len(), 2);
     assert_eq!(store.runs(play).await.unwrap()[0].actions(), 1);
 }
 
-/// Runs a statement on a file, as another program would.
+/// Executes a statement on a file without going through the store.
 pub(crate) fn sql(path: &std::path::Path, statement: &str) {
     rusqlite::Connection::open(path)
         .unwrap()

@@ -1,12 +1,12 @@
-//! Keys of the API.
+//! API keys.
 
 use rhae_store::{GameSet, GameSets, Key, KeyId, Scopes, StoreError};
 
-use crate::bench::{Bench, on_both_stores};
+use crate::fixture::{Fixture, on_both_stores};
 
 on_both_stores!(
-    keys_are_stored_found_and_revoked_once,
-    a_key_is_seen_by_other_processes_at_once
+    keys_are_stored_and_revoked_once,
+    key_changes_are_visible_to_other_processes
 );
 
 fn key(id: u64) -> Key {
@@ -27,8 +27,8 @@ fn key(id: u64) -> Key {
     }
 }
 
-async fn keys_are_stored_found_and_revoked_once(bench: &Bench) {
-    let store = bench.keys.as_ref();
+async fn keys_are_stored_and_revoked_once(fixture: &Fixture) {
+    let store = fixture.keys.as_ref();
     let none = Key {
         scopes: Scopes {
             sets: GameSets::default(),
@@ -49,7 +49,7 @@ async fn keys_are_stored_found_and_revoked_once(bench: &Bench) {
     assert!(store.revoke_key(KeyId(1), 7_000).await.unwrap());
     assert!(!store.revoke_key(KeyId(1), 8_000).await.unwrap());
     assert!(!store.revoke_key(KeyId(5), 8_000).await.unwrap());
-    let store = bench.other_keys().await;
+    let store = fixture.other_keys().await;
     assert_eq!(
         store.key(KeyId(1)).await.unwrap().unwrap().revoked_ms,
         Some(7_000)
@@ -61,8 +61,8 @@ async fn keys_are_stored_found_and_revoked_once(bench: &Bench) {
     assert_eq!(store.key(KeyId(5)).await.unwrap(), None);
 }
 
-async fn a_key_is_seen_by_other_processes_at_once(bench: &Bench) {
-    let (server, operator) = (bench.keys.as_ref(), bench.other_keys().await);
+async fn key_changes_are_visible_to_other_processes(fixture: &Fixture) {
+    let (server, operator) = (fixture.keys.as_ref(), fixture.other_keys().await);
     assert_eq!(server.key(KeyId(3)).await.unwrap(), None);
     operator.create_key(key(3)).await.unwrap();
     assert_eq!(server.key(KeyId(3)).await.unwrap(), Some(key(3)));

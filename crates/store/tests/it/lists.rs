@@ -1,51 +1,54 @@
+//! Lists of plays and cards, and invitations.
+
 use rhae_engine::Action;
 use rhae_store::{
     CardId, GameSets, Invitation, Key, KeyId, KeyStore, NewCard, NewPlay, Owner, PlayId,
-    PostgresStore, Scopes, Stale,
+    PostgresStore, Scopes, StaleCutoffs,
 };
 use rhae_testkit::Postgres;
 use uuid::Uuid;
 
-use crate::bench::{Bench, address};
+use crate::fixture::{Fixture, address};
 use crate::{entry, new_card, new_play, open};
 
 #[tokio::test]
-async fn lists_in_a_file() {
-    lists(&Bench::sqlite().await).await;
+async fn lists_in_sqlite_are_filtered_and_ordered() {
+    lists(&Fixture::sqlite().await).await;
 }
 
 #[tokio::test]
-async fn lists_in_postgres() {
-    if let Some(bench) = Bench::postgres().await {
-        lists(&bench).await;
+async fn lists_in_postgres_are_filtered_and_ordered() {
+    if let Some(fixture) = Fixture::postgres().await {
+        lists(&fixture).await;
     }
 }
 
-async fn opened(bench: &Bench, owner: u8, lasting: bool, at_ms: u64) -> (CardId, PlayId) {
+async fn opened(fixture: &Fixture, owner: u8, lasting: bool, at_ms: u64) -> (CardId, PlayId) {
     let card = NewCard {
         owner: Owner([owner; 32]),
         lasting,
         id: CardId(Uuid::new_v4()),
-        opened_ms: bench.at(at_ms).await,
+        opened_ms: fixture.at(at_ms).await,
         ..new_card()
     };
-    bench.store.open_card(card.clone()).await.unwrap();
-    let key = bench.store.card(card.id).await.unwrap().unwrap().key;
+    fixture.store.open_card(card.clone()).await.unwrap();
+    let key = fixture.store.card(card.id).await.unwrap().unwrap().key;
     let play = NewPlay {
         at_ms,
         ..new_play(key)
     };
-    bench.store.open_play(play.clone()).await.unwrap();
+    fixture.store.open_play(play.clone()).await.unwrap();
     (card.id, play.id)
 }
 
-/// What is listed is the owner's, the last first; what is under way is recent and on an open card; a lasting card is left alone by the clock.
-async fn lists(bench: &Bench) {
-    let store = bench.store.as_ref();
+/// Lists contain the owner's plays, the newest first. Active plays are recent and on open cards. A
+/// lasting card does not expire.
+async fn lists(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let (one, two) = (Owner([1; 32]), Owner([2; 32]));
-    let first = opened(bench, 1, true, 1_000).await;
-    let second = opened(bench, 2, false, 2_000).await;
-    let third = opened(bench, 1, false, 3_000).await;
+    let first = opened(fixture, 1, true, 1_000).await;
+    let second = opened(fixture, 2, false, 2_000).await;
+    let third = opened(fixture, 1, false, 3_000).await;
     let play = store.play(first.1).await.unwrap().unwrap();
     store
         .append(
@@ -53,7 +56,7 @@ async fn lists(bench: &Bench) {
             play.card,
             1,
             entry(Action::Action1),
-            bench.at(9_000).await,
+            fixture.at(9_000).await,
         )
         .await
         .unwrap();
@@ -75,24 +78,18 @@ async fn lists(bench: &Bench) {
         []
     );
 
-    let now_ms = bench.at(10_000).await;
+    let now_ms = fixture.at(10_000).await;
     assert_eq!(
-        ids(store
-            .plays_under_way(None, 20_000, now_ms, 10)
-            .await
-            .unwrap()),
+        ids(store.active_plays(None, 20_000, now_ms, 10).await.unwrap()),
         [first.1, third.1, second.1]
     );
     assert_eq!(
-        ids(store
-            .plays_under_way(None, 5_000, now_ms, 10)
-            .await
-            .unwrap()),
+        ids(store.active_plays(None, 5_000, now_ms, 10).await.unwrap()),
         [first.1]
     );
     assert_eq!(
         ids(store
-            .plays_under_way(Some(two), 20_000, now_ms, 10)
+            .active_plays(Some(two), 20_000, now_ms, 10)
             .await
             .unwrap()),
         [second.1]
@@ -115,7 +112,7 @@ async fn lists(bench: &Bench) {
         [first.0]
     );
 
-    let everything = Stale {
+    let everything = StaleCutoffs {
         used_before_ms: 10_000,
         opened_before_ms: 10_000,
         now_ms,
@@ -126,22 +123,19 @@ async fn lists(bench: &Bench) {
     expected.sort_unstable();
     assert_eq!(closed, expected);
     assert_eq!(
-        ids(store
-            .plays_under_way(None, 20_000, now_ms, 10)
-            .await
-            .unwrap()),
+        ids(store.active_plays(None, 20_000, now_ms, 10).await.unwrap()),
         [first.1]
     );
 }
 
 #[tokio::test]
-async fn an_invitation_in_a_file_gives_so_many_keys() {
+async fn invitation_in_sqlite_creates_a_limited_number_of_keys() {
     let folder = tempfile::tempdir().unwrap();
     invitations(&open(&folder.path().join("rhae.db")).await).await;
 }
 
 #[tokio::test]
-async fn an_invitation_in_postgres_gives_so_many_keys() {
+async fn invitation_in_postgres_creates_a_limited_number_of_keys() {
     if let Some(server) = Postgres::start() {
         invitations(&PostgresStore::open(&address(&server)).await.unwrap()).await;
     }
@@ -177,7 +171,7 @@ async fn invitations(store: &dyn KeyStore) {
             .await
             .unwrap()
     );
-    // Too late, then used up, then revoked, then none at all.
+    // Rejected because the invitation is expired, used up, revoked, or not an invitation at all.
     assert!(
         !store
             .accept_invitation(KeyId(1), key(12), 5_000)

@@ -1,18 +1,18 @@
-//! Both stores: with real files, with a real PostgreSQL.
+//! Integration tests of both stores, with real SQLite files and a real PostgreSQL server.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod bench;
+mod failures;
 mod files;
+mod fixture;
+mod idempotency;
 mod keys;
 mod lists;
-mod once;
 mod rules;
 mod servers;
 mod sharing;
 mod snapshots;
 mod summaries;
-mod trouble;
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(crate) fn new_card() -> NewCard {
         competition: false,
         games: vec!["ab12-v1".parse().unwrap(), "ab13-v1".parse().unwrap()],
         only_one: false,
-        most_open: None,
+        max_open: None,
         lasting: false,
         opened_ms: 1_000,
     }
@@ -72,13 +72,13 @@ pub(crate) fn new_play(card: CardKey) -> NewPlay {
         rule: ResetRule::LevelsOnly,
         win_levels: 8,
         only_one: false,
-        most_plays: None,
+        max_plays: None,
         opening: entry(Action::Reset),
         at_ms: 2_000,
     }
 }
 
-/// Opens a card and gives its place.
+/// Opens a card and returns its key.
 pub(crate) async fn card(store: &dyn Store) -> CardKey {
     let card = new_card();
     store.open_card(card.clone()).await.unwrap();

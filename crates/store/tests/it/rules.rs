@@ -1,28 +1,28 @@
-//! What both stores must do.
+//! The rules that both stores must follow.
 
 use std::sync::Arc;
 
 use rhae_engine::Action;
-use rhae_store::{NewCard, NewPlay, Owner, Stale, StoreError};
+use rhae_store::{NewCard, NewPlay, Owner, StaleCutoffs, StoreError};
 use tokio::task::JoinSet;
 
-use crate::bench::{Bench, on_both_stores};
+use crate::fixture::{Fixture, on_both_stores};
 use crate::{card, card_with_play, entry, new_card, new_play};
 
 on_both_stores!(
-    a_log_has_no_gap_and_no_entry_twice,
-    a_closed_card_accepts_nothing_and_stays_readable,
-    an_order_that_is_refused_hinders_no_other_of_its_transaction,
-    what_may_be_done_once_is_done_once,
-    no_owner_has_more_open_cards_and_no_card_more_plays_than_may_be,
-    the_clock_closes_idle_and_old_cards,
-    everything_is_there_after_reopening,
-    concurrent_appenders_share_commits_and_lose_nothing,
-    listeners_learn_what_has_advanced,
+    append_rejects_gaps_and_duplicates,
+    closed_card_rejects_writes_and_stays_readable,
+    rejected_write_does_not_affect_its_transaction,
+    second_exclusive_card_or_play_is_rejected,
+    limits_on_open_cards_and_plays_are_enforced,
+    idle_and_old_cards_are_closed,
+    all_fields_survive_reopening,
+    concurrent_appends_share_commits,
+    subscribers_are_notified_of_appends,
 );
 
-async fn a_log_has_no_gap_and_no_entry_twice(bench: &Bench) {
-    let store = bench.store.as_ref();
+async fn append_rejects_gaps_and_duplicates(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let (card, play) = card_with_play(store).await;
     for (index, expected) in [(0, false), (2, false), (1, true), (1, false), (2, true)] {
         let answer = store
@@ -40,8 +40,8 @@ async fn a_log_has_no_gap_and_no_entry_twice(bench: &Bench) {
     assert_eq!(store.log(play).await.unwrap().len(), 3);
 }
 
-async fn a_closed_card_accepts_nothing_and_stays_readable(bench: &Bench) {
-    let store = bench.store.as_ref();
+async fn closed_card_rejects_writes_and_stays_readable(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let (card, play) = card_with_play(store).await;
     store.close_card(card, 5_000).await.unwrap();
     let closed = Err(StoreError::CardNotOpen);
@@ -60,8 +60,8 @@ async fn a_closed_card_accepts_nothing_and_stays_readable(bench: &Bench) {
     assert_eq!(store.card_log(card).await.unwrap()[0].entries.len(), 1);
 }
 
-async fn an_order_that_is_refused_hinders_no_other_of_its_transaction(bench: &Bench) {
-    let store = bench.store.as_ref();
+async fn rejected_write_does_not_affect_its_transaction(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let (card, play) = card_with_play(store).await;
     let (closed, late) = card_with_play(store).await;
     store.close_card(closed, 3_000).await.unwrap();
@@ -83,8 +83,8 @@ async fn an_order_that_is_refused_hinders_no_other_of_its_transaction(bench: &Be
     );
 }
 
-async fn what_may_be_done_once_is_done_once(bench: &Bench) {
-    let store = bench.store.as_ref();
+async fn second_exclusive_card_or_play_is_rejected(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let only = NewCard {
         only_one: true,
         ..new_card()
@@ -130,14 +130,14 @@ async fn what_may_be_done_once_is_done_once(bench: &Bench) {
     store.open_play(other).await.unwrap();
 }
 
-async fn no_owner_has_more_open_cards_and_no_card_more_plays_than_may_be(bench: &Bench) {
-    let store = bench.store.as_ref();
+async fn limits_on_open_cards_and_plays_are_enforced(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let bounded = || NewCard {
-        most_open: Some(2),
+        max_open: Some(2),
         ..new_card()
     };
     let cards = [bounded(), bounded(), bounded(), bounded()];
-    // All of them wait together, so that a count before the transaction would let too many through.
+    // The four requests are concurrent, so counting outside the transaction would accept too many.
     let [first, second, third, fourth] = &cards;
     let (a, b, c, d) = tokio::join!(
         store.open_card(first.clone()),
@@ -163,7 +163,7 @@ async fn no_owner_has_more_open_cards_and_no_card_more_plays_than_may_be(bench: 
     }
     let card = opened[0].key;
     let play = || NewPlay {
-        most_plays: Some(3),
+        max_plays: Some(3),
         ..new_play(card)
     };
     for _ in 0..3 {
@@ -177,33 +177,33 @@ async fn no_owner_has_more_open_cards_and_no_card_more_plays_than_may_be(bench: 
     store.open_card(bounded()).await.unwrap();
 }
 
-async fn the_clock_closes_idle_and_old_cards(bench: &Bench) {
-    let store = bench.store.as_ref();
+async fn idle_and_old_cards_are_closed(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let mut ids = Vec::new();
     for (opened_ms, used_ms) in [(0, 0), (0, 50_000), (40_000, 60_000)] {
         let card = NewCard {
-            opened_ms: bench.at(opened_ms).await,
+            opened_ms: fixture.at(opened_ms).await,
             ..new_card()
         };
         store.open_card(card.clone()).await.unwrap();
         let key = store.card(card.id).await.unwrap().unwrap().key;
         store
-            .touch_card(key, bench.at(used_ms).await)
+            .touch_card(key, fixture.at(used_ms).await)
             .await
             .unwrap();
         ids.push(card.id);
     }
-    // A server is there all the time.
+    // A server is running all the time.
     for now_ms in (0..70_000).step_by(10_000) {
-        let nothing = Stale {
+        let nothing = StaleCutoffs {
             used_before_ms: 0,
             opened_before_ms: 0,
-            now_ms: bench.at(now_ms).await,
+            now_ms: fixture.at(now_ms).await,
         };
         assert_eq!(store.close_stale(nothing).await.unwrap(), []);
     }
-    let now_ms = bench.at(70_000).await;
-    let idle = Stale {
+    let now_ms = fixture.at(70_000).await;
+    let idle = StaleCutoffs {
         used_before_ms: 40_000,
         opened_before_ms: 0,
         now_ms,
@@ -213,42 +213,45 @@ async fn the_clock_closes_idle_and_old_cards(bench: &Bench) {
         store.card(ids[0]).await.unwrap().unwrap().closed_ms,
         Some(70_000)
     );
-    let old = Stale {
+    let old = StaleCutoffs {
         used_before_ms: 0,
         opened_before_ms: 10_000,
         now_ms,
     };
     assert_eq!(store.close_stale(old).await.unwrap(), [ids[1]]);
-    // None is there for a while.
-    store.resume(bench.at(90_000).await).await.unwrap();
-    let later = Stale {
+    // No server is running for a while.
+    store
+        .restart_idle_timers(fixture.at(90_000).await)
+        .await
+        .unwrap();
+    let later = StaleCutoffs {
         used_before_ms: 90_000,
         opened_before_ms: 0,
-        now_ms: bench.at(95_000).await,
+        now_ms: fixture.at(95_000).await,
     };
     assert_eq!(store.close_stale(later).await.unwrap(), []);
     assert_eq!(store.card(ids[2]).await.unwrap().unwrap().used_ms, 90_000);
 }
 
-async fn everything_is_there_after_reopening(bench: &Bench) {
-    let store = bench.store.as_ref();
-    bench.at(1_000).await;
-    // A text from outside may have any character.
-    let asked = NewCard {
+async fn all_fields_survive_reopening(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
+    fixture.at(1_000).await;
+    // A client's text may contain any character.
+    let requested = NewCard {
         source_url: Some("a\0b".to_owned()),
         ..new_card()
     };
-    store.open_card(asked.clone()).await.unwrap();
-    let card = store.card(asked.id).await.unwrap().unwrap();
-    let order = new_play(card.key);
-    let play = store.open_play(order.clone()).await.unwrap();
+    store.open_card(requested.clone()).await.unwrap();
+    let card = store.card(requested.id).await.unwrap().unwrap();
+    let request = new_play(card.key);
+    let play = store.open_play(request.clone()).await.unwrap();
     let actions = [
         Action::Action1,
         Action::Action6 { x: 63, y: 0 },
         Action::Action7,
         Action::Reset,
     ];
-    bench.at(9_000).await;
+    fixture.at(9_000).await;
     for (index, action) in (1..).zip(actions) {
         store
             .append(play, card.key, index, entry(action), 9_000)
@@ -256,13 +259,13 @@ async fn everything_is_there_after_reopening(bench: &Bench) {
             .unwrap();
     }
 
-    let store = bench.another().await;
-    let found = store.card(asked.id).await.unwrap().unwrap();
+    let store = fixture.another().await;
+    let found = store.card(requested.id).await.unwrap().unwrap();
     assert_eq!(
         (found.owner, &found.tags, &found.source_url),
-        (asked.owner, &asked.tags, &asked.source_url)
+        (requested.owner, &requested.tags, &requested.source_url)
     );
-    assert_eq!(found.games, asked.games);
+    assert_eq!(found.games, requested.games);
     assert_eq!(
         (
             &found.opaque,
@@ -270,16 +273,16 @@ async fn everything_is_there_after_reopening(bench: &Bench) {
             found.used_ms,
             found.closed_ms
         ),
-        (&asked.opaque, 1_000, 9_000, None)
+        (&requested.opaque, 1_000, 9_000, None)
     );
-    let stored = store.play(order.id).await.unwrap().unwrap();
+    let stored = store.play(request.id).await.unwrap().unwrap();
     assert_eq!(
         (stored.key, stored.card, stored.owner),
-        (play, found.key, asked.owner)
+        (play, found.key, requested.owner)
     );
     assert_eq!(
         (&stored.game_id, stored.seed, stored.rule, stored.win_levels),
-        (&order.game_id, order.seed, order.rule, 8)
+        (&request.game_id, request.seed, request.rule, 8)
     );
     let expected: Vec<_> = [Action::Reset]
         .into_iter()
@@ -288,23 +291,23 @@ async fn everything_is_there_after_reopening(bench: &Bench) {
         .collect();
     assert_eq!(store.log(play).await.unwrap(), expected);
     assert_eq!(store.head(play).await, Ok(5));
-    let logged = store.card_log(found.key).await.unwrap();
+    let logs = store.card_log(found.key).await.unwrap();
     assert_eq!(
-        (logged.len(), &logged[0].play, logged[0].entries.len()),
+        (logs.len(), &logs[0].play, logs[0].entries.len()),
         (1, &stored, 5)
     );
-    assert_eq!(logged[0].entries[2].details.reasoning, None);
+    assert_eq!(logs[0].entries[2].details.reasoning, None);
 }
 
-async fn concurrent_appenders_share_commits_and_lose_nothing(bench: &Bench) {
+async fn concurrent_appends_share_commits(fixture: &Fixture) {
     const APPENDERS: u32 = 64;
     const ACTIONS: u32 = 20;
-    let store = &bench.store;
+    let store = &fixture.store;
     let mut plays = Vec::new();
     for _ in 0..APPENDERS {
         plays.push(card_with_play(store.as_ref()).await);
     }
-    let before = bench.commits();
+    let before = fixture.commits();
     let mut appenders = JoinSet::new();
     for &(card, play) in &plays {
         let store = Arc::clone(store);
@@ -318,31 +321,31 @@ async fn concurrent_appenders_share_commits_and_lose_nothing(bench: &Bench) {
         });
     }
     appenders.join_all().await;
-    let commits = bench.commits() - before;
+    let commits = fixture.commits() - before;
     println!("{commits} commits for {} actions", APPENDERS * ACTIONS);
     assert!(
         commits < u64::from(APPENDERS * ACTIONS),
         "{commits} commits"
     );
-    let store = bench.another().await;
+    let store = fixture.another().await;
     for (_, play) in plays {
         assert_eq!(store.log(play).await.unwrap().len(), 1 + ACTIONS as usize);
     }
 }
 
-async fn listeners_learn_what_has_advanced(bench: &Bench) {
-    let store = bench.store.as_ref();
+async fn subscribers_are_notified_of_appends(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
     let card = card(store).await;
-    let order = new_play(card);
-    let play = store.open_play(order.clone()).await.unwrap();
-    let mut advanced = [store.advanced(), store.advanced()];
+    let request = new_play(card);
+    let play = store.open_play(request.clone()).await.unwrap();
+    let mut receivers = [store.subscribe(), store.subscribe()];
     store
         .append(play, card, 1, entry(Action::Action1), 3_000)
         .await
         .unwrap();
-    for advanced in &mut advanced {
-        // The opening may still be on its way.
-        assert_eq!(advanced.recv().await.unwrap(), order.id);
+    for receiver in &mut receivers {
+        // The notification of the opening may arrive first; it has the same id.
+        assert_eq!(receiver.recv().await.unwrap(), request.id);
     }
     assert_eq!(
         store

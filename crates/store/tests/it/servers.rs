@@ -1,16 +1,16 @@
-//! What only a database server can be: away, newer, shared with others, protected by a password.
+//! Tests specific to a PostgreSQL server: unreachable, newer, shared, protected by a password.
 
 use std::time::Duration;
 
 use rhae_engine::Action;
-use rhae_store::{PostgresAddress, PostgresStore, Stale, Store, StoreError};
+use rhae_store::{PostgresAddress, PostgresStore, StaleCutoffs, Store, StoreError};
 use rhae_testkit::Postgres;
 
-use crate::bench::{Bench, address, sql};
+use crate::fixture::{Fixture, address, sql};
 use crate::{card, card_with_play, entry, new_play};
 
 #[tokio::test]
-async fn a_newer_schema_and_another_encoding_are_refused_and_a_password_is_never_shown() {
+async fn unsuitable_databases_are_rejected_and_passwords_stay_hidden() {
     let Some(server) = Postgres::start() else {
         return;
     };
@@ -38,7 +38,7 @@ async fn a_newer_schema_and_another_encoding_are_refused_and_a_password_is_never
     assert!(matches!(refused, StoreError::Unavailable(_)), "{refused}");
     assert!(address.to_string().ends_with("/postgres"), "{address}");
 
-    // Tables of others stay as they are, also with the same names.
+    // Tables of other applications stay unchanged, even with the same names.
     sql(
         &server,
         "CREATE TABLE cards (text text); INSERT INTO cards VALUES ('mine')",
@@ -77,13 +77,13 @@ async fn a_newer_schema_and_another_encoding_are_refused_and_a_password_is_never
     assert!(
         refused
             .to_string()
-            .contains("its encoding is LATIN1 and must be UTF8"),
+            .contains("its encoding is LATIN1, but must be UTF8"),
         "{refused}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_that_start_at_once_make_one_schema() {
+async fn concurrent_first_starts_create_one_schema() {
     let Some(server) = Postgres::start() else {
         return;
     };
@@ -98,7 +98,7 @@ async fn servers_that_start_at_once_make_one_schema() {
 }
 
 #[tokio::test]
-async fn lost_connections_are_made_again_and_nothing_is_lost() {
+async fn lost_connections_are_reopened_without_data_loss() {
     let Some(server) = Postgres::start() else {
         return;
     };
@@ -126,56 +126,56 @@ async fn lost_connections_are_made_again_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_server_learns_what_has_advanced() {
-    let Some(bench) = Bench::postgres().await else {
+async fn all_servers_are_notified_of_appends() {
+    let Some(fixture) = Fixture::postgres().await else {
         return;
     };
-    let other = bench.another().await;
-    let mut advanced = other.advanced();
-    let card = card(bench.store.as_ref()).await;
-    let order = new_play(card);
-    let play = bench.store.open_play(order.clone()).await.unwrap();
-    bench
+    let other = fixture.another().await;
+    let mut receiver = other.subscribe();
+    let card = card(fixture.store.as_ref()).await;
+    let request = new_play(card);
+    let play = fixture.store.open_play(request.clone()).await.unwrap();
+    fixture
         .store
         .append(play, card, 1, entry(Action::Action1), 3_000)
         .await
         .unwrap();
     for _ in 0..2 {
-        let heard = tokio::time::timeout(Duration::from_secs(30), advanced.recv()).await;
-        assert_eq!(heard.expect("an announcement").unwrap(), order.id);
+        let received = tokio::time::timeout(Duration::from_secs(30), receiver.recv()).await;
+        assert_eq!(received.expect("a notification").unwrap(), request.id);
     }
 }
 
 #[tokio::test]
-async fn time_without_any_server_is_not_idle_and_time_without_this_one_is() {
-    let Some(bench) = Bench::postgres().await else {
+async fn idle_time_counts_only_while_any_server_runs() {
+    let Some(fixture) = Fixture::postgres().await else {
         return;
     };
-    let (store, other) = (bench.store.as_ref(), bench.another().await);
-    let idle = |now_ms: u64| Stale {
+    let (store, other) = (fixture.store.as_ref(), fixture.another().await);
+    let idle = |now_ms: u64| StaleCutoffs {
         used_before_ms: now_ms - 20_000,
         opened_before_ms: 0,
         now_ms,
     };
-    bench.at(100_000).await;
+    fixture.at(100_000).await;
     let card = card(store).await;
-    store.resume(0).await.unwrap();
-    // The other server goes on while this one is away.
+    store.restart_idle_timers(0).await.unwrap();
+    // The other server runs while this one is down.
     for now_ms in [110_000, 118_000] {
-        bench.at(now_ms).await;
+        fixture.at(now_ms).await;
         assert_eq!(other.close_stale(idle(now_ms)).await.unwrap(), []);
     }
-    // Both are away; then there is one again, and the card has its whole time.
-    bench.at(500_000).await;
-    store.resume(0).await.unwrap();
+    // Both are down. After the restart, the card gets its full idle time again.
+    fixture.at(500_000).await;
+    store.restart_idle_timers(0).await.unwrap();
     assert_eq!(store.close_stale(idle(500_000)).await.unwrap(), []);
     for now_ms in [505_000, 510_000, 520_000] {
-        bench.at(now_ms).await;
+        fixture.at(now_ms).await;
         assert_eq!(store.close_stale(idle(now_ms)).await.unwrap(), []);
     }
-    bench.at(520_001).await;
-    // A server that comes back finds that others were there.
-    other.resume(0).await.unwrap();
+    fixture.at(520_001).await;
+    // A restarted server sees that another one was running.
+    other.restart_idle_timers(0).await.unwrap();
     assert_eq!(other.close_stale(idle(520_001)).await.unwrap().len(), 1);
     assert_eq!(
         store.touch_card(card, 0).await,

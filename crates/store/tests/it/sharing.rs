@@ -1,4 +1,4 @@
-//! Two stores on one database, as two servers have it.
+//! Two stores on one database, like two servers.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use rhae_engine::Action;
 use rhae_store::StoreError;
 use tokio::task::JoinSet;
 
-use crate::bench::{Bench, on_both_stores};
+use crate::fixture::{Fixture, on_both_stores};
 use crate::{card_with_play, entry};
 
 on_both_stores!(
-    of_two_servers_one_appends_each_entry,
-    closing_excludes_actions_under_way
+    each_entry_is_appended_by_exactly_one_of_two_servers,
+    closing_a_card_excludes_concurrent_appends
 );
 
-async fn of_two_servers_one_appends_each_entry(bench: &Bench) {
+async fn each_entry_is_appended_by_exactly_one_of_two_servers(fixture: &Fixture) {
     const ENTRIES: u32 = 40;
-    let stores = [Arc::clone(&bench.store), bench.another().await];
+    let stores = [Arc::clone(&fixture.store), fixture.another().await];
     let mut plays = Vec::new();
     for _ in 0..4 {
-        plays.push(card_with_play(bench.store.as_ref()).await);
+        plays.push(card_with_play(fixture.store.as_ref()).await);
     }
     let mut servers = JoinSet::new();
     for (store, order) in stores.iter().zip([1, -1]) {
         for turn in 0..plays.len() {
-            // The servers come upon the plays in opposite orders.
+            // The servers visit the plays in opposite orders, to provoke deadlocks.
             let (card, play) = if order == 1 {
                 plays[turn]
             } else {
@@ -43,7 +43,7 @@ async fn of_two_servers_one_appends_each_entry(bench: &Bench) {
                         .await
                     {
                         Ok(()) => appended += 1,
-                        Err(refused) => assert_eq!(refused, StoreError::Conflict(index)),
+                        Err(error) => assert_eq!(error, StoreError::Conflict(index)),
                     }
                 }
             });
@@ -53,17 +53,17 @@ async fn of_two_servers_one_appends_each_entry(bench: &Bench) {
     assert_eq!(appended, 4 * ENTRIES);
     for (_, play) in plays {
         assert_eq!(
-            bench.store.log(play).await.unwrap().len(),
+            fixture.store.log(play).await.unwrap().len(),
             1 + ENTRIES as usize
         );
     }
 }
 
-async fn closing_excludes_actions_under_way(bench: &Bench) {
-    let other = bench.another().await;
+async fn closing_a_card_excludes_concurrent_appends(fixture: &Fixture) {
+    let other = fixture.another().await;
     for _ in 0..10 {
-        let (card, play) = card_with_play(bench.store.as_ref()).await;
-        let store = Arc::clone(&bench.store);
+        let (card, play) = card_with_play(fixture.store.as_ref()).await;
+        let store = Arc::clone(&fixture.store);
         let player = tokio::spawn(async move {
             let mut index = 1;
             loop {
@@ -72,13 +72,13 @@ async fn closing_excludes_actions_under_way(bench: &Bench) {
                     .await
                 {
                     Ok(()) => index += 1,
-                    Err(refused) => return (index, refused),
+                    Err(error) => return (index, error),
                 }
             }
         });
-        while bench.store.head(play).await.unwrap() < 4 {}
+        while fixture.store.head(play).await.unwrap() < 4 {}
         other.close_card(card, 5_000).await.unwrap();
-        // From here on nothing is added, and what was acknowledged is there.
+        // From here on no entry is appended, and every acknowledged entry is stored.
         let closed_at = other.head(play).await.unwrap();
         assert_eq!(player.await.unwrap(), (closed_at, StoreError::CardNotOpen));
     }

@@ -1,4 +1,4 @@
-//! The counts of plays beside their logs.
+//! Stored counts of plays.
 
 use std::sync::Arc;
 
@@ -7,28 +7,28 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rhae_engine::{Action, PlayState};
-use rhae_protocol::{Entry, PlayOutcome};
+use rhae_protocol::{Entry, RunOutcome};
 use rhae_store::{CardKey, RunCounts, Store};
 
-use crate::bench::{Bench, on_both_stores};
+use crate::fixture::{Fixture, on_both_stores};
 use crate::{card_with_play, entry};
 
 on_both_stores!(
-    counts_beside_a_log_are_those_of_the_log,
-    counts_spoilt_by_other_hands_hold_nobody_up,
-    the_facts_of_a_play_are_those_of_its_log,
+    stored_counts_equal_the_counts_of_the_log,
+    corrupt_counts_are_recomputed,
+    play_facts_match_the_log,
 );
 
-/// What a log says is to be counted, counted as plainly as it can be.
-fn counted(log: &[Entry]) -> Vec<PlayOutcome> {
-    let mut runs: Vec<PlayOutcome> = Vec::new();
+/// A straightforward reference implementation of the counts of a log.
+fn counted(log: &[Entry]) -> Vec<RunOutcome> {
+    let mut runs: Vec<RunOutcome> = Vec::new();
     let mut level = 0;
     for entry in log {
         if runs.is_empty() || entry.full_reset {
             runs.last_mut()
                 .into_iter()
                 .for_each(|run| run.ending = "reset".to_owned());
-            runs.push(PlayOutcome::default());
+            runs.push(RunOutcome::default());
             level = 0;
         }
         let run = runs.last_mut().unwrap();
@@ -60,17 +60,18 @@ fn entries() -> impl Strategy<Value = Entry> {
     )
 }
 
-async fn stored(store: &dyn Store, card: CardKey) -> Vec<PlayOutcome> {
+async fn stored(store: &dyn Store, card: CardKey) -> Vec<RunOutcome> {
     store.card_runs(card).await.unwrap().pop().unwrap().runs
 }
 
-/// Whether the writer remembers the play, reads its row, or has to count the log of an older database.
-async fn counts_beside_a_log_are_those_of_the_log(bench: &Bench) {
+/// Covers all sources of the counts: the writer's cache, the stored row, and the log of an older
+/// database.
+async fn stored_counts_equal_the_counts_of_the_log(fixture: &Fixture) {
     let logs = (vec(entries(), 0..30), vec(entries(), 1..30));
     let mut runner = TestRunner::deterministic();
     for case in 0..24 {
         let (first, second) = logs.new_tree(&mut runner).unwrap().current();
-        let mut store = Arc::clone(&bench.store);
+        let mut store = Arc::clone(&fixture.store);
         let (card, play) = card_with_play(store.as_ref()).await;
         for (index, entry) in (1..).zip(first.clone()) {
             store.append(play, card, index, entry, 3_000).await.unwrap();
@@ -79,11 +80,11 @@ async fn counts_beside_a_log_are_those_of_the_log(bench: &Bench) {
         log.extend(first);
         assert_eq!(stored(store.as_ref(), card).await, counted(&log));
         if case % 3 > 0 {
-            // PostgreSQL has had counts from the beginning.
-            if case % 3 == 2 && bench.is_file() {
-                bench.sql("DELETE FROM runs").await;
+            // Only SQLite has databases from before counts were stored.
+            if case % 3 == 2 && fixture.is_file() {
+                fixture.sql("DELETE FROM runs").await;
             }
-            store = bench.another().await;
+            store = fixture.another().await;
             assert_eq!(stored(store.as_ref(), card).await, counted(&log));
         }
         for (index, entry) in (log.len() as u32..).zip(second.clone()) {
@@ -97,15 +98,15 @@ async fn counts_beside_a_log_are_those_of_the_log(bench: &Bench) {
     }
 }
 
-async fn counts_spoilt_by_other_hands_hold_nobody_up(bench: &Bench) {
-    let (card, play) = card_with_play(bench.store.as_ref()).await;
-    bench
+async fn corrupt_counts_are_recomputed(fixture: &Fixture) {
+    let (card, play) = card_with_play(fixture.store.as_ref()).await;
+    fixture
         .store
         .append(play, card, 1, entry(Action::Action1), 3_000)
         .await
         .unwrap();
-    bench.sql("UPDATE runs SET levels = 'nonsense'").await;
-    let store = bench.another().await;
+    fixture.sql("UPDATE runs SET levels = 'nonsense'").await;
+    let store = fixture.another().await;
     assert!(store.card_runs(card).await.is_err());
     store
         .append(play, card, 2, entry(Action::Action1), 3_000)
@@ -121,9 +122,9 @@ async fn counts_spoilt_by_other_hands_hold_nobody_up(bench: &Bench) {
     );
 }
 
-async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
-    let store = bench.store.as_ref();
-    bench.at(2_000).await;
+async fn play_facts_match_the_log(fixture: &Fixture) {
+    let store = fixture.store.as_ref();
+    fixture.at(2_000).await;
     let (card, play) = card_with_play(store).await;
     for index in 1..=4 {
         let entry = Entry {
@@ -131,7 +132,7 @@ async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
             counted: index != 2,
             ..entry(Action::Action1)
         };
-        let at_ms = bench.at(3_000 + u64::from(index)).await;
+        let at_ms = fixture.at(3_000 + u64::from(index)).await;
         store.append(play, card, index, entry, at_ms).await.unwrap();
     }
     let stored = store.plays_after(None, 10).await.unwrap().pop().unwrap();
@@ -159,7 +160,10 @@ async fn the_facts_of_a_play_are_those_of_its_log(bench: &Bench) {
         (1, 3, 3_003, Action::Action1)
     );
     assert_eq!(store.log_from(play, 0, u32::MAX).await.unwrap().len(), 5);
-    store.close_card(card, bench.at(9_000).await).await.unwrap();
+    store
+        .close_card(card, fixture.at(9_000).await)
+        .await
+        .unwrap();
     assert_eq!(
         store
             .play_facts(stored.id)

@@ -1,15 +1,17 @@
-//! The text as the scanner reads it: reasoning blanked out, full-width and other compatibility forms of digits and brackets replaced.
+//! Prepares a text for the scanner: blanks out reasoning sections and replaces full-width and other
+//! compatibility forms of digits and brackets by ASCII.
 //!
-//! Invariant: every byte keeps its place, so that a span in the cleaned text is the span in the text. What a replaced character
-//! leaves over is filled with [`FILLER`], which readers skip.
+//! Invariant: byte offsets do not change, so a span of the cleaned text is also a span of the
+//! original text. The remaining bytes of a replaced multi-byte character become [`FILLER`], which
+//! the readers skip.
 
-/// A byte that stands for nothing.
+/// Padding after a replaced multi-byte character.
 pub(super) const FILLER: u8 = 0;
 
-/// A byte that stands for any character that is neither ASCII nor replaced.
+/// Replacement for every non-ASCII character without an ASCII form.
 const OTHER: u8 = b'?';
 
-/// How models mark what they think before they answer.
+/// Opening and closing tags that models put around their reasoning.
 const TAGS: [(&str, &str); 7] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -20,13 +22,13 @@ const TAGS: [(&str, &str); 7] = [
     ("◁think▷", "◁/think▷"),
 ];
 
-pub(super) struct Clean {
+pub(super) struct CleanText {
     pub(super) text: Vec<u8>,
-    /// Whether the text ends within the reasoning.
+    /// Whether the text ends inside a reasoning section.
     pub(super) unclosed: bool,
 }
 
-pub(super) fn clean(text: &str) -> Clean {
+pub(super) fn clean(text: &str) -> CleanText {
     let mut bytes = Vec::with_capacity(text.len());
     for letter in text.chars() {
         let end = bytes.len() + letter.len_utf8();
@@ -34,13 +36,14 @@ pub(super) fn clean(text: &str) -> Clean {
         bytes.resize(end, FILLER);
     }
     let unclosed = blank_reasoning(text.as_bytes(), &mut bytes);
-    Clean {
+    CleanText {
         text: bytes,
         unclosed,
     }
 }
 
-/// Blanks every closed part, what stands before a closing tag that nothing opened, and what follows an opening tag that nothing closes.
+/// Blanks every closed reasoning section, all text before an unmatched closing tag, and all text
+/// after an unmatched opening tag. Returns whether a section is still open at the end.
 fn blank_reasoning(text: &[u8], bytes: &mut [u8]) -> bool {
     let (mut begin, mut kept_from, mut at) = (None, 0, 0);
     while at < text.len() {
@@ -69,16 +72,17 @@ fn blank_reasoning(text: &[u8], bytes: &mut [u8]) -> bool {
     begin.is_some()
 }
 
-/// Whether a tag stands here, opening or closing, and how long it is.
+/// Returns whether the tag at the start of `text` is an opening one, and its length; `None` if
+/// there is no tag.
 fn tag_at(text: &[u8]) -> Option<(bool, usize)> {
-    let stands = |tag: &str| {
+    let starts_with = |tag: &str| {
         text.get(..tag.len())
             .is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
     };
     TAGS.iter().find_map(|(open, close)| {
-        if stands(open) {
+        if starts_with(open) {
             Some((true, open.len()))
-        } else if stands(close) {
+        } else if starts_with(close) {
             Some((false, close.len()))
         } else {
             None
@@ -86,14 +90,15 @@ fn tag_at(text: &[u8]) -> Option<(bool, usize)> {
     })
 }
 
-/// The ASCII character that this one is a form of (Unicode's NFKC for digits, brackets and signs; the ideographic comma besides).
+/// Returns the ASCII form of a character: Unicode NFKC for digits, brackets and signs, and a comma
+/// for the ideographic comma.
 fn ascii(letter: char) -> u8 {
     let digit =
         |first: u32| b'0' + u8::try_from((u32::from(letter) - first) % 10).expect("less than ten");
     match letter {
         '\0' => b' ',
         '\x01'..='\x7f' => u8::try_from(letter).expect("ASCII"),
-        // Full-width forms stand in the order of ASCII.
+        // Full-width forms have the order of ASCII.
         '\u{FF01}'..='\u{FF5E}' => {
             u8::try_from(u32::from(letter) - 0xFEE0).expect("full-width forms are those of ASCII")
         }

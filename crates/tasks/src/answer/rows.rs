@@ -1,32 +1,34 @@
-//! Rows as lines at the end of a text: `1 2`, `12`, `|1|2|`, `[1,2]` without a list around them.
+//! Reads a grid from the last lines of a text: `1 2`, `12`, `|1|2|`, or `[1,2]` without an outer
+//! list.
 //!
-//! Only the last lines count, so that numbers in the middle of an explanation are no answer, and only where the lists of the text
-//! gave none.
+//! Only the last lines count, so that numbers in the middle of an explanation are not taken for an
+//! answer. The parser calls this module only if the scanner found no grid.
 
 use super::clean::FILLER;
 use super::scan::number;
-use super::{Answer, How};
-use crate::grid::{Fault, Grid, LARGEST_SIDE};
+use super::{Answer, AnswerSource};
+use crate::grid::{Grid, GridError, MAX_GRID_SIDE};
 
-/// What a line is.
+/// The classification of a line.
 enum Line {
-    /// Blank lines, and the marks around code, may follow the rows.
+    /// May follow the rows.
     Blank,
+    /// The delimiter of a code block; may follow the rows.
     Fence,
-    /// The rule below a table's head.
+    /// The line below the header of a Markdown table.
     Rule,
     Row(Row),
     Other,
 }
 
 struct Row {
-    cells: Result<Vec<u8>, Fault>,
-    /// Whether brackets or separators show that this is a row even where it stands alone.
+    cells: Result<Vec<u8>, GridError>,
+    /// Whether brackets or separators identify a row even if it is the only one.
     evident: bool,
 }
 
-/// The grid that the last lines make; `None` if they are no rows. Lines before `floor` are no rows.
-pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, Fault>> {
+/// Reads the grid in the last lines; `None` if they are not rows or begin before `floor`.
+pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, GridError>> {
     let (mut rows, mut start, mut end) = (Vec::new(), text.len(), text.len());
     let mut line_end = text.len();
     loop {
@@ -39,8 +41,8 @@ pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, Fault>> {
                 if rows.is_empty() {
                     end = line_end;
                 }
-                // One more than there may be is enough to know.
-                if rows.len() <= LARGEST_SIDE {
+                // One row more than the maximum is enough to detect an oversized grid.
+                if rows.len() <= MAX_GRID_SIDE {
                     rows.push(row);
                 }
                 start = line_start;
@@ -59,20 +61,20 @@ pub(super) fn rows(text: &[u8], floor: usize) -> Option<Result<Answer, Fault>> {
     if !evident || start < floor {
         return None;
     }
-    if rows.len() > LARGEST_SIDE {
-        return Some(Err(Fault::TooLarge));
+    if rows.len() > MAX_GRID_SIDE {
+        return Some(Err(GridError::TooLarge));
     }
-    let cells: Result<Vec<Vec<u8>>, Fault> = rows.into_iter().map(|row| row.cells).collect();
+    let cells: Result<Vec<Vec<u8>>, GridError> = rows.into_iter().map(|row| row.cells).collect();
     let grid = cells.and_then(|rows| Grid::new(&rows));
     Some(grid.map(|grid| Answer {
         grids: vec![grid],
-        how: How::Lines,
+        source: AnswerSource::TrailingLines,
         span: start..end,
     }))
 }
 
 fn line(line: &[u8]) -> Line {
-    // A row of thirty cells is short, however it is written.
+    // In any notation, a row of thirty cells is much shorter than this limit.
     let line = line.trim_ascii();
     if line.len() > 1000 {
         return Line::Other;
@@ -109,7 +111,7 @@ fn line(line: &[u8]) -> Line {
         .split([' ', '\t', ',', '|'])
         .filter(|token| !token.is_empty())
         .collect();
-    let numbers: Option<Vec<Result<u8, Fault>>> =
+    let numbers: Option<Vec<Result<u8, GridError>>> =
         tokens.iter().map(|token| number(token)).collect();
     let (Some(numbers), false) = (numbers, tokens.is_empty()) else {
         return Line::Other;

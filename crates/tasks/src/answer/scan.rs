@@ -1,67 +1,69 @@
-//! Every list in a text, in one pass with a stack.
+//! Scans all lists of a text in one pass with a stack.
 //!
-//! A list that holds nothing but numbers and lists is *plain*: it is a row, a grid, or a fault, and what stands within it is no
-//! answer of its own. A list that holds anything else (words, braces, keys) is no candidate, but lists within it are.
-//! Invariant: a step looks at a bounded number of bytes, and the stack keeps the innermost [`DEEPEST`] lists only; a list around
-//! more than these can be no grid.
+//! A list that contains only numbers and lists is *plain*. It is a row, a grid or malformed, and
+//! the lists inside it are not separate candidates. A list that contains anything else (words,
+//! braces, keys) is not a candidate, but the lists inside it are.
+//!
+//! Invariant: one step reads a bounded number of bytes. The stack keeps only the innermost
+//! [`MAX_DEPTH`] lists; a list with deeper nesting cannot be a grid.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::clean::FILLER;
-use super::{Answer, How, Unparsed};
-use crate::grid::{Fault, Grid, LARGEST_SIDE, short};
+use super::{Answer, AnswerSource, ParseError};
+use crate::grid::{Grid, GridError, MAX_GRID_SIDE, short};
 
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Keys whose value is the answer.
 const KEYS: [&[u8]; 4] = [b"output", b"answer", b"grid", b"result"];
 
-/// What the pass found.
-pub(super) struct Found {
+/// The result of [`scan`].
+pub(super) struct ScanResult {
     pub(super) answer: Option<Answer>,
-    /// A single row, boxed or under a key.
+    /// A single row, boxed or after a key.
     pub(super) row: Option<Answer>,
-    /// The last plain list that is no grid, with the place where it ends.
-    pub(super) fault: Option<(usize, Unparsed)>,
+    /// The last plain list that is not a grid: its end and the reason.
+    pub(super) fault: Option<(usize, ParseError)>,
 }
 
-/// Finds the list that is a grid, or the list of as many grids as a task has tests.
-pub(super) fn scan(text: &[u8], tests: usize) -> Found {
+/// Finds the list that is a grid or, for several tests, the list of `tests` grids.
+pub(super) fn scan(text: &[u8], tests: usize) -> ScanResult {
     let mut scan = Scan {
         text,
         tests,
         boxed: last_box(text),
         stack: VecDeque::new(),
-        top: Best::default(),
+        top: Candidates::default(),
         at: 0,
     };
     scan.run();
-    let Best {
+    let Candidates {
         boxed,
         keyed,
         last,
         row,
         fault,
     } = scan.top;
-    Found {
+    ScanResult {
         answer: boxed.or(keyed).or(last),
         row,
         fault,
     }
 }
 
-/// The answers among the lists seen so far, the last of each kind.
+/// The candidates among the lists scanned so far: the last of each kind.
 #[derive(Default)]
-struct Best {
+struct Candidates {
     boxed: Option<Answer>,
     keyed: Option<Answer>,
     last: Option<Answer>,
     row: Option<Answer>,
-    fault: Option<(usize, Unparsed)>,
+    fault: Option<(usize, ParseError)>,
 }
 
-impl Best {
+impl Candidates {
     fn is_empty(&self) -> bool {
         self.boxed.is_none()
             && self.keyed.is_none()
@@ -70,7 +72,7 @@ impl Best {
             && self.fault.is_none()
     }
 
-    /// Takes over what was found later.
+    /// Replaces each candidate by one that was found later in the text.
     fn merge(&mut self, later: Self) {
         let Self {
             boxed,
@@ -88,17 +90,17 @@ impl Best {
 }
 
 /// An open list.
-struct Frame {
+struct OpenList {
     open: usize,
     round: bool,
     plain: bool,
     content: Content,
-    fault: Option<Unparsed>,
-    /// What counts if this list turns out not to be plain.
-    inner: Option<Box<Best>>,
+    fault: Option<ParseError>,
+    /// The candidates inside this list. They count only if the list turns out not to be plain.
+    inner: Option<Box<Candidates>>,
 }
 
-/// What a plain list holds.
+/// The elements of a plain list.
 enum Content {
     Nothing,
     Numbers(Vec<u8>),
@@ -106,17 +108,17 @@ enum Content {
     Grids { grids: Vec<Grid>, count: usize },
 }
 
-/// What a plain list is.
+/// The classification of a plain list.
 #[derive(Clone)]
-enum Verdict {
+enum ListKind {
     Row(Vec<u8>),
     Grid(Grid),
-    /// A list with as many grids as were asked for.
+    /// A list with one grid for each test.
     Whole(Vec<Grid>),
-    Fault(Unparsed),
+    GridError(ParseError),
 }
 
-impl Frame {
+impl OpenList {
     fn new(open: usize, round: bool) -> Self {
         Self {
             open,
@@ -128,80 +130,79 @@ impl Frame {
         }
     }
 
-    fn refuse(&mut self, fault: impl Into<Unparsed>) {
+    fn reject(&mut self, fault: impl Into<ParseError>) {
         if self.fault.is_none() {
             self.fault = Some(fault.into());
         }
     }
 
-    fn mixed(&mut self) {
-        self.refuse(Fault::NotAGrid {
+    fn reject_mixed(&mut self) {
+        self.reject(GridError::NotAGrid {
             what: "a list mixes numbers, rows and grids".to_owned(),
         });
     }
 
-    fn number(&mut self, cell: Result<u8, Fault>) {
+    fn number(&mut self, cell: Result<u8, GridError>) {
         match (&mut self.content, cell) {
-            (_, Err(fault)) => self.refuse(fault),
+            (_, Err(fault)) => self.reject(fault),
             (content @ Content::Nothing, Ok(cell)) => *content = Content::Numbers(vec![cell]),
-            (Content::Numbers(row), Ok(_)) if row.len() == LARGEST_SIDE => {
-                self.refuse(Fault::TooLarge)
+            (Content::Numbers(row), Ok(_)) if row.len() == MAX_GRID_SIDE => {
+                self.reject(GridError::TooLarge)
             }
             (Content::Numbers(row), Ok(cell)) => row.push(cell),
-            _ => self.mixed(),
+            _ => self.reject_mixed(),
         }
     }
 
-    fn list(&mut self, verdict: Verdict, tests: usize) {
+    fn list(&mut self, verdict: ListKind, tests: usize) {
         match (&mut self.content, verdict) {
-            (_, Verdict::Fault(fault)) => self.refuse(fault),
-            (content @ Content::Nothing, Verdict::Row(row)) => *content = Content::Rows(vec![row]),
-            (Content::Rows(rows), Verdict::Row(_)) if rows.len() == LARGEST_SIDE => {
-                self.refuse(Fault::TooLarge)
+            (_, ListKind::GridError(fault)) => self.reject(fault),
+            (content @ Content::Nothing, ListKind::Row(row)) => *content = Content::Rows(vec![row]),
+            (Content::Rows(rows), ListKind::Row(_)) if rows.len() == MAX_GRID_SIDE => {
+                self.reject(GridError::TooLarge)
             }
-            (Content::Rows(rows), Verdict::Row(row)) => rows.push(row),
-            (content @ Content::Nothing, Verdict::Grid(grid)) => {
+            (Content::Rows(rows), ListKind::Row(row)) => rows.push(row),
+            (content @ Content::Nothing, ListKind::Grid(grid)) => {
                 *content = Content::Grids {
                     grids: vec![grid],
                     count: 1,
                 }
             }
-            (Content::Grids { grids, count }, Verdict::Grid(grid)) => {
+            (Content::Grids { grids, count }, ListKind::Grid(grid)) => {
                 *count += 1;
                 if grids.len() < tests {
                     grids.push(grid);
                 }
             }
-            (_, Verdict::Whole(grids)) => {
-                self.refuse(Fault::ThreeDimensional { grids: grids.len() })
+            (_, ListKind::Whole(grids)) => {
+                self.reject(GridError::ThreeDimensional { grids: grids.len() })
             }
-            _ => self.mixed(),
+            _ => self.reject_mixed(),
         }
     }
 
-    fn verdict(self, tests: usize) -> Verdict {
+    fn verdict(self, tests: usize) -> ListKind {
         if let Some(fault) = self.fault {
-            return Verdict::Fault(fault);
+            return ListKind::GridError(fault);
         }
         match self.content {
-            Content::Nothing => Verdict::Fault(Fault::Empty.into()),
-            Content::Numbers(row) => Verdict::Row(row),
+            Content::Nothing => ListKind::GridError(GridError::Empty.into()),
+            Content::Numbers(row) => ListKind::Row(row),
             // Parentheses around one list belong to a call such as `array([1, 2])`.
             Content::Rows(mut rows) if self.round && rows.len() == 1 => {
-                Verdict::Row(rows.remove(0))
+                ListKind::Row(rows.remove(0))
             }
             Content::Grids {
                 mut grids,
                 count: 1,
-            } if self.round => Verdict::Grid(grids.remove(0)),
-            Content::Rows(rows) => {
-                Grid::new(&rows).map_or_else(|fault| Verdict::Fault(fault.into()), Verdict::Grid)
-            }
-            Content::Grids { grids, count } if count == tests => Verdict::Whole(grids),
+            } if self.round => ListKind::Grid(grids.remove(0)),
+            Content::Rows(rows) => Grid::new(&rows)
+                .map_or_else(|fault| ListKind::GridError(fault.into()), ListKind::Grid),
+            Content::Grids { grids, count } if count == tests => ListKind::Whole(grids),
             Content::Grids { count, .. } if tests == 1 => {
-                Verdict::Fault(Fault::ThreeDimensional { grids: count }.into())
+                ListKind::GridError(GridError::ThreeDimensional { grids: count }.into())
             }
-            Content::Grids { count, .. } => Verdict::Fault(Unparsed::Count {
+            Content::Grids { count, .. } => ListKind::GridError(ParseError::Count {
                 expected: tests,
                 found: count,
             }),
@@ -213,9 +214,9 @@ struct Scan<'a> {
     text: &'a [u8],
     tests: usize,
     boxed: Option<Range<usize>>,
-    stack: VecDeque<Frame>,
-    /// What stands outside all lists.
-    top: Best,
+    stack: VecDeque<OpenList>,
+    /// The candidates outside all open lists.
+    top: Candidates,
     at: usize,
 }
 
@@ -231,37 +232,40 @@ impl Scan<'_> {
                 b')' => self.close_round(),
                 b',' | b';' | FILLER => {}
                 _ if byte.is_ascii_whitespace() => {}
-                _ => self.inside(byte),
+                _ => self.read_element(byte),
             }
         }
         while let Some(frame) = self.stack.pop_back() {
-            // A lone bracket in prose ends nothing; a plain list that never closes does.
+            // An open plain list is a truncated answer. Any other open bracket is part of prose.
             if frame.plain {
                 let span = frame.open..self.text.len();
                 self.record(
-                    Verdict::Fault(Unparsed::Truncated("a list is never closed")),
+                    ListKind::GridError(ParseError::Truncated("a list is not closed")),
                     &span,
                 );
             } else {
-                self.give_up(frame);
+                self.discard(frame);
             }
         }
     }
 
     fn open(&mut self, round: bool) {
-        if self.stack.len() == DEEPEST
+        if self.stack.len() == MAX_DEPTH
             && let Some(outermost) = self.stack.pop_front()
         {
-            self.top
-                .merge(outermost.inner.map_or_else(Best::default, |inner| *inner));
+            self.top.merge(
+                outermost
+                    .inner
+                    .map_or_else(Candidates::default, |inner| *inner),
+            );
         }
-        self.stack.push_back(Frame::new(self.at - 1, round));
+        self.stack.push_back(OpenList::new(self.at - 1, round));
     }
 
     fn close_square(&mut self) {
-        // A parenthesis that is still open was no list.
+        // A parenthesis that is still open is not a list.
         while let Some(frame) = self.stack.pop_back_if(|frame| frame.round) {
-            self.give_up(frame);
+            self.discard(frame);
         }
         if let Some(frame) = self.stack.pop_back() {
             self.close(frame);
@@ -271,15 +275,15 @@ impl Scan<'_> {
     fn close_round(&mut self) {
         match self.stack.pop_back_if(|frame| frame.round) {
             Some(frame) => self.close(frame),
-            None => self.spoil(),
+            None => self.mark_not_plain(),
         }
     }
 
-    fn close(&mut self, frame: Frame) {
+    fn close(&mut self, frame: OpenList) {
         if !frame.plain {
-            return self.give_up(frame);
+            return self.discard(frame);
         }
-        // A replaced bracket is longer than the one it stands for.
+        // A replaced multi-byte bracket is followed by filler that belongs to it.
         let left_over = self.text[self.at..]
             .iter()
             .take_while(|&&byte| byte == FILLER)
@@ -289,8 +293,8 @@ impl Scan<'_> {
         if self.stack.is_empty() {
             return self.record(verdict, &span);
         }
-        // Most rows are nothing on their own, and need no copy for the case that they are.
-        if !matches!(verdict, Verdict::Row(_)) || self.how(&span).1 {
+        // Most rows are no candidates by themselves, so the copy is skipped for them.
+        if !matches!(verdict, ListKind::Row(_)) || self.source_of(&span).1 {
             self.record(verdict.clone(), &span);
         }
         if let Some(parent) = self.stack.back_mut() {
@@ -298,9 +302,10 @@ impl Scan<'_> {
         }
     }
 
-    /// A list that is no candidate: what it holds counts in its stead, and the list around it is not plain either.
-    fn give_up(&mut self, frame: Frame) {
-        let inner = frame.inner.map_or_else(Best::default, |inner| *inner);
+    /// Drops a list that is not a candidate: the candidates inside it count, and the list around it
+    /// is not plain either.
+    fn discard(&mut self, frame: OpenList) {
+        let inner = frame.inner.map_or_else(Candidates::default, |inner| *inner);
         match self.stack.back_mut() {
             Some(parent) => {
                 parent.plain = false;
@@ -310,70 +315,70 @@ impl Scan<'_> {
         }
     }
 
-    fn spoil(&mut self) {
+    fn mark_not_plain(&mut self) {
         if let Some(frame) = self.stack.back_mut() {
             frame.plain = false;
         }
     }
 
-    /// What would make a list the answer, and whether anything says that it is one.
-    fn how(&self, span: &Range<usize>) -> (How, bool) {
+    /// Returns why the list would be the answer, and whether a box or a key labels it as one.
+    fn source_of(&self, span: &Range<usize>) -> (AnswerSource, bool) {
         let before = &self.text[..span.start];
         if self
             .boxed
             .as_ref()
             .is_some_and(|boxed| boxed.start <= span.start && span.end <= boxed.end)
         {
-            (How::Boxed, true)
+            (AnswerSource::Boxed, true)
         } else if key_before(before, true) {
-            (How::Keyed, true)
+            (AnswerSource::Keyed, true)
         } else {
-            (How::Last, key_before(before, false))
+            (AnswerSource::LastGrid, key_before(before, false))
         }
     }
 
-    /// Notes what a plain list is, for the case that nothing plain stands around it.
-    fn record(&mut self, verdict: Verdict, span: &Range<usize>) {
-        let (how, labelled) = self.how(span);
-        let answer = |grids: Vec<Grid>, how| {
+    /// Records a plain list as a candidate, which counts if no plain list encloses it.
+    fn record(&mut self, verdict: ListKind, span: &Range<usize>) {
+        let (source, labelled) = self.source_of(span);
+        let answer = |grids: Vec<Grid>, source| {
             Some(Answer {
                 grids,
-                how,
+                source,
                 span: span.clone(),
             })
         };
-        let mut best = Best::default();
+        let mut best = Candidates::default();
         let grids = match verdict {
-            Verdict::Grid(grid) if self.tests == 1 => vec![grid],
-            Verdict::Grid(_) => {
+            ListKind::Grid(grid) if self.tests == 1 => vec![grid],
+            ListKind::Grid(_) => {
                 best.fault = Some((
                     span.end,
-                    Unparsed::Count {
+                    ParseError::Count {
                         expected: self.tests,
                         found: 1,
                     },
                 ));
                 Vec::new()
             }
-            Verdict::Whole(grids) => grids,
-            Verdict::Fault(fault) => {
+            ListKind::Whole(grids) => grids,
+            ListKind::GridError(fault) => {
                 best.fault = Some((span.end, fault));
                 Vec::new()
             }
-            Verdict::Row(row) => {
+            ListKind::Row(row) => {
                 if self.tests == 1 && labelled {
                     best.row = Grid::new(&[row])
                         .ok()
-                        .and_then(|grid| answer(vec![grid], How::Row));
+                        .and_then(|grid| answer(vec![grid], AnswerSource::SingleRow));
                 }
                 Vec::new()
             }
         };
         if !grids.is_empty() {
-            match how {
-                How::Boxed => best.boxed = answer(grids, how),
-                How::Keyed => best.keyed = answer(grids, how),
-                _ => best.last = answer(grids, how),
+            match source {
+                AnswerSource::Boxed => best.boxed = answer(grids, source),
+                AnswerSource::Keyed => best.keyed = answer(grids, source),
+                _ => best.last = answer(grids, source),
             }
         }
         if best.is_empty() {
@@ -385,19 +390,19 @@ impl Scan<'_> {
         }
     }
 
-    /// Anything that is neither bracket nor separator, within a list.
-    fn inside(&mut self, byte: u8) {
+    /// Reads an element of a list: anything but a bracket or a separator.
+    fn read_element(&mut self, byte: u8) {
         let Some(frame) = self.stack.back_mut() else {
             return;
         };
         let rest = &self.text[self.at..];
         let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-\0".contains(byte);
         match byte {
-            // Nearly every number is one digit.
+            // Fast path: nearly every number has one digit.
             b'0'..=b'9' if !rest.first().is_some_and(in_token) => frame.number(Ok(byte - b'0')),
             b'0'..=b'9' | b'+' | b'-' | b'.' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let length = rest.iter().take_while(|byte| in_token(byte)).count();
-                // A token is cut where it can no longer be a number; the rest of a long word is a word as well.
+                // Longer tokens cannot be numbers, so only their beginning is copied.
                 let token: Vec<u8> = self.text[self.at - 1..self.at + length.min(40)]
                     .iter()
                     .copied()
@@ -406,7 +411,7 @@ impl Scan<'_> {
                 self.at += length;
                 token_in(frame, &token, self.text.get(self.at) == Some(&b'('));
             }
-            0x1f => frame.refuse(Unparsed::Elided),
+            0x1f => frame.reject(ParseError::Elided),
             b'"' | b'\'' => match quoted(rest, byte) {
                 Some((cell, length)) => {
                     frame.number(cell);
@@ -414,7 +419,7 @@ impl Scan<'_> {
                 }
                 None => frame.plain = false,
             },
-            // Escapes of a JSON string that holds the list.
+            // Escapes of a JSON string that contains the list.
             b'\\' if matches!(rest.first(), Some(b'n' | b't' | b'r')) => self.at += 1,
             b'\\' if rest.first() == Some(&b'"') => {}
             b'/' if frame.plain && rest.first() == Some(&b'/') => self.skip_line(),
@@ -431,17 +436,17 @@ impl Scan<'_> {
     }
 }
 
-/// A word or a number in a list.
-fn token_in(frame: &mut Frame, token: &[u8], called: bool) {
+/// Reads a word or a number in a list; `called` says whether a parenthesis follows.
+fn token_in(frame: &mut OpenList, token: &[u8], called: bool) {
     let text = std::str::from_utf8(token).expect("tokens are ASCII");
     if text.bytes().all(|byte| byte == b'.') && text.len() >= 2 {
-        return frame.refuse(Unparsed::Elided);
+        return frame.reject(ParseError::Elided);
     }
     if text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
         let last = text.rsplit('.').next().unwrap_or(text);
         match last.to_ascii_lowercase().as_str() {
             "nan" | "null" | "none" | "true" | "false" | "inf" | "infinity" => {
-                frame.refuse(Fault::NonInteger { value: short(text) });
+                frame.reject(GridError::NonInteger { value: short(text) });
             }
             "array" | "tensor" | "tuple" | "list" if called => {}
             _ => frame.plain = false,
@@ -454,8 +459,8 @@ fn token_in(frame: &mut Frame, token: &[u8], called: bool) {
     }
 }
 
-/// The cell that a number stands for; `None` if it is not a number.
-pub(super) fn number(text: &str) -> Option<Result<u8, Fault>> {
+/// Parses a cell; `None` if the text is not a number.
+pub(super) fn number(text: &str) -> Option<Result<u8, GridError>> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
@@ -470,19 +475,19 @@ pub(super) fn number(text: &str) -> Option<Result<u8, Fault>> {
         return None;
     }
     if fraction.bytes().any(|byte| byte != b'0') {
-        return Some(Err(Fault::NonInteger { value: short(text) }));
+        return Some(Err(GridError::NonInteger { value: short(text) }));
     }
     Some(match whole.trim_start_matches('0') {
         "" => Ok(0),
         digit if digit.len() == 1 && sign.is_empty() => Ok(digit.as_bytes()[0] - b'0'),
-        _ => Err(Fault::OutOfRange { value: short(text) }),
+        _ => Err(GridError::OutOfRange { value: short(text) }),
     })
 }
 
-/// A number in quotation marks, and how many bytes follow the first mark.
-fn quoted(rest: &[u8], mark: u8) -> Option<(Result<u8, Fault>, usize)> {
+/// Parses a number in quotation marks. Returns the cell and the length after the opening mark.
+fn quoted(rest: &[u8], mark: u8) -> Option<(Result<u8, GridError>, usize)> {
     let end = rest.iter().take(12).position(|&byte| byte == mark)?;
-    // In a JSON string within a JSON string the marks are escaped.
+    // Inside a nested JSON string the quotation marks are escaped.
     let inner: Vec<u8> = rest[..end]
         .iter()
         .copied()
@@ -492,7 +497,8 @@ fn quoted(rest: &[u8], mark: u8) -> Option<(Result<u8, Fault>, usize)> {
     Some((cell, end + 1))
 }
 
-/// Whether a list that begins here is the value of a key; `quoted` asks for quotation marks around the key.
+/// Returns whether `text` ends with a key such as `answer:`, so that the list after it is its
+/// value. `quoted` requires quotation marks around the key.
 fn key_before(text: &[u8], quoted: bool) -> bool {
     let near = &text[text.len().saturating_sub(64)..];
     let space =
@@ -520,7 +526,7 @@ fn key_before(text: &[u8], quoted: bool) -> bool {
     KEYS.contains(&word.as_slice()) && (marks > 0 || !quoted)
 }
 
-/// What stands within the last `\boxed{}`; to the end of the text if nothing closes it.
+/// Returns the content of the last `\boxed{}`; up to the end of the text if it is not closed.
 fn last_box(text: &[u8]) -> Option<Range<usize>> {
     const MARK: &[u8] = b"\\boxed{";
     let start = text

@@ -1,17 +1,18 @@
-//! The parsers of published harnesses, faults included.
+//! The parsers of published harnesses, including their bugs.
 //!
-//! Each finds the same part of the text as its model does. What its model would pass on although it is no grid is a fault here: it
-//! can equal no solution, so scores are the same.
+//! Each parser finds the same part of the text as the original. The originals also accept values
+//! that are not grids; here these are errors. Such a value never equals a solution, so the scores
+//! are the same.
 
 use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{Answer, How, Parser, Unparsed};
-use crate::grid::{Fault, Grid};
+use super::{Answer, AnswerSource, ParseError, Parser};
+use crate::grid::{Grid, GridError};
 
-/// The first `\boxed{}` if it holds a list of lists, else what the last bracket closes.
-pub(super) fn official(text: &str, tests: usize) -> Result<Answer, Unparsed> {
+/// Parses the first `\boxed{}` if it contains a list of lists, else what the last bracket closes.
+pub(super) fn official(text: &str, tests: usize) -> Result<Answer, ParseError> {
     const MARK: &str = "\\boxed{";
     let begin = text.find(MARK).map(|at| at + MARK.len());
     let boxed = begin.and_then(|begin| text[begin..].find('}').map(|length| begin..begin + length));
@@ -21,27 +22,28 @@ pub(super) fn official(text: &str, tests: usize) -> Result<Answer, Unparsed> {
             .as_array()
             .is_some_and(|list| list.iter().all(Value::is_array))
     {
-        return finish(Parser::Official, &value, How::Boxed, span, tests);
+        return finish(Parser::Official, &value, AnswerSource::Boxed, span, tests);
     }
     last_bracket(Parser::Official, text, tests)
 }
 
-/// What the last bracket closes.
-pub(super) fn nejumi(text: &str, tests: usize) -> Result<Answer, Unparsed> {
+/// Parses the list that the last bracket closes.
+pub(super) fn nejumi(text: &str, tests: usize) -> Result<Answer, ParseError> {
     last_bracket(Parser::Nejumi, text, tests)
 }
 
-/// From the last `]` or `}` back to where it was opened, brackets of its own kind counted, strings or not.
-fn last_bracket(parser: Parser, text: &str, tests: usize) -> Result<Answer, Unparsed> {
+/// Parses the text from the last `]` or `}` back to its opening bracket. Only brackets of the same
+/// kind are counted, including those inside strings.
+fn last_bracket(parser: Parser, text: &str, tests: usize) -> Result<Answer, ParseError> {
     let bytes = text.as_bytes();
     let end = bytes
         .iter()
         .rposition(|byte| matches!(byte, b']' | b'}'))
         .ok_or_else(|| {
             if text.contains('[') {
-                Unparsed::Truncated("a list is never closed")
+                ParseError::Truncated("a list is not closed")
             } else {
-                Unparsed::NoBracket
+                ParseError::NoBracket
             }
         })?;
     let (open, close) = if bytes[end] == b']' {
@@ -59,41 +61,42 @@ fn last_bracket(parser: Parser, text: &str, tests: usize) -> Result<Answer, Unpa
         depth == 0
     });
     let Some(start) = start else {
-        return Err(Unparsed::NotJson {
-            reason: "the last bracket was never opened".to_owned(),
+        return Err(ParseError::NotJson {
+            reason: "the last bracket has no opening bracket".to_owned(),
         });
     };
     let span = start..end + 1;
     let value = json(&text[span.clone()])?;
     let Some(list) = value.as_array() else {
-        return Err(Fault::NotAGrid {
+        return Err(GridError::NotAGrid {
             what: "the last bracket closes an object, not a list".to_owned(),
         }
         .into());
     };
     if list.is_empty() {
-        return Err(Fault::Empty.into());
+        return Err(GridError::Empty.into());
     }
-    finish(parser, &value, How::LastBracket, span, tests)
+    finish(parser, &value, AnswerSource::LastBracket, span, tests)
 }
 
-/// The whole text, else the first code block, else from the first `[` to the last `]`: the first of these that is JSON, whatever it holds.
-pub(super) fn plan(text: &str, tests: usize) -> Result<Answer, Unparsed> {
+/// Parses the first of these that is valid JSON, even if that is not a grid: the whole text, the
+/// first code block, the text from the first `[` to the last `]`.
+pub(super) fn plan(text: &str, tests: usize) -> Result<Answer, ParseError> {
     let attempts = [
-        (How::Whole, Some(0..text.len())),
-        (How::CodeBlock, code_block(text)),
-        (How::FirstToLast, first_to_last(text)),
+        (AnswerSource::WholeText, Some(0..text.len())),
+        (AnswerSource::CodeBlock, code_block(text)),
+        (AnswerSource::FirstToLast, first_to_last(text)),
     ];
     let mut reason = None;
-    for (how, span) in attempts {
+    for (source, span) in attempts {
         let Some(span) = span else { continue };
         match json(text[span.clone()].trim()) {
-            Ok(value) => return finish(Parser::Plan, &value, how, span, tests),
+            Ok(value) => return finish(Parser::Plan, &value, source, span, tests),
             Err(error) => reason = Some(error),
         }
     }
     let nothing = if text.contains('[') { reason } else { None };
-    Err(nothing.unwrap_or(Unparsed::NoBracket))
+    Err(nothing.unwrap_or(ParseError::NoBracket))
 }
 
 fn code_block(text: &str) -> Option<Range<usize>> {
@@ -111,30 +114,30 @@ fn first_to_last(text: &str) -> Option<Range<usize>> {
     (first < last).then_some(first..last + 1)
 }
 
-fn json(text: &str) -> Result<Value, Unparsed> {
+fn json(text: &str) -> Result<Value, ParseError> {
     serde_json::from_str(text).map_err(|error| {
         if error.is_eof() {
-            Unparsed::Truncated("the JSON is not complete")
+            ParseError::Truncated("the JSON is not complete")
         } else {
-            Unparsed::NotJson {
+            ParseError::NotJson {
                 reason: error.to_string(),
             }
         }
     })
 }
 
-/// One grid for one test, a list of grids for several.
+/// Converts JSON to one grid for one test, or to a list of grids for several tests.
 fn finish(
     parser: Parser,
     value: &Value,
-    how: How,
+    source: AnswerSource,
     span: Range<usize>,
     tests: usize,
-) -> Result<Answer, Unparsed> {
+) -> Result<Answer, ParseError> {
     let grids = match value {
         Value::Array(list) if tests != 1 => {
             if list.len() != tests {
-                return Err(Unparsed::Count {
+                return Err(ParseError::Count {
                     expected: tests,
                     found: list.len(),
                 });
@@ -145,5 +148,9 @@ fn finish(
         }
         value => vec![Grid::from_json(value, parser.cells())?],
     };
-    Ok(Answer { grids, how, span })
+    Ok(Answer {
+        grids,
+        source,
+        span,
+    })
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The grid as text, or the name of the reason.
+/// Returns the grid as text, or the kind of the error.
 fn shown(parser: Parser, text: &str) -> String {
     match parse(parser, text) {
         Ok(answer) => answer.grids[0].to_string(),
@@ -12,7 +12,7 @@ fn shown(parser: Parser, text: &str) -> String {
 
 const GRID: &str = "[[1,2],[3,4]]";
 
-/// The text, what backscan (Nejumi) gives, what the official parser gives, what ours gives.
+/// A text and the expected results of the parsers of Nejumi, of the official harness, and ours.
 const TABLE: &[(&str, &str, &str, &str)] = &[
     ("[[1,2],[3,4]]", GRID, GRID, GRID),
     ("```json\n[[1,2],[3,4]]\n```", GRID, GRID, GRID),
@@ -154,7 +154,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_row_of_the_table_holds() {
+fn parsers_give_the_expected_results() {
     for (text, nejumi, official, lenient) in TABLE {
         assert_eq!(shown(Parser::Lenient, text), *lenient, "lenient: {text}");
         assert_eq!(shown(Parser::Official, text), *official, "official: {text}");
@@ -168,7 +168,7 @@ fn every_row_of_the_table_holds() {
 }
 
 #[test]
-fn the_plans_parser_takes_the_first_that_is_json() {
+fn plan_parser_takes_the_first_valid_json() {
     for (text, expected) in [
         ("[[1,2],[3,4]]", GRID),
         ("Here:\n```json\n[[1,2],[3,4]]\n```\nDone [x].", GRID),
@@ -185,53 +185,56 @@ fn the_plans_parser_takes_the_first_that_is_json() {
 }
 
 #[test]
-fn a_whole_task_is_answered_with_a_list_of_grids() {
+fn whole_task_answer_is_a_list_of_grids() {
     let text = "The outputs are [[[1,2]],[[3]]].";
     for parser in [Parser::Lenient, Parser::Plan] {
-        let answer = parse_whole(parser, text, 2).unwrap();
+        let answer = parse_whole_task(parser, text, 2).unwrap();
         assert_eq!(
             answer.grids.iter().map(Grid::to_string).collect::<Vec<_>>(),
             ["[[1,2]]", "[[3]]"]
         );
         assert_eq!(&text[answer.span], "[[[1,2]],[[3]]]");
         assert_eq!(
-            parse_whole(parser, text, 3),
-            Err(Unparsed::Count {
+            parse_whole_task(parser, text, 3),
+            Err(ParseError::Count {
                 expected: 3,
                 found: 2
             })
         );
-        assert!(parse_whole(parser, "[[1,2]]", 2).is_err());
+        assert!(parse_whole_task(parser, "[[1,2]]", 2).is_err());
     }
 }
 
 #[test]
-fn the_answer_says_where_it_stands_and_why() {
-    let how = |text: &str| {
+fn answer_has_its_source_and_span() {
+    let source = |text: &str| {
         let answer = parse(Parser::Lenient, text).unwrap();
-        (answer.how, text[answer.span].to_owned())
+        (answer.source, text[answer.span].to_owned())
     };
     assert_eq!(
-        how("é [[1]] then ［［2］］!"),
-        (How::Last, "［［2］］".to_owned())
+        source("é [[1]] then ［［2］］!"),
+        (AnswerSource::LastGrid, "［［2］］".to_owned())
     );
     assert_eq!(
-        how("\\boxed{\\text{so } [[1]]} and [[2]]"),
-        (How::Boxed, "[[1]]".to_owned())
+        source("\\boxed{\\text{so } [[1]]} and [[2]]"),
+        (AnswerSource::Boxed, "[[1]]".to_owned())
     );
     assert_eq!(
-        how("{'answer': [[1]]} and [[2]]"),
-        (How::Keyed, "[[1]]".to_owned())
+        source("{'answer': [[1]]} and [[2]]"),
+        (AnswerSource::Keyed, "[[1]]".to_owned())
     );
-    assert_eq!(how("Answer: [1, 2]."), (How::Row, "[1, 2]".to_owned()));
     assert_eq!(
-        how("Rows:\n1 2\n3 4\n"),
-        (How::Lines, "1 2\n3 4".to_owned())
+        source("Answer: [1, 2]."),
+        (AnswerSource::SingleRow, "[1, 2]".to_owned())
+    );
+    assert_eq!(
+        source("Rows:\n1 2\n3 4\n"),
+        (AnswerSource::TrailingLines, "1 2\n3 4".to_owned())
     );
 }
 
 #[test]
-fn grids_of_full_size_are_read_and_larger_ones_refused() {
+fn grids_of_maximum_size_are_accepted_and_larger_ones_rejected() {
     let grid = |height: usize, width: usize| {
         format!(
             "[{}]",
@@ -253,7 +256,7 @@ fn grids_of_full_size_are_read_and_larger_ones_refused() {
 }
 
 #[test]
-fn ten_megabytes_of_brackets_are_read() {
+fn ten_megabytes_of_brackets_are_parsed() {
     const LENGTH: usize = 10 << 20;
     for part in [
         "[", "]", "[]", "[[1]]", "[1,", "([", "{", "\\boxed{", "<think>", "</think>", "[[1,2],",
@@ -271,7 +274,7 @@ fn ten_megabytes_of_brackets_are_read() {
     );
     assert_eq!(shown(Parser::Lenient, &nested), "three-dimensional");
     assert_eq!(
-        parse(Parser::Lenient, &" ".repeat(LONGEST_ANSWER + 1))
+        parse(Parser::Lenient, &" ".repeat(MAX_ANSWER_BYTES + 1))
             .unwrap_err()
             .kind(),
         "too-long"
@@ -289,7 +292,7 @@ proptest! {
     }
 
     #[test]
-    fn no_mixture_of_pieces_makes_a_parser_panic(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60)) {
+    fn no_combination_of_tokens_makes_a_parser_panic(pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60)) {
         let text = pieces.concat();
         for parser in Parser::ALL {
             for tests in 1..3 {
@@ -299,7 +302,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_again(
+    fn written_grid_is_parsed_back(
         (width, cells) in (1_usize..=30, 1_usize..=30).prop_flat_map(|(width, height)| {
             (Just(width), proptest::collection::vec(0_u8..=9, width * height))
         }),
@@ -353,9 +356,9 @@ const PIECES: &[&str] = &[
     "[1,2]",
 ];
 
-/// What is found lies within the text.
+/// Checks that a result has one grid for each test and a span within the text.
 fn check(parser: Parser, text: &str, tests: usize) {
-    if let Ok(answer) = parse_whole(parser, text, tests) {
+    if let Ok(answer) = parse_whole_task(parser, text, tests) {
         assert_eq!(answer.grids.len(), tests);
         assert!(text.get(answer.span).is_some());
     }

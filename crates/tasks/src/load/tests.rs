@@ -23,7 +23,7 @@ fn names(loaded: &Loaded) -> Vec<&str> {
 }
 
 #[test]
-fn the_same_tasks_have_the_same_revision_in_every_format() {
+fn revision_is_independent_of_the_format() {
     let blind = json!({"train": [pair(1)], "test": [{"input": [[2]]}]});
     let solution = json!([[[2, 2]]]);
     let forms = [
@@ -52,7 +52,7 @@ fn the_same_tasks_have_the_same_revision_in_every_format() {
 }
 
 #[test]
-fn sets_are_named_after_where_they_come_from() {
+fn set_names_come_from_folders_and_files() {
     let folders = load(&[
         file("data/training/aa.json", &a_task()),
         file("data/evaluation/aa.json", &a_task()),
@@ -79,7 +79,7 @@ fn sets_are_named_after_where_they_come_from() {
 }
 
 #[test]
-fn files_beside_the_tasks_are_left_out_with_a_note() {
+fn files_without_tasks_are_left_out_with_a_note() {
     let submission = json!({"aa": [{"attempt_1": [[0, 0], [0, 0]]}]});
     let loaded = load(&[
         file("d/x_challenges.json", &json!({"aa": a_task()})),
@@ -93,7 +93,7 @@ fn files_beside_the_tasks_are_left_out_with_a_note() {
 }
 
 #[test]
-fn errors_name_file_place_and_reason() {
+fn errors_contain_file_place_and_reason() {
     let of = |value: &Value| load(&[file("f.json", value)]).unwrap_err().to_string();
     let text = |text: &str| {
         load(&[SourceFile {
@@ -143,7 +143,7 @@ fn errors_name_file_place_and_reason() {
         ),
         (
             json!({"a/b": a_task()}),
-            "`f.json`, a/b.a/b: `a/b` is not a task's id: expected 1 to 64 letters, digits, `-`, `_` or `.`",
+            "`f.json`, a/b.a/b: `a/b` is not a task id: expected 1 to 64 letters, digits, `-`, `_` or `.`",
         ),
     ] {
         assert_eq!(of(&value), expected);
@@ -151,8 +151,8 @@ fn errors_name_file_place_and_reason() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
-    let doubled = SourceFile {
+fn contradictory_files_are_rejected() {
+    let duplicate = SourceFile {
         name: "f.json".to_owned(),
         text: format!(
             "{{\"aa\":{},\"aa\":{}}}",
@@ -160,7 +160,10 @@ fn what_contradicts_itself_is_refused() {
             json!({"train": [pair(3)], "test": [pair(2)]})
         ),
     };
-    assert!(matches!(load(&[doubled]), Err(TasksError::Twice { .. })));
+    assert!(matches!(
+        load(&[duplicate]),
+        Err(TasksError::ConflictingTask { .. })
+    ));
     let challenges = file("x_challenges.json", &json!({"aa": a_task()}));
     let other = load(&[
         challenges.clone(),
@@ -169,7 +172,7 @@ fn what_contradicts_itself_is_refused() {
     .unwrap_err();
     assert_eq!(
         other.to_string(),
-        "`x_solutions.json`, aa[0]: another solution than the one in `x_challenges.json`"
+        "`x_solutions.json`, aa[0]: the solution differs from the one in `x_challenges.json`"
     );
     let more = load(&[
         challenges.clone(),
@@ -184,7 +187,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(
         alone
             .to_string()
-            .contains("their challenges are not among the files")
+            .contains("the files contain no challenges for them")
     );
     let unknown = load(&[
         challenges,

@@ -21,7 +21,7 @@ fn task(tests: usize) -> Task {
 }
 
 #[test]
-fn the_official_structure_is_kept_to_the_blank() {
+fn official_prompt_matches_the_harness_exactly() {
     let prompt = Prompt::built_in("official").unwrap();
     let text = prompt.test(&task(1), 0).unwrap();
     let one = |index| {
@@ -60,11 +60,11 @@ fn grids_are_written_in_three_forms() {
 }
 
 #[test]
-fn no_prompt_tells_a_solution() {
+fn no_prompt_contains_a_solution() {
     for (name, _) in PROMPTS {
         let prompt = Prompt::built_in(name).unwrap();
         let text = if prompt.is_whole_task() {
-            prompt.whole(&task(2))
+            prompt.whole_task(&task(2))
         } else {
             prompt.test(&task(2), 1).unwrap()
         };
@@ -78,20 +78,24 @@ fn no_prompt_tells_a_solution() {
 }
 
 #[test]
-fn whole_tasks_say_how_many_answers_are_wanted() {
+fn whole_task_prompt_states_the_number_of_outputs() {
     let prompt = Prompt::built_in("whole-task").unwrap();
-    let one = prompt.whole(&task(1));
+    let one = prompt.whole_task(&task(1));
     assert!(
         one.contains("{\"train\":[{\"input\":[[1,2],[3,4]],\"output\":[[5]]}")
             && one.contains("\"test\":[{\"input\":[[6,7]]}]}"),
         "{one}"
     );
     assert!(one.contains("such as [[1,2],[3,4]]."));
-    assert!(prompt.whole(&task(3)).contains("There are 3 test inputs."));
+    assert!(
+        prompt
+            .whole_task(&task(3))
+            .contains("There are 3 test inputs.")
+    );
 }
 
 #[test]
-fn templates_of_others_are_filled_in_once() {
+fn custom_template_is_filled_in_once() {
     let text = "=== grid: digits\n=== system\nBe brief.\n=== example\n#{number} {input} > {output}; {not a place} {\n\n=== prompt\n{examples}\n{test} {\"json\": 1}\n";
     let prompt = Prompt::parse("mine", text).unwrap();
     assert_eq!(prompt.system(), Some("Be brief."));
@@ -109,40 +113,43 @@ fn templates_of_others_are_filled_in_once() {
     let plain = Prompt::parse("plain", "Solve:\n{examples}\n{tests}").unwrap();
     assert!(plain.is_whole_task());
     assert_eq!(
-        plain.whole(&task(2)),
+        plain.whole_task(&task(2)),
         "Solve:\nInput:\n[[1, 2], [3, 4]]\nOutput:\n[[5]]\n\nInput:\n[[1, 2], [3, 4]]\nOutput:\n[[5]]\n\n\n[[6, 7]]\n\n[[6, 7]]"
     );
 }
 
 #[test]
-fn what_is_wrong_with_a_template_is_said() {
+fn invalid_template_is_rejected_with_a_reason() {
     let cases = [
         ("", "`{test}`"),
         ("{examples}", "`{test}`"),
         ("{test}", "no training pairs"),
         ("{examples} {test} {task}", "not both"),
-        ("{examples} {test} {solution}", "no place `{solution}`"),
+        (
+            "{examples} {test} {solution}",
+            "unknown placeholder `{solution}`",
+        ),
         (
             "x\n=== prompt\n{examples}{test}",
             "before the first section",
         ),
         (
             "=== grid: roman\n=== prompt\n{examples}{test}",
-            "`roman` is no form",
+            "`roman` is not a grid format",
         ),
-        ("=== grid: json\n", "no section `=== prompt`"),
+        ("=== grid: json\n", "the section `=== prompt` is missing"),
         ("=== prompt\n{examples}{test}\n=== prompt\n", "twice"),
-        ("=== prompts\n", "no section `prompts`"),
+        ("=== prompts\n", "unknown section `prompts`"),
         (
             "=== example\n{test}\n=== prompt\n{examples}{test}",
-            "no place `{test}` here",
+            "unknown placeholder `{test}` in this section",
         ),
     ];
     for (text, expected) in cases {
         let message = Prompt::parse("mine", text).unwrap_err().to_string();
         assert!(message.contains(expected), "{text}: {message}");
     }
-    assert!(Prompt::parse("mine", &"x".repeat(LONGEST_TEMPLATE + 1)).is_err());
+    assert!(Prompt::parse("mine", &"x".repeat(MAX_TEMPLATE_BYTES + 1)).is_err());
     assert!(
         Prompt::built_in("unofficial")
             .unwrap_err()
@@ -155,7 +162,7 @@ proptest::proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in "(=== (grid|prompt|example|system|x)(: json)?\n|[{}a-z_ é\n]|\\{(test|examples|task)\\}){0,40}") {
         if let Ok(prompt) = Prompt::parse("any", &text) {
-            let _ = (prompt.whole(&task(2)), prompt.test(&task(2), 0));
+            let _ = (prompt.whole_task(&task(2)), prompt.test(&task(2), 0));
         }
     }
 }

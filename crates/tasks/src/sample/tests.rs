@@ -27,7 +27,7 @@ fn set() -> TaskSet {
     .remove(0)
 }
 
-/// A run that solves the second test of every fourth task.
+/// The score of a run that solves the second test of every fourth task.
 fn reference(set: &TaskSet) -> Score {
     let answer = |index: usize| {
         if index.is_multiple_of(4) {
@@ -49,17 +49,17 @@ fn reference(set: &TaskSet) -> Score {
         text,
     }])
     .unwrap();
-    score(set, &set.everything(), &submission, Rules::default()).unwrap()
+    score(set, &set.all_tests(), &submission, Rules::default()).unwrap()
 }
 
 #[test]
-fn a_sample_keeps_the_references_share() {
+fn sample_keeps_the_proportion_of_the_reference() {
     let (set, rule) = (
         set(),
         NejumiRule {
             samples: 20,
             seed: 42,
-            most_cells: 400,
+            max_cells: 400,
         },
     );
     let reference = reference(&set);
@@ -68,7 +68,7 @@ fn a_sample_keeps_the_references_share() {
     assert_eq!(manifest.candidates, 30);
     let total = 7.0 * 0.5 / 30.0;
     assert!((manifest.reference.as_ref().unwrap().score - total).abs() < 1e-12);
-    let right: Vec<&Chosen> = manifest
+    let right: Vec<&SampledTest> = manifest
         .chosen
         .iter()
         .filter(|chosen| chosen.reference_correct == Some(true))
@@ -97,8 +97,8 @@ fn a_sample_keeps_the_references_share() {
 }
 
 #[test]
-fn the_draw_is_pinned() {
-    // A change here changes every sample ever drawn: it needs another name for the order.
+fn sampled_tests_are_pinned() {
+    // A change of this result invalidates existing samples and needs a new name of the order.
     let manifest = sample(
         &set(),
         NejumiRule {
@@ -119,7 +119,7 @@ fn the_draw_is_pinned() {
 const PINNED: [(&str, usize); 4] = [("t14", 0), ("t27", 1), ("t33", 0), ("t38", 0)];
 
 #[test]
-fn a_sample_that_cannot_be_drawn_says_why() {
+fn impossible_sample_is_rejected_with_a_reason() {
     let set = set();
     let error = sample(
         &set,
@@ -132,7 +132,7 @@ fn a_sample_that_cannot_be_drawn_says_why() {
     .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "cannot draw the sample: 41 tasks are wanted, and 40 are small enough"
+        "cannot draw the sample: the sample needs 41 tasks, but only 40 are small enough"
     );
     let error = sample(
         &set,
@@ -145,12 +145,12 @@ fn a_sample_that_cannot_be_drawn_says_why() {
     .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "cannot draw the sample: 35 tasks are needed that the reference did not solve, and there are 30"
+        "cannot draw the sample: the sample needs 35 tasks that the reference did not solve, but there are only 30"
     );
 }
 
 #[test]
-fn a_manifest_is_read_again_and_belongs_to_its_data() {
+fn manifest_round_trips_and_applies_only_to_its_data() {
     let mut set = set();
     let manifest = sample(
         &set,

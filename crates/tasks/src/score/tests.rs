@@ -24,7 +24,7 @@ fn scored(submission: &Value, attempts: usize) -> Score {
     let set = set();
     score(
         &set,
-        &set.everything(),
+        &set.all_tests(),
         &submission,
         Rules {
             attempts,
@@ -49,7 +49,7 @@ fn numbers(score: &Score) -> (f64, usize, usize, f64) {
 }
 
 #[test]
-fn all_four_numbers_are_given() {
+fn score_reports_all_four_measures() {
     let score = scored(
         &json!({"aa": [{"attempt_1": [[1]], "attempt_2": [[5]]}], "bb": [{"attempt_1": [[9]], "attempt_2": [[2]]}, {"attempt_1": [[4]], "attempt_2": [[4, 4]]}]}),
         2,
@@ -67,24 +67,24 @@ fn all_four_numbers_are_given() {
     assert_eq!(kinds(&score), [""; 0]);
     assert_eq!(
         score.results[1].tests[0].outcome,
-        Outcome::Solved { attempt: 2 }
+        TestOutcome::Solved { attempt: 2 }
     );
 }
 
 #[test]
-fn a_doubled_answer_counts_once() {
+fn duplicate_answer_counts_once() {
     let answer = json!({"attempt_1": {"answer": [[1]], "metadata": {"pair_index": 0}}});
     let score = scored(&json!({"aa": [answer, answer], "bb": []}), 2);
     assert_eq!(numbers(&score).0, 0.5);
     assert!(kinds(&score).contains(&"duplicate-answer"));
-    // The first test answered twice is not the second test answered.
+    // Two answers to the first test are not an answer to the second.
     let answer = json!({"attempt_1": {"answer": [[2]], "metadata": {"pair_index": 0}}});
     let score = scored(
         &json!({"aa": [{"attempt_1": [[1]]}], "bb": [answer, answer]}),
         2,
     );
     assert_eq!(numbers(&score), (0.75, 1, 2, 0.75));
-    // Without a number the position decides, and there is no second test.
+    // Without an index the position decides, and the task has no second test.
     let score = scored(
         &json!({"aa": [{"attempt_1": [[1]]}, {"attempt_1": [[1]]}], "bb": [{}, {}]}),
         2,
@@ -94,7 +94,7 @@ fn a_doubled_answer_counts_once() {
 }
 
 #[test]
-fn a_missing_task_stays_in_the_denominator() {
+fn missing_task_stays_in_the_denominator() {
     let score = scored(&json!({"aa": [{"attempt_1": [[1]], "attempt_2": null}]}), 2);
     assert_eq!(numbers(&score), (0.5, 1, 1, 0.5));
     assert_eq!(kinds(&score), ["missing-task"]);
@@ -102,7 +102,7 @@ fn a_missing_task_stays_in_the_denominator() {
 }
 
 #[test]
-fn attempts_beyond_the_allowed_do_not_count() {
+fn attempts_beyond_the_limit_do_not_count() {
     let mut attempts = serde_json::Map::new();
     for number in 1..=12 {
         attempts.insert(
@@ -122,7 +122,7 @@ fn attempts_beyond_the_allowed_do_not_count() {
 }
 
 #[test]
-fn answers_in_another_order_go_to_the_tests_they_name() {
+fn reordered_answers_are_assigned_to_the_tests_they_name() {
     let answer = |index: u8, cell: u8| json!({"attempt_1": {"answer": [[cell]], "metadata": {"pair_index": index}}});
     let score = scored(
         &json!({"aa": [answer(0, 1)], "bb": [answer(1, 3), answer(0, 2)]}),
@@ -133,7 +133,7 @@ fn answers_in_another_order_go_to_the_tests_they_name() {
 }
 
 #[test]
-fn texts_and_whole_tasks_are_read_with_the_parser() {
+fn text_answers_are_parsed() {
     let score = scored(
         &json!({"arc-aa": "The answer: [[1]] (as in [0])", "arc-bb": "[[[2]],[[3]]]"}),
         1,
@@ -155,7 +155,7 @@ fn texts_and_whole_tasks_are_read_with_the_parser() {
 }
 
 #[test]
-fn without_solutions_nothing_is_scored() {
+fn missing_solution_is_an_error() {
     let mut set = set();
     for task in set.tasks.values_mut() {
         task.test[0].output = None;
@@ -166,7 +166,7 @@ fn without_solutions_nothing_is_scored() {
     };
     let error = score(
         &set,
-        &set.everything(),
+        &set.all_tests(),
         &Submission::read(&[file]).unwrap(),
         Rules::default(),
     )
@@ -175,7 +175,7 @@ fn without_solutions_nothing_is_scored() {
 }
 
 #[test]
-fn what_is_written_scores_the_same() {
+fn written_submission_has_the_same_score() {
     let text = json!({"aa": "[[1]]", "bb": [{"attempt_1": [[9]], "attempt_2": "so: [[2]]"}, {"attempt_1": [[0, 3]]}]}).to_string();
     let (set, rules) = (set(), Rules::default());
     let submission = Submission::read(&[SourceFile {
@@ -183,7 +183,7 @@ fn what_is_written_scores_the_same() {
         text,
     }])
     .unwrap();
-    let before = score(&set, &set.everything(), &submission, rules).unwrap();
+    let before = score(&set, &set.all_tests(), &submission, rules).unwrap();
     let kaggle = SourceFile {
         name: "submission.json".to_owned(),
         text: submission.to_kaggle(&set, rules).to_string(),
@@ -201,7 +201,7 @@ fn what_is_written_scores_the_same() {
     for files in [vec![kaggle], official] {
         let after = score(
             &set,
-            &set.everything(),
+            &set.all_tests(),
             &Submission::read(&files).unwrap(),
             rules,
         )
@@ -211,7 +211,7 @@ fn what_is_written_scores_the_same() {
     }
 }
 
-/// Any JSON of the kinds that occur in submissions, and others.
+/// Generates JSON values that occur in submissions, and others.
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -245,12 +245,12 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_submission_scores_more_than_everything(aa in any_value(), bb in any_value()) {
+    fn scores_of_arbitrary_submissions_are_in_range(aa in any_value(), bb in any_value()) {
         let text = json!({"aa": aa, "bb": bb}).to_string();
         let file = SourceFile { name: "s.json".to_owned(), text };
         let set = set();
         if let Ok(submission) = Submission::read(&[file]) {
-            let score = score(&set, &set.everything(), &submission, Rules::default()).unwrap();
+            let score = score(&set, &set.all_tests(), &submission, Rules::default()).unwrap();
             prop_assert_eq!((score.tasks, score.test_inputs), (2, 3));
             for measure in [score.mean_task_score, score.tasks_solved, score.test_inputs_solved, score.pass_at_1] {
                 prop_assert!((0.0..=1.0).contains(&measure.value));

@@ -1,21 +1,24 @@
-//! Submissions as Kaggle and the official harness want them.
+//! Writes submissions in the formats of Kaggle and of the official harness.
 
 use serde_json::{Map, Value, json};
 
-use super::{Answers, Reply, Submission};
-use crate::answer::{Parser, parse, parse_whole};
+use super::{Answers, AttemptAnswer, Submission};
+use crate::answer::{Parser, parse, parse_whole_task};
 use crate::error::TasksError;
 use crate::grid::Grid;
-use crate::score::{Rules, aligned};
+use crate::score::{Rules, align};
 use crate::set::TaskSet;
 use crate::task::{Task, TaskId};
 
-/// For each test the grid of each attempt.
+/// The grids of all attempts, by test.
 type Attempts = Vec<Vec<Option<Grid>>>;
 
 impl Submission {
-    /// Kaggle's `submission.json`: every task of the set, every test, and as many attempts as the rules allow. What is missing is
-    /// `[[0,0],[0,0]]`, as in Kaggle's sample, because a submission without it is refused.
+    /// Converts the submission to Kaggle's `submission.json`.
+    ///
+    /// The result contains every test of the set with `rules.attempts` attempts. Kaggle rejects
+    /// incomplete submissions, so missing grids become `[[0,0],[0,0]]`, as in its sample
+    /// submission.
     pub fn to_kaggle(&self, set: &TaskSet, rules: Rules) -> Value {
         let task = |(id, grids): (TaskId, Attempts)| {
             let tests = grids.iter().map(|attempts| {
@@ -39,8 +42,15 @@ impl Submission {
         Value::Object(self.grids(set, rules).into_iter().map(task).collect())
     }
 
-    /// The official harness's files, by task: a list with an element for each test, each attempt with its answer, `null` where there is
-    /// none. `correct` is left out where the solution is not known.
+    /// Converts the submission to the files of the official harness, one for each task of the set.
+    ///
+    /// A file is a list with one element for each test. A missing attempt is `null`, and `correct`
+    /// is left out if the solution is not known.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TasksError::NoSuchTask`] if a task is not in the set, which does not happen for
+    /// the tasks of `set` itself.
     pub fn to_official(
         &self,
         set: &TaskSet,
@@ -87,14 +97,14 @@ impl Submission {
         Ok(files)
     }
 
-    /// The grids of every attempt that counts, for every test of every task of the set.
+    /// Returns the grids of all attempts that count, for every test of the set.
     fn grids(&self, set: &TaskSet, rules: Rules) -> Vec<(TaskId, Attempts)> {
         let task = |(id, task): (&TaskId, &Task)| {
             let tests = task.test.len();
             let mut grids = vec![vec![None; rules.attempts]; tests];
             match self.tasks.get(id) {
                 Some(Answers::Tests(answers)) => {
-                    for (slots, answers) in grids.iter_mut().zip(aligned(answers, tests).slots) {
+                    for (slots, answers) in grids.iter_mut().zip(align(answers, tests).slots) {
                         for (slot, reply) in slots
                             .iter_mut()
                             .zip(answers.into_iter().flat_map(|answers| &answers.attempts))
@@ -103,8 +113,8 @@ impl Submission {
                         }
                     }
                 }
-                Some(Answers::Whole(text)) => {
-                    if let Ok(answer) = parse_whole(rules.parser, text, tests) {
+                Some(Answers::WholeTask(text)) => {
+                    if let Ok(answer) = parse_whole_task(rules.parser, text, tests) {
                         for (slots, grid) in grids.iter_mut().zip(answer.grids) {
                             if let Some(first) = slots.first_mut() {
                                 *first = Some(grid);
@@ -120,11 +130,11 @@ impl Submission {
     }
 }
 
-fn grid(reply: &Reply, parser: Parser) -> Option<Grid> {
+fn grid(reply: &AttemptAnswer, parser: Parser) -> Option<Grid> {
     match reply {
-        Reply::Nothing | Reply::Failed(_) => None,
-        Reply::Json(value) => Grid::from_json(value, parser.cells()).ok(),
-        Reply::Text(text) => parse(parser, text)
+        AttemptAnswer::Empty | AttemptAnswer::Failed(_) => None,
+        AttemptAnswer::Json(value) => Grid::from_json(value, parser.cells()).ok(),
+        AttemptAnswer::Text(text) => parse(parser, text)
             .ok()
             .and_then(|answer| answer.grids.into_iter().next()),
     }

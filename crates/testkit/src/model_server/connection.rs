@@ -1,4 +1,4 @@
-//! One connection: reads requests, writes answers, one after the other.
+//! One connection: reads requests and writes responses, one after the other.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::forms::{Form, Tokens};
-use super::{Fault, Served, Shared, lock};
+use super::wire_format::{Tokens, WireFormat};
+use super::{Fault, ServedRequest, Shared, lock};
 
-/// The longest body that is read.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// The size limit of a request body.
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// Serves until the other side or a fault closes the connection.
+/// Serves requests until the client or a fault closes the connection.
 pub(super) fn serve(shared: &Shared, stream: TcpStream) {
     let Ok(reading) = stream.try_clone() else {
         return;
@@ -22,10 +22,10 @@ pub(super) fn serve(shared: &Shared, stream: TcpStream) {
     let mut writer = stream;
     while let Ok(Some(request)) = read(&mut reader) {
         let open = shared.open.fetch_add(1, Ordering::AcqRel) + 1;
-        shared.most_open.fetch_max(open, Ordering::AcqRel);
-        let goes_on = answer(shared, &request, &mut writer);
+        shared.max_open.fetch_max(open, Ordering::AcqRel);
+        let keep_alive = answer(shared, &request, &mut writer);
         shared.open.fetch_sub(1, Ordering::AcqRel);
-        if !matches!(goes_on, Ok(true)) {
+        if !matches!(keep_alive, Ok(true)) {
             let _ = writer.shutdown(std::net::Shutdown::Both);
             return;
         }
@@ -75,17 +75,17 @@ fn read(reader: &mut impl BufRead) -> io::Result<Option<HttpRequest>> {
         .header("content-length")
         .and_then(|text| text.parse().ok())
         .unwrap_or(0)
-        .min(MOST_BYTES);
+        .min(MAX_BODY_BYTES);
     request.body = vec![0; length];
     reader.read_exact(&mut request.body)?;
     Ok(Some(request))
 }
 
-/// Answers a request; false if the connection is to be closed.
+/// Answers a request. Returns false if the connection must be closed.
 fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::Result<bool> {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-    let Some(form) = Form::of(&request.path) else {
-        whole(
+    let Some(format) = WireFormat::of(&request.path) else {
+        write_json(
             out,
             404,
             "",
@@ -93,29 +93,29 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
         )?;
         return Ok(true);
     };
-    let streamed = form.is_streamed(&request.path, &body);
-    let (number, fault, tokens, text) = enter(shared, form, request, body, streamed);
+    let streamed = format.is_streamed(&request.path, &body);
+    let (number, fault, tokens, text) = log_request(shared, format, request, body, streamed);
     match fault {
         Fault::Status(status, retry_after) => {
             let header = retry_after
                 .map(|after| format!("Retry-After: {after}\r\n"))
                 .unwrap_or_default();
             let error = json!({"error": {"message": format!("fault {status}"), "type": "fault"}});
-            whole(out, status, &header, &error.to_string())?;
+            write_json(out, status, &header, &error.to_string())?;
             return Ok(true);
         }
         Fault::Echo(status) => {
             let error = json!({"error": {"message": format!("you sent: {}", request.head), "type": "fault"}});
-            whole(out, status, "", &error.to_string())?;
+            write_json(out, status, "", &error.to_string())?;
             return Ok(true);
         }
         Fault::Close => return Ok(false),
         Fault::Late(pause) => std::thread::sleep(pause),
         _ => {}
     }
-    let value = form.answer(number, &text, tokens, &fault);
+    let value = format.answer(number, &text, tokens, &fault);
     if streamed {
-        let mut events = form.events(&value, tokens);
+        let mut events = format.events(&value, tokens);
         match &fault {
             Fault::Malformed => events.insert(events.len() / 2, "data: {\"oops\n\n".to_owned()),
             Fault::ErrorInStream => {
@@ -124,7 +124,7 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
                 events.push(format!("event: error\ndata: {error}\n\n"));
             }
             Fault::Half => events.truncate(events.len() / 2),
-            Fault::NoMark => drop(
+            Fault::NoEndMarker => drop(
                 events.pop_if(|event| event.contains("[DONE]") || event.contains("message_stop")),
             ),
             _ => {}
@@ -137,32 +137,32 @@ fn answer(shared: &Shared, request: &HttpRequest, out: &mut impl Write) -> io::R
             json!({"error": {"type": "overloaded_error", "message": "too much to do"}}).to_string()
         }
         Fault::Half => {
-            let whole = value.to_string();
-            whole.chars().take(whole.chars().count() / 2).collect()
+            let full = value.to_string();
+            full.chars().take(full.chars().count() / 2).collect()
         }
         _ => value.to_string(),
     };
-    at_once(out, &text, &fault)
+    write_body(out, &text, &fault)
 }
 
-/// Enters a request into the book and says what it is answered.
-fn enter(
+/// Adds a request to the log and returns its number, fault, tokens and answer.
+fn log_request(
     shared: &Shared,
-    form: Form,
+    format: WireFormat,
     request: &HttpRequest,
     body: Value,
     streamed: bool,
 ) -> (usize, Fault, Tokens, String) {
-    let mut book = lock(&shared.book);
-    let number = book.len();
+    let mut log = lock(&shared.log);
+    let number = log.len();
     let fault = shared.faults.of(number);
-    let asked = form.asked(number, &body);
+    let parsed = format.parse_request(number, &body);
     let text = if matches!(fault, Fault::Empty | Fault::Refuse) {
         String::new()
     } else {
-        (shared.answer)(&asked)
+        (shared.answer)(&parsed)
     };
-    let tokens = Tokens::new(&asked, &text);
+    let tokens = Tokens::new(&parsed, &text);
     let (input_tokens, output_tokens) = if fault.is_billed() {
         (tokens.input, tokens.output)
     } else {
@@ -170,9 +170,9 @@ fn enter(
     };
     let id = request.header("x-client-request-id").map(str::to_owned);
     let head = request.head.clone();
-    book.push(Served {
+    log.push(ServedRequest {
         id,
-        form,
+        format,
         head,
         body,
         streamed,
@@ -183,7 +183,7 @@ fn enter(
     (number, fault, tokens, text)
 }
 
-fn whole(out: &mut impl Write, status: u16, headers: &str, body: &str) -> io::Result<()> {
+fn write_json(out: &mut impl Write, status: u16, headers: &str, body: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 {status} Status\r\nContent-Type: application/json\r\n{headers}Content-Length: {}\r\n\r\n",
         body.len()
@@ -192,7 +192,7 @@ fn whole(out: &mut impl Write, status: u16, headers: &str, body: &str) -> io::Re
     out.write_all(body.as_bytes())
 }
 
-fn at_once(out: &mut impl Write, text: &str, fault: &Fault) -> io::Result<bool> {
+fn write_body(out: &mut impl Write, text: &str, fault: &Fault) -> io::Result<bool> {
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         text.len()
@@ -236,7 +236,7 @@ fn stream(out: &mut impl Write, events: &[String], fault: &Fault) -> io::Result<
     Ok(true)
 }
 
-/// A few bytes at a time.
+/// Writes a few bytes at a time.
 fn trickle(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     for piece in bytes.chunks(61) {
         out.write_all(piece)?;

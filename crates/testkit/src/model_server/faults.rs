@@ -1,42 +1,42 @@
-//! What goes wrong, and when.
+//! The faults that the model server injects.
 
 use std::time::Duration;
 
-/// What is done wrong with a request.
+/// The fault that is injected into the response to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// A correct response.
     None,
-    /// An error instead of an answer, with `Retry-After` if given.
+    /// An error status, with this `Retry-After` header if given.
     Status(u16, Option<&'static str>),
-    /// An error that repeats all headers of the request, the key among them.
+    /// An error status whose message echoes all request headers, including the key.
     Echo(u16),
-    /// The answer arrives a few bytes at a time.
+    /// The response arrives a few bytes at a time.
     Slow,
-    /// The connection is cut in the middle of the answer.
+    /// The connection is closed in the middle of the response.
     Cut,
-    /// The connection is closed before any answer.
+    /// The connection is closed before the response.
     Close,
-    /// Half of the answer, and then silence for so long.
+    /// Half of the response, then silence for this time, then the end of the connection.
     Stall(Duration),
-    /// No answer for so long, then a good one.
+    /// Silence for this time, then a correct response.
     Late(Duration),
-    /// An answer that is not JSON.
+    /// A response that is not JSON.
     Malformed,
-    /// A good answer without content.
+    /// A valid response without content.
     Empty,
-    /// A refusal.
+    /// A refusal of the model.
     Refuse,
-    /// An error in the middle of a stream; without a stream, an error with a good status.
+    /// An error in the middle of a stream or, without streaming, an error with a success status.
     ErrorInStream,
-    /// The first half of an answer, as if that were all.
+    /// The first half of the response, terminated like a complete one.
     Half,
-    /// A stream without the mark of its end, where the form has one: all of the answer is there.
-    NoMark,
+    /// A complete stream without its end marker, for the formats that have one.
+    NoEndMarker,
 }
 
 impl Fault {
-    /// Whether tokens are billed all the same.
+    /// Returns whether the request is billed despite the fault.
     pub fn is_billed(&self) -> bool {
         !matches!(
             self,
@@ -45,26 +45,25 @@ impl Fault {
     }
 }
 
-/// Which requests go wrong.
+/// The faults of a server: a list for the first requests, then random ones.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
-    /// What happens to the first requests, in order.
+    /// The faults of the first requests, in order.
     pub first: Vec<Fault>,
-    /// What happens to the others, and in how many of a hundred requests.
+    /// The faults from which later ones are chosen.
     pub mixed: Vec<Fault>,
-    /// How many of a hundred requests after the first are faulty.
+    /// The share of later requests that are faulty, in percent.
     pub percent: u64,
-    /// Which of them, in an order that depends on nothing else.
+    /// The seed of the choice. The fault of a request depends only on the seed and its number.
     pub seed: u64,
 }
 
 impl Faults {
-    /// None at all.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Those of the first requests; all others are answered well.
+    /// Creates faults for the first requests. All later responses are correct.
     pub fn first(faults: impl IntoIterator<Item = Fault>) -> Self {
         Self {
             first: faults.into_iter().collect(),
@@ -72,7 +71,7 @@ impl Faults {
         }
     }
 
-    /// Every kind that a caller must live with, in so many of a hundred requests.
+    /// Creates a mix of all faults that a caller must survive, for `percent` of the requests.
     pub fn mixed(percent: u64, seed: u64) -> Self {
         let mixed = vec![
             Fault::Status(429, Some("0.05")),
@@ -96,7 +95,22 @@ impl Faults {
         }
     }
 
-    /// What happens to a request.
+    /// Returns the fault of a request, numbered from 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rhae_testkit::{Fault, Faults};
+    ///
+    /// let faults = Faults::first([Fault::Close]);
+    /// assert_eq!((faults.of(0), faults.of(1)), (Fault::Close, Fault::None));
+    ///
+    /// let count_faults = |percent| {
+    ///     let faults = Faults::mixed(percent, 7);
+    ///     (0..1000).filter(|&number| faults.of(number) != Fault::None).count()
+    /// };
+    /// assert_eq!((count_faults(0), count_faults(100)), (0, 1000));
+    /// ```
     pub fn of(&self, number: usize) -> Fault {
         if let Some(fault) = self.first.get(number) {
             return fault.clone();
@@ -109,7 +123,7 @@ impl Faults {
     }
 }
 
-/// A number that looks like chance (SplitMix64).
+/// Returns a pseudo-random number (SplitMix64).
 fn scramble(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

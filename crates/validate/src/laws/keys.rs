@@ -1,7 +1,9 @@
-//! Equal state keys have equal frames and equal successors, undo aside: counter-examples are looked for by random play.
+//! Searches for counter-examples to the law that equal keys have equal frames and equal successors.
+//! Undo is exempt.
 //!
-//! Short plays from the level's start come to the same states again and again by different ways. What an action does in a state
-//! is remembered under the state's key, and has to be the same ever after.
+//! Short random plays from the start of a level reach the same states by different paths. The
+//! effect of an action is stored under the key of the state and must be the same at every later
+//! visit.
 
 use std::hash::BuildHasherDefault;
 
@@ -9,35 +11,39 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use rhae_engine::{Action, PlayState, Rng, key_of};
 
+use super::determinism::finish;
 use super::law_steps;
-use super::same::finish;
-use crate::walk::{Broken, Walk, answer};
+use crate::walk::{PlayFailure, Walk, observation_hash};
 use crate::{Finding, Options, Rule, Subject};
 
-/// A map without ambient randomness: the keys are hashes already.
-type Known<V> = HashMap<u128, V, BuildHasherDefault<KeyBits>>;
+/// A map with a fixed hasher; its keys are already hashes.
+type KeyMap<V> = HashMap<u128, V, BuildHasherDefault<KeyBits>>;
 
-/// Longest play before the level is started again.
-const LONGEST: usize = 60;
+/// The maximum length of a play before the level is entered again.
+const MAX_PLAY_LEN: usize = 60;
 
 pub(super) fn keys(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
     finish(Rule::Keys, level, search(subject, options, level))
 }
 
-fn search(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<Finding>, Broken> {
+fn search(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+) -> Result<Option<Finding>, PlayFailure> {
     let rule = Rule::Keys;
     let Some(mut walk) = Walk::enter(subject, options.env_seed, level)? else {
         return Ok(None);
     };
     let mut rng = Rng::new(options.seed, 600 + u64::from(level));
-    let mut frames: Known<(u64, Vec<Action>)> = Known::default();
-    let mut effects: Known<(u128, Vec<Action>)> = Known::default();
-    let (mut seen_again, mut length) = (0_u32, LONGEST / 4);
+    let mut frames: KeyMap<(u64, Vec<Action>)> = KeyMap::default();
+    let mut effects: KeyMap<(u128, Vec<Action>)> = KeyMap::default();
+    let (mut seen_again, mut length) = (0_u32, MAX_PLAY_LEN / 4);
     for _ in 0..4 * law_steps(subject, options) {
         let over =
             walk.seen().state != PlayState::NotFinished || walk.seen().levels_completed != level;
         if over || walk.log.len() >= length {
-            length = 1 + rng.below(LONGEST as u32) as usize;
+            length = 1 + rng.below(MAX_PLAY_LEN as u32) as usize;
             let Some(fresh) = Walk::enter(subject, options.env_seed, level)? else {
                 return Ok(None);
             };
@@ -47,23 +53,23 @@ fn search(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
         let key = walk.key();
         let picture = key_of(walk.seen().settled().cells()) as u64;
         match frames.entry(key) {
-            Entry::Vacant(place) => {
-                place.insert((picture, walk.log.clone()));
+            Entry::Vacant(entry) => {
+                entry.insert((picture, walk.log.clone()));
             }
             Entry::Occupied(known) if known.get().0 != picture => {
-                let text =
-                    "two states with one key look different: the key lacks something that is drawn";
-                return Ok(Some(doubt(subject, text, &walk, &known.get().1)));
+                let text = "two states with the same key have different frames: the key omits something that is drawn";
+                return Ok(Some(collision(subject, text, &walk, &known.get().1)));
             }
             Entry::Occupied(_) => {}
         }
-        // Few different actions, so that the same ones are taken again in the same states.
-        let action = match walk.random(&mut rng) {
+        // Clicks are restricted to few cells, so that the same actions are repeated in the same
+        // states.
+        let action = match walk.random_action(&mut rng) {
             Action::Action6 { x, y } => Action::Action6 {
                 x: x & !7 | 4,
                 y: y & !7 | 4,
             },
-            Action::Action7 => continue_without_undo(&walk, &mut rng),
+            Action::Action7 => action_without_undo(&walk, &mut rng),
             other => other,
         };
         if action == Action::Reset || action == Action::Action7 {
@@ -72,14 +78,14 @@ fn search(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
             continue;
         }
         walk.act(action)?;
-        let effect = key_of(&(answer(walk.seen()), walk.key()));
+        let effect = key_of(&(observation_hash(walk.seen()), walk.key()));
         match effects.entry(key_of(&(key, action))) {
-            Entry::Vacant(place) => {
-                place.insert((effect, walk.log.clone()));
+            Entry::Vacant(entry) => {
+                entry.insert((effect, walk.log.clone()));
             }
             Entry::Occupied(known) if known.get().0 != effect => {
-                let text = "two states with one key answer the same action differently: something hidden is missing from the key";
-                return Ok(Some(doubt(subject, text, &walk, &known.get().1)));
+                let text = "two states with the same key react differently to the same action: the key omits hidden state";
+                return Ok(Some(collision(subject, text, &walk, &known.get().1)));
             }
             Entry::Occupied(_) => seen_again += 1,
         }
@@ -88,26 +94,27 @@ fn search(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
     Ok(Some(Finding::pass(
         rule,
         format!(
-            "{states} states, {seen_again} actions taken again in a known state, no contradiction"
+            "{states} states, {seen_again} actions repeated in a known state, no contradiction"
         ),
     )))
 }
 
-/// Another action in place of undo, whose effect depends on what went before.
-fn continue_without_undo(walk: &Walk, rng: &mut Rng) -> Action {
+/// Returns another action instead of undo, whose effect depends on the history.
+fn action_without_undo(walk: &Walk, rng: &mut Rng) -> Action {
     (0..20)
-        .map(|_| walk.random(rng))
+        .map(|_| walk.random_action(rng))
         .find(|&action| action != Action::Action7)
         .unwrap_or(Action::Action7)
 }
 
-/// Hosted games need not report what they hide, so it is no fault of theirs; a search must know all the same.
-fn doubt(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action]) -> Finding {
+/// Reports two different states with the same key. Hosted games need not report hidden state, so
+/// for them it is only a warning.
+fn collision(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action]) -> Finding {
     let (rule, prefix) = (Rule::Keys, walk.log.len());
     let finding = if subject.is_hosted() {
         Finding::warn(
             rule,
-            format!("{text}; report it through the engine's `_get_hidden_state`"),
+            format!("{text}; report the hidden state through `_get_hidden_state`"),
         )
     } else {
         Finding::fail(rule, text)
@@ -121,17 +128,17 @@ fn doubt(subject: &dyn Subject, text: &str, walk: &Walk, earlier: &[Action]) -> 
             .collect()
     });
     finding
-        .shown("one way to the state, and the action", line)
-        .shown("another way to a state with the same key", other)
+        .with_evidence("one path to the state, ending with the action", line)
+        .with_evidence("another path to a state with the same key", other)
 }
 
-/// Takes the low half of a key.
+/// Hashes a key by taking its low half.
 #[derive(Default)]
 pub(crate) struct KeyBits(u64);
 
 impl std::hash::Hasher for KeyBits {
     fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("only 128-bit keys are put into this table")
+        unreachable!("the table holds only 128-bit keys")
     }
 
     fn write_u128(&mut self, key: u128) {

@@ -1,28 +1,33 @@
-//! RESET and undo give back what was before.
+//! The laws that RESET and undo restore the earlier state.
 
 use rhae_engine::{Action, ActionKind, CELLS, PlayState, Rng};
 
-use super::same::finish;
+use super::determinism::finish;
 use super::{law_steps, situation};
-use crate::levels::{no_way, stopped};
-use crate::walk::{Broken, Walk};
-use crate::{Finding, LevelUndo, Options, Rule, Subject};
+use crate::levels::{environment_failed, unreachable_level};
+use crate::walk::{PlayFailure, Walk};
+use crate::{Finding, Options, Rule, Subject, UndoCheck};
 
-/// Actions that are compared after a RESET.
-const AFTERWARDS: usize = 12;
+/// The number of actions that are compared after a RESET.
+const COMPARED_ACTIONS: usize = 12;
 
-/// RESET at random moments: the level is as it began, and goes on as it would have. Twice in a row: so is the game.
+/// RESET at a random moment restores the start of the level, and later actions behave as in a new
+/// play. A second RESET in a row does the same for the game.
 pub(super) fn reset(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
-    finish(Rule::Reset, level, resets(subject, options, level))
+    finish(Rule::Reset, level, check_resets(subject, options, level))
 }
 
-fn resets(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<Finding>, Broken> {
+fn check_resets(
+    subject: &dyn Subject,
+    options: &Options,
+    level: u8,
+) -> Result<Option<Finding>, PlayFailure> {
     let rule = Rule::Reset;
     let enter = |level: u8| Walk::enter(subject, options.env_seed, level);
     let Some(fresh) = enter(level)? else {
         return Ok(None);
     };
-    let begun = situation(&fresh);
+    let start = situation(&fresh);
     let mut rng = Rng::new(options.seed, 700 + u64::from(level));
     let plays = (law_steps(subject, options) / 40).max(2);
     for play in 0..plays {
@@ -30,7 +35,7 @@ fn resets(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
             return Ok(None);
         };
         for _ in 0..1 + rng.below(40) {
-            let action = match walk.random(&mut rng) {
+            let action = match walk.random_action(&mut rng) {
                 Action::Reset => break,
                 action => action,
             };
@@ -43,18 +48,18 @@ fn resets(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
             continue;
         }
         let full = walk.act(Action::Reset)?.full_reset;
-        if full || situation(&walk) != begun {
+        if full || situation(&walk) != start {
             let what = if full {
-                "starts the whole game"
+                "restarts the whole game"
             } else {
-                "does not bring the level back as it began"
+                "does not restore the start of the level"
             };
             let finding = Finding::fail(rule, format!("RESET in the middle of a level {what}"));
             return Ok(Some(
-                finding.shown("the last action is the RESET", walk.line()),
+                finding.with_evidence("the last action is the RESET", walk.line()),
             ));
         }
-        if let Some(finding) = goes_on_alike(subject, options, level, &mut walk, &mut rng)? {
+        if let Some(finding) = continues_like_new(subject, options, level, &mut walk, &mut rng)? {
             return Ok(Some(finding));
         }
         if play % 4 == 0 {
@@ -63,123 +68,128 @@ fn resets(subject: &dyn Subject, options: &Options, level: u8) -> Result<Option<
             };
             walk.act(Action::Reset)?;
             if !walk.act(Action::Reset)?.full_reset {
-                let finding = Finding::fail(
-                    rule,
-                    "a RESET right after a RESET does not start the game again",
-                );
+                let finding =
+                    Finding::fail(rule, "a second RESET in a row does not restart the game");
                 return Ok(Some(
-                    finding.shown("the last two actions are RESETs", walk.line()),
+                    finding.with_evidence("the last two actions are RESETs", walk.line()),
                 ));
             }
             if situation(&walk) != situation(&first) {
-                let finding = Finding::fail(
-                    rule,
-                    "a full reset does not bring the game back as it began",
-                );
+                let finding =
+                    Finding::fail(rule, "a full reset does not restore the start of the game");
                 return Ok(Some(
-                    finding.shown("the last two actions are RESETs", walk.line()),
+                    finding.with_evidence("the last two actions are RESETs", walk.line()),
                 ));
             }
-            for _ in 0..AFTERWARDS {
-                let action = first.random(&mut rng);
+            for _ in 0..COMPARED_ACTIONS {
+                let action = first.random_action(&mut rng);
                 first.act(action)?;
                 walk.act(action)?;
                 if situation(&first) != situation(&walk) {
                     let finding = Finding::fail(
                         rule,
-                        "after a full reset the game goes on differently from a new one",
+                        "after a full reset the game behaves differently from a new one",
                     );
-                    return Ok(Some(finding.shown("the last action shows it", walk.line())));
+                    return Ok(Some(finding.with_evidence(
+                        "the last action behaves differently",
+                        walk.line(),
+                    )));
                 }
             }
         }
     }
     Ok(Some(Finding::pass(
         rule,
-        format!("{plays} plays were started again and went on as new ones"),
+        format!("{plays} plays behaved like new ones after a RESET"),
     )))
 }
 
-/// After a RESET the level goes on as a new one does.
-fn goes_on_alike(
+/// Checks that a level behaves like a newly entered one after a RESET.
+fn continues_like_new(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
     walk: &mut Walk,
     rng: &mut Rng,
-) -> Result<Option<Finding>, Broken> {
+) -> Result<Option<Finding>, PlayFailure> {
     let Some(mut fresh) = Walk::enter(subject, options.env_seed, level)? else {
         return Ok(None);
     };
-    for _ in 0..AFTERWARDS {
-        let action = fresh.random(rng);
+    for _ in 0..COMPARED_ACTIONS {
+        let action = fresh.random_action(rng);
         fresh.act(action)?;
         walk.act(action)?;
         if situation(&fresh) != situation(walk) {
             let finding = Finding::fail(
                 Rule::Reset,
-                "after a RESET the level goes on differently from a new one: something is kept",
+                "after a RESET the level behaves differently from a new one: some state is not reset",
             );
-            return Ok(Some(finding.shown("the last action shows it", walk.line())));
+            return Ok(Some(finding.with_evidence(
+                "the last action behaves differently",
+                walk.line(),
+            )));
         }
     }
     Ok(None)
 }
 
-/// Undo gives back the board. Where only pictures can tell, cells that differ are shown.
+/// Undo restores the board. If the subject cannot compare boards, frames are compared.
 pub(super) fn undo(subject: &dyn Subject, options: &Options, level: u8) -> Vec<Finding> {
     let rule = Rule::Undo;
     if !subject.info().actions.contains(ActionKind::Action7) {
-        return vec![Finding::open(rule, "undo is not offered").on(level)];
+        return vec![Finding::open(rule, "undo is not offered").on_level(level)];
     }
     let steps = law_steps(subject, options);
-    let told = crate::walk::caught(|| subject.undo(options.env_seed, level, steps, options.seed));
-    match told {
-        Err(reason) => stopped(
+    let checked = crate::walk::catch_panic(|| {
+        subject.check_undo(options.env_seed, level, steps, options.seed)
+    });
+    match checked {
+        Err(reason) => environment_failed(
             &[rule],
             level,
-            &Broken {
+            &PlayFailure {
                 reason,
                 action: None,
                 actions: None,
             },
         ),
-        Ok(LevelUndo::Restores(count)) => {
-            vec![Finding::pass(rule, format!("{count} undos restored the board")).on(level)]
+        Ok(UndoCheck::Restores(count)) => {
+            vec![Finding::pass(rule, format!("{count} undos restored the board")).on_level(level)]
         }
-        Ok(LevelUndo::Differs(line)) => {
-            let whole = subject.prefix(level).map(|prefix| [prefix, line].concat());
+        Ok(UndoCheck::Differs(line)) => {
+            let actions = subject.prefix(level).map(|prefix| [prefix, line].concat());
             let finding = Finding::fail(
                 rule,
-                "undo does not restore the board: what is not declared as spent has to come back",
+                "undo does not restore the board: everything that is not declared as spent must be restored",
             );
             vec![
                 finding
-                    .on(level)
-                    .shown("the last action is the undo", whole),
+                    .on_level(level)
+                    .with_evidence("the last action is the undo", actions),
             ]
         }
-        Ok(LevelUndo::Unknown) => match pictures(subject, options, level) {
-            Ok(Some(finding)) => vec![finding.on(level)],
-            Ok(None) => vec![no_way(rule, level)],
-            Err(broken) => stopped(&[rule], level, &broken),
+        Ok(UndoCheck::Unknown) => match compare_frames(subject, options, level) {
+            Ok(Some(finding)) => vec![finding.on_level(level)],
+            Ok(None) => vec![unreachable_level(rule, level)],
+            Err(failure) => environment_failed(&[rule], level, &failure),
         },
     }
 }
 
-/// What undo did to each cell of the picture that the action before had changed.
+/// What undo did to a cell of the frame that the preceding action had changed.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     restored: u32,
     kept: u32,
 }
 
-/// A cell that undo always leaves shows what is spent. One that it leaves at times and restores at times shows neither.
-fn pictures(
+/// Compares frames around undos. A cell that undo never restores displays what is spent. A cell
+/// that undo restores only sometimes is suspicious.
+fn compare_frames(
     subject: &dyn Subject,
     options: &Options,
     level: u8,
-) -> Result<Option<Finding>, Broken> {
+) -> Result<Option<Finding>, PlayFailure> {
     let rule = Rule::Undo;
     let Some(mut walk) = Walk::enter(subject, options.env_seed, level)? else {
         return Ok(None);
@@ -198,7 +208,7 @@ fn pictures(
             walk = fresh;
         }
         let before = walk.seen().settled().clone();
-        let action = walk.random(&mut rng);
+        let action = walk.random_action(&mut rng);
         walk.act(action)?;
         let stays = |walk: &Walk| {
             walk.seen().state == PlayState::NotFinished && walk.seen().levels_completed == level
@@ -242,25 +252,21 @@ fn pictures(
     let spent = if kept == 0 {
         String::new()
     } else {
-        format!("; {kept} cells always stay, which is right if they show what is spent")
+        format!("; {kept} cells are never restored, which is correct if they display what is spent")
     };
     Ok(Some(match (undone, restored) {
-        (0, _) => Finding::open(
-            rule,
-            "random play changed nothing that undo could take back",
-        ),
+        (0, _) => Finding::open(rule, "random play made no change that could be undone"),
         (5.., 0) => {
-            let finding = Finding::fail(rule, format!("undo took nothing back in {undone} tries"));
-            finding.shown("random play with undo", walk.line())
+            let finding = Finding::fail(rule, format!("undo restored nothing in {undone} tries"));
+            finding.with_evidence("random play with undo", walk.line())
         }
         _ if mixed > 0 => {
-            let text =
-                format!("undo restores {mixed} cells at times and leaves them at others{spent}");
-            Finding::warn(rule, text).shown(
-                "the last action is an undo that leaves such cells",
+            let text = format!("undo restores {mixed} cells sometimes, but not always{spent}");
+            Finding::warn(rule, text).with_evidence(
+                "the last action is an undo that does not restore such cells",
                 example.flatten(),
             )
         }
-        _ => Finding::pass(rule, format!("{undone} undos restored the picture{spent}")),
+        _ => Finding::pass(rule, format!("{undone} undos restored the frame{spent}")),
     }))
 }

@@ -1,38 +1,39 @@
-//! A sound environment behind one that spoils it, for faults that the engine does not let a native game have.
+//! A wrapper that adds faults to a sound environment, for faults that the engine rules out in
+//! native games.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::{
-    Action, ActionKind, Environment, EnvironmentError, FrameSink, GameInfo, Native, Observation,
-    PlayState, StateKey,
+    Action, ActionKind, Environment, EnvironmentError, FrameSink, GameInfo, NativeEnvironment,
+    Observation, PlayState, StateKey,
 };
-use rhae_validate::{GraphLimits, OpenedSubject, Stored};
+use rhae_validate::{EnvironmentSubject, GraphLimits, StoredRecording};
 
 use crate::lock::{Lock, SOUND};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A level that begins as lost.
-    LostFromTheStart,
-    /// Offers an action that it does not list.
-    ForeignOffer,
-    /// A picture that depends on how many plays there were.
-    Random,
-    /// Copies that share a counter.
-    SharedCopies,
-    /// A mark that RESET leaves.
-    Dirt,
-    /// Carries out what is not offered.
-    Eager,
-    /// Moves after the end.
-    Restless,
-    /// None; its stored recording is of something else.
-    OldRecording,
+    /// A level starts in the state GAME_OVER.
+    LostAtStart,
+    /// Offers an action that is not in its metadata.
+    UnlistedOffer,
+    /// The frame depends on the number of plays that were opened.
+    Nondeterministic,
+    /// Forks share a counter.
+    SharedForks,
+    /// Draws a mark that RESET does not remove.
+    IncompleteReset,
+    /// Applies an action that is not offered.
+    ActsOnUnoffered,
+    /// Reacts to actions after the end.
+    ActsAfterEnd,
+    /// No fault in the environment, but its stored recording does not replay.
+    OutdatedRecording,
     /// Fails on a click at the last cell.
-    Corner,
-    /// None; it reports the same of every state as hidden, because all is shown.
-    NothingHidden,
+    CornerFailure,
+    /// No fault. It reports a constant hidden key, because everything is drawn.
+    ConstantHiddenKey,
 }
 
 struct Faulty {
@@ -49,7 +50,7 @@ static PLAYS: AtomicU64 = AtomicU64::new(0);
 
 impl Faulty {
     fn new(fault: Fault, seed: u64) -> Self {
-        let inner: Box<dyn Environment> = Box::new(Native::<Lock<SOUND>>::new(seed));
+        let inner: Box<dyn Environment> = Box::new(NativeEnvironment::<Lock<SOUND>>::new(seed));
         let seen = inner.observation().clone();
         let number = PLAYS.fetch_add(1, Ordering::Relaxed);
         let mut new = Self {
@@ -61,11 +62,11 @@ impl Faulty {
             dirty: false,
             after: 0,
         };
-        new.spoil();
+        new.apply_fault();
         new
     }
 
-    fn spoil(&mut self) {
+    fn apply_fault(&mut self) {
         self.seen = self.inner.observation().clone();
         let mut mark = |x: usize, color: u8| {
             let mut frames = self.seen.frames.frames().to_vec();
@@ -78,16 +79,16 @@ impl Faulty {
             }
         };
         match self.fault {
-            Fault::LostFromTheStart if self.seen.levels_completed == 2 => {
+            Fault::LostAtStart if self.seen.levels_completed == 2 => {
                 self.seen.state = PlayState::GameOver
             }
-            Fault::ForeignOffer => {
+            Fault::UnlistedOffer => {
                 self.seen.available = self.seen.available.with(ActionKind::Action5)
             }
-            Fault::Random => mark(40, 1 + (self.number % 7) as u8),
-            Fault::SharedCopies => mark(40, 1 + (self.shared.load(Ordering::Relaxed) % 7) as u8),
-            Fault::Dirt if self.dirty => mark(41, 9),
-            Fault::Restless => mark(42, self.after),
+            Fault::Nondeterministic => mark(40, 1 + (self.number % 7) as u8),
+            Fault::SharedForks => mark(40, 1 + (self.shared.load(Ordering::Relaxed) % 7) as u8),
+            Fault::IncompleteReset if self.dirty => mark(41, 9),
+            Fault::ActsAfterEnd => mark(42, self.after),
             _ => {}
         }
     }
@@ -103,11 +104,11 @@ impl Environment for Faulty {
     }
 
     fn act(&mut self, action: Action) -> Result<&Observation, EnvironmentError> {
-        if self.fault == Fault::Corner && action == (Action::Action6 { x: 63, y: 63 }) {
+        if self.fault == Fault::CornerFailure && action == (Action::Action6 { x: 63, y: 63 }) {
             return Err(EnvironmentError::Failed("out of range".to_owned()));
         }
         let over = self.inner.observation().state != PlayState::NotFinished;
-        let action = if self.fault == Fault::Eager && action == Action::Action5 {
+        let action = if self.fault == Fault::ActsOnUnoffered && action == Action::Action5 {
             Action::Action1
         } else {
             action
@@ -120,13 +121,13 @@ impl Environment for Faulty {
         } else {
             0
         };
-        self.spoil();
+        self.apply_fault();
         Ok(&self.seen)
     }
 
     fn fork(&self) -> Option<Box<dyn Environment>> {
         let (seen, shared) = (self.seen.clone(), Arc::clone(&self.shared));
-        let shared = if self.fault == Fault::SharedCopies {
+        let shared = if self.fault == Fault::SharedForks {
             shared
         } else {
             Arc::new(AtomicU64::new(shared.load(Ordering::Relaxed)))
@@ -140,7 +141,7 @@ impl Environment for Faulty {
     }
 
     fn hidden_key(&self) -> Option<StateKey> {
-        if self.fault == Fault::NothingHidden {
+        if self.fault == Fault::ConstantHiddenKey {
             Some(0)
         } else {
             self.inner.hidden_key()
@@ -152,8 +153,8 @@ impl Environment for Faulty {
     }
 }
 
-/// An environment from outside, without solutions.
-pub(crate) fn hosted(fault: Fault, nodes: usize) -> OpenedSubject<'static> {
+/// Returns a hosted environment without stored solutions.
+pub(crate) fn hosted(fault: Fault, nodes: usize) -> EnvironmentSubject<'static> {
     let limits = GraphLimits {
         nodes,
         checks: 200,
@@ -162,18 +163,18 @@ pub(crate) fn hosted(fault: Fault, nodes: usize) -> OpenedSubject<'static> {
     let open = move |seed: u64| -> Result<Box<dyn Environment>, EnvironmentError> {
         Ok(Box::new(Faulty::new(fault, seed)))
     };
-    OpenedSubject::new(open, 0, limits).unwrap()
+    EnvironmentSubject::new(open, 0, limits).unwrap()
 }
 
-pub(crate) fn faulty(fault: Fault) -> OpenedSubject<'static> {
+pub(crate) fn faulty(fault: Fault) -> EnvironmentSubject<'static> {
     let facts = <Lock<SOUND> as rhae_engine::Game>::FACTS;
     let solutions = (0..6).map(move |level| Some(facts.solution(rhae_engine::LevelIndex(level))));
     let subject = hosted(fault, 1_500)
         .with_solutions(solutions)
-        .held_as_native();
-    if fault == Fault::OldRecording {
+        .with_native_rules();
+    if fault == Fault::OutdatedRecording {
         let replayed = Err("entry 3: the frames differ".to_owned());
-        return subject.with_stored(vec![Stored {
+        return subject.with_recordings(vec![StoredRecording {
             name: "old.jsonl".to_owned(),
             replayed,
         }]);

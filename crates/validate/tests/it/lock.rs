@@ -1,7 +1,9 @@
-//! The environment that fixtures are made of: a combination lock with a lamp, and the ways in which it can be made badly.
+//! The game that the fixtures are derived from: a combination lock with a lamp.
 //!
-//! Arrows enter a code of twelve; a wrong one sends the player back to its beginning, and thirty lose the level. The last digit only
-//! counts while the lamp is lit, which a click toggles. Undo takes back digits and the lamp, not mistakes.
+//! Arrow keys enter a code of twelve digits. A wrong digit returns to the start of the code, and
+//! thirty mistakes lose the level. The last digit is accepted only while the lamp is lit; a click
+//! toggles the lamp. Undo restores digits and the lamp, but not mistakes. The const parameter of
+//! [`Lock`] selects a fault.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -54,7 +56,8 @@ pub(crate) struct Level {
     code: Vec<u8>,
 }
 
-/// Where the player stands. What is hidden is part of it, but of a bad lock's hash it is not.
+/// The position of the player. The faults `HIDDEN` and `DRIFT` omit the field `hidden` from the
+/// hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Board<const F: u8> {
     entered: u8,
@@ -71,24 +74,24 @@ impl<const F: u8> Hash for Board<F> {
     }
 }
 
-static KEPT: Mutex<Vec<[u8; 4096]>> = Mutex::new(Vec::new());
+static LEAKED: Mutex<Vec<[u8; 4096]>> = Mutex::new(Vec::new());
 
 const fn baselines(fault: u8) -> &'static [Baseline] {
     const SOUND_ONES: [Baseline; 6] = [
-        Baseline::solved(4),
-        Baseline::solved(13),
-        Baseline::solved(13),
-        Baseline::solved(13),
-        Baseline::solved(13),
-        Baseline::solved(13),
+        Baseline::from_optimum(4),
+        Baseline::from_optimum(13),
+        Baseline::from_optimum(13),
+        Baseline::from_optimum(13),
+        Baseline::from_optimum(13),
+        Baseline::from_optimum(13),
     ];
     match fault {
         MASHABLE => {
             const {
                 &[
-                    Baseline::solved(4),
-                    Baseline::solved(3),
-                    Baseline::solved(3),
+                    Baseline::from_optimum(4),
+                    Baseline::from_optimum(3),
+                    Baseline::from_optimum(3),
                     SOUND_ONES[3],
                     SOUND_ONES[4],
                     SOUND_ONES[5],
@@ -100,7 +103,7 @@ const fn baselines(fault: u8) -> &'static [Baseline] {
                 &[
                     SOUND_ONES[0],
                     SOUND_ONES[1],
-                    Baseline::solved(5),
+                    Baseline::from_optimum(5),
                     SOUND_ONES[3],
                     SOUND_ONES[4],
                     SOUND_ONES[5],
@@ -108,7 +111,7 @@ const fn baselines(fault: u8) -> &'static [Baseline] {
             }
         }
         THREE_LEVELS => const { &[SOUND_ONES[0], SOUND_ONES[1], SOUND_ONES[2]] },
-        ONE_CELL => const { &[Baseline::solved(9); 6] },
+        ONE_CELL => const { &[Baseline::from_optimum(9); 6] },
         _ => const { &SOUND_ONES },
     }
 }
@@ -198,10 +201,10 @@ impl<const F: u8> Game for Lock<F> {
         sink: &mut impl FrameSink,
     ) -> Outcome {
         if F == LEAK {
-            // Enough to be seen, and not enough to trouble the machine.
-            let mut kept = KEPT.lock().unwrap();
-            if kept.len() < 8_000 {
-                kept.push([action.kind().id(); 4096]);
+            // Enough to be measured, but limited to keep the test process small.
+            let mut leaked = LEAKED.lock().unwrap();
+            if leaked.len() < 8_000 {
+                leaked.push([action.kind().id(); 4096]);
             }
         }
         let board = &mut state.board;
@@ -224,14 +227,14 @@ impl<const F: u8> Game for Lock<F> {
                     return if board.entered == 9 {
                         Outcome::LevelWon
                     } else {
-                        Outcome::Going
+                        Outcome::Continue
                     };
                 }
             }
-            return Outcome::Going;
+            return Outcome::Continue;
         }
         if board.entered == STUCK || action == Action::Action5 {
-            return Outcome::Going;
+            return Outcome::Continue;
         }
         let due = level.code[usize::from(board.entered)];
         let due = if F == HIDDEN && board.hidden == 1 {
@@ -253,20 +256,20 @@ impl<const F: u8> Game for Lock<F> {
             return if state.spent == MISTAKES {
                 Outcome::GameOver
             } else {
-                Outcome::Going
+                Outcome::Continue
             };
         }
         if last {
             if F == UNSOLVABLE && level.index == 3 {
                 board.entered = 0;
-                return Outcome::Going;
+                return Outcome::Continue;
             }
             board.entered += 1;
             sink.frame(|frame| frame.clear(14));
             return Outcome::LevelWon;
         }
         board.entered += 1;
-        Outcome::Going
+        Outcome::Continue
     }
 
     fn draw(level: &Level, state: &StateOf<Self>, frame: &mut Frame) {
@@ -311,7 +314,7 @@ impl<const F: u8> Game for Lock<F> {
         }
     }
 
-    fn undone(
+    fn on_undo(
         _level: &Level,
         state: &mut StateOf<Self>,
         restored: bool,
@@ -320,7 +323,7 @@ impl<const F: u8> Game for Lock<F> {
         if F == FORGETFUL_UNDO && restored {
             state.board.lit = false;
         }
-        Outcome::Going
+        Outcome::Continue
     }
 
     fn clicks(_level: &Level, _state: &StateOf<Self>) -> impl Iterator<Item = (u8, u8)> {

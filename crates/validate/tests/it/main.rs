@@ -1,38 +1,40 @@
-//! Deliberately broken environments, one for each rule, and a sound one that they are made of.
+//! Tests with deliberately faulty environments, one for each rule, and with the sound environment
+//! they are derived from.
 
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a test may panic, and reads what its process uses"
+    reason = "tests may panic, and read the memory of their process"
 )]
 
-mod broken;
-mod cut_short;
 mod faulty;
+mod interrupted;
 mod lock;
 mod shipped;
+mod violations;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rhae_engine::Action;
 use rhae_validate::{
-    Finding, GraphLimits, Options, RuleReport, Subject, Watch, check, parts, reports,
+    Finding, GraphLimits, Monitor, Options, RuleReport, Subject, check, parts, reports,
 };
 
-/// What these tests measure: a clock that goes on at each look, and the memory of this process.
+/// A monitor with a fake clock, which advances at every reading, and with the memory of this
+/// process.
 #[derive(Default)]
 struct Measured {
-    looks: AtomicU64,
-    seconds_a_look: f64,
-    fresh: Option<String>,
+    readings: AtomicU64,
+    seconds_per_reading: f64,
+    replay_error: Option<String>,
 }
 
-impl Watch for Measured {
+impl Monitor for Measured {
     fn seconds(&self) -> Option<f64> {
-        Some(self.looks.fetch_add(1, Ordering::Relaxed) as f64 * self.seconds_a_look)
+        Some(self.readings.fetch_add(1, Ordering::Relaxed) as f64 * self.seconds_per_reading)
     }
 
-    fn memory(&self) -> Option<u64> {
+    fn memory_bytes(&self) -> Option<u64> {
         let pages: u64 = std::fs::read_to_string("/proc/self/statm")
             .ok()?
             .split_whitespace()
@@ -42,8 +44,12 @@ impl Watch for Measured {
         Some(pages * 4096)
     }
 
-    fn fresh(&self, _subject: &dyn Subject, _actions: &[Action]) -> Option<Result<(), String>> {
-        self.fresh.clone().map(Err)
+    fn replay_in_fresh_process(
+        &self,
+        _subject: &dyn Subject,
+        _actions: &[Action],
+    ) -> Option<Result<(), String>> {
+        self.replay_error.clone().map(Err)
     }
 }
 
@@ -51,7 +57,7 @@ fn options() -> Options {
     let limits = GraphLimits {
         nodes: 20_000,
         checks: 1_000,
-        places: 20_000,
+        boards: 20_000,
         ..GraphLimits::default()
     };
     Options {
@@ -61,8 +67,8 @@ fn options() -> Options {
     }
 }
 
-/// All parts, one after the other.
-fn validated(subject: &dyn Subject, options: &Options, watch: &dyn Watch) -> Vec<RuleReport> {
+/// Runs all parts in sequence.
+fn validate(subject: &dyn Subject, options: &Options, watch: &dyn Monitor) -> Vec<RuleReport> {
     let findings: Vec<Finding> = parts(subject, options)
         .into_iter()
         .flat_map(|(part, _)| check(subject, part, options, watch))

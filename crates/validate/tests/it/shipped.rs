@@ -1,10 +1,10 @@
-//! Every environment that ships passes, in a run of the size that continuous integration has time for.
+//! Tests that every shipped game passes, with limits that fit into continuous integration.
 
 use rhae_engine::Game;
 use rhae_games::Visitor;
 use rhae_validate::{GraphLimits, NativeSubject, Options, Verdict};
 
-use crate::{Measured, validated};
+use crate::{Measured, validate};
 
 struct Validate;
 
@@ -19,7 +19,7 @@ impl Visitor for Validate {
         } else {
             GraphLimits {
                 nodes: 40_000,
-                places: 40_000,
+                boards: 40_000,
                 ..GraphLimits::default()
             }
         };
@@ -28,7 +28,7 @@ impl Visitor for Validate {
             limits,
             ..Options::default()
         };
-        let reports = validated(&subject, &options, &Measured::default());
+        let reports = validate(&subject, &options, &Measured::default());
         let failed = reports
             .iter()
             .filter(|report| report.verdict == Verdict::Fail);
@@ -39,7 +39,7 @@ impl Visitor for Validate {
 }
 
 fn passes(id: &str) {
-    let failures = rhae_games::visit(id, Validate).expect("it is registered");
+    let failures = rhae_games::visit(id, Validate).expect("the game is registered");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
@@ -48,7 +48,7 @@ macro_rules! shipped {
         $(#[test] fn $name() { passes($id); })*
 
         #[test]
-        fn none_is_left_out() {
+        fn every_registered_game_is_tested() {
             let ids: Vec<&str> = rhae_games::ALL.iter().map(|entry| entry.facts.id).collect();
             assert_eq!(ids, [$($id),*]);
         }

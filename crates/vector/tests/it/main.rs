@@ -1,4 +1,4 @@
-//! Many plays at once answer as each of them would alone.
+//! Plays of a vector behave as they would individually.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -6,9 +6,9 @@ use std::num::NonZero;
 
 use rhae_engine::{Action, ActionKind, CELLS, LevelIndex, PlayState, Rng};
 use rhae_session::{Builtin, Catalog, Play, ResetRule};
-use rhae_vector::{Ending, Report, Rules, Vector, VectorError};
+use rhae_vector::{Ending, EpisodeRules, Report, Vector, VectorError};
 
-fn vector(id: &str, count: usize, threads: usize, rules: Rules) -> (Vector, Vec<u8>) {
+fn vector(id: &str, count: usize, threads: usize, rules: EpisodeRules) -> (Vector, Vec<u8>) {
     let nonzero = |number| NonZero::new(number).unwrap();
     let mut vector = Vector::new(id, nonzero(count), nonzero(threads), rules).unwrap();
     let mut frames = vec![99; count * CELLS];
@@ -16,7 +16,7 @@ fn vector(id: &str, count: usize, threads: usize, rules: Rules) -> (Vector, Vec<
     (vector, frames)
 }
 
-/// Any action at all, RESET and those that are not offered included.
+/// Returns a random action, including RESET and actions that are not offered.
 fn any_action(rng: &mut Rng) -> Action {
     let kind = ActionKind::ALL[rng.below(8) as usize];
     kind.simple().unwrap_or_else(|| Action::Action6 {
@@ -30,10 +30,10 @@ fn ids() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn every_play_answers_as_it_would_alone() {
-    let rules = Rules {
-        goes_on_after_loss: true,
-        ..Rules::default()
+fn every_play_behaves_as_it_would_individually() {
+    let rules = EpisodeRules {
+        continue_after_loss: true,
+        ..EpisodeRules::default()
     };
     for id in ids() {
         let (mut vector, mut frames) = vector(id, 3, 2, rules);
@@ -59,9 +59,9 @@ fn every_play_answers_as_it_would_alone() {
                         report.available
                     ),
                     (
-                        answer.seen.state,
-                        answer.seen.levels_completed,
-                        answer.seen.changed,
+                        answer.outcome.state,
+                        answer.outcome.levels_completed,
+                        answer.outcome.changed,
                         answer.observation.available
                     ),
                     "{id} after {action}"
@@ -77,11 +77,11 @@ fn every_play_answers_as_it_would_alone() {
 }
 
 #[test]
-fn threads_and_neighbours_make_no_difference() {
+fn results_do_not_depend_on_threads_or_other_plays() {
     for id in ids() {
-        let rules = Rules {
-            most_actions: Some(40),
-            ..Rules::default()
+        let rules = EpisodeRules {
+            max_actions: Some(40),
+            ..EpisodeRules::default()
         };
         let (mut many, mut many_frames) = vector(id, 100, 3, rules);
         let (mut few, mut few_frames) = vector(id, 7, 1, rules);
@@ -97,10 +97,10 @@ fn threads_and_neighbours_make_no_difference() {
 }
 
 #[test]
-fn solutions_are_rewarded_and_end_the_episode() {
+fn solving_a_level_is_rewarded_and_ends_the_episode() {
     for entry in rhae_games::ALL {
         let facts = entry.facts;
-        let (mut all, mut frames) = vector(facts.id, 1, 1, Rules::default());
+        let (mut all, mut frames) = vector(facts.id, 1, 1, EpisodeRules::default());
         let mut rewards = 0;
         for level in 0..facts.level_count() {
             let level = LevelIndex(u8::try_from(level).unwrap());
@@ -108,9 +108,9 @@ fn solutions_are_rewarded_and_end_the_episode() {
                 facts.id,
                 1,
                 1,
-                Rules {
+                EpisodeRules {
                     level: Some(level),
-                    ..Rules::default()
+                    ..EpisodeRules::default()
                 },
             );
             let solution = facts.solution(level);
@@ -136,17 +136,17 @@ fn solutions_are_rewarded_and_end_the_episode() {
                 all.step(&[action], &mut frames).unwrap();
                 rewards += usize::from(all.reports()[0].reward);
             }
-            // The step after the end begins a new episode, whatever the action.
+            // The step after the end starts a new episode and ignores its action.
             one.step(&[Action::Action1], &mut own_frames).unwrap();
             let Report {
                 reward,
                 ending,
                 actions,
-                level: begun,
+                level: started,
                 ..
             } = one.reports()[0];
             assert_eq!(
-                (reward, ending, actions, begun),
+                (reward, ending, actions, started),
                 (0, Ending::None, 0, level.0),
                 "{}",
                 facts.id
@@ -159,14 +159,14 @@ fn solutions_are_rewarded_and_end_the_episode() {
 }
 
 #[test]
-fn an_episode_is_cut_off_and_a_reset_is_an_action() {
+fn episode_is_truncated_and_reset_counts_as_an_action() {
     let (mut plays, mut frames) = vector(
         "kq19",
         1,
         1,
-        Rules {
-            most_actions: Some(2),
-            ..Rules::default()
+        EpisodeRules {
+            max_actions: Some(2),
+            ..EpisodeRules::default()
         },
     );
     let mut step = |action| {
@@ -177,7 +177,7 @@ fn an_episode_is_cut_off_and_a_reset_is_an_action() {
     assert_eq!(
         step(Action::Reset),
         (0, Ending::None, false),
-        "nothing was done since the beginning"
+        "no action was taken since the episode started"
     );
     assert_eq!(step(Action::Action1), (1, Ending::None, true));
     assert_eq!(step(Action::Reset), (2, Ending::Truncated, false));
@@ -189,9 +189,9 @@ fn an_episode_is_cut_off_and_a_reset_is_an_action() {
 }
 
 #[test]
-fn snapshots_bring_back_every_play_or_one_in_all_places() {
+fn snapshot_restores_each_play_or_one_play_everywhere() {
     for id in ids() {
-        let (mut plays, mut frames) = vector(id, 20, 2, Rules::default());
+        let (mut plays, mut frames) = vector(id, 20, 2, EpisodeRules::default());
         let mut rngs: Vec<Rng> = (0..20).map(|stream| Rng::new(7, stream)).collect();
         let mut step = |plays: &mut Vector, frames: &mut [u8]| {
             let actions: Vec<Action> = rngs.iter_mut().map(any_action).collect();
@@ -227,17 +227,17 @@ fn snapshots_bring_back_every_play_or_one_in_all_places() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
-    let (mut plays, mut frames) = vector("kq19", 2, 1, Rules::default());
+fn invalid_arguments_are_rejected() {
+    let (mut plays, mut frames) = vector("kq19", 2, 1, EpisodeRules::default());
     let one = NonZero::<usize>::MIN;
     let make = |id: &str, level| {
         Vector::new(
             id,
             one,
             one,
-            Rules {
+            EpisodeRules {
                 level,
-                ..Rules::default()
+                ..EpisodeRules::default()
             },
         )
         .err()
@@ -268,7 +268,7 @@ fn what_does_not_fit_is_refused() {
             found: 0
         }
     );
-    let (other, _) = vector("ny40", 2, 1, Rules::default());
+    let (other, _) = vector("ny40", 2, 1, EpisodeRules::default());
     let error = plays
         .restore(&other.snapshot(), None, &mut frames)
         .unwrap_err();
@@ -285,8 +285,8 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
-fn chosen_plays_begin_anew_and_others_go_on() {
-    let (mut plays, mut frames) = vector("kq19", 2, 1, Rules::default());
+fn reset_affects_chosen_plays_only() {
+    let (mut plays, mut frames) = vector("kq19", 2, 1, EpisodeRules::default());
     let first = frames.clone();
     plays.step(&[Action::Action1; 2], &mut frames).unwrap();
     plays.step(&[Action::Action4; 2], &mut frames).unwrap();

@@ -6,32 +6,32 @@ use rhae_protocol::EvalLimits;
 
 #[derive(Args)]
 pub(super) struct LimitArgs {
-    /// Requests at a time [default: the number of cores]
+    /// Maximum number of requests in flight [default: 8 for models, otherwise the number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     concurrency: Option<u32>,
-    /// Requests begun in a minute
+    /// Maximum number of requests started per minute
     #[arg(long, value_name = "N")]
     requests_per_minute: Option<f64>,
-    /// Seconds for one request, its repetitions included
+    /// Time limit for one request, retries included, in seconds
     #[arg(long, value_name = "SECONDS")]
     request_timeout: Option<f64>,
-    /// Seconds for a task, from its first request on
+    /// Time limit for one task, counted from its first request, in seconds
     #[arg(long, value_name = "SECONDS")]
     task_timeout: Option<f64>,
-    /// Seconds for the whole run, those before an interruption included
+    /// Time limit for the run, including the time before it was interrupted, in seconds
     #[arg(long, value_name = "SECONDS")]
     run_timeout: Option<f64>,
-    /// Tokens, in and out, of the whole run
+    /// Maximum number of input and output tokens of the run
     #[arg(long, value_name = "N")]
     token_limit: Option<u64>,
-    /// US dollars that the whole run may cost, as measured
+    /// Maximum cost of the run in US dollars, measured by the tokens that the provider reports
     #[arg(long, value_name = "USD")]
     spend_limit: Option<f64>,
 }
 
 impl LimitArgs {
-    /// The limits: what flags say, over what held before.
-    pub(super) fn over(
+    /// Returns the limits of a run. Flags override `before`, the limits of a resumed run.
+    pub(super) fn resolve(
         &self,
         before: Option<EvalLimits>,
         default_concurrency: usize,
@@ -55,7 +55,7 @@ impl LimitArgs {
         Ok(EvalLimits {
             concurrency: self
                 .concurrency
-                .map_or(before.concurrency, |many| many as usize),
+                .map_or(before.concurrency, |requests| requests as usize),
             requests_per_minute: self.requests_per_minute.or(before.requests_per_minute),
             request_seconds: self.request_timeout.or(before.request_seconds),
             task_seconds: self.task_timeout.or(before.task_seconds),

@@ -1,4 +1,4 @@
-//! `--dump-prompts`: what a model would be asked.
+//! `--dump-prompts`: writes the prompts of an evaluation without sending a request.
 
 use std::fs;
 use std::path::Path;
@@ -8,41 +8,41 @@ use anyhow::{Context, Result, ensure};
 use rhae_eval::Plan;
 
 use super::EvalArgs;
-use super::order::choose;
+use super::spec::resolve;
 use crate::output;
 
 pub(super) fn dump(args: &EvalArgs, folder: &Path) -> Result<ExitCode> {
-    let chosen = choose(args)?;
-    let plan = Plan::new(chosen.sets, 1, chosen.solver.unit());
+    let resolved = resolve(args)?;
+    let plan = Plan::new(resolved.sets, 1, resolved.solver.unit());
     let mut written = 0;
-    let aloud = folder == Path::new("-");
-    if !aloud {
+    let to_stdout = folder == Path::new("-");
+    if !to_stdout {
         fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
     }
-    for (asked, text) in plan.prompts(chosen.solver.as_ref()) {
-        let tests: Vec<String> = asked
+    for (request, text) in plan.prompts(resolved.solver.as_ref()) {
+        let tests: Vec<String> = request
             .tests
             .iter()
             .map(|test| (test + 1).to_string())
             .collect();
         let tests = tests.join("-");
         written += 1;
-        if aloud {
-            output::print(&format!("===== {} test {tests}", asked.task))?;
+        if to_stdout {
+            output::print(&format!("===== {} test {tests}", request.task))?;
             output::print(&output::plain(&text))?;
         } else {
-            let path = folder.join(format!("{}_{tests}.txt", asked.task));
+            let path = folder.join(format!("{}_{tests}.txt", request.task));
             fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
         }
     }
     ensure!(
         written > 0,
-        "this solver reads no prompts; `--dump-prompts` is for `--solver model:NAME`"
+        "this solver uses no prompts; `--dump-prompts` requires `--solver model:NAME`"
     );
-    if !aloud {
+    if !to_stdout {
         output::print(&output::plain(&format!(
-            "{written} prompts in `{}`",
+            "wrote {written} prompts to `{}`",
             folder.display()
         )))?;
     }

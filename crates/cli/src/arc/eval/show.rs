@@ -1,4 +1,4 @@
-//! What a run shows: an estimate before, a bar meanwhile, results in the end.
+//! Output of a run: an estimate at the start, a progress bar, and the results at the end.
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -14,8 +14,8 @@ use crate::arc::score::{measures, warnings};
 use crate::interrupt::INTERRUPTED;
 use crate::output;
 
-/// Says what is about to be asked, and what it costs at least.
-pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder: &EvalFolder) {
+/// Prints the number of requests to send and their minimum cost to standard error.
+pub(super) fn print_plan(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder: &EvalFolder) {
     let tasks: usize = plan.sets.iter().map(|set| set.selection.len()).sum();
     let tests: usize = plan.sets.iter().map(rhae_eval::PlannedSet::tests).sum();
     let done = plan.requests() - estimate.requests;
@@ -24,18 +24,18 @@ pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder
         plan.attempts,
         estimate.requests,
         if done > 0 {
-            format!(", {done} are done already")
+            format!(", {done} already done")
         } else {
             String::new()
         }
     );
-    if let Some(foreseen) = &estimate.foreseen {
+    if let Some(min_cost) = &estimate.min_cost {
         text += &format!(
-            "at least {} tokens in and {} out, without any thinking: {}\n",
-            foreseen.input_tokens,
-            foreseen.answer_tokens,
-            foreseen.usd.map_or_else(
-                || "cost not known, the model has no `prices`".to_owned(),
+            "minimum, without reasoning: {} input tokens and {} output tokens, {}\n",
+            min_cost.input_tokens,
+            min_cost.answer_tokens,
+            min_cost.usd.map_or_else(
+                || "cost not known because the model has no `prices`".to_owned(),
                 |usd| format!("{usd:.2} USD")
             )
         );
@@ -43,7 +43,7 @@ pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder
     let lost = ledger.in_flight().count();
     if lost > 0 {
         text +=
-            &format!("{lost} requests were in flight when a process ended; they are made again\n");
+            &format!("{lost} requests were in flight when a process ended; they are sent again\n");
     }
     eprintln!(
         "{}folder: {}",
@@ -52,10 +52,10 @@ pub(super) fn announce(plan: &Plan, ledger: &Ledger, estimate: &Estimate, folder
     );
 }
 
-/// A bar on a terminal.
-pub(super) struct Bar(ProgressBar);
+/// The progress bar. It is hidden with `--json` and if standard error is not a terminal.
+pub(super) struct RunProgress(ProgressBar);
 
-impl Bar {
+impl RunProgress {
     pub(super) fn new(json: bool) -> Self {
         if json || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
@@ -67,7 +67,7 @@ impl Bar {
 
     pub(super) fn show(&self, progress: &Progress) {
         if self.0.length() == Some(0) {
-            // What earlier processes did says nothing about this one's speed.
+            // Exclude the requests of earlier processes from the estimate of the remaining time.
             self.0.set_length(progress.total as u64);
             self.0.set_position(progress.done as u64);
             self.0.reset_eta();
@@ -93,7 +93,7 @@ impl Bar {
             String::new()
         };
         self.0.set_message(format!(
-            "{done}/{total} requests, {in_flight} under way, {solved} solved of {tasks_done} tasks{cost}, {} s{left}",
+            "{done}/{total} requests, {in_flight} in flight, {solved} of {tasks_done} tasks solved{cost}, {} s{left}",
             self.0.elapsed().as_secs()
         ));
     }
@@ -103,8 +103,9 @@ impl Bar {
     }
 }
 
-/// The results as JSON: one set's score is flat, as `rhae arc score` has it.
-pub(super) fn value(config: &EvalConfig, results: &EvalResults) -> Result<Value> {
+/// Converts the results to JSON. The score of a single set is flattened into the document, as in
+/// `rhae arc score`.
+pub(super) fn results_json(config: &EvalConfig, results: &EvalResults) -> Result<Value> {
     let mut value = serde_json::to_value(results)?;
     let Value::Object(fields) = &mut value else {
         return Ok(value);
@@ -121,21 +122,27 @@ pub(super) fn value(config: &EvalConfig, results: &EvalResults) -> Result<Value>
         let mut value = serde_json::to_value(score)?;
         if plan && let Some(tasks) = value["results"].as_array_mut() {
             for (task, result) in tasks.iter_mut().zip(&score.results) {
-                task["task"] = Value::from(result.task.problem());
+                task["task"] = Value::from(result.task.problem_id());
             }
         }
         Ok(value)
     };
     match results.sets.as_slice() {
-        [one] => {
-            match &one.score {
+        [set] => {
+            match &set.score {
                 Some(score) => {
                     if let Value::Object(score) = flat(score)? {
                         all.extend(score);
                     }
                 }
                 None => {
-                    let facts = json!({"set": one.set, "revision": one.revision, "tasks": one.tasks, "test_inputs": one.test_inputs, "scored": false});
+                    let facts = json!({
+                        "set": set.set,
+                        "revision": set.revision,
+                        "tasks": set.tasks,
+                        "test_inputs": set.test_inputs,
+                        "scored": false,
+                    });
                     all.extend(facts.as_object().cloned().unwrap_or_default());
                 }
             }
@@ -157,15 +164,15 @@ pub(super) fn value(config: &EvalConfig, results: &EvalResults) -> Result<Value>
     Ok(Value::Object(all))
 }
 
-/// Shows what came of a run.
-pub(super) fn results(
+/// Prints the results. The exit code is 0 only if the run is finished.
+pub(super) fn print_results(
     config: &EvalConfig,
     results: &EvalResults,
     folder: &EvalFolder,
     json: bool,
 ) -> Result<ExitCode> {
     if json {
-        let mut value = value(config, results)?;
+        let mut value = results_json(config, results)?;
         value["folder"] = json!(folder.path().display().to_string());
         output::print_json(&value)?;
     } else {
@@ -178,7 +185,7 @@ pub(super) fn results(
     if !results.finished {
         let why = results.ended.as_deref().unwrap_or("interrupted");
         eprintln!(
-            "not finished ({}): what is missing counts as not solved; go on with `rhae arc eval --resume {}`",
+            "not finished ({}): missing answers count as not solved; continue with `rhae arc eval --resume {}`",
             output::plain(why),
             output::plain(&folder.path().display().to_string())
         );
@@ -213,7 +220,7 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
                 text += &measures(score, headline);
                 text += &warnings(score);
             }
-            None => text.push_str("solutions are not known, so nothing is scored\n"),
+            None => text.push_str("not scored: the solutions are not known\n"),
         }
         text.push('\n');
     }
@@ -221,33 +228,33 @@ fn text(config: &EvalConfig, results: &EvalResults) -> String {
         && let Some(average) = results.average()
     {
         text += &format!(
-            "average of the {} sets {:.2} %\n\n",
+            "average of the {} sets: {:.2} %\n\n",
             results.sets.len(),
             100.0 * average
         );
     }
     text += &format!(
-        "{:.1} s, a task {:.2} s in the median and {:.2} s at most",
-        results.seconds, results.task_seconds.median, results.task_seconds.most
+        "{:.1} s in total, median {:.2} s and maximum {:.2} s per task",
+        results.seconds, results.task_seconds.median, results.task_seconds.max
     );
     let spent = &results.spent;
     if spent.tokens() > 0 {
         text += &format!(
-            "; {} tokens in, {} out, {}",
+            "; {} input tokens, {} output tokens, {}",
             spent.input_tokens,
             spent.output_tokens,
             spent.cost()
         );
     }
     let failed = results
-        .tries
+        .attempt_results
         .iter()
-        .filter(|one| one.request.is_some() && one.grid.is_err())
+        .filter(|result| result.request.is_some() && result.grid.is_err())
         .count();
     if failed > 0 {
         text += &format!(
             "; {failed} of {} attempts have no grid",
-            results.tries.len()
+            results.attempt_results.len()
         );
     }
     text

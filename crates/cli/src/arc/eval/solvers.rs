@@ -1,4 +1,4 @@
-//! From names and flags to solvers, with all settings that their answers depend on.
+//! Creates solvers from their names and flags, with all settings that determine their answers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,27 +6,31 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use rhae_engine::Rng;
 use rhae_eval::load_lines;
-use rhae_eval::solver::{Ask, Random, Replay, Search, Solver};
+use rhae_eval::solver::{ModelSolver, RandomSolver, ReplaySolver, SearchSolver, Solver};
 use rhae_solve::Budget;
 use rhae_tasks::Prompt;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::EvalArgs;
-use crate::arc::data::{read, submission};
+use crate::arc::data::{load_submission, read};
 
-/// Settings as a configuration holds them.
+/// Settings of a solver, as stored in the configuration of a run.
 pub(super) type Settings = BTreeMap<String, Value>;
 
-/// What flags say about a solver.
-pub(super) fn given(args: &EvalArgs, name: &str) -> Result<Settings> {
+/// Returns the settings that the flags give for a new run.
+///
+/// # Errors
+///
+/// If a flag belongs to another solver.
+pub(super) fn settings_from_flags(args: &EvalArgs, name: &str) -> Result<Settings> {
     let mut settings = Settings::new();
     if let Some(work) = args.work {
-        ensure!(name == "search", "--work is for `--solver search`");
+        ensure!(name == "search", "--work requires `--solver search`");
         settings.insert("work".to_owned(), json!(work * 1_000_000));
     }
     if let Some(seed) = args.seed {
-        ensure!(name == "random", "--seed is for `--solver random`");
+        ensure!(name == "random", "--seed requires `--solver random`");
         settings.insert("seed".to_owned(), json!(seed));
     }
     if name.starts_with("model:") {
@@ -41,14 +45,15 @@ pub(super) fn given(args: &EvalArgs, name: &str) -> Result<Settings> {
     } else {
         ensure!(
             args.prompt.is_none(),
-            "--prompt is for `--solver model:NAME`"
+            "--prompt requires `--solver model:NAME`"
         );
     }
     Ok(settings)
 }
 
-/// The solver of a name, and all settings that its answers depend on: those given, and what follows from them.
-pub(super) fn solver(
+/// Creates the solver of a name. Returns it with all settings that determine its answers: the given
+/// ones, defaults, and checksums of files and models.
+pub(super) fn create_solver(
     args: &EvalArgs,
     name: &str,
     settings: Settings,
@@ -57,7 +62,7 @@ pub(super) fn solver(
         None if name == "search" => Ok(search(settings)),
         None if name == "random" => Ok(random(settings)),
         Some(("replay", file)) => replay(file, settings),
-        Some(("model", model)) => ask(args, model, settings),
+        Some(("model", model_name)) => model(args, model_name, settings),
         _ => bail!(
             "`{name}` is not a solver: expected `search`, `random`, `model:NAME` or `replay:FILE`"
         ),
@@ -75,27 +80,28 @@ fn search(mut settings: Settings) -> (Box<dyn Solver>, Settings) {
     };
     settings.insert("work".to_owned(), json!(budget.work));
     settings.insert("cells".to_owned(), json!(budget.cells));
-    (Box::new(Search { budget }), settings)
+    (Box::new(SearchSolver { budget }), settings)
 }
 
 fn random(mut settings: Settings) -> (Box<dyn Solver>, Settings) {
     let seed = settings.get("seed").and_then(Value::as_u64).unwrap_or(0);
     settings.insert("seed".to_owned(), json!(seed));
     settings.insert("generator".to_owned(), json!(Rng::NAME));
-    (Box::new(Random { seed }), settings)
+    (Box::new(RandomSolver { seed }), settings)
 }
 
-fn replay(given: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Settings)> {
-    // Recordings are read again when a run is resumed, so their places must not depend on where that happens.
-    let before: Option<Vec<PathBuf>> = settings
+fn replay(files_argument: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Settings)> {
+    // A resumed run reads the files again, possibly from another working folder. Therefore the
+    // settings store absolute paths.
+    let recorded: Option<Vec<PathBuf>> = settings
         .get("files")
         .and_then(Value::as_object)
         .map(|files| files.keys().map(PathBuf::from).collect());
-    let paths = before.unwrap_or_else(|| match Path::new(given).exists() {
-        true => vec![PathBuf::from(given)],
-        false => given.split(',').map(PathBuf::from).collect(),
+    let paths = recorded.unwrap_or_else(|| match Path::new(files_argument).exists() {
+        true => vec![PathBuf::from(files_argument)],
+        false => files_argument.split(',').map(PathBuf::from).collect(),
     });
-    let mut all: Option<Replay> = None;
+    let mut solver: Option<ReplaySolver> = None;
     let mut files = Map::new();
     for path in paths {
         let path = path
@@ -106,33 +112,37 @@ fn replay(given: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Setti
         } else {
             path.clone()
         };
-        let of_a_run =
+        let is_journal =
             journal.extension().is_some_and(|ending| ending == "jsonl") && journal.is_file();
-        let replay = if of_a_run {
-            Replay::of_journal(&load_lines(journal.parent().unwrap_or(Path::new(".")))?)
+        let replay = if is_journal {
+            ReplaySolver::from_journal(&load_lines(journal.parent().unwrap_or(Path::new(".")))?)
         } else {
-            Replay::of_submission(&submission(&path)?)
+            ReplaySolver::from_submission(&load_submission(&path)?)
         };
-        let content = if of_a_run { &journal } else { &path };
+        let content = if is_journal { &journal } else { &path };
         let sha256 = if content.is_file() {
             json!(hash(&read(content)?))
         } else {
             Value::Null
         };
         files.insert(path.display().to_string(), sha256);
-        match &mut all {
-            Some(all) => all.join(replay),
-            None => all = Some(replay),
+        match &mut solver {
+            Some(solver) => solver.join(replay),
+            None => solver = Some(replay),
         }
     }
     settings.insert("files".to_owned(), Value::Object(files));
     Ok((
-        Box::new(all.context("`replay:` needs a file or a folder")?),
+        Box::new(solver.context("`replay:` needs a file or a folder")?),
         settings,
     ))
 }
 
-fn ask(args: &EvalArgs, name: &str, mut settings: Settings) -> Result<(Box<dyn Solver>, Settings)> {
+fn model(
+    args: &EvalArgs,
+    name: &str,
+    mut settings: Settings,
+) -> Result<(Box<dyn Solver>, Settings)> {
     let mut models = args.models.clone();
     if args.resume.is_some()
         && let Some(path) = settings.get("models").and_then(Value::as_str)
@@ -140,29 +150,29 @@ fn ask(args: &EvalArgs, name: &str, mut settings: Settings) -> Result<(Box<dyn S
         models.models = PathBuf::from(path);
     }
     let model = models.open(name)?;
-    let wanted = settings
+    let prompt_name = settings
         .get("prompt")
         .and_then(Value::as_str)
         .unwrap_or("official")
         .to_owned();
-    let prompt = match Path::new(&wanted).is_file() {
-        true => Prompt::parse(&wanted, &read(Path::new(&wanted))?)?,
-        false => Prompt::built_in(&wanted)?,
+    let prompt = match Path::new(&prompt_name).is_file() {
+        true => Prompt::parse(&prompt_name, &read(Path::new(&prompt_name))?)?,
+        false => Prompt::built_in(&prompt_name)?,
     };
-    let shown = if Path::new(&wanted).is_file() {
-        Path::new(&wanted)
+    let recorded_name = if Path::new(&prompt_name).is_file() {
+        Path::new(&prompt_name)
             .canonicalize()
-            .map_or(wanted.clone(), |path| path.display().to_string())
+            .map_or(prompt_name.clone(), |path| path.display().to_string())
     } else {
-        wanted
+        prompt_name
     };
-    settings.insert("prompt".to_owned(), json!(shown));
+    settings.insert("prompt".to_owned(), json!(recorded_name));
     settings.insert("prompt_sha256".to_owned(), json!(prompt.hash()));
     let config = serde_json::to_value(model.config())?;
     settings.insert("model_sha256".to_owned(), json!(hash(&config.to_string())));
     settings.insert("priced".to_owned(), json!(model.config().prices.is_some()));
     settings.insert("model".to_owned(), config);
-    Ok((Box::new(Ask { model, prompt }), settings))
+    Ok((Box::new(ModelSolver { model, prompt }), settings))
 }
 
 fn hash(text: &str) -> String {

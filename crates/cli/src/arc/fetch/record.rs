@@ -1,15 +1,15 @@
-//! What was fetched: the files and `fetched.json`, which says where they came from.
+//! Writing fetched sets, and `fetched.json`, which records their source, checksums and revisions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use rhae_tasks::{FETCHED_FORMAT, TaskSet};
+use rhae_tasks::{FETCH_RECORD_FORMAT, TaskSet};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// The revisions of the commits that are fetched unless others are asked for.
-const USUAL: [(&str, &str); 4] = [
+/// Revisions of the sets at the commits that are fetched by default.
+const DEFAULT_REVISIONS: [(&str, &str); 4] = [
     (
         "arc-agi-1-training",
         "a6995b3acb66cfd545056af4f290a7bb2703b3945054ea9bc26e9afe661ae891",
@@ -28,17 +28,17 @@ const USUAL: [(&str, &str); 4] = [
     ),
 ];
 
-/// Where a set came from.
+/// The source of a fetched set.
 pub(super) struct Origin {
-    /// The address, or the package's file and the file in it.
+    /// URL of the archive, or the name of the wheel and the path of the file in it.
     pub(super) source: String,
-    /// The repository's commit, as far as it is known.
+    /// Commit of the repository, if known.
     pub(super) commit: Option<String>,
-    /// The SHA-256 of what was fetched.
+    /// SHA-256 of the archive or wheel, in hexadecimal.
     pub(super) sha256: String,
 }
 
-/// The folder and what is known about its files.
+/// The output folder and the contents of its `fetched.json`.
 pub(super) struct Record {
     folder: PathBuf,
     sets: Map<String, Value>,
@@ -48,23 +48,24 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a set has the revision of the usual commit.
-pub(super) fn is_usual(set: &TaskSet) -> bool {
+/// Returns whether a set has the revision of the commit that is fetched by default.
+pub(super) fn is_default_revision(set: &TaskSet) -> bool {
     let revision = set.revision();
-    USUAL
+    DEFAULT_REVISIONS
         .iter()
-        .any(|(name, usual)| *name == set.name && *usual == revision)
+        .any(|(name, default_revision)| *name == set.name && *default_revision == revision)
 }
 
 impl Record {
+    /// Opens the record of a folder. Creates the folder if it does not exist.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
         let path = folder.join("fetched.json");
         let sets = match fs::read_to_string(&path) {
             Ok(text) => {
                 let value: Value = serde_json::from_str(&text)
-                    .with_context(|| format!("cannot understand `{}`", path.display()))?;
+                    .with_context(|| format!("cannot parse `{}`", path.display()))?;
                 value["sets"].as_object().cloned().unwrap_or_default()
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Map::new(),
@@ -78,7 +79,12 @@ impl Record {
         })
     }
 
-    /// Writes a set's challenges and solutions; says what that changed.
+    /// Writes the challenges and solutions of a set. Returns `same`, `updated` or `new`, padded to
+    /// the width of a table column.
+    ///
+    /// # Errors
+    ///
+    /// If a file on disk differs from the recorded checksum, or a task has no solution.
     pub(super) fn write(&mut self, set: &TaskSet, origin: &Origin) -> Result<&'static str> {
         let stem = set.name.rsplit_once('-').map_or_else(
             || set.name.clone(),
@@ -87,20 +93,20 @@ impl Record {
         let mut challenges = Map::new();
         let mut solutions = Map::new();
         for (id, task) in &set.tasks {
-            let mut shown = task.clone();
-            let outputs: Option<Vec<Value>> = shown
+            let mut challenge = task.clone();
+            let outputs: Option<Vec<Value>> = challenge
                 .test
                 .iter_mut()
                 .map(|test| test.output.take().map(|grid| grid.to_json()))
                 .collect();
-            challenges.insert(id.to_string(), shown.to_json());
+            challenges.insert(id.to_string(), challenge.to_json());
             solutions.insert(
                 id.to_string(),
                 json!(outputs.with_context(|| format!("`{id}` has no solution"))?),
             );
         }
         let mut files = Map::new();
-        let mut word = "same   ";
+        let mut change = "same   ";
         for (kind, content) in [("challenges", challenges), ("solutions", solutions)] {
             let name = format!("{stem}_{kind}.json");
             let text = Value::Object(content).to_string() + "\n";
@@ -114,13 +120,13 @@ impl Record {
                         .and_then(|set| set["files"][&name].as_str());
                     ensure!(
                         recorded == Some(&hex(&Sha256::digest(before))),
-                        "`{}` was changed here and is left alone; remove or rename it to fetch it",
+                        "`{}` has local changes and was not overwritten; remove or rename it to fetch it again",
                         path.display()
                     );
                 }
                 fs::write(&path, &text)
                     .with_context(|| format!("cannot write `{}`", path.display()))?;
-                word = if before.is_some() {
+                change = if before.is_some() {
                     "updated"
                 } else {
                     "new    "
@@ -131,7 +137,7 @@ impl Record {
         let (pairs, tests) = set.counts();
         let entry = json!({
             "revision": set.revision(),
-            "usual_revision": is_usual(set),
+            "usual_revision": is_default_revision(set),
             "tasks": set.tasks.len(),
             "training_pairs": pairs,
             "test_inputs": tests,
@@ -141,11 +147,12 @@ impl Record {
             "files": files,
         });
         self.sets.insert(set.name.clone(), entry);
-        Ok(word)
+        Ok(change)
     }
 
+    /// Returns the contents of `fetched.json`.
     pub(super) fn value(&self) -> Value {
-        json!({"format": FETCHED_FORMAT, "version": 1, "software": rhae_protocol::SOFTWARE, "sets": self.sets})
+        json!({"format": FETCH_RECORD_FORMAT, "version": 1, "software": rhae_protocol::SOFTWARE, "sets": self.sets})
     }
 
     pub(super) fn save(&self) -> Result<()> {

@@ -1,6 +1,7 @@
-//! The load: clients in threads, each with a play of its own, that do next to nothing with the answers.
+//! Load generation with API clients: one thread and one play per client.
 //!
-//! Requests are bytes made beforehand and answers are not parsed, so that on a small machine the clients take little from the server.
+//! Requests are serialised in advance and responses are not parsed, so that the clients use little
+//! CPU time even if they share a small machine with the server.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,128 +11,130 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-/// Every so many answers one is looked at for its frames.
-const LOOK: u64 = 64;
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// The most actions of one client.
-const MOST_ACTIONS: u64 = 1_000_000;
-/// The key of all clients.
+/// Every this many responses, the frames of one are counted.
+const SAMPLE_INTERVAL: u64 = 64;
+/// The time limit for reading from the server.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// The maximum number of actions of one client.
+const MAX_ACTIONS: u64 = 1_000_000;
+/// The API key of all clients.
 const KEY: &str = "bench";
 
-/// A server and what is played on it.
+/// A server and the game to play on it.
 pub(crate) struct Target {
     pub(crate) address: String,
     pub(crate) game: &'static str,
 }
 
-/// What clients did and saw.
+/// The measurements of one client, or of all clients together.
 #[derive(Default)]
-pub(crate) struct Load {
+pub(crate) struct LoadResult {
     pub(crate) actions: u64,
     pub(crate) time: Duration,
     pub(crate) latencies: Vec<Duration>,
-    /// Answers that were looked at, and the frames in them.
-    pub(crate) looked_at: u64,
+    /// The number of responses whose frames were counted.
+    pub(crate) sampled: u64,
+    /// The number of frames in the sampled responses.
     pub(crate) frames: u64,
 }
 
-/// A client with its play.
-pub(crate) struct Player {
-    line: Line,
-    keys: [Vec<u8>; 4],
+/// A client with its play. The requests are serialised in advance.
+pub(crate) struct Client {
+    connection: Connection,
+    actions: [Vec<u8>; 4],
     reset: Vec<u8>,
 }
 
-/// Opens a card and a play on it for each client.
-pub(crate) fn enter(target: &Target, clients: usize) -> Result<Vec<Player>> {
-    (0..clients).map(|_| Player::enter(target)).collect()
+/// Creates clients and opens a scorecard and a play for each.
+pub(crate) fn connect(target: &Target, clients: usize) -> Result<Vec<Client>> {
+    (0..clients).map(|_| Client::connect(target)).collect()
 }
 
-/// Lets all clients play at once for a while.
-pub(crate) fn play(players: Vec<Player>, time: Duration) -> Result<Load> {
-    at_once(players, |_, player, start| player.play(start, time))
+/// Lets all clients play concurrently for `time`.
+pub(crate) fn play(clients: Vec<Client>, time: Duration) -> Result<LoadResult> {
+    run_concurrently(clients, |_, client, start| client.play(start, time))
 }
 
-/// Lets everybody do something in a thread of their own, from one moment on, and gives what all of them did and saw. Each is told which
-/// of them they are, and waits at the barrier before anything is counted.
-pub(crate) fn at_once<P: Send>(
-    players: Vec<P>,
-    play: impl Fn(usize, P, &Barrier) -> Result<Load> + Sync,
-) -> Result<Load> {
-    let start = Barrier::new(players.len());
-    let loads: Vec<Result<Load>> = std::thread::scope(|scope| {
+/// Runs every client on its own thread and combines their results. `play` gets the index of the
+/// client and must wait at the barrier before it starts to measure.
+pub(crate) fn run_concurrently<C: Send>(
+    clients: Vec<C>,
+    play: impl Fn(usize, C, &Barrier) -> Result<LoadResult> + Sync,
+) -> Result<LoadResult> {
+    let start = Barrier::new(clients.len());
+    let loads: Vec<Result<LoadResult>> = std::thread::scope(|scope| {
         let (start, play) = (&start, &play);
-        let threads: Vec<_> = players
+        let threads: Vec<_> = clients
             .into_iter()
             .enumerate()
-            .map(|(at, player)| scope.spawn(move || play(at, player, start)))
+            .map(|(index, client)| scope.spawn(move || play(index, client, start)))
             .collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| bail!("a client panicked")))
             .collect()
     });
-    let mut all = Load::default();
+    let mut all = LoadResult::default();
     for load in loads {
         let load = load?;
         all.actions += load.actions;
         all.time = all.time.max(load.time);
         all.latencies.extend(load.latencies);
-        all.looked_at += load.looked_at;
+        all.sampled += load.sampled;
         all.frames += load.frames;
     }
     Ok(all)
 }
 
-impl Player {
-    fn enter(target: &Target) -> Result<Self> {
-        let mut line = Line::to(&target.address);
-        let game = line.json(&get(
+impl Client {
+    fn connect(target: &Target) -> Result<Self> {
+        let mut connection = Connection::to(&target.address);
+        let game = connection.json(&get(
             &target.address,
             &format!("/api/games/{}", target.game),
         ))?["game_id"]
             .clone();
-        let card = line.json(&post(&target.address, "/api/scorecard/open", &json!({})))?["card_id"]
-            .clone();
-        let opened = line.json(&post(
+        let card =
+            connection.json(&post(&target.address, "/api/scorecard/open", &json!({})))?["card_id"]
+                .clone();
+        let opened = connection.json(&post(
             &target.address,
             "/api/cmd/RESET",
             &json!({"card_id": card, "game_id": game}),
         ))?;
         let body = json!({"game_id": game, "guid": opened["guid"]});
-        // Up and down, left and right: it goes on for ever.
-        let keys =
-            [1, 4, 2, 3].map(|key| post(&target.address, &format!("/api/cmd/ACTION{key}"), &body));
+        // Up, right, down, left: a loop that never completes the level.
+        let actions =
+            [1, 4, 2, 3].map(|id| post(&target.address, &format!("/api/cmd/ACTION{id}"), &body));
         Ok(Self {
-            line,
-            keys,
+            connection,
+            actions,
             reset: post(&target.address, "/api/cmd/RESET", &body),
         })
     }
 
-    fn play(mut self, start: &Barrier, time: Duration) -> Result<Load> {
-        let mut load = Load::default();
+    fn play(mut self, start: &Barrier, time: Duration) -> Result<LoadResult> {
+        let mut load = LoadResult::default();
         start.wait();
-        let begun = Instant::now();
-        while begun.elapsed() < time && load.actions < MOST_ACTIONS {
+        let started = Instant::now();
+        while started.elapsed() < time && load.actions < MAX_ACTIONS {
             let sent = Instant::now();
-            let key = &self.keys[(load.actions % 4) as usize];
-            let mut status = self.line.send(key)?;
+            let action = &self.actions[(load.actions % 4) as usize];
+            let mut status = self.connection.send(action)?;
             if status == 400 {
                 // The level is lost.
-                status = self.line.send(&self.reset)?;
+                status = self.connection.send(&self.reset)?;
             }
             ensure!(
                 status == 200,
                 "the server answered with {status}: {}",
-                String::from_utf8_lossy(self.line.body())
+                String::from_utf8_lossy(self.connection.body())
             );
             load.latencies.push(sent.elapsed());
-            if load.actions.is_multiple_of(LOOK) {
-                load.looked_at += 1;
+            if load.actions.is_multiple_of(SAMPLE_INTERVAL) {
+                load.sampled += 1;
                 load.frames += 1 + self
-                    .line
+                    .connection
                     .body()
                     .windows(5)
                     .filter(|bytes| bytes == b"]],[[")
@@ -139,20 +142,20 @@ impl Player {
             }
             load.actions += 1;
         }
-        load.time = begun.elapsed();
+        load.time = started.elapsed();
         Ok(load)
     }
 }
 
-/// A connection, made again where the server ends it after an answer.
-pub(crate) struct Line {
+/// An HTTP/1.1 connection. It reconnects if the server closes the connection after a response.
+pub(crate) struct Connection {
     address: String,
     stream: Option<TcpStream>,
-    /// The last answer.
+    /// The last response, head and body.
     buffer: Vec<u8>,
 }
 
-impl Line {
+impl Connection {
     pub(crate) fn to(address: &str) -> Self {
         Self {
             address: address.to_owned(),
@@ -161,7 +164,7 @@ impl Line {
         }
     }
 
-    /// A header of the last answer.
+    /// Returns a header of the last response.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let head = String::from_utf8_lossy(&self.buffer[..head_length(&self.buffer)?]).into_owned();
         let mut pairs = head.lines().filter_map(|line| line.split_once(':'));
@@ -170,6 +173,7 @@ impl Line {
             .map(|(_, value)| value.trim().to_owned())
     }
 
+    /// Sends a request, expects status 200 and parses the response as JSON.
     pub(crate) fn json(&mut self, request: &[u8]) -> Result<Value> {
         let status = self.send(request)?;
         ensure!(
@@ -180,7 +184,7 @@ impl Line {
         Ok(serde_json::from_slice(self.body())?)
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request, reads the whole response and returns its status.
     pub(crate) fn send(&mut self, request: &[u8]) -> Result<u16> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
@@ -188,23 +192,26 @@ impl Line {
                 let stream = TcpStream::connect(&self.address)
                     .with_context(|| format!("cannot reach {}", self.address))?;
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(READ_TIMEOUT))?;
                 stream
             }
         };
         stream.write_all(request)?;
         self.buffer
             .resize(self.buffer.capacity().max(128 * 1024), 0);
-        let (mut filled, mut whole) = (0, None);
-        while whole.is_none_or(|whole| filled < whole) {
+        let (mut filled, mut length) = (0, None);
+        while length.is_none_or(|length| filled < length) {
             if filled == self.buffer.len() {
                 self.buffer.resize(2 * filled, 0);
             }
             let read = stream.read(&mut self.buffer[filled..])?;
-            ensure!(read > 0, "the server ended the connection within an answer");
+            ensure!(
+                read > 0,
+                "the server closed the connection during a response"
+            );
             filled += read;
-            if whole.is_none() {
-                whole = length(&self.buffer[..filled])?;
+            if length.is_none() {
+                length = response_length(&self.buffer[..filled])?;
             }
         }
         self.buffer.truncate(filled);
@@ -216,31 +223,31 @@ impl Line {
         head.split_whitespace()
             .nth(1)
             .and_then(|status| status.parse().ok())
-            .context("an answer has no status")
+            .context("the response has no status")
     }
 
-    /// The body of the last answer.
+    /// Returns the body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         &self.buffer[head_length(&self.buffer).unwrap_or(0)..]
     }
 }
 
-/// Where the head of an answer ends, if it is there.
-fn head_length(answer: &[u8]) -> Option<usize> {
-    answer
+/// Returns the length of the head of a response, or `None` if it is incomplete.
+fn head_length(response: &[u8]) -> Option<usize> {
+    response
         .windows(4)
         .position(|bytes| bytes == b"\r\n\r\n")
         .map(|end| end + 4)
 }
 
-/// The length of an answer, if its head is there.
-fn length(answer: &[u8]) -> Result<Option<usize>> {
-    let Some(head) = head_length(answer) else {
+/// Returns the length of a response with its head, or `None` if the head is incomplete.
+fn response_length(response: &[u8]) -> Result<Option<usize>> {
+    let Some(head) = head_length(response) else {
         return Ok(None);
     };
-    let text = String::from_utf8_lossy(&answer[..head]).to_ascii_lowercase();
+    let text = String::from_utf8_lossy(&response[..head]).to_ascii_lowercase();
     if text.split_whitespace().nth(1) == Some("204") {
-        // Nothing follows.
+        // A 204 response has no body.
         return Ok(Some(head));
     }
     let body = text.lines().find_map(|line| {
@@ -250,7 +257,7 @@ fn length(answer: &[u8]) -> Result<Option<usize>> {
             .ok()
     });
     Ok(Some(
-        head + body.context("an answer does not say how long it is")?,
+        head + body.context("the response has no content length")?,
     ))
 }
 

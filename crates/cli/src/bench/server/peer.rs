@@ -1,4 +1,4 @@
-//! The official server, with a small game of ours for the official engine.
+//! The official server with a small game for the official engine.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::process::{Process, scratch_folder};
-use super::{Figures, clients_on, figures};
+use super::{Measurement, run_clients, summarize};
 
 const SERVE: &str = include_str!("../../../../../fixtures/peer/serve.py");
 const GAME: &str = include_str!("../../../../../fixtures/peer/pk10.py");
 const METADATA: &str = include_str!("../../../../../fixtures/peer/metadata.json");
 
-/// Where `cargo xtask test` puts the official packages.
-const MADE: &str = "target/python/arc-agi-0.9.9/bin/python";
-/// How long the packages may take to start.
-const STARTING: Duration = Duration::from_secs(60);
+/// The interpreter for which `cargo xtask test` installs the official packages.
+const DEFAULT_PYTHON: &str = "target/python/arc-agi-0.9.9/bin/python";
+/// The time limit for the server to start.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A Python that has the official packages.
-pub(crate) fn python(given: Option<&Path>) -> Result<PathBuf> {
-    let python = given.map_or_else(|| PathBuf::from(MADE), Path::to_owned);
+/// Returns the absolute path of a Python interpreter that has the official packages.
+pub(crate) fn python(path: Option<&Path>) -> Result<PathBuf> {
+    let python = path.map_or_else(|| PathBuf::from(DEFAULT_PYTHON), Path::to_owned);
     let found = Command::new(&python)
         .args(["-c", "import arc_agi"])
         .stdin(Stdio::null())
@@ -29,31 +29,32 @@ pub(crate) fn python(given: Option<&Path>) -> Result<PathBuf> {
         .status();
     ensure!(
         found.is_ok_and(|status| status.success()),
-        "`{}` is not a Python with the package arc-agi: make one with `python3 -m venv peer && peer/bin/pip install arc-agi==0.9.9` \
-         and give it as `--python peer/bin/python`",
+        "`{}` is not a Python interpreter with the package arc-agi; create one with \
+         `python3 -m venv peer && peer/bin/pip install arc-agi==0.9.9` and pass \
+         `--python peer/bin/python`",
         python.display()
     );
-    // It is started in another folder.
+    // The server is started in another folder, where a relative path would be invalid.
     std::path::absolute(&python).with_context(|| format!("cannot find `{}`", python.display()))
 }
 
 /// Measures the official server.
-pub(crate) fn measure(python: &Path, clients: usize, time: Duration) -> Result<Figures> {
+pub(crate) fn measure(python: &Path, clients: usize, time: Duration) -> Result<Measurement> {
     let folder = scratch_folder()?;
     let game = folder.join("games/pk10/v1");
     std::fs::create_dir_all(&game)?;
     std::fs::write(game.join("pk10.py"), GAME)?;
     std::fs::write(game.join("metadata.json"), METADATA)?;
     let process = start(python, &folder)?;
-    let (load, cpu) = clients_on(&process, "pk10", clients, time)?;
+    let (load, cpu) = run_clients(&process, "pk10", clients, time)?;
     drop(process);
     std::fs::remove_dir_all(&folder)
         .with_context(|| format!("cannot remove `{}`", folder.display()))?;
-    Ok(figures(clients, load, cpu))
+    Ok(summarize(clients, load, cpu))
 }
 
 fn start(python: &Path, folder: &Path) -> Result<Process> {
-    // A port that is free now; the official server cannot be told to choose one itself.
+    // A port that is free now: the official server cannot choose a free port itself.
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let address = format!("127.0.0.1:{port}");
     let mut command = Command::new(python);
@@ -72,15 +73,15 @@ fn start(python: &Path, folder: &Path) -> Result<Process> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let mut process = Process::other(
+    let mut process = Process::from_child(
         command
             .spawn()
             .context("cannot start the official server")?,
         address,
     );
-    let begun = Instant::now();
+    let started = Instant::now();
     while TcpStream::connect(process.address()).is_err() {
-        if process.has_ended() || begun.elapsed() > STARTING {
+        if process.has_ended() || started.elapsed() > START_TIMEOUT {
             bail!("the official server did not start");
         }
         std::thread::sleep(Duration::from_millis(50));

@@ -1,7 +1,7 @@
-//! Visitors: many people in browsers at once, each with a cookie of their own and a steady hand.
+//! Load generation with visitors: concurrent browser users, each with a cookie and a constant rate.
 //!
-//! Each sends an action whenever one is due, whether or not the last was answered in time, and a latency is counted from the moment at which
-//! the action was due. So a server that falls behind cannot hide it by slowing its clients down.
+//! Each action has a scheduled time that does not depend on earlier responses, and its latency is
+//! measured from that time. A server that falls behind cannot hide it by slowing down its clients.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-use super::load::{Line, Load, at_once};
+use super::load::{Connection, LoadResult, run_concurrently};
 
-/// What pages ask for.
+/// The media type that the pages request.
 const COMPACT: &str = "application/vnd.rhae.compact+json";
 
 /// A visitor with a play.
 pub(crate) struct Visitor {
-    line: Line,
+    connection: Connection,
     address: String,
     cookie: String,
     body: String,
@@ -24,17 +24,17 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// Comes in and opens a play, as a page does.
-    pub(crate) fn enter(address: &str, number: usize) -> Result<Self> {
-        let mut line = Line::to(address);
-        let status = line.send(&request(address, "/visit", "", "visit", ""))?;
-        ensure!(status == 204, "a visitor was not let in: {status}");
-        let cookie = line
+    /// Gets a cookie and opens a play, as a page does.
+    pub(crate) fn connect(address: &str, number: usize) -> Result<Self> {
+        let mut connection = Connection::to(address);
+        let status = connection.send(&request(address, "/visit", "", "visit", ""))?;
+        ensure!(status == 204, "a visitor was rejected with {status}");
+        let cookie = connection
             .header("set-cookie")
             .and_then(|value| value.split(';').next().map(str::to_owned));
-        let cookie = cookie.context("a visitor got no cookie")?;
+        let cookie = cookie.context("a visitor received no cookie")?;
         let open = json!({"tags": ["human", "browser"]}).to_string();
-        let card = line.json(&request(
+        let card = connection.json(&request(
             address,
             "/api/scorecard/open",
             &cookie,
@@ -43,7 +43,7 @@ impl Visitor {
         ))?["card_id"]
             .clone();
         let opening = json!({"card_id": card, "game_id": "kq19"}).to_string();
-        let opened = line.json(&request(
+        let opened = connection.json(&request(
             address,
             "/api/cmd/RESET",
             &cookie,
@@ -52,7 +52,7 @@ impl Visitor {
         ))?;
         let body = json!({"game_id": "kq19", "guid": opened["guid"]}).to_string();
         Ok(Self {
-            line,
+            connection,
             address: address.to_owned(),
             cookie,
             body,
@@ -64,14 +64,14 @@ impl Visitor {
         mut self,
         start: &Barrier,
         time: Duration,
-        every: Duration,
-        stagger: Duration,
-    ) -> Result<Load> {
-        let mut load = Load::default();
+        interval: Duration,
+        offset: Duration,
+    ) -> Result<LoadResult> {
+        let mut load = LoadResult::default();
         start.wait();
-        let begun = Instant::now();
-        let mut due = begun + stagger;
-        while due < begun + time {
+        let started = Instant::now();
+        let mut due = started + offset;
+        while due < started + time {
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let command = ["ACTION1", "ACTION4", "ACTION2", "ACTION3"][(load.actions % 4) as usize];
             let mut status = self.send(command, load.actions)?;
@@ -82,19 +82,19 @@ impl Visitor {
             ensure!(
                 status == 200,
                 "the server answered with {status}: {}",
-                String::from_utf8_lossy(self.line.body())
+                String::from_utf8_lossy(self.connection.body())
             );
             load.latencies.push(due.elapsed());
             load.actions += 1;
-            due += every;
+            due += interval;
         }
-        load.time = begun.elapsed();
+        load.time = started.elapsed();
         Ok(load)
     }
 
     fn send(&mut self, command: &str, action: u64) -> Result<u16> {
         let key = format!("{}-{action}-{command}", self.number);
-        self.line.send(&request(
+        self.connection.send(&request(
             &self.address,
             &format!("/api/cmd/{command}"),
             &self.cookie,
@@ -104,14 +104,14 @@ impl Visitor {
     }
 }
 
-/// Lets all visitors play at once, each with so many actions a second.
-pub(crate) fn play(visitors: Vec<Visitor>, time: Duration, per_second: u32) -> Result<Load> {
-    let every = Duration::from_secs(1) / per_second;
+/// Lets all visitors play concurrently for `time`, each with `per_second` actions per second.
+pub(crate) fn play(visitors: Vec<Visitor>, time: Duration, per_second: u32) -> Result<LoadResult> {
+    let interval = Duration::from_secs(1) / per_second;
     let count = visitors.len().max(1);
-    at_once(visitors, |at, visitor, start| {
-        // People do not press keys in step.
-        let stagger = every.mul_f64(at as f64 / count as f64);
-        visitor.play(start, time, every, stagger)
+    run_concurrently(visitors, |index, visitor, start| {
+        // Distribute the visitors over the interval: people do not press keys simultaneously.
+        let offset = interval.mul_f64(index as f64 / count as f64);
+        visitor.play(start, time, interval, offset)
     })
 }
 

@@ -1,17 +1,17 @@
-//! What a key means while a recording is shown.
+//! The key bindings of `rhae replay show`.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What the person wants.
+/// The command bound to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// To stop or to go on.
-    Pause,
-    /// So many entries on, or back.
+pub(crate) enum PlayerCommand {
+    /// Pause or resume.
+    TogglePause,
+    /// Move by this many entries, backwards if negative.
     Step(isize),
-    /// The first entry.
+    /// Go to the first entry.
     Start,
-    /// The last entry.
+    /// Go to the last entry.
     End,
     Faster,
     Slower,
@@ -20,48 +20,48 @@ pub(crate) enum Wish {
     Quit,
 }
 
-/// How far a leap goes.
-const LEAP: isize = 10;
+/// Entries that a page key, or an arrow key with Shift, moves by.
+const LONG_STEP: isize = 10;
 
-/// The meaning of a key; `None` if it has none.
-pub(crate) fn wish(key: KeyEvent) -> Option<Wish> {
+/// Returns the command bound to a key, or `None` if the key is not bound.
+pub(crate) fn command_for(key: KeyEvent) -> Option<PlayerCommand> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
-        return (key.code == KeyCode::Char('c')).then_some(Wish::Quit);
+        return (key.code == KeyCode::Char('c')).then_some(PlayerCommand::Quit);
     }
     let by = if key.modifiers.contains(KeyModifiers::SHIFT) {
-        LEAP
+        LONG_STEP
     } else {
         1
     };
     Some(match key.code {
-        KeyCode::Left => Wish::Step(-by),
-        KeyCode::Right => Wish::Step(by),
-        KeyCode::PageUp => Wish::Step(-LEAP),
-        KeyCode::PageDown => Wish::Step(LEAP),
-        KeyCode::Home => Wish::Start,
-        KeyCode::End => Wish::End,
-        KeyCode::Esc => Wish::Quit,
+        KeyCode::Left => PlayerCommand::Step(-by),
+        KeyCode::Right => PlayerCommand::Step(by),
+        KeyCode::PageUp => PlayerCommand::Step(-LONG_STEP),
+        KeyCode::PageDown => PlayerCommand::Step(LONG_STEP),
+        KeyCode::Home => PlayerCommand::Start,
+        KeyCode::End => PlayerCommand::End,
+        KeyCode::Esc => PlayerCommand::Quit,
         KeyCode::Char(letter) => match letter.to_ascii_lowercase() {
-            ' ' => Wish::Pause,
-            // The same keys without Shift, or with it.
-            '+' | '=' => Wish::Faster,
-            '-' | '_' => Wish::Slower,
-            'n' => Wish::NextLevel,
-            'p' => Wish::PreviousLevel,
-            'q' => Wish::Quit,
+            ' ' => PlayerCommand::TogglePause,
+            // `=` and `_` are on the keys of `+` and `-`.
+            '+' | '=' => PlayerCommand::Faster,
+            '-' | '_' => PlayerCommand::Slower,
+            'n' => PlayerCommand::NextLevel,
+            'p' => PlayerCommand::PreviousLevel,
+            'q' => PlayerCommand::Quit,
             _ => return None,
         },
         _ => return None,
     })
 }
 
-/// The keys, each with what it does.
+/// Returns the keys to list on the screen, each with its effect.
 pub(crate) const fn legend(playing: bool) -> [(&'static str, &'static str); 7] {
     [
         ("space", if playing { "pause" } else { "play " }),
         ("←→", "step"),
-        ("PgUp PgDn", "ten"),
-        ("Home End", "ends"),
+        ("PgUp PgDn", "±10"),
+        ("Home End", "start/end"),
         ("+-", "speed"),
         ("n p", "next, previous level"),
         ("q", "quit"),
@@ -72,35 +72,35 @@ pub(crate) const fn legend(playing: bool) -> [(&'static str, &'static str); 7] {
 mod tests {
     use super::*;
 
-    fn press(code: KeyCode, modifiers: KeyModifiers) -> Option<Wish> {
-        wish(KeyEvent::new(code, modifiers))
+    fn press(code: KeyCode, modifiers: KeyModifiers) -> Option<PlayerCommand> {
+        command_for(KeyEvent::new(code, modifiers))
     }
 
     #[test]
-    fn shift_and_pages_leap() {
+    fn shift_and_page_keys_move_by_ten_entries() {
         assert_eq!(
             press(KeyCode::Right, KeyModifiers::NONE),
-            Some(Wish::Step(1))
+            Some(PlayerCommand::Step(1))
         );
         assert_eq!(
             press(KeyCode::Left, KeyModifiers::SHIFT),
-            Some(Wish::Step(-10))
+            Some(PlayerCommand::Step(-10))
         );
         assert_eq!(
             press(KeyCode::PageDown, KeyModifiers::NONE),
-            Some(Wish::Step(10))
+            Some(PlayerCommand::Step(10))
         );
         assert_eq!(
             press(KeyCode::PageUp, KeyModifiers::SHIFT),
-            Some(Wish::Step(-10))
+            Some(PlayerCommand::Step(-10))
         );
     }
 
     #[test]
-    fn letters_count_in_either_case_but_not_with_control() {
+    fn letters_are_case_insensitive_and_ignored_with_control() {
         assert_eq!(
             press(KeyCode::Char('N'), KeyModifiers::SHIFT),
-            Some(Wish::NextLevel)
+            Some(PlayerCommand::NextLevel)
         );
         assert_eq!(press(KeyCode::Char('n'), KeyModifiers::CONTROL), None);
         assert_eq!(press(KeyCode::Char('x'), KeyModifiers::NONE), None);
@@ -109,7 +109,7 @@ mod tests {
             (KeyCode::Esc, KeyModifiers::NONE),
             (KeyCode::Char('c'), KeyModifiers::CONTROL),
         ] {
-            assert_eq!(press(code, modifiers), Some(Wish::Quit));
+            assert_eq!(press(code, modifiers), Some(PlayerCommand::Quit));
         }
     }
 }

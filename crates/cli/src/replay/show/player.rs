@@ -1,7 +1,7 @@
-//! Which moment of a film is on show, and for how long.
+//! The playback state of a recording: which frame is shown, and until when.
 //!
-//! Invariant: there is always a moment with a frame to show. Time comes in as an argument, and nothing is known of the
-//! terminal.
+//! Invariant: there is always a moment with a frame to show. The caller passes the time; this
+//! module does not know the terminal.
 
 use std::time::{Duration, Instant};
 
@@ -9,38 +9,40 @@ use anyhow::{Result, ensure};
 use rhae_engine::{Action, Frame, PlayState};
 use rhae_report::{Film, Moment};
 
-use super::keys::Wish;
+use super::keys::PlayerCommand;
 
-/// Bounds of the speed, powers of two apart.
-pub(crate) const SLOWEST: f64 = 0.125;
-pub(crate) const FASTEST: f64 = 64.0;
+/// Limits of the playback speed. Keys change it by factors of two.
+pub(crate) const MIN_SPEED: f64 = 0.125;
+pub(crate) const MAX_SPEED: f64 = 64.0;
 
-/// How long a settled picture stays at speed 1, if its action changed something and if not.
+/// Display time of a settled frame at speed 1, after an action that changed something and after one
+/// that did not.
 const SETTLED_MS: f64 = 300.0;
 const UNCHANGED_MS: f64 = 120.0;
-/// How long a click is marked, at every speed.
-const MARK: Duration = Duration::from_millis(800);
+/// How long a clicked cell is marked, at every speed.
+const CLICK_MARK_TIME: Duration = Duration::from_millis(800);
 
-/// A film with a person before it.
+/// Plays a film under the control of key commands.
 pub(crate) struct Player {
     film: Film,
-    /// For each moment the actions counted so far.
+    /// The number of counted actions up to and including each moment.
     actions: Vec<usize>,
-    /// The moments that a level or another run begins with.
-    starts: Vec<usize>,
+    /// The indices of the moments at which a level or a new game starts.
+    level_starts: Vec<usize>,
     moment: usize,
     frame: usize,
     speed: f64,
-    /// When the next frame is due; `None` while paused.
+    /// The time of the next frame; `None` while paused.
     due: Option<Instant>,
-    /// Until when the clicked cell is marked.
+    /// The time until which the clicked cell is marked.
     marked: Option<Instant>,
-    /// What is said at the end.
-    ending: Option<String>,
+    /// A message that is shown with the last entry.
+    failure: Option<String>,
 }
 
 impl Player {
-    /// Begins to play: with the first picture of all, or with the settled one of a later moment.
+    /// Starts to play at the first frame, or at the settled frame of moment `first` if that is not
+    /// 0.
     pub(crate) fn new(mut film: Film, speed: f64, first: usize, now: Instant) -> Result<Self> {
         film.moments.retain(|moment| !moment.frames.is_empty());
         ensure!(
@@ -57,66 +59,65 @@ impl Player {
                 || film.moments[index].full_reset
                 || level_after(&film, index) != level_after(&film, index - 1)
         };
-        let starts = (0..film.moments.len()).filter(begins).collect();
+        let level_starts = (0..film.moments.len()).filter(begins).collect();
         let mut player = Self {
             film,
             actions,
-            starts,
+            level_starts,
             moment: 0,
             frame: 0,
             speed,
             due: None,
             marked: None,
-            ending: None,
+            failure: None,
         };
         if first > 0 {
             player.seek(first, now);
         }
-        player.play(now);
+        player.schedule(now);
         Ok(player)
     }
 
-    /// With something to say at the end.
-    pub(crate) fn ending(self, ending: Option<String>) -> Self {
-        Self { ending, ..self }
+    /// Adds a message that is shown with the last entry.
+    pub(crate) fn with_failure(self, failure: Option<String>) -> Self {
+        Self { failure, ..self }
     }
 
-    /// What is to be said about the entry on show.
-    pub(crate) fn words(&self) -> Option<String> {
+    /// Returns the text to show with the current entry: its reasoning and, at the end, the failure.
+    pub(crate) fn caption(&self) -> Option<String> {
         let is_last = self.moment + 1 == self.film.moments.len();
-        let ending = self.ending.as_ref().filter(|_| is_last);
-        let words: Vec<&str> = self
+        let failure = self.failure.as_ref().filter(|_| is_last);
+        let parts: Vec<&str> = self
             .moment()
             .reasoning
             .iter()
-            .chain(ending)
+            .chain(failure)
             .map(String::as_str)
             .collect();
-        (!words.is_empty()).then(|| words.join("\n"))
+        (!parts.is_empty()).then(|| parts.join("\n"))
     }
 
-    /// What was played.
+    /// Returns the id of the environment.
     pub(crate) fn title(&self) -> &str {
         &self.film.title
     }
 
-    /// The number of the entry on show, from 1, and of all.
+    /// Returns the number of the current entry, from 1, and the number of entries.
     pub(crate) const fn entry(&self) -> (usize, usize) {
         (self.moment + 1, self.film.moments.len())
     }
 
-    /// What is on show.
     pub(crate) fn moment(&self) -> &Moment {
         &self.film.moments[self.moment]
     }
 
-    /// The picture to show.
+    /// Returns the frame to show.
     pub(crate) fn frame(&self) -> &Frame {
         &self.moment().frames[self.frame]
     }
 
-    /// The level on show, from 1, and how many there are, if that is known. While the last picture of a level moves, it is
-    /// still that level.
+    /// Returns the displayed level, from 1, and the number of levels, or 0 if that is unknown. The
+    /// animation that completes a level still belongs to that level.
     pub(crate) fn level(&self) -> (usize, usize) {
         let shown = if self.is_settled() {
             self.moment
@@ -129,7 +130,7 @@ impl Player {
         )
     }
 
-    /// The actions counted so far and in all.
+    /// Returns the number of actions counted so far and in total.
     pub(crate) fn actions(&self) -> (usize, usize) {
         (
             self.actions[self.moment],
@@ -137,7 +138,7 @@ impl Player {
         )
     }
 
-    /// The level that the entry on show completed, once that can be seen.
+    /// Returns the level completed by the current entry, once its animation has ended.
     pub(crate) fn completed(&self) -> Option<usize> {
         let before = self
             .moment
@@ -149,7 +150,7 @@ impl Player {
         completed.then_some(usize::from(now.levels_completed))
     }
 
-    /// Where the play stands, as far as it has been shown.
+    /// Returns the state of the play. While an animation runs, its outcome is not revealed.
     pub(crate) fn state(&self) -> PlayState {
         if self.is_settled() {
             self.moment().state
@@ -158,8 +159,8 @@ impl Player {
         }
     }
 
-    /// The clicked cell, for as long as it is marked.
-    pub(crate) fn mark(&self) -> Option<(u8, u8)> {
+    /// Returns the clicked cell while it is marked.
+    pub(crate) fn marked_cell(&self) -> Option<(u8, u8)> {
         match self.moment().action {
             Action::Action6 { x, y } if self.marked.is_some() => Some((x, y)),
             _ => None,
@@ -174,13 +175,13 @@ impl Player {
         self.due.is_some()
     }
 
-    /// How long what is shown stays as it is; `None` if only the person changes it.
-    pub(crate) fn wait(&self, now: Instant) -> Option<Duration> {
+    /// Returns the time until the next change of the screen, or `None` if only a key changes it.
+    pub(crate) fn time_to_next_tick(&self, now: Instant) -> Option<Duration> {
         let next = self.due.into_iter().chain(self.marked).min()?;
         Some(next.saturating_duration_since(now))
     }
 
-    /// Goes on to the next frame if it is due. After a delay none is left out: one sees every step.
+    /// Shows the next frame if it is due. A late tick skips no frame.
     pub(crate) fn tick(&mut self, now: Instant) {
         self.marked = self.marked.filter(|end| *end > now);
         if self.due.is_some_and(|due| due <= now) {
@@ -190,38 +191,40 @@ impl Player {
             } else {
                 self.frame += 1;
             }
-            self.play(now);
+            self.schedule(now);
         }
     }
 
-    /// Does what a key asks for. A step stops the film; a jump does not.
-    pub(crate) fn fulfil(&mut self, wish: Wish, now: Instant) {
+    /// Executes a key command. A step pauses playback; a jump does not.
+    pub(crate) fn handle(&mut self, command: PlayerCommand, now: Instant) {
         let last = self.film.moments.len() - 1;
-        match wish {
-            Wish::Quit => {}
-            Wish::Pause if self.is_playing() => self.due = None,
-            Wish::Pause => {
+        match command {
+            PlayerCommand::Quit => {}
+            PlayerCommand::TogglePause if self.is_playing() => self.due = None,
+            PlayerCommand::TogglePause => {
                 if self.is_at_end() {
                     self.seek(0, now);
                     self.frame = 0;
                 }
-                self.play(now);
+                self.schedule(now);
             }
-            Wish::Step(by) => {
+            PlayerCommand::Step(by) => {
                 self.due = None;
                 self.seek(self.moment.saturating_add_signed(by), now);
             }
-            Wish::Start => self.jump(0, now),
-            Wish::End => self.jump(last, now),
-            Wish::Faster => self.set_speed(self.speed * 2.0, now),
-            Wish::Slower => self.set_speed(self.speed / 2.0, now),
-            Wish::NextLevel => {
-                let next = self.starts.iter().find(|&&start| start > self.moment);
+            PlayerCommand::Start => self.jump(0, now),
+            PlayerCommand::End => self.jump(last, now),
+            PlayerCommand::Faster => self.set_speed(self.speed * 2.0, now),
+            PlayerCommand::Slower => self.set_speed(self.speed / 2.0, now),
+            PlayerCommand::NextLevel => {
+                let next = self.level_starts.iter().find(|&&start| start > self.moment);
                 self.jump(next.copied().unwrap_or(last), now);
             }
-            Wish::PreviousLevel => {
-                let here = self.starts.partition_point(|&start| start <= self.moment);
-                self.jump(self.starts[here.saturating_sub(2)], now);
+            PlayerCommand::PreviousLevel => {
+                let here = self
+                    .level_starts
+                    .partition_point(|&start| start <= self.moment);
+                self.jump(self.level_starts[here.saturating_sub(2)], now);
             }
         }
     }
@@ -229,39 +232,40 @@ impl Player {
     fn jump(&mut self, moment: usize, now: Instant) {
         self.seek(moment, now);
         if self.is_playing() {
-            self.play(now);
+            self.schedule(now);
         }
     }
 
-    /// Shows the settled picture of a moment, or of the last.
+    /// Shows the settled frame of a moment, or of the last one if `moment` is out of range.
     fn seek(&mut self, moment: usize, now: Instant) {
         self.moment = moment.min(self.film.moments.len() - 1);
         self.frame = self.moment().frames.len() - 1;
-        self.marked = matches!(self.moment().action, Action::Action6 { .. }).then(|| now + MARK);
+        self.marked =
+            matches!(self.moment().action, Action::Action6 { .. }).then(|| now + CLICK_MARK_TIME);
     }
 
     fn set_speed(&mut self, speed: f64, now: Instant) {
-        self.speed = speed.clamp(SLOWEST, FASTEST);
+        self.speed = speed.clamp(MIN_SPEED, MAX_SPEED);
         if self.is_playing() {
-            self.play(now);
+            self.schedule(now);
         }
     }
 
-    /// Lets the frame on show stay for its time, and forever at the end.
-    fn play(&mut self, now: Instant) {
+    /// Schedules the next frame; none at the end.
+    fn schedule(&mut self, now: Instant) {
         let frame_ms = 1000.0 / f64::from(self.film.frames_per_second.clamp(1, 60));
         let settled_ms = if self.moment().changed {
             SETTLED_MS
         } else {
             UNCHANGED_MS
         };
-        let stays_ms = if self.is_settled() {
+        let display_ms = if self.is_settled() {
             frame_ms.max(settled_ms)
         } else {
             frame_ms
         };
         self.due = (!self.is_at_end())
-            .then(|| now + Duration::from_secs_f64(stays_ms / 1000.0 / self.speed));
+            .then(|| now + Duration::from_secs_f64(display_ms / 1000.0 / self.speed));
     }
 
     fn is_settled(&self) -> bool {
@@ -273,7 +277,7 @@ impl Player {
     }
 }
 
-/// The level that is on show after a moment, from 1; a won game shows its last.
+/// Returns the level displayed after a moment, from 1. A won game shows its last level.
 fn level_after(film: &Film, moment: usize) -> usize {
     let level = usize::from(film.moments[moment].levels_completed) + 1;
     if film.win_levels == 0 {

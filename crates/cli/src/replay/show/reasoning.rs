@@ -1,25 +1,25 @@
-//! What a player said, made fit for a terminal.
+//! Sanitizing and wrapping the reasoning text of a recording for the terminal.
 //!
-//! Invariant: what comes out of here moves no cursor and fills one column a character, whatever came in: a recording may
-//! come from anybody.
+//! Invariant: for any input, the output contains no control characters, and every character
+//! occupies one column. Recordings are untrusted.
 
-/// The text as lines of at most this many columns, and at most this many of them; a mark says that there was more.
-pub(crate) fn lines(text: &str, columns: usize, rows: usize) -> Vec<String> {
+/// Wraps a text to at most `rows` lines of at most `columns` columns. An ellipsis marks truncation.
+pub(crate) fn wrapped_lines(text: &str, columns: usize, rows: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if columns == 0 || rows == 0 {
         return lines;
     }
-    let mut cut = false;
+    let mut truncated = false;
     for line in text.lines() {
-        // One row more than fits tells whether something is left out, without going through all of a long text.
+        // One extra row shows that the text does not fit, without wrapping all of a long text.
         wrap(line, columns, rows + 1, &mut lines);
         if lines.len() > rows {
-            cut = true;
+            truncated = true;
             break;
         }
     }
     lines.truncate(rows);
-    if cut && let Some(last) = lines.last_mut() {
+    if truncated && let Some(last) = lines.last_mut() {
         if last.chars().count() == columns {
             last.pop();
         }
@@ -28,23 +28,24 @@ pub(crate) fn lines(text: &str, columns: usize, rows: usize) -> Vec<String> {
     lines
 }
 
-/// One line of plain characters, for a word that stands beside others.
+/// Sanitizes a text to a single line.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().filter_map(printable).collect()
 }
 
-/// Breaks a line between words, and a word that is longer than a line anywhere.
-fn wrap(line: &str, columns: usize, most: usize, lines: &mut Vec<String>) {
+/// Wraps one line between words, and within words that are longer than a line. Stops once `lines`
+/// has `max_lines` entries.
+fn wrap(line: &str, columns: usize, max_lines: usize, lines: &mut Vec<String>) {
     let mut row = String::new();
     let mut length = 0;
-    // Where the last blank stands in the row: in bytes, and the columns up to it.
-    let mut blank: Option<(usize, usize)> = None;
+    // The last space in the row: its byte offset and its column.
+    let mut space: Option<(usize, usize)> = None;
     for symbol in line.chars().filter_map(printable) {
         if length == columns {
             if symbol == ' ' {
                 lines.push(std::mem::take(&mut row));
-                (length, blank) = (0, None);
-            } else if let Some((at, before)) = blank.take() {
+                (length, space) = (0, None);
+            } else if let Some((at, before)) = space.take() {
                 let rest = row.split_off(at + 1);
                 row.truncate(at);
                 lines.push(std::mem::replace(&mut row, rest));
@@ -53,7 +54,7 @@ fn wrap(line: &str, columns: usize, most: usize, lines: &mut Vec<String>) {
                 lines.push(std::mem::take(&mut row));
                 length = 0;
             }
-            if lines.len() >= most {
+            if lines.len() >= max_lines {
                 return;
             }
             if symbol == ' ' {
@@ -61,7 +62,7 @@ fn wrap(line: &str, columns: usize, most: usize, lines: &mut Vec<String>) {
             }
         }
         if symbol == ' ' && !row.trim_start().is_empty() {
-            blank = Some((row.len(), length));
+            space = Some((row.len(), length));
         }
         row.push(symbol);
         length += 1;
@@ -69,13 +70,13 @@ fn wrap(line: &str, columns: usize, most: usize, lines: &mut Vec<String>) {
     lines.push(row);
 }
 
-/// The character as the terminal may show it: none for a control or an invisible character, a question mark for one that
-/// may not be one column wide.
+/// Returns the character to show: `None` for control and invisible characters, a question mark for
+/// characters that may not be one column wide.
 fn printable(symbol: char) -> Option<char> {
     match symbol {
         '\t' => Some(' '),
         _ if symbol.is_control() => None,
-        // Marks of direction, joiners, separators, the byte order mark, the soft hyphen.
+        // Directional marks, joiners, separators, the byte order mark, the soft hyphen.
         '\u{200B}'..='\u{200F}'
         | '\u{2028}'..='\u{202E}'
         | '\u{2060}'..='\u{206F}'
@@ -84,16 +85,17 @@ fn printable(symbol: char) -> Option<char> {
         | '\u{AD}'
         | '\u{61C}'
         | '\u{E0000}'..='\u{E0FFF}' => None,
-        // Combining marks would fall on the character before.
+        // Combining marks would change the previous character.
         '\u{300}'..='\u{36F}' => None,
-        // Other kinds of blank.
+        // Other spaces.
         '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => Some(' '),
-        // Latin, Greek, Cyrillic without its combining marks; punctuation, currency, arrows, mathematics, boxes, shapes.
+        // Latin, Greek, Cyrillic without its combining marks, punctuation, currency signs.
         ' '..='\u{2FF}'
         | '\u{370}'..='\u{482}'
         | '\u{48A}'..='\u{52F}'
         | '\u{1E00}'..='\u{20CF}' => Some(symbol),
-        // Of the arrows to the shapes these are wide: watch, hourglass, fast forward, angle brackets, medium squares.
+        // Wide characters in the following range: watch, hourglass, fast forward, angle brackets,
+        // medium squares.
         '\u{231A}'
         | '\u{231B}'
         | '\u{2329}'
@@ -101,6 +103,7 @@ fn printable(symbol: char) -> Option<char> {
         | '\u{23E9}'..='\u{23F3}'
         | '\u{25FD}'
         | '\u{25FE}' => Some('?'),
+        // Arrows, mathematics, box drawing, geometric shapes.
         '\u{2190}'..='\u{25FF}' => Some(symbol),
         _ => Some('?'),
     }
@@ -111,31 +114,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_whole_and_long_ones_are_broken() {
-        assert_eq!(lines("go left, then up", 8, 9), ["go left,", "then up"]);
-        assert_eq!(lines("aaaaaaaaaa bb", 4, 9), ["aaaa", "aaaa", "aa", "bb"]);
+    fn lines_break_between_words_and_within_long_words() {
         assert_eq!(
-            lines("{\n  \"plan\": 1\n}", 20, 9),
+            wrapped_lines("go left, then up", 8, 9),
+            ["go left,", "then up"]
+        );
+        assert_eq!(
+            wrapped_lines("aaaaaaaaaa bb", 4, 9),
+            ["aaaa", "aaaa", "aa", "bb"]
+        );
+        assert_eq!(
+            wrapped_lines("{\n  \"plan\": 1\n}", 20, 9),
             ["{", "  \"plan\": 1", "}"]
         );
-        assert_eq!(lines("a\n\nb", 4, 9), ["a", "", "b"]);
-        assert_eq!(lines("      ab", 4, 9), ["    ", " ab"]);
+        assert_eq!(wrapped_lines("a\n\nb", 4, 9), ["a", "", "b"]);
+        assert_eq!(wrapped_lines("      ab", 4, 9), ["    ", " ab"]);
     }
 
     #[test]
-    fn what_does_not_fit_is_marked() {
-        assert_eq!(lines("one two three", 5, 2), ["one", "two…"]);
-        assert_eq!(lines("12345 12345", 5, 1), ["1234…"]);
-        assert_eq!(lines("1\n2\n3", 5, 2), ["1", "2…"]);
-        assert_eq!(lines("1\n2", 5, 2), ["1", "2"]);
-        assert!(lines("text", 0, 4).is_empty() && lines("text", 4, 0).is_empty());
-        assert_eq!(lines(&"word ".repeat(1_000_000), 64, 3).len(), 3);
+    fn truncation_is_marked() {
+        assert_eq!(wrapped_lines("one two three", 5, 2), ["one", "two…"]);
+        assert_eq!(wrapped_lines("12345 12345", 5, 1), ["1234…"]);
+        assert_eq!(wrapped_lines("1\n2\n3", 5, 2), ["1", "2…"]);
+        assert_eq!(wrapped_lines("1\n2", 5, 2), ["1", "2"]);
+        assert!(wrapped_lines("text", 0, 4).is_empty() && wrapped_lines("text", 4, 0).is_empty());
+        assert_eq!(wrapped_lines(&"word ".repeat(1_000_000), 64, 3).len(), 3);
     }
 
     #[test]
-    fn nothing_reaches_the_terminal_but_plain_characters() {
+    fn control_and_wide_characters_are_removed_or_replaced() {
         let hostile = "\x1b]0;title\x07\x1b[2J\u{9b}31m\u{202E}evil\u{200B}\r\x08\x7f ok";
-        assert_eq!(lines(hostile, 80, 5), ["]0;title[2J31mevil ok"]);
+        assert_eq!(wrapped_lines(hostile, 80, 5), ["]0;title[2J31mevil ok"]);
         assert_eq!(plain("a\nb\u{301}漢😀é→"), "ab??é→");
         for symbol in (0..=0x10FFFF).filter_map(char::from_u32) {
             assert!(printable(symbol).is_none_or(|shown| !shown.is_control()));

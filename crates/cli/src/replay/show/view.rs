@@ -1,56 +1,56 @@
-//! What the screen says of a film.
+//! The screen of `rhae replay show`.
 
 use rhae_engine::PlayState;
 
 use super::keys::legend;
 use super::player::Player;
-use super::reasoning::{lines, plain};
+use super::reasoning::{plain, wrapped_lines};
 use crate::output::named;
 use crate::terminal::board;
-use crate::terminal::canvas::{Canvas, Pen};
+use crate::terminal::canvas::{Canvas, TextWriter};
 use crate::terminal::layout::{Area, Layout};
 
-/// Between two parts of a line.
+/// Columns between two parts of a line.
 const GAP: u16 = 2;
 
-/// The whole screen.
+/// Draws the whole screen.
 pub(crate) fn view(player: &Player, columns: u16, rows: u16) -> Canvas {
-    let Some(layout) = Layout::fit_reading(columns, rows) else {
-        return board::too_small(columns, rows);
+    let Some(layout) = Layout::fit_with_long_message(columns, rows) else {
+        return board::too_small_notice(columns, rows);
     };
     let mut canvas = Canvas::new(columns, rows);
-    board::draw(&mut canvas, &layout, player.frame(), player.mark());
+    board::draw(&mut canvas, &layout, player.frame(), player.marked_cell());
     status(&mut canvas, layout.status, player);
-    if let Some(text) = &player.words() {
-        let mut pen = Pen::new(&mut canvas, layout.message);
-        for line in lines(
+    if let Some(text) = &player.caption() {
+        let mut writer = TextWriter::new(&mut canvas, layout.message);
+        for line in wrapped_lines(
             text,
             usize::from(layout.message.columns),
             usize::from(layout.message.rows),
         ) {
-            pen.group(0, &[(&line, false)]);
-            pen.new_line();
+            writer.write_group(0, &[(&line, false)]);
+            writer.new_line();
         }
     }
-    let mut pen = Pen::new(&mut canvas, layout.keys);
-    for (key, does) in legend(player.is_playing()) {
-        pen.group(3, &[(key, true), (" ", false), (does, false)]);
+    let mut writer = TextWriter::new(&mut canvas, layout.keys);
+    for (key, effect) in legend(player.is_playing()) {
+        writer.write_group(3, &[(key, true), (" ", false), (effect, false)]);
     }
     canvas
 }
 
-/// What stands first has the same width for every entry, so that what comes after it keeps its place. Where there is
-/// height, what belongs together has a line of its own.
+/// Draws the status. The first parts have the same width for every entry, so that the later ones
+/// keep their position. If there is enough height, each group of parts gets its own line.
 fn status(canvas: &mut Canvas, area: Area, player: &Player) {
     let (entry, entries) = player.entry();
     let (level, levels) = player.level();
     let (action, actions) = player.actions();
-    let digits = |most: usize| most.to_string().len();
-    let is_high = area.rows > 2;
-    let mut pen = Pen::new(canvas, area);
-    pen.group(0, &[(&plain(player.title()), true)]);
+    let digits = |number: usize| number.to_string().len();
+    let is_tall = area.rows > 2;
+    let mut writer = TextWriter::new(canvas, area);
+    writer.write_group(0, &[(&plain(player.title()), true)]);
     let width = digits(entries);
-    pen.group(
+    writer.write_group(
         GAP,
         &[
             ("entry ", false),
@@ -58,28 +58,28 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
             (&format!(" of {entries}"), false),
         ],
     );
-    if is_high {
-        pen.new_line();
+    if is_tall {
+        writer.new_line();
     }
-    pen.group(
+    writer.write_group(
         GAP,
         &[(&format!("{:<17}", named(player.moment().action)), true)],
     );
-    pen.group(GAP, &[(&format!("{:<15}", mark(player)), false)]);
-    if is_high {
-        pen.new_line();
+    writer.write_group(GAP, &[(&format!("{:<15}", remark(player)), false)]);
+    if is_tall {
+        writer.new_line();
     }
     let of = if levels == 0 {
         String::new()
     } else {
         format!(" of {levels}")
     };
-    pen.group(
+    writer.write_group(
         GAP,
         &[("level ", false), (&level.to_string(), true), (&of, false)],
     );
     let width = digits(actions);
-    pen.group(
+    writer.write_group(
         GAP,
         &[
             ("action ", false),
@@ -87,27 +87,27 @@ fn status(canvas: &mut Canvas, area: Area, player: &Player) {
             (&format!(" of {actions}"), false),
         ],
     );
-    if is_high {
-        pen.new_line();
+    if is_tall {
+        writer.new_line();
     }
     let pause = if player.is_playing() { "" } else { " paused" };
-    pen.group(
+    writer.write_group(
         GAP,
         &[(
             &format!("{:<8}", format!("{}×{pause}", player.speed())),
             false,
         )],
     );
-    pen.group(GAP, &[(&state(player), true)]);
+    writer.write_group(GAP, &[(&state(player), true)]);
 }
 
-/// What is special about the action.
-fn mark(player: &Player) -> &'static str {
+/// Returns a remark on an action without effect or without cost.
+fn remark(player: &Player) -> &'static str {
     let moment = player.moment();
     match (moment.counted, moment.changed) {
         (true, false) => "changed nothing",
         (true, true) => "",
-        (false, _) if moment.full_reset => "a new game",
+        (false, _) if moment.full_reset => "new game",
         (false, _) => "not counted",
     }
 }
@@ -117,7 +117,7 @@ fn state(player: &Player) -> String {
         (PlayState::Win, _) => "won".to_owned(),
         (PlayState::GameOver, _) => "game over".to_owned(),
         (PlayState::NotFinished, Some(level)) => format!("completed level {level}"),
-        (PlayState::NotFinished, None) => "going on".to_owned(),
+        (PlayState::NotFinished, None) => "not finished".to_owned(),
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::replay::show::keys::Wish;
+    use crate::replay::show::keys::PlayerCommand;
     use crate::replay::show::player::tests::film;
 
     fn texts(player: &Player, columns: u16, rows: u16, from: usize) -> String {
@@ -143,53 +143,53 @@ mod tests {
         film.moments[1].reasoning =
             Some("The cell may be a button.\x1b[2J\nIf not, it is a wall, and then the way leads round it.".to_owned());
         let mut player = Player::new(film, 1.0, 0, Instant::now()).unwrap();
-        player.fulfil(Wish::Step(entry - 1), Instant::now());
+        player.handle(PlayerCommand::Step(entry - 1), Instant::now());
         player
     }
 
     #[test]
-    fn why_a_play_failed_is_said_at_its_end() {
+    fn failure_is_shown_with_the_last_entry() {
         let ended = |entry: isize| {
-            at(entry).ending(Some(
-                "Here the play failed: 6@63,63: it raised IndexError".to_owned(),
+            at(entry).with_failure(Some(
+                "The play failed here: 6@63,63: it raised IndexError".to_owned(),
             ))
         };
-        assert!(texts(&ended(7), 80, 40, 34).contains("Here the play failed: 6@63,63"));
+        assert!(texts(&ended(7), 80, 40, 34).contains("The play failed here: 6@63,63"));
         assert!(!texts(&ended(6), 80, 40, 34).contains("failed"));
     }
 
     #[test]
-    fn a_click_without_effect_is_described() {
+    fn click_without_effect_is_described() {
         insta::assert_snapshot!(texts(&at(2), 80, 40, 34), @r"
         wa1k-v1  entry 2 of 7  ACTION6 at 10, 20  changed nothing
-        level 1 of 3  action 1 of 6  1× paused  going on
+        level 1 of 3  action 1 of 6  1× paused  not finished
         The cell may be a button.[2J
         If not, it is a wall, and then the way leads round it.
-        space play    ←→ step   PgUp PgDn ten   Home End ends   +- speed
-        n p next, previous level   q quit
+        space play    ←→ step   PgUp PgDn ±10   Home End start/end
+        +- speed   n p next, previous level   q quit
         ");
     }
 
     #[test]
-    fn the_narrowest_terminal_holds_every_fact() {
+    fn smallest_terminal_shows_the_full_status() {
         insta::assert_snapshot!(texts(&at(2), 64, 38, 33), @r"
         wa1k-v1  entry 2 of 7  ACTION6 at 10, 20  changed nothing
-        level 1 of 3  action 1 of 6  1× paused  going on
+        level 1 of 3  action 1 of 6  1× paused  not finished
         The cell may be a button.[2J…
-        space play    ←→ step   PgUp PgDn ten   Home End ends   +- speed
-        n p next, previous level   q quit
+        space play    ←→ step   PgUp PgDn ±10   Home End start/end
+        +- speed   n p next, previous level   q quit
         ");
         insta::assert_snapshot!(texts(&at(3), 64, 38, 33), @r"
         wa1k-v1  entry 3 of 7  ACTION4
         level 2 of 3  action 2 of 6  1× paused  completed level 1
 
-        space play    ←→ step   PgUp PgDn ten   Home End ends   +- speed
-        n p next, previous level   q quit
+        space play    ←→ step   PgUp PgDn ±10   Home End start/end
+        +- speed   n p next, previous level   q quit
         ");
     }
 
     #[test]
-    fn beside_the_board_there_is_room_to_read() {
+    fn text_to_the_right_of_the_board_has_more_rows() {
         let text = texts(&at(2), 94, 32, 0);
         let right = |line: &str| {
             line.chars()
@@ -203,7 +203,7 @@ mod tests {
         ACTION6 at 10, 20
         changed nothing
         level 1 of 3  action 1 of 6
-        1× paused  going on
+        1× paused  not finished
 
 
 
@@ -224,15 +224,16 @@ mod tests {
 
 
         space play    ←→ step
-        PgUp PgDn ten
-        Home End ends   +- speed
+        PgUp PgDn ±10
+        Home End start/end
+        +- speed
         n p next, previous level
         q quit
         ");
     }
 
     #[test]
-    fn the_click_is_marked_on_the_board() {
+    fn click_is_marked_on_the_board() {
         let mut player = at(2);
         let marked = view(&player, 80, 40);
         player.tick(Instant::now() + std::time::Duration::from_secs(9));

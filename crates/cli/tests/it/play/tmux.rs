@@ -1,4 +1,4 @@
-//! A terminal of a given size that a test can type into and look at.
+//! A tmux terminal of a given size that a test types into and captures.
 
 use std::process::Command;
 use std::thread;
@@ -6,29 +6,29 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// How often a condition is looked at before it is taken to be never true, and the pause in between.
-const TRIES: u32 = 600;
-const PAUSE: Duration = Duration::from_millis(50);
+/// How often a condition is checked before the test fails, and the time between two checks.
+const MAX_ATTEMPTS: u32 = 600;
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A shell in a tmux server of its own, which ends with this value.
+/// A shell in a dedicated tmux server. Dropping the value kills the server.
 pub(crate) struct Terminal {
-    /// Where the server's socket lies, so that no other server is ever spoken to.
+    /// The folder of the server's socket, which isolates it from other tmux servers.
     folder: TempDir,
 }
 
 impl Terminal {
-    /// Opens one; `None` if there is no tmux and that was allowed.
+    /// Opens a terminal. Returns `None` if tmux is missing and `RHAE_SKIP_MISSING=1` is set.
     pub(crate) fn open(columns: u16, rows: u16) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             assert!(
                 std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-                "this test needs tmux, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
+                "this test needs tmux, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 skips the test"
             );
-            eprintln!("left out: there is no tmux here, and RHAE_SKIP_MISSING=1 is set");
+            eprintln!("skipped: tmux is missing, and RHAE_SKIP_MISSING=1 is set");
             return None;
         }
         let terminal = Self {
-            folder: tempfile::tempdir().expect("a folder can be made"),
+            folder: tempfile::tempdir().expect("a temporary folder can be created"),
         };
         let size = ["-x", &columns.to_string(), "-y", &rows.to_string()].map(str::to_owned);
         let mut new = terminal.tmux();
@@ -46,45 +46,45 @@ impl Terminal {
         Some(terminal)
     }
 
-    /// Presses one key, named as tmux names it.
+    /// Presses one key, by its tmux name.
     pub(crate) fn send(&self, key: &str) {
-        self.ask(&["send-keys", key]);
+        self.run_tmux(&["send-keys", key]);
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub(crate) fn send_bytes(&self, bytes: &[u8]) {
         let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut words = vec!["send-keys", "-H"];
-        words.extend(bytes.iter().map(String::as_str));
-        self.ask(&words);
+        let mut arguments = vec!["send-keys", "-H"];
+        arguments.extend(bytes.iter().map(String::as_str));
+        self.run_tmux(&arguments);
     }
 
-    /// Types a line for the shell.
+    /// Types a line and presses Enter.
     pub(crate) fn type_line(&self, line: &str) {
-        self.ask(&["send-keys", "-l", line]);
+        self.run_tmux(&["send-keys", "-l", line]);
         self.send("Enter");
     }
 
-    /// What the screen shows.
+    /// Returns the text on the screen.
     pub(crate) fn text(&self) -> String {
-        self.ask(&["capture-pane", "-p"])
+        self.run_tmux(&["capture-pane", "-p"])
     }
 
-    /// What the screen shows, with its colours.
+    /// Returns the text on the screen with the escape sequences of its colours.
     pub(crate) fn picture(&self) -> String {
-        self.ask(&["capture-pane", "-p", "-e"])
+        self.run_tmux(&["capture-pane", "-p", "-e"])
     }
 
-    /// Whether the cursor is visible, the alternate screen shown, the mouse reported.
+    /// Returns whether the cursor is visible, the alternate screen active and the mouse captured.
     pub(crate) fn modes(&self) -> String {
         let format = "cursor #{cursor_flag} alternate #{alternate_on} mouse #{mouse_any_flag}";
-        self.ask(&["display-message", "-p", format])
+        self.run_tmux(&["display-message", "-p", format])
             .trim()
             .to_owned()
     }
 
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
-        self.ask(&[
+        self.run_tmux(&[
             "resize-window",
             "-x",
             &columns.to_string(),
@@ -102,22 +102,23 @@ impl Terminal {
 
     /// Waits until the screen no longer shows a text.
     pub(crate) fn wait_while(&self, text: &str) {
-        self.wait_until(&format!("`{text}` goes away"), |terminal| {
+        self.wait_until(&format!("`{text}` disappears"), |terminal| {
             !terminal.text().contains(text)
         });
     }
 
-    /// Waits until something is so.
-    pub(crate) fn wait_until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        if !comes_true(|| is_so(self)) {
+    /// Waits until a condition holds. `description` completes the sentence "timed out waiting
+    /// until".
+    pub(crate) fn wait_until(&self, description: &str, condition: impl Fn(&Self) -> bool) {
+        if !poll(|| condition(self)) {
             panic!(
-                "waited in vain until {what}; the screen shows\n{}",
+                "timed out waiting until {description}; the screen shows\n{}",
                 self.text()
             );
         }
     }
 
-    /// Closes the terminal under whatever runs in it.
+    /// Closes the terminal while its programs are running.
     pub(crate) fn close(self) {}
 
     fn tmux(&self) -> Command {
@@ -128,11 +129,15 @@ impl Terminal {
         tmux
     }
 
-    fn ask(&self, words: &[&str]) -> String {
-        let output = self.tmux().args(words).output().expect("tmux can be run");
+    fn run_tmux(&self, arguments: &[&str]) -> String {
+        let output = self
+            .tmux()
+            .args(arguments)
+            .output()
+            .expect("tmux can be run");
         assert!(
             output.status.success(),
-            "tmux {words:?}: {}",
+            "tmux {arguments:?}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
         String::from_utf8(output.stdout).expect("tmux answers in UTF-8")
@@ -141,22 +146,22 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // A panic here would hide the one that ended the test.
+        // A panic here would hide the failure of the test.
         let _ = self.tmux().arg("kill-server").output();
     }
 }
 
-/// Waits until something outside the terminal is so.
-pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    assert!(comes_true(is_so), "waited in vain until {what}");
+/// Waits until a condition outside the terminal holds.
+pub(crate) fn wait_until(description: &str, condition: impl Fn() -> bool) {
+    assert!(poll(condition), "timed out waiting until {description}");
 }
 
-fn comes_true(is_so: impl Fn() -> bool) -> bool {
-    (0..TRIES).any(|_| {
-        let so = is_so();
-        if !so {
-            thread::sleep(PAUSE);
+fn poll(condition: impl Fn() -> bool) -> bool {
+    (0..MAX_ATTEMPTS).any(|_| {
+        let holds = condition();
+        if !holds {
+            thread::sleep(POLL_INTERVAL);
         }
-        so
+        holds
     })
 }

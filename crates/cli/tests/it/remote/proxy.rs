@@ -1,4 +1,4 @@
-//! A proxy between a client and a server that does what networks do.
+//! A proxy between client and server that injects network faults.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,95 +6,96 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What happens to a request.
+/// The fault injected into a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Nothing.
     None,
-    /// The connection is cut before the request reaches the server.
+    /// The connection is closed before the request reaches the server.
     CutBefore,
-    /// The connection is cut after the server has answered and before its answer reaches the client.
+    /// The connection is closed after the server has responded, before the client gets the
+    /// response.
     CutAfter,
-    /// It does not reach the server, which is said to be overloaded, in the way ours says it.
+    /// The proxy responds with 503 and Rhae's error body instead of forwarding the request.
     Unavailable,
-    /// It does not reach the server, and a gateway says so without saying what happened.
+    /// The proxy responds with 502 and no error code instead of forwarding the request.
     Gateway,
-    /// It does not reach the server, which is said to have had too many.
+    /// The proxy responds with 429 instead of forwarding the request.
     Limited,
-    /// It reaches the server late.
+    /// The request is forwarded after a delay.
     Delay(Duration),
-    /// It is never answered.
+    /// The request is never answered.
     Hang,
 }
 
-/// What a client may know of the server.
+/// Which response headers the proxy forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
-    /// All that the server says.
-    Everything,
-    /// Not that it takes idempotency keys.
-    NoKeys,
+enum Headers {
+    All,
+    /// All except the one that announces support for idempotency keys.
+    NoIdempotency,
 }
 
-/// A proxy on this machine. What is sent through it is kept.
+/// A proxy on the loopback interface. It stores the heads of all requests.
 pub(crate) struct Proxy {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
-    /// A proxy before a server. `fault` is asked for each command, counted from 1.
+    /// Starts a proxy in front of a server. `fault` gets the number of each action request, from 1.
     pub(crate) fn start(
         server: &str,
         fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
     ) -> Self {
-        Self::begin(server, Told::Everything, fault)
+        Self::start_with(server, Headers::All, fault)
     }
 
-    /// As [`Proxy::start`], before a server that seems to know nothing of idempotency keys.
+    /// Like [`Proxy::start`], but hides that the server supports idempotency keys.
     pub(crate) fn without_keys(
         server: &str,
         fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
     ) -> Self {
-        Self::begin(server, Told::NoKeys, fault)
+        Self::start_with(server, Headers::NoIdempotency, fault)
     }
 
-    fn begin(
+    fn start_with(
         server: &str,
-        told: Told,
+        headers: Headers,
         fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let (server, fault, kept) = (server.to_owned(), Arc::new(fault), Arc::clone(&seen));
+        let (server, fault, requests) = (server.to_owned(), Arc::new(fault), Arc::clone(&seen));
         let commands = Arc::new(AtomicUsize::new(0));
-        // Its threads end with the test's process.
+        // The threads end with the test process.
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let (server, fault, kept, commands) = (
+                let (server, fault, requests, commands) = (
                     server.clone(),
                     Arc::clone(&fault),
-                    Arc::clone(&kept),
+                    Arc::clone(&requests),
                     Arc::clone(&commands),
                 );
-                std::thread::spawn(move || serve(client, &server, told, &*fault, &kept, &commands));
+                std::thread::spawn(move || {
+                    serve(client, &server, headers, &*fault, &requests, &commands)
+                });
             }
         });
         Self { url, seen }
     }
 
-    /// The heads of all requests so far.
+    /// Returns the heads of all requests so far.
     pub(crate) fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-/// Serves one connection until either side has had enough.
+/// Serves one connection until either side closes it.
 fn serve(
     mut client: TcpStream,
     server: &str,
-    told: Told,
+    headers: Headers,
     fault: &dyn Fn(usize) -> Fault,
     seen: &Mutex<Vec<String>>,
     commands: &AtomicUsize,
@@ -115,7 +116,7 @@ fn serve(
             },
             Fault::Delay(time) => std::thread::sleep(time),
             Fault::Unavailable => {
-                answer(
+                respond(
                     &mut client,
                     "503 Service Unavailable",
                     "{\"error\":\"SERVICE_UNAVAILABLE\",\"message\":\"test\"}",
@@ -125,11 +126,11 @@ fn serve(
             }
             Fault::Limited => {
                 let body = "{\"error\":\"RATE_LIMIT_EXCEEDED\",\"message\":\"test\"}";
-                answer(&mut client, "429 Too Many Requests\r\nRetry-After: 1", body).ok()?;
+                respond(&mut client, "429 Too Many Requests\r\nRetry-After: 1", body).ok()?;
                 continue;
             }
             Fault::Gateway => {
-                answer(&mut client, "502 Bad Gateway", "<html>").ok()?;
+                respond(&mut client, "502 Bad Gateway", "<html>").ok()?;
                 continue;
             }
             Fault::None | Fault::CutAfter => {}
@@ -141,19 +142,19 @@ fn serve(
         if fault == Fault::CutAfter {
             return None;
         }
-        let kept = |line: &&str| {
-            told == Told::Everything
+        let is_forwarded = |line: &&str| {
+            headers == Headers::All
                 || !line
                     .to_ascii_lowercase()
                     .starts_with("idempotency-supported")
         };
-        let head: Vec<&str> = head.split("\r\n").filter(kept).collect();
+        let head: Vec<&str> = head.split("\r\n").filter(is_forwarded).collect();
         client.write_all(head.join("\r\n").as_bytes()).ok()?;
         client.write_all(&body).ok()?;
     }
 }
 
-/// A request or an answer: its head, and its body by the length that the head says.
+/// Reads a request or response: its head and a body of the announced length.
 fn message(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -174,7 +175,7 @@ fn message(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     Some((head, body))
 }
 
-fn answer(client: &mut TcpStream, status: &str, body: &str) -> io::Result<()> {
+fn respond(client: &mut TcpStream, status: &str, body: &str) -> io::Result<()> {
     let length = body.len();
     write!(
         client,

@@ -1,4 +1,4 @@
-//! The page of a replay in a real browser: its player must show what the replay gives.
+//! Tests the page of a replay in a real browser: its player must show the frames of the replay.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,13 +8,13 @@ use rhae_engine::{Action, Frame, PlayState};
 use rhae_protocol::Recording;
 use rhae_session::{Builtin, replay_with};
 
-use super::{Bench, solved_levels, succeeds, text};
+use super::{Fixture, solved_levels, succeeds, text};
 
-/// Runs in the player's own module: takes the moments from the element, the cells from its decoder and the pixels from its
-/// canvas, and writes what it found into the page.
+/// A script that runs in the player's module. It reads the moments from the element, the cells from
+/// the decoder and the pixels from the canvas, and writes the results into the page.
 const PROBE: &str = include_str!("browser/probe.js");
 
-/// The browser's command; `None` if there is none and that was allowed.
+/// Returns the browser's command, or `None` if it is missing and `RHAE_SKIP_MISSING=1` is set.
 fn browser() -> Option<&'static str> {
     let found = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
@@ -27,14 +27,14 @@ fn browser() -> Option<&'static str> {
     if found.is_none() {
         assert!(
             std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-            "this test needs Chromium, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
+            "this test needs Chromium, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 skips the test"
         );
-        eprintln!("left out: there is no Chromium here, and RHAE_SKIP_MISSING=1 is set");
+        eprintln!("skipped: Chromium is missing, and RHAE_SKIP_MISSING=1 is set");
     }
     found
 }
 
-/// One line for each entry: its facts and the FNV-1a hash of all cells of all its frames.
+/// Returns one line per entry with its fields and the FNV-1a hash of all cells of its frames.
 fn expected(recording: &Recording) -> String {
     let mut lines = String::new();
     let replayed = replay_with(&Builtin, recording, |entry, frames| {
@@ -72,11 +72,11 @@ fn checksum(frames: &[Frame]) -> u32 {
 }
 
 #[test]
-fn the_page_shows_the_frames_of_the_replay() {
+fn page_shows_the_frames_of_the_replay() {
     let Some(browser) = browser() else { return };
-    let bench = Bench::new();
-    for file in [bench.recording.clone(), solved_levels(&bench, 8)] {
-        let page = bench.path("page.html");
+    let fixture = Fixture::new();
+    for file in [fixture.recording.clone(), solved_levels(&fixture, 8)] {
+        let page = fixture.path("page.html");
         succeeds(&[
             "render",
             text(&file),

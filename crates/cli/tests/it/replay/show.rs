@@ -1,9 +1,9 @@
-//! `rhae replay show` in a real terminal.
+//! Tests of `rhae replay show` in a real terminal.
 
 use std::fs;
 use std::process::Command;
 
-use super::{Bench, RHAE, fails, solved_levels, text};
+use super::{Fixture, RHAE, fails, solved_levels, text};
 use crate::play::tmux::Terminal;
 
 fn board(terminal: &Terminal) -> Vec<String> {
@@ -17,9 +17,9 @@ fn board(terminal: &Terminal) -> Vec<String> {
 }
 
 #[test]
-fn stepping_changes_entry_and_picture() {
-    let bench = Bench::new();
-    let solved = solved_levels(&bench, 2);
+fn stepping_changes_the_entry_and_the_board() {
+    let fixture = Fixture::new();
+    let solved = solved_levels(&fixture, 2);
     let entries = fs::read_to_string(&solved).unwrap().lines().count() - 2;
     let Some(terminal) = Terminal::open(80, 40) else {
         return;
@@ -32,7 +32,7 @@ fn stepping_changes_entry_and_picture() {
         "hk26-v1",
         &format!("of {entries}"),
         "level 1 of 8",
-        "going on",
+        "not finished",
         "0.5×",
         "space pause",
     ] {
@@ -48,16 +48,16 @@ fn stepping_changes_entry_and_picture() {
     };
     terminal.send("Home");
     terminal.wait_for(&entry(1));
-    terminal.wait_for("a new game");
+    terminal.wait_for("new game");
     let first = board(&terminal);
     terminal.send("Right");
     terminal.wait_for(&entry(2));
-    // What the player said is shown, and does nothing else.
+    // The reasoning is shown without its escape sequences.
     terminal.wait_for("[2J]0;ownedremark 1 on the way");
-    terminal.wait_until("the picture changes", |terminal| board(terminal) != first);
+    terminal.wait_until("the board changes", |terminal| board(terminal) != first);
     terminal.send("Left");
     terminal.wait_for(&entry(1));
-    terminal.wait_until("the picture is as at first", |terminal| {
+    terminal.wait_until("the first board is shown again", |terminal| {
         board(terminal) == first
     });
     terminal.send("NPage");
@@ -76,7 +76,7 @@ fn stepping_changes_entry_and_picture() {
     terminal.wait_for("1× paused");
     terminal.send("-");
     terminal.wait_for("0.5× paused");
-    // At the end, playing begins anew.
+    // At the end, space restarts playback.
     terminal.send("Space");
     terminal.wait_for(&entry(2));
     terminal.send("q");
@@ -84,14 +84,14 @@ fn stepping_changes_entry_and_picture() {
 }
 
 #[test]
-fn a_click_has_its_place_and_a_useless_action_its_mark() {
-    let bench = Bench::new();
-    let recording = bench.text();
+fn click_position_and_missing_effect_are_shown() {
+    let fixture = Fixture::new();
+    let recording = fixture.text();
     let line = recording
         .lines()
         .position(|line| line.contains("\"6@") && line.contains("\"unchanged\":true"))
         .unwrap();
-    let place = recording
+    let position = recording
         .lines()
         .nth(line)
         .unwrap()
@@ -105,31 +105,31 @@ fn a_click_has_its_place_and_a_useless_action_its_mark() {
     let Some(terminal) = Terminal::open(80, 40) else {
         return;
     };
-    terminal.type_line(&format!("{RHAE} replay show {}", text(&bench.recording)));
+    terminal.type_line(&format!("{RHAE} replay show {}", text(&fixture.recording)));
     terminal.wait_for("entry");
     terminal.send("Space");
     terminal.wait_for("paused");
     terminal.send("Home");
-    terminal.wait_for("a new game");
+    terminal.wait_for("new game");
     for _ in 1..line {
         terminal.send("Right");
     }
-    terminal.wait_for(&format!("ACTION6 at {place}"));
+    terminal.wait_for(&format!("ACTION6 at {position}"));
     terminal.wait_for("changed nothing");
     terminal.send("q");
     terminal.wait_for("$");
 }
 
 #[test]
-fn every_way_to_quit_gives_the_screen_back() {
-    let bench = Bench::new();
-    let toolkit = bench.converted(&bench.recording, "toolkit");
+fn every_quit_key_restores_the_terminal() {
+    let fixture = Fixture::new();
+    let toolkit = fixture.converted(&fixture.recording, "toolkit");
     let Some(terminal) = Terminal::open(80, 40) else {
         return;
     };
     terminal.type_line("echo before-the-show");
     for (key, file) in [
-        ("q", &bench.recording),
+        ("q", &fixture.recording),
         ("C-c", &toolkit),
         ("Escape", &toolkit),
     ] {
@@ -150,16 +150,16 @@ fn every_way_to_quit_gives_the_screen_back() {
 }
 
 #[test]
-fn a_signal_gives_the_screen_back() {
-    let bench = Bench::new();
-    let id = bench.path("pid");
+fn signal_restores_the_terminal() {
+    let fixture = Fixture::new();
+    let id = fixture.path("pid");
     let Some(terminal) = Terminal::open(80, 40) else {
         return;
     };
     let show = format!(
         "echo $$ > {}; exec {RHAE} replay show {}",
         text(&id),
-        text(&bench.recording)
+        text(&fixture.recording)
     );
     terminal.type_line(&format!("sh -c '{show}'; echo code=$?"));
     terminal.wait_for("level 1 of 8");
@@ -176,9 +176,9 @@ fn a_signal_gives_the_screen_back() {
 }
 
 #[test]
-fn a_level_to_begin_with_must_be_there() {
-    let bench = Bench::new();
-    let solved = solved_levels(&bench, 2);
+fn level_flag_starts_at_a_level_of_the_recording() {
+    let fixture = Fixture::new();
+    let solved = solved_levels(&fixture, 2);
     fails(
         &["show", text(&solved), "--level", "9"],
         &["does not reach level 9"],
@@ -196,16 +196,16 @@ fn a_level_to_begin_with_must_be_there() {
 }
 
 #[test]
-fn without_a_terminal_there_is_an_error_with_advice() {
-    let bench = Bench::new();
+fn missing_terminal_is_an_error_with_advice() {
+    let fixture = Fixture::new();
     let advice = [
         "`rhae replay show` needs a terminal",
         "without pipes",
         "`rhae replay render`",
     ];
-    fails(&["show", text(&bench.recording)], &advice);
+    fails(&["show", text(&fixture.recording)], &advice);
     fails(
-        &["show", text(&bench.path("absent.jsonl"))],
+        &["show", text(&fixture.path("absent.jsonl"))],
         &["cannot read"],
     );
 }

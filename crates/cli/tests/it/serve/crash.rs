@@ -1,4 +1,5 @@
-//! Servers are killed under load; what clients were told must be what the store replays to.
+//! Kills servers under load and checks that every acknowledged answer is in the store and replays
+//! to the same frames.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,16 +10,16 @@ use rhae_session::{Builtin, replay};
 use rhae_store::{PlayId, SqliteOptions, SqliteStore, Store};
 use serde_json::Value;
 
-use super::process::{Failure, Remote, Serving};
+use super::process::{Remote, RequestError, ServerProcess};
 
 const CLIENTS: usize = 6;
 const GAMES: [&str; CLIENTS] = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"];
-/// Answers between two kills.
-const BETWEEN: usize = 60;
-/// Between two looks at something that another process is about to do.
-const PAUSE: Duration = Duration::from_millis(1);
+/// The number of answers between two kills.
+const ANSWERS_BETWEEN_KILLS: usize = 60;
+/// The interval at which a condition of another process is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How many kills: fifty, or a thousand in the long form.
+/// Returns the number of kills: 50, or 1,000 with `RHAE_FULL`.
 fn kills() -> usize {
     if std::env::var_os("RHAE_FULL").is_some() {
         1000
@@ -27,13 +28,14 @@ fn kills() -> usize {
     }
 }
 
-/// What a client was told: the hash of the frames of each entry of its log, where it got an answer.
-pub(crate) struct Told {
+/// The answers that a client received: for each entry of its play's action log the hash of the
+/// frames, or `None` where the answer was lost.
+pub(crate) struct ClientLog {
     pub(crate) guid: String,
     pub(crate) hashes: Vec<Option<u64>>,
 }
 
-/// The next action of a play that nobody means to win.
+/// Returns the next action of a fixed sequence of keys, clicks and resets.
 pub(crate) fn next_action(turn: u8, over: bool) -> Action {
     let keys = [
         Action::Action1,
@@ -58,37 +60,37 @@ pub(crate) fn hash(frame: &Value) -> u64 {
     Frame::hash_all(&frames_from_wire(&frames).unwrap())
 }
 
-/// Counted actions of the only play on a card, once there is a server to ask.
-fn counted(remote: &Remote, card: &str) -> usize {
+/// Returns the action count of a card with one play. Waits for the server to come back.
+fn total_actions(remote: &Remote, card: &str) -> usize {
     loop {
         match remote.get(&format!("/api/scorecard/{card}")) {
             Ok(card) => return usize::try_from(card["total_actions"].as_u64().unwrap()).unwrap(),
-            Err(Failure::Lost) => std::thread::sleep(PAUSE),
+            Err(RequestError::Disconnected) => std::thread::sleep(POLL_INTERVAL),
             Err(refused) => panic!("{refused:?}"),
         }
     }
 }
 
-/// As [`play`], with an idempotency key on every command: what got no answer is sent again until there is one, so that nothing stays
-/// unknown.
+/// Like [`play`], but with an idempotency key on every command. A command without an answer is sent
+/// again until it is answered, so the log has no gaps.
 fn play_with_keys(
     remote: &Remote,
     game: &str,
     guid: String,
     done: &AtomicUsize,
     stop: &AtomicBool,
-) -> Told {
-    let mut told = Told {
+) -> ClientLog {
+    let mut log = ClientLog {
         guid,
         hashes: vec![None],
     };
     let (mut over, mut turn) = (false, 0_u8);
     while !stop.load(Ordering::Relaxed) {
         turn = turn.wrapping_add(1);
-        let key = format!("{}-{}", told.guid, told.hashes.len());
-        match insist(|| remote.act_once(game, &told.guid, next_action(turn, over), Some(&key))) {
+        let key = format!("{}-{}", log.guid, log.hashes.len());
+        match retry(|| remote.act_with_key(game, &log.guid, next_action(turn, over), Some(&key))) {
             Ok(frame) => {
-                told.hashes.push(Some(hash(&frame)));
+                log.hashes.push(Some(hash(&frame)));
                 done.fetch_add(1, Ordering::Relaxed);
                 over = false;
             }
@@ -96,29 +98,32 @@ fn play_with_keys(
             Err(body) => panic!("{body}"),
         }
     }
-    told
+    log
 }
 
-/// Sends a request until it is answered by more than "try again"; gives the body of the answer or of the refusal.
-pub(crate) fn insist(mut send: impl FnMut() -> Result<Value, Failure>) -> Result<Value, Value> {
+/// Sends a request until it is answered with a status other than 503. Returns the body of the
+/// answer, as `Err` if it is an error.
+pub(crate) fn retry(mut send: impl FnMut() -> Result<Value, RequestError>) -> Result<Value, Value> {
     loop {
         match send() {
             Ok(body) => return Ok(body),
-            Err(Failure::Lost | Failure::Refused(503, _)) => std::thread::sleep(PAUSE),
-            Err(Failure::Refused(_, body)) => return Err(body),
+            Err(RequestError::Disconnected | RequestError::Status(503, _)) => {
+                std::thread::sleep(POLL_INTERVAL)
+            }
+            Err(RequestError::Status(_, body)) => return Err(body),
         }
     }
 }
 
-/// Plays until it is told to stop. Every action counts, so the card says how long the log is.
+/// Plays until `stop` is set. Every action counts, so the card shows how long the action log is.
 fn play(
     remote: &Remote,
     game: &str,
     (card, guid): (String, String),
     done: &AtomicUsize,
     stop: &AtomicBool,
-) -> Told {
-    let mut told = Told {
+) -> ClientLog {
+    let mut log = ClientLog {
         guid,
         hashes: vec![None],
     };
@@ -128,53 +133,52 @@ fn play(
         turn = turn.wrapping_add(1);
         let action = next_action(turn, over);
         over = false;
-        match remote.act(game, &told.guid, action) {
+        match remote.act(game, &log.guid, action) {
             Ok(frame) => {
                 assert_eq!(frame["full_reset"], false);
-                told.hashes.push(Some(hash(&frame)));
+                log.hashes.push(Some(hash(&frame)));
                 done.fetch_add(1, Ordering::Relaxed);
             }
-            Err(Failure::Refused(400, body)) if body["error"] == "GAME_NOT_STARTED_ERROR" => {
+            Err(RequestError::Status(400, body)) if body["error"] == "GAME_NOT_STARTED_ERROR" => {
                 over = true
             }
-            Err(Failure::Lost) => {
-                // Nobody knows whether the last command was carried out. What was acknowledged was, and nothing was twice.
-                let length = counted(remote, &card) + 1;
+            Err(RequestError::Disconnected) => {
+                // The last command may have been executed or not. All acknowledged ones were, and
+                // none was executed twice.
+                let length = total_actions(remote, &card) + 1;
                 assert!(
-                    [0, 1]
-                        .map(|more| told.hashes.len() + more)
-                        .contains(&length),
+                    [0, 1].map(|more| log.hashes.len() + more).contains(&length),
                     "{length} {}",
-                    told.hashes.len()
+                    log.hashes.len()
                 );
-                told.hashes.resize(length, None);
+                log.hashes.resize(length, None);
             }
             Err(refused) => panic!("{refused:?}"),
         }
     }
-    told
+    log
 }
 
 #[test]
-fn what_clients_were_told_survives_every_kill() {
+fn acknowledged_actions_survive_every_kill() {
     let folder = tempfile::tempdir().unwrap();
-    let mut serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
+    let mut serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
     let (address, url) = (serving.address().to_owned(), serving.url.clone());
     let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let begun: Vec<_> = GAMES
+    let plays: Vec<_> = GAMES
         .iter()
-        .map(|game| serving.remote().begin(game))
+        .map(|game| serving.remote().start_play(game))
         .collect();
-    let told: Vec<Told> = std::thread::scope(|scope| {
+    let logs: Vec<ClientLog> = std::thread::scope(|scope| {
         let clients: Vec<_> = GAMES
             .iter()
-            .zip(begun)
+            .zip(plays)
             .enumerate()
-            .map(|(index, (game, begun))| {
+            .map(|(index, (game, ids))| {
                 let (remote, done, stop) = (Remote::new(&url), &done, &stop);
                 scope.spawn(move || match index % 2 {
-                    0 => play(&remote, game, begun, done, stop),
-                    _ => play_with_keys(&remote, game, begun.1, done, stop),
+                    0 => play(&remote, game, ids, done, stop),
+                    _ => play_with_keys(&remote, game, ids.1, done, stop),
                 })
             })
             .collect();
@@ -182,15 +186,15 @@ fn what_clients_were_told_survives_every_kill() {
             while done.load(Ordering::Relaxed) < count
                 && !clients.iter().any(|client| client.is_finished())
             {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(POLL_INTERVAL);
             }
         };
         for kill in 1..=kills() {
-            wait_for(done.load(Ordering::Relaxed) + BETWEEN + kill % 7);
+            wait_for(done.load(Ordering::Relaxed) + ANSWERS_BETWEEN_KILLS + kill % 7);
             serving.kill();
-            serving = Serving::start(folder.path(), &address, &[]);
+            serving = ServerProcess::start(folder.path(), &address, &[]);
         }
-        wait_for(done.load(Ordering::Relaxed) + BETWEEN);
+        wait_for(done.load(Ordering::Relaxed) + ANSWERS_BETWEEN_KILLS);
         stop.store(true, Ordering::Relaxed);
         clients
             .into_iter()
@@ -202,33 +206,33 @@ fn what_clients_were_told_survives_every_kill() {
         .enable_all()
         .build()
         .unwrap();
-    let acknowledged: usize = told
+    let acknowledged: usize = logs
         .iter()
-        .map(|told| told.hashes.iter().flatten().count())
+        .map(|log| log.hashes.iter().flatten().count())
         .sum();
-    assert!(acknowledged >= BETWEEN * kills());
+    assert!(acknowledged >= ANSWERS_BETWEEN_KILLS * kills());
     runtime.block_on(async {
         let store = SqliteStore::open(&folder.path().join("rhae.db"), SqliteOptions::default())
             .await
             .unwrap();
-        compare(&store, &told).await;
+        compare(&store, &logs).await;
         store.close().await;
     });
 }
 
-/// Compares what clients were told with the logs, and the logs with their replays.
-pub(crate) async fn compare(store: &dyn Store, told: &[Told]) {
-    for told in told {
+/// Compares the clients' logs with the action logs in the store, and those with their replays.
+pub(crate) async fn compare(store: &dyn Store, logs: &[ClientLog]) {
+    for log in logs {
         let play = store
-            .play(told.guid.parse::<PlayId>().unwrap())
+            .play(log.guid.parse::<PlayId>().unwrap())
             .await
             .unwrap()
             .unwrap();
         let entries = store.log(play.key).await.unwrap();
-        assert_eq!(entries.len(), told.hashes.len(), "{}", play.game_id);
-        for (index, (entry, told)) in entries.iter().zip(&told.hashes).enumerate() {
+        assert_eq!(entries.len(), log.hashes.len(), "{}", play.game_id);
+        for (index, (entry, hash)) in entries.iter().zip(&log.hashes).enumerate() {
             assert!(
-                told.is_none_or(|told| told == entry.hash),
+                hash.is_none_or(|hash| hash == entry.hash),
                 "{} entry {index}",
                 play.game_id
             );

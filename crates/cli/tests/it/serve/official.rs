@@ -1,4 +1,4 @@
-//! The official Python client, unchanged, against a real server.
+//! The unmodified official Python client against a real server.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,16 +9,22 @@ use rhae_engine::{Action, LevelIndex};
 use rhae_session::{Builtin, Catalog};
 use serde_json::{Value, json};
 
-use super::process::Serving;
+use super::process::ServerProcess;
 
 const SCRIPT: &str = include_str!("official_client.py");
 
-/// The Python with the official packages; `None` if there is none and that was allowed.
+/// Returns the Python interpreter with the official packages. `None` if it is missing and
+/// `RHAE_SKIP_MISSING=1` is set.
 pub(crate) fn python() -> Option<PathBuf> {
     program("arc-agi-0.9.9", "python")
 }
 
-/// A program of the virtual environment with a package; `None` if there is none and that was allowed.
+/// Returns a program of the virtual environment of a package. `None` if it is missing and
+/// `RHAE_SKIP_MISSING=1` is set.
+///
+/// # Panics
+///
+/// Panics if it is missing and skipping is not allowed.
 pub(crate) fn program(package: &str, name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -34,15 +40,15 @@ pub(crate) fn program(package: &str, name: &str) -> Option<PathBuf> {
     }
     assert!(
         std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-        "this test needs the Python package {package}, which `cargo xtask test` installs; RHAE_SKIP_MISSING=1 leaves the test out"
+        "this test needs the Python package {package}, which `cargo xtask test` installs; set RHAE_SKIP_MISSING=1 to skip the test"
     );
     eprintln!(
-        "left out: the Python package {package} is not installed, and RHAE_SKIP_MISSING=1 is set"
+        "skipped: the Python package {package} is not installed, and RHAE_SKIP_MISSING=1 is set"
     );
     None
 }
 
-/// The stored solutions of the first levels of some environments.
+/// Returns the stored solutions of the first levels of each game as JSON.
 fn plan(games: &[(&str, u8)]) -> Value {
     let action = |action: Action| match action {
         Action::Action6 { x, y } => json!([6, x, y]),
@@ -66,8 +72,8 @@ fn plan(games: &[(&str, u8)]) -> Value {
         .collect()
 }
 
-/// Runs the official client and gives what it saw.
-fn drive(serving: &Serving, python: &Path, mode: &str, games: &[(&str, u8)]) -> Value {
+/// Runs the official client and returns what it printed.
+fn run_client(serving: &ServerProcess, python: &Path, mode: &str, games: &[(&str, u8)]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(python);
     command
@@ -79,22 +85,22 @@ fn drive(serving: &Serving, python: &Path, mode: &str, games: &[(&str, u8)]) -> 
         command.env_remove(variable);
     }
     let mut child = command.spawn().unwrap();
-    let order = json!({"url": serving.url, "mode": mode, "plan": plan(games)});
+    let input = json!({"url": serving.url, "mode": mode, "plan": plan(games)});
     child
         .stdin
         .take()
         .unwrap()
-        .write_all(order.to_string().as_bytes())
+        .write_all(input.to_string().as_bytes())
         .unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "the official client failed");
-    // The packages greet their users, so only the last line is ours.
+    // The packages print greetings, so only the last line is the script's output.
     let text = String::from_utf8(output.stdout).unwrap();
     serde_json::from_str(text.lines().last().unwrap()).unwrap()
 }
 
-/// The scores that the client computes from its own counts must be those of the card.
-fn scores_agree(seen: &Value) {
+/// Checks that the scores which the client computes from its own counts equal those of the card.
+fn assert_scores_agree(seen: &Value) {
     let close = |ours: &Value, theirs: &Value| {
         (ours.as_f64().unwrap() - theirs.as_f64().unwrap()).abs() < 1e-9
     };
@@ -126,11 +132,11 @@ fn scores_agree(seen: &Value) {
 }
 
 #[test]
-fn the_official_client_plays_online() {
+fn official_client_plays_online() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &[]);
-    let seen = drive(
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &[]);
+    let seen = run_client(
         &serving,
         &python,
         "online",
@@ -152,15 +158,15 @@ fn the_official_client_plays_online() {
         ),
         (&json!(["conformance", "agent"]), &3.into())
     );
-    scores_agree(&seen);
+    assert_scores_agree(&seen);
 }
 
 #[test]
-fn the_official_client_competes() {
+fn official_client_plays_in_competition_mode() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &["--competition"]);
-    let seen = drive(
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--competition"]);
+    let seen = run_client(
         &serving,
         &python,
         "competition",
@@ -171,5 +177,5 @@ fn the_official_client_competes() {
         (&seen["closed"]["competition_mode"], &seen["states"]["bx20"]),
         (&true.into(), &"WIN".into())
     );
-    scores_agree(&seen);
+    assert_scores_agree(&seen);
 }

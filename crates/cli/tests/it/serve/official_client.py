@@ -1,6 +1,6 @@
-"""Drives the official client against a server and prints what it saw and what it computes.
+"""Runs the official client against a server and prints its observations and computed scores.
 
-Standard input: {"url", "mode", "plan": {game: [[action, ...] per level]}}, an action being [id] or [6, x, y].
+Standard input: {"url", "mode", "plan": {game: [[action, ...] per level]}}; an action is [id] or [6, x, y].
 Last line of standard output: one JSON object.
 """
 
@@ -14,7 +14,7 @@ from arcengine import GameAction
 
 
 class Counter:
-    """Counts a play's runs level by level, from the frames alone."""
+    """Counts the actions of each run and level of a play, from frames only."""
 
     def __init__(self, frame):
         self.runs = []
@@ -29,7 +29,7 @@ class Counter:
         self.runs[-1]["levels"] = frame.levels_completed
 
     def scores(self, baselines):
-        """The official calculator's score of every run."""
+        """Return the official calculator's score of every run."""
         scores = []
         for run in self.runs:
             calculator = EnvironmentScoreCalculator()
@@ -49,9 +49,9 @@ def step(environment, counter, action, counted=True):
 
 def play(arcade, card, game, levels, competing):
     environment = arcade.make(game, scorecard_id=card)
-    assert environment is not None, f"{game} cannot be made"
+    assert environment is not None, f"cannot make {game}"
     counter = Counter(environment.observation_space)
-    # A needless action, then RESET: the level again, counted. A second RESET: the whole game, or nothing in a competition.
+    # A superfluous action, then RESET: a counted level reset. A second RESET is a full reset, except in a competition.
     step(environment, counter, levels[0][0])
     level_reset = environment.reset()
     assert not level_reset.full_reset
@@ -63,7 +63,7 @@ def play(arcade, card, game, levels, competing):
         assert arcade.make(game, scorecard_id=card).observation_space is None, "a second play was allowed"
     for level, actions in enumerate(levels):
         if level % 2:
-            # A detour that the level forgets.
+            # A detour that a level reset undoes.
             step(environment, counter, actions[0])
             step(environment, counter, [0])
         for action in actions:
@@ -73,19 +73,19 @@ def play(arcade, card, game, levels, competing):
 
 
 def main():
-    order = json.load(sys.stdin)
+    config = json.load(sys.stdin)
     logger = logging.getLogger("quiet")
     logger.addHandler(logging.StreamHandler(sys.stderr))
-    competing = order["mode"] == "competition"
+    competing = config["mode"] == "competition"
     arcade = Arcade(
-        arc_base_url=order["url"],
+        arc_base_url=config["url"],
         operation_mode=OperationMode.COMPETITION if competing else OperationMode.ONLINE,
         logger=logger,
     )
     listed = {info.game_id: info for info in arcade.get_environments()}
     card = arcade.open_scorecard(source_url="https://example.org", tags=["conformance"], opaque={"a": 1})
     computed, states = {}, {}
-    for game, levels in order["plan"].items():
+    for game, levels in config["plan"].items():
         counter, states[game] = play(arcade, card, game, levels, competing)
         info = next(info for info in listed.values() if info.game_id.startswith(game))
         computed[info.game_id] = counter.scores(info.baseline_actions)
@@ -93,7 +93,7 @@ def main():
     if competing:
         try:
             arcade.get_scorecard(card)
-            raise SystemExit("a competition's card was shown before its end")
+            raise SystemExit("the card of an open competition was returned")
         except Exception as error:
             assert "403" in str(error), error
     else:

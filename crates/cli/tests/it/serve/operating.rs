@@ -1,4 +1,4 @@
-//! Running a server for others: keys, settings from everywhere, logs, metrics.
+//! Operating a server: keys, invitations, settings, logs and metrics.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::rhae::{command, rhae};
 
-/// A server whose log is kept.
-struct Logged {
+/// A server process whose log is captured.
+struct LoggedServer {
     child: Child,
     url: String,
     greeting: String,
 }
 
-impl Logged {
+impl LoggedServer {
     fn start(folder: &Path, variables: &[(&str, &str)], more: &[&str]) -> Self {
         let arguments: Vec<&str> = ["serve"].into_iter().chain(more.iter().copied()).collect();
         let mut command = command(folder, &arguments);
@@ -45,8 +45,8 @@ impl Logged {
         get(&format!("{}{path}", self.url), key)
     }
 
-    /// Asks it to end, and gives its log.
-    fn end(mut self) -> String {
+    /// Stops the server with SIGTERM and returns its log.
+    fn stop(mut self) -> String {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let mut log = String::new();
         self.child
@@ -72,7 +72,7 @@ fn get(url: &str, key: &str) -> (u16, String) {
     )
 }
 
-fn create(folder: &Path, more: &[&str]) -> Value {
+fn create_key(folder: &Path, more: &[&str]) -> Value {
     let arguments: Vec<&str> = ["keys", "create", "--json"]
         .into_iter()
         .chain(more.iter().copied())
@@ -81,18 +81,18 @@ fn create(folder: &Path, more: &[&str]) -> Value {
 }
 
 #[test]
-fn keys_are_made_listed_and_revoked() {
+fn keys_are_created_listed_and_revoked() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    rhae(folder, &["keys", "list"]).failed_with("there is no database `rhae.db`");
+    rhae(folder, &["keys", "list"]).failed_with("the database `rhae.db` does not exist");
     let shown = rhae(folder, &["keys", "create", "--name", "plain"]).succeeded();
     assert!(
         shown.out.trim().starts_with("rhae_") && shown.out.trim().len() == 86,
         "{}",
         shown.out
     );
-    assert!(shown.err.contains("the only time"), "{}", shown.err);
-    let made = create(
+    assert!(shown.err.contains("shown only once"), "{}", shown.err);
+    let created = create_key(
         folder,
         &[
             "--name",
@@ -104,17 +104,20 @@ fn keys_are_made_listed_and_revoked() {
         ],
     );
     assert_eq!(
-        (&made["sets"], &made["sources"], &made["admin"]),
+        (&created["sets"], &created["sources"], &created["admin"]),
         (&json!(["public", "private"]), &true.into(), &true.into())
     );
-    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let (id, key) = (
+        created["id"].as_str().unwrap(),
+        created["key"].as_str().unwrap(),
+    );
     let listed = rhae(folder, &["keys", "list", "--json"]).succeeded();
     assert_eq!(listed.json().as_array().unwrap().len(), 2);
     assert_eq!(
         (&listed.json()[1]["name"], &listed.json()[1]["revoked_ms"]),
         (&"lab".into(), &Value::Null)
     );
-    // Neither the list nor the file has the key.
+    // Neither the list nor the database contains the key.
     assert!(!listed.out.contains(&key[22..]) && listed.out.contains(id));
     for file in std::fs::read_dir(folder).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
@@ -130,9 +133,9 @@ fn keys_are_made_listed_and_revoked() {
         "{}",
         revoked.out
     );
-    rhae(folder, &["keys", "revoke", id]).failed_with("was revoked before");
-    rhae(folder, &["keys", "revoke", "0000000000000000"]).failed_with("there is no key");
-    rhae(folder, &["keys", "revoke", "nonsense"]).failed_with("is not the id of a key");
+    rhae(folder, &["keys", "revoke", id]).failed_with("is already revoked");
+    rhae(folder, &["keys", "revoke", "0000000000000000"]).failed_with("no key has the id");
+    rhae(folder, &["keys", "revoke", "nonsense"]).failed_with("is not a key id");
     rhae(
         folder,
         &["keys", "create", "--name", "x", "--sets", "secret"],
@@ -148,7 +151,7 @@ fn keys_are_made_listed_and_revoked() {
 }
 
 #[test]
-fn an_invitation_is_a_link_that_is_no_key_and_never_logged() {
+fn invitation_token_is_not_a_key_and_is_never_logged() {
     let folder = tempfile::tempdir().unwrap();
     let invite = |url: &str| {
         rhae(
@@ -167,15 +170,15 @@ fn an_invitation_is_a_link_that_is_no_key_and_never_logged() {
         )
     };
     invite("example.org").failed_with("--url must be an address");
-    let made = invite("https://example.org/").succeeded().json();
-    let token = made["link"]
+    let created = invite("https://example.org/").succeeded().json();
+    let token = created["link"]
         .as_str()
         .unwrap()
         .strip_prefix("https://example.org/invite/")
         .unwrap()
         .to_owned();
     assert_eq!(
-        (&made["invitation"]["left"], &made["visitor"]),
+        (&created["invitation"]["left"], &created["visitor"]),
         (&json!(2), &json!(true))
     );
     assert!(
@@ -194,11 +197,11 @@ fn an_invitation_is_a_link_that_is_no_key_and_never_logged() {
         "--log-level",
         "debug",
     ];
-    let serving = Logged::start(folder.path(), &[], &flags);
+    let serving = LoggedServer::start(folder.path(), &[], &flags);
     assert_eq!(serving.get("/api/games", &token).0, 401);
     let (status, page) = serving.get(&format!("/invite/{token}"), "");
     assert!(
-        status == 200 && page.contains("Come in"),
+        status == 200 && page.contains("Accept invitation"),
         "{status}: {page}"
     );
     assert_eq!(
@@ -207,7 +210,7 @@ fn an_invitation_is_a_link_that_is_no_key_and_never_logged() {
             .0,
         404
     );
-    let log = serving.end();
+    let log = serving.stop();
     assert!(
         log.contains("/invite/…") && !log.contains(&token[22..]),
         "{log}"
@@ -215,9 +218,9 @@ fn an_invitation_is_a_link_that_is_no_key_and_never_logged() {
 }
 
 #[test]
-fn a_server_for_others_asks_for_keys_and_never_logs_them() {
+fn public_server_requires_keys_and_never_logs_them() {
     let folder = tempfile::tempdir().unwrap();
-    let key = create(folder.path(), &["--name", "one", "--sets", "public"])["key"]
+    let key = create_key(folder.path(), &["--name", "one", "--sets", "public"])["key"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -239,7 +242,7 @@ fn a_server_for_others_asks_for_keys_and_never_logs_them() {
         "debug",
     ];
     let more = ["--metrics", "127.0.0.1:0", "--requests-per-minute", "3"];
-    let serving = Logged::start(folder.path(), &[], &[&flags[..], &more[..]].concat());
+    let serving = LoggedServer::start(folder.path(), &[], &[&flags[..], &more[..]].concat());
     let last = if key.ends_with('0') { '1' } else { '0' };
     let wrong = format!("{}{last}", &key[..key.len() - 1]);
     assert_eq!(serving.get("/api/games", "").0, 401);
@@ -266,7 +269,7 @@ fn a_server_for_others_asks_for_keys_and_never_logs_them() {
         .to_owned();
     let (_, text) = get(&metrics, "");
     assert!(text.contains("rhae_rate_limited_total 1\n"), "{text}");
-    let log = serving.end();
+    let log = serving.stop();
     assert!(!log.contains(&key[22..80]), "the key is in the log");
     let lines: Vec<Value> = log
         .lines()
@@ -290,16 +293,16 @@ fn a_server_for_others_asks_for_keys_and_never_logs_them() {
 }
 
 #[test]
-fn flags_come_before_variables_before_the_file() {
+fn flags_override_variables_and_variables_override_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let file =
         "addr = '127.0.0.1:0'\ndb = 'file.db'\ngames = 'kq19,ny40,ym39'\nlog-level = 'error'\n";
     std::fs::write(folder.join("rhae.toml"), file).unwrap();
     let count = |variables: &[(&str, &str)], more: &[&str]| {
-        let serving = Logged::start(folder, variables, more);
+        let serving = LoggedServer::start(folder, variables, more);
         let games: Value = serde_json::from_str(&serving.get("/api/games", "k").1).unwrap();
-        (games.as_array().unwrap().len(), serving.end())
+        (games.as_array().unwrap().len(), serving.stop())
     };
     assert_eq!(count(&[], &["--config", "rhae.toml"]), (3, String::new()));
     assert_eq!(
@@ -328,7 +331,7 @@ fn flags_come_before_variables_before_the_file() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_named() {
+fn invalid_settings_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("sets.toml"), "public = [\n  'zz99',\n]\n").unwrap();
@@ -338,10 +341,10 @@ fn settings_that_cannot_be_are_named() {
             &[&["serve", "--addr", "127.0.0.1:0"], more].concat(),
         )
     };
-    serve(&["--json-depth", "129"]).failed_with("json-depth must be from 1 to 128, and not 129");
-    serve(&["--header-seconds", "0"]).failed_with("header-seconds must be from 1");
-    serve(&["--requests-per-minute", "5"]).failed_with("needs `--auth keys`");
-    serve(&["--visitors", "public"]).failed_with("visitors needs `--auth keys`");
+    serve(&["--json-depth", "129"]).failed_with("json-depth must be between 1 and 128, found 129");
+    serve(&["--header-seconds", "0"]).failed_with("header-seconds must be between 1");
+    serve(&["--requests-per-minute", "5"]).failed_with("requires `--auth keys`");
+    serve(&["--visitors", "public"]).failed_with("visitors requires `--auth keys`");
     serve(&["--tls-cert", "a.pem"]).failed_with("belong together");
     serve(&["--tls-cert", "a.pem", "--tls-key", "b.pem"]).failed_with("cannot read `a.pem`");
     serve(&["--sets", "sets.toml"])

@@ -1,4 +1,4 @@
-//! A server in a process of its own, and a client that lives with its failures.
+//! A server in its own process, and a client that reports lost connections as values.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 use crate::rhae::command;
 
-/// A running server. It is killed when the test is done with it.
-pub(crate) struct Serving {
+/// A running server, killed on drop.
+pub(crate) struct ServerProcess {
     child: Child,
     pub(crate) url: String,
-    /// What it printed when it began to listen.
-    pub(crate) line: String,
+    /// The line that the server prints when it listens.
+    pub(crate) greeting: String,
 }
 
-impl Serving {
+impl ServerProcess {
     /// Starts a server in a folder and waits until it listens.
     pub(crate) fn start(folder: &Path, address: &str, more: &[&str]) -> Self {
         let arguments: Vec<&str> = ["serve", "--addr", address]
@@ -32,20 +32,24 @@ impl Serving {
     /// Runs a command that starts a server, and waits until it listens.
     pub(crate) fn run(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
+        let mut greeting = String::new();
         BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
+            .read_line(&mut greeting)
             .unwrap();
-        let url = line
+        let url = greeting
             .strip_prefix("listening at ")
             .and_then(|rest| rest.split_whitespace().next());
         let url = url
-            .unwrap_or_else(|| panic!("the server did not start: {line}"))
+            .unwrap_or_else(|| panic!("the server did not start: {greeting}"))
             .to_owned();
-        Self { child, url, line }
+        Self {
+            child,
+            url,
+            greeting,
+        }
     }
 
-    /// The address that it listens at.
+    /// Returns the host and port at which the server listens.
     pub(crate) fn address(&self) -> &str {
         self.url.strip_prefix("http://").unwrap()
     }
@@ -54,47 +58,47 @@ impl Serving {
         Remote::new(&self.url)
     }
 
-    /// The process that was started.
+    /// Returns the id of the started process, which may be a tracer of the server.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the process exits.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 
-    /// Ends it as a machine that fails would: at once.
+    /// Kills the server without warning, as a failing machine would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM and waits for the exit.
     pub(crate) fn terminate(mut self) -> ExitStatus {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         self.child.wait().unwrap()
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Why there is no answer.
+/// The reason why a request has no successful answer.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// The server refused.
-    Refused(u16, Value),
-    /// There was no server, or it ended on the way: nobody knows whether it did what was asked.
-    Lost,
+pub(crate) enum RequestError {
+    /// The server answered with an error status and this body.
+    Status(u16, Value),
+    /// The server was not reachable or died during the request. The request may have been executed.
+    Disconnected,
 }
 
-/// A client.
+/// A client of a server.
 pub(crate) struct Remote {
     agent: ureq::Agent,
     url: String,
@@ -111,7 +115,7 @@ impl Remote {
         }
     }
 
-    pub(crate) fn get(&self, path: &str) -> Result<Value, Failure> {
+    pub(crate) fn get(&self, path: &str) -> Result<Value, RequestError> {
         Self::read(
             self.agent
                 .get(format!("{}{path}", self.url))
@@ -120,17 +124,17 @@ impl Remote {
         )
     }
 
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        self.post_once(path, body, None)
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value, RequestError> {
+        self.post_with_key(path, body, None)
     }
 
-    /// As [`Remote::post`], with an idempotency key.
-    pub(crate) fn post_once(
+    /// Like [`Remote::post`], with an idempotency key.
+    pub(crate) fn post_with_key(
         &self,
         path: &str,
         body: &Value,
         key: Option<&str>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, RequestError> {
         let mut request = self
             .agent
             .post(format!("{}{path}", self.url))
@@ -145,22 +149,24 @@ impl Remote {
         )
     }
 
-    fn read(sent: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Value, Failure> {
-        let mut response = sent.map_err(|_| Failure::Lost)?;
+    fn read(
+        sent: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Value, RequestError> {
+        let mut response = sent.map_err(|_| RequestError::Disconnected)?;
         let text = response
             .body_mut()
             .read_to_string()
-            .map_err(|_| Failure::Lost)?;
+            .map_err(|_| RequestError::Disconnected)?;
         let body = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         if response.status().is_success() {
             Ok(body)
         } else {
-            Err(Failure::Refused(response.status().as_u16(), body))
+            Err(RequestError::Status(response.status().as_u16(), body))
         }
     }
 
-    /// Opens a card and a play on it.
-    pub(crate) fn begin(&self, game: &str) -> (String, String) {
+    /// Opens a card and a play on it. Returns the card's id and the play's guid.
+    pub(crate) fn start_play(&self, game: &str) -> (String, String) {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let card = text(&self.post("/api/scorecard/open", &json!({})).unwrap()["card_id"]);
         let frame = self
@@ -169,23 +175,28 @@ impl Remote {
         (card, text(&frame["guid"]))
     }
 
-    pub(crate) fn act(&self, game: &str, guid: &str, action: Action) -> Result<Value, Failure> {
-        self.act_once(game, guid, action, None)
+    pub(crate) fn act(
+        &self,
+        game: &str,
+        guid: &str,
+        action: Action,
+    ) -> Result<Value, RequestError> {
+        self.act_with_key(game, guid, action, None)
     }
 
-    /// As [`Remote::act`], with an idempotency key.
-    pub(crate) fn act_once(
+    /// Like [`Remote::act`], with an idempotency key.
+    pub(crate) fn act_with_key(
         &self,
         game: &str,
         guid: &str,
         action: Action,
         key: Option<&str>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, RequestError> {
         let mut body = json!({"game_id": game, "guid": guid});
         if let Action::Action6 { x, y } = action {
             body["x"] = x.into();
             body["y"] = y.into();
         }
-        self.post_once(&format!("/api/cmd/{}", action.kind().name()), &body, key)
+        self.post_with_key(&format!("/api/cmd/{}", action.kind().name()), &body, key)
     }
 }

@@ -1,4 +1,5 @@
-//! Several servers on one PostgreSQL: clients hop between them, and one is killed now and then.
+//! Several servers share one PostgreSQL database: clients switch between them while servers are
+//! killed.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,15 +8,15 @@ use rhae_store::{PostgresStore, Store};
 use rhae_testkit::Postgres;
 use serde_json::{Value, json};
 
-use super::crash::{Told, compare, hash, insist, next_action};
-use super::process::{Remote, Serving};
+use super::crash::{ClientLog, compare, hash, next_action, retry};
+use super::process::{Remote, ServerProcess};
 use crate::rhae::rhae;
 
 const SERVERS: usize = 2;
 const GAMES: [&str; 6] = ["kq19", "ny40", "ym39", "bx20", "hk26", "pz19"];
-/// Answers between two kills.
-const BETWEEN: usize = 40;
-const PAUSE: Duration = Duration::from_millis(1);
+/// The number of answers between two kills.
+const ANSWERS_BETWEEN_KILLS: usize = 40;
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 fn kills() -> usize {
     if std::env::var_os("RHAE_FULL").is_some() {
@@ -25,10 +26,10 @@ fn kills() -> usize {
     }
 }
 
-/// Which server a client asks next: any, in an order of its own.
-struct Hops(u64);
+/// Selects a pseudo-random server for each request of a client.
+struct ServerSelector(u64);
 
-impl Hops {
+impl ServerSelector {
     fn next<'a>(&mut self, remotes: &'a [Remote]) -> &'a Remote {
         self.0 = self
             .0
@@ -38,11 +39,17 @@ impl Hops {
     }
 }
 
-/// Opens a card and a play and goes on until it is told to stop, each request with a key and each attempt anywhere.
-fn play(remotes: &[Remote], index: usize, done: &AtomicUsize, stop: &AtomicBool) -> (String, Told) {
-    let (game, mut hops) = (GAMES[index], Hops(index as u64));
+/// Opens a card and a play and acts until `stop` is set. Every request has an idempotency key, and
+/// every attempt goes to any server.
+fn play(
+    remotes: &[Remote],
+    index: usize,
+    done: &AtomicUsize,
+    stop: &AtomicBool,
+) -> (String, ClientLog) {
+    let (game, mut servers) = (GAMES[index], ServerSelector(index as u64));
     let mut send = |path: &str, body: &Value, key: &str| {
-        insist(|| hops.next(remotes).post_once(path, body, Some(key)))
+        retry(|| servers.next(remotes).post_with_key(path, body, Some(key)))
     };
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let card = text(
@@ -54,7 +61,7 @@ fn play(remotes: &[Remote], index: usize, done: &AtomicUsize, stop: &AtomicBool)
         &format!("{index}-play"),
     )
     .unwrap();
-    let mut told = Told {
+    let mut log = ClientLog {
         guid: text(&opening["guid"]),
         hashes: vec![Some(hash(&opening))],
     };
@@ -62,13 +69,14 @@ fn play(remotes: &[Remote], index: usize, done: &AtomicUsize, stop: &AtomicBool)
     while !stop.load(Ordering::Relaxed) {
         turn = turn.wrapping_add(1);
         let action = next_action(turn, over);
-        let key = format!("{index}-{}", told.hashes.len());
-        match insist(|| {
-            hops.next(remotes)
-                .act_once(game, &told.guid, action, Some(&key))
+        let key = format!("{index}-{}", log.hashes.len());
+        match retry(|| {
+            servers
+                .next(remotes)
+                .act_with_key(game, &log.guid, action, Some(&key))
         }) {
             Ok(frame) => {
-                told.hashes.push(Some(hash(&frame)));
+                log.hashes.push(Some(hash(&frame)));
                 done.fetch_add(1, Ordering::Relaxed);
                 over = false;
             }
@@ -76,21 +84,21 @@ fn play(remotes: &[Remote], index: usize, done: &AtomicUsize, stop: &AtomicBool)
             Err(body) => panic!("{body}"),
         }
     }
-    (card, told)
+    (card, log)
 }
 
 #[test]
-fn clients_hop_between_servers_that_are_killed_and_nothing_is_lost_or_done_twice() {
+fn actions_are_executed_exactly_once_across_killed_servers() {
     let Some(postgres) = Postgres::start() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
     let database = postgres.url();
-    let start = |address: &str| Serving::start(folder.path(), address, &["--db", &database]);
-    let mut servers: Vec<Serving> = (0..SERVERS).map(|_| start("127.0.0.1:0")).collect();
+    let start = |address: &str| ServerProcess::start(folder.path(), address, &["--db", &database]);
+    let mut servers: Vec<ServerProcess> = (0..SERVERS).map(|_| start("127.0.0.1:0")).collect();
     let urls: Vec<String> = servers.iter().map(|server| server.url.clone()).collect();
     let (done, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let told: Vec<(String, Told)> = std::thread::scope(|scope| {
+    let results: Vec<(String, ClientLog)> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..GAMES.len())
             .map(|index| {
                 let remotes: Vec<Remote> = urls.iter().map(|url| Remote::new(url)).collect();
@@ -102,29 +110,32 @@ fn clients_hop_between_servers_that_are_killed_and_nothing_is_lost_or_done_twice
             while done.load(Ordering::Relaxed) < count
                 && !clients.iter().any(|client| client.is_finished())
             {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(POLL_INTERVAL);
             }
         };
         for kill in 1..=kills() {
-            wait_for(done.load(Ordering::Relaxed) + BETWEEN + kill % 7);
+            wait_for(done.load(Ordering::Relaxed) + ANSWERS_BETWEEN_KILLS + kill % 7);
             let server = &mut servers[kill % SERVERS];
             let address = server.address().to_owned();
             server.kill();
-            // The others carry on alone for a while.
-            wait_for(done.load(Ordering::Relaxed) + BETWEEN / 4);
+            // The other server continues alone for a while.
+            wait_for(done.load(Ordering::Relaxed) + ANSWERS_BETWEEN_KILLS / 4);
             *server = start(&address);
         }
-        wait_for(done.load(Ordering::Relaxed) + BETWEEN);
+        wait_for(done.load(Ordering::Relaxed) + ANSWERS_BETWEEN_KILLS);
         stop.store(true, Ordering::Relaxed);
         clients
             .into_iter()
             .map(|client| client.join().unwrap())
             .collect()
     });
-    let acknowledged: usize = told.iter().map(|(_, told)| told.hashes.len()).sum();
-    assert!(acknowledged >= BETWEEN * kills(), "{acknowledged}");
-    // Both servers give the same card.
-    for (card, told) in &told {
+    let acknowledged: usize = results.iter().map(|(_, log)| log.hashes.len()).sum();
+    assert!(
+        acknowledged >= ANSWERS_BETWEEN_KILLS * kills(),
+        "{acknowledged}"
+    );
+    // Both servers return the same card.
+    for (card, log) in &results {
         let cards = [0, 1].map(|index| {
             servers[index]
                 .remote()
@@ -132,7 +143,7 @@ fn clients_hop_between_servers_that_are_killed_and_nothing_is_lost_or_done_twice
                 .unwrap()
         });
         assert_eq!(cards[0], cards[1]);
-        assert_eq!(cards[0]["total_actions"], told.hashes.len() - 1);
+        assert_eq!(cards[0]["total_actions"], log.hashes.len() - 1);
     }
     drop(servers);
     let checked = rhae(folder.path(), &["db", "check", "--json", "--db", &database])
@@ -140,9 +151,9 @@ fn clients_hop_between_servers_that_are_killed_and_nothing_is_lost_or_done_twice
         .json();
     assert_eq!(
         (checked["plays"].as_u64(), &checked["findings"]),
-        (Some(told.len() as u64), &json!([]))
+        (Some(results.len() as u64), &json!([]))
     );
-    let told: Vec<Told> = told.into_iter().map(|(_, told)| told).collect();
+    let logs: Vec<ClientLog> = results.into_iter().map(|(_, log)| log).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -152,13 +163,13 @@ fn clients_hop_between_servers_that_are_killed_and_nothing_is_lost_or_done_twice
         let store = PostgresStore::open(&database.parse().unwrap())
             .await
             .unwrap();
-        compare(&store as &dyn Store, &told).await;
+        compare(&store as &dyn Store, &logs).await;
         store.close().await;
     });
 }
 
 #[test]
-fn a_password_is_neither_printed_nor_part_of_an_error() {
+fn database_password_is_never_printed() {
     let Some(postgres) = Postgres::start() else {
         return;
     };
@@ -174,10 +185,10 @@ fn a_password_is_neither_printed_nor_part_of_an_error() {
         "{}",
         outcome.err
     );
-    let unreadable = format!("postgres://u:{}@host:port/db", postgres.password());
+    let invalid = format!("postgres://u:{}@host:port/db", postgres.password());
     let outcome = rhae(
         folder.path(),
-        &["serve", "--addr", "127.0.0.1:0", "--db", &unreadable],
+        &["serve", "--addr", "127.0.0.1:0", "--db", &invalid],
     )
     .failed_with("postgres://user:password");
     assert!(
@@ -185,17 +196,17 @@ fn a_password_is_neither_printed_nor_part_of_an_error() {
         "{}",
         outcome.err
     );
-    let serving = Serving::start(folder.path(), "127.0.0.1:0", &["--db", &postgres.url()]);
+    let serving = ServerProcess::start(folder.path(), "127.0.0.1:0", &["--db", &postgres.url()]);
     assert!(
-        !serving.line.contains(postgres.password())
-            && serving.line.contains("database postgres in"),
+        !serving.greeting.contains(postgres.password())
+            && serving.greeting.contains("database postgres in"),
         "{}",
-        serving.line
+        serving.greeting
     );
     assert!(serving.terminate().success());
     assert_eq!(
         std::fs::read_dir(folder.path()).unwrap().count(),
         0,
-        "a file was made"
+        "a file was created"
     );
 }

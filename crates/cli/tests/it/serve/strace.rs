@@ -1,5 +1,8 @@
-//! No answer leaves before its commit is on disk. A kill keeps what the system has not written yet, so this is shown by the system calls
-//! of a server under load: the write of an entry to the log file, its `fdatasync`, and then the answer.
+//! Checks that no answer is sent before its commit is on disk.
+//!
+//! Killing the server cannot show this, because the operating system still writes its cached pages.
+//! The test instead traces the system calls of a server under load: an entry must be written to the
+//! write-ahead log, then synced with `fdatasync`, then answered.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,43 +11,46 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::process::{Remote, Serving};
+use super::process::{Remote, ServerProcess};
 
 const CLIENTS: usize = 6;
 const ACTIONS: usize = 25;
 const CALLS: &str = "trace=write,writev,pwrite64,pwritev,sendto,sendmsg,fsync,fdatasync";
 
-/// Whether system calls can be watched; if not, that must have been allowed.
-fn may_trace() -> bool {
-    let tried = Command::new("strace")
+/// Returns whether strace works. If not, `RHAE_SKIP_MISSING=1` must allow skipping the test.
+fn can_trace() -> bool {
+    let status = Command::new("strace")
         .args(["-f", "-o", "/dev/null", "true"])
         .stderr(Stdio::null())
         .status();
-    if tried.is_ok_and(|status| status.success()) {
+    if status.is_ok_and(|status| status.success()) {
         return true;
     }
     assert!(
         std::env::var("RHAE_SKIP_MISSING").is_ok_and(|value| value == "1"),
-        "this test needs strace, which `cargo xtask test` installs, and the right to trace; RHAE_SKIP_MISSING=1 leaves the test out"
+        "this test needs strace, which `cargo xtask test` installs, and permission to trace; set RHAE_SKIP_MISSING=1 to skip the test"
     );
-    eprintln!("left out: strace is missing or may not trace, and RHAE_SKIP_MISSING=1 is set");
+    eprintln!(
+        "skipped: strace is missing or has no permission to trace, and RHAE_SKIP_MISSING=1 is set"
+    );
     false
 }
 
-/// A server under strace. The server is ended with it.
-struct Traced {
-    serving: Serving,
+/// A server under strace, killed on drop.
+struct TracedServer {
+    serving: ServerProcess,
     server: Pid,
 }
 
-impl Drop for Traced {
+impl Drop for TracedServer {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have exited already.
         let _ = kill_process(self.server, Signal::KILL);
     }
 }
 
-/// Where an entry was written to the log file, where that was first on disk, and where its answer left, as lines of a trace.
+/// The lines of a trace where an entry was first written to the write-ahead log, first synced, and
+/// answered.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     written: Option<usize>,
@@ -58,13 +64,14 @@ impl Steps {
     }
 }
 
-/// Reads a trace. A call that others interrupt has two lines: it begins at the first and ends at the second.
+/// Parses a trace. A call that is interleaved with others has two lines, one for its start and one
+/// for its end.
 fn steps(trace: &str, tokens: &[String]) -> HashMap<String, Steps> {
     let mut steps: HashMap<String, Steps> = tokens
         .iter()
         .map(|token| (token.clone(), Steps::default()))
         .collect();
-    // Threads that are in a sync, with the line where it began.
+    // Threads that are in a sync call, with the line where it started.
     let mut syncing: HashMap<&str, usize> = HashMap::new();
     for (number, line) in trace.lines().enumerate() {
         let Some((thread, call)) = line
@@ -73,19 +80,19 @@ fn steps(trace: &str, tokens: &[String]) -> HashMap<String, Steps> {
         else {
             continue;
         };
-        let begins_sync = (call.starts_with("fdatasync(") || call.starts_with("fsync("))
+        let starts_sync = (call.starts_with("fdatasync(") || call.starts_with("fsync("))
             && call.contains("rhae.db-wal>");
-        if begins_sync {
+        if starts_sync {
             syncing.insert(thread, number);
         }
-        let ends_sync = begins_sync && !call.contains("<unfinished")
+        let ends_sync = starts_sync && !call.contains("<unfinished")
             || call.starts_with("<... fdatasync")
             || call.starts_with("<... fsync");
-        if ends_sync && let Some(begun) = syncing.remove(thread) {
+        if ends_sync && let Some(started) = syncing.remove(thread) {
             assert!(call.ends_with("= 0"), "{call}");
             for steps in steps
                 .values_mut()
-                .filter(|steps| steps.written.is_some_and(|written| written < begun))
+                .filter(|steps| steps.written.is_some_and(|written| written < started))
             {
                 steps.synced.get_or_insert(number);
             }
@@ -114,8 +121,8 @@ fn steps(trace: &str, tokens: &[String]) -> HashMap<String, Steps> {
 }
 
 #[test]
-fn no_answer_leaves_before_its_commit_is_on_disk() {
-    if !may_trace() {
+fn answer_is_sent_after_its_commit_is_synced() {
+    if !can_trace() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -135,18 +142,18 @@ fn no_answer_leaves_before_its_commit_is_on_disk() {
         "127.0.0.1:0",
     ]);
     command.current_dir(folder.path());
-    let serving = Serving::run(command);
+    let serving = ServerProcess::run(command);
     let children =
         fs::read_to_string(format!("/proc/{0}/task/{0}/children", serving.id())).unwrap();
     let server =
         Pid::from_raw(children.split_whitespace().next().unwrap().parse().unwrap()).unwrap();
-    let mut traced = Traced { serving, server };
+    let mut traced = TracedServer { serving, server };
     let token = |client: usize, turn: usize| format!("token-{client}-{turn}-end");
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
             let remote: Remote = traced.serving.remote();
             scope.spawn(move || {
-                let (_, guid) = remote.begin("kq19");
+                let (_, guid) = remote.start_play("kq19");
                 for turn in 0..ACTIONS {
                     let body =
                         json!({"game_id": "kq19", "guid": guid, "reasoning": token(client, turn)});
@@ -168,13 +175,13 @@ fn no_answer_leaves_before_its_commit_is_on_disk() {
         assert!(steps.are_in_order(), "{token}: {steps:?}");
     }
     assert_eq!(found.len(), CLIENTS * ACTIONS);
-    // The judgement depends on the syncs: without them it is the opposite.
-    let without: Vec<&str> = trace
+    // Counter-check: the same trace without its syncs must not pass.
+    let without_syncs: Vec<&str> = trace
         .lines()
         .filter(|line| !line.contains("sync"))
         .collect();
     assert!(
-        !steps(&without.join("\n"), &tokens)
+        !steps(&without_syncs.join("\n"), &tokens)
             .values()
             .any(Steps::are_in_order)
     );

@@ -2,7 +2,7 @@
 
 use super::{Bench, with_input};
 use crate::arc_fetch::{TASK, archive, server};
-use crate::outside::fixtures;
+use crate::hosted_games::fixtures;
 
 #[test]
 fn arc_data_documents() {

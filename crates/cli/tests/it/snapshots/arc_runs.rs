@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::Bench;
-use crate::outside::fixtures;
+use crate::hosted_games::fixtures;
 
 const MODELS: &str = r#"[models.words]
 provider = "mock"

@@ -1,7 +1,7 @@
 //! The main usage errors: what is printed, and the exit code.
 
 use super::Bench;
-use crate::outside::fixtures;
+use crate::hosted_games::fixtures;
 
 #[test]
 fn arguments_that_the_parser_rejects() {

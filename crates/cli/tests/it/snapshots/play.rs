@@ -1,7 +1,7 @@
 //! JSON documents about environments: `games`, `score`, `explore` and `validate`.
 
 use super::Bench;
-use crate::outside::fixtures;
+use crate::hosted_games::fixtures;
 
 #[test]
 fn games_documents() {

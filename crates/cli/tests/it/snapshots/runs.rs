@@ -1,7 +1,7 @@
 //! `rhae run` and `rhae score`: the summary and every file of a run folder.
 
 use super::Bench;
-use crate::serve::process::Serving;
+use crate::serve::process::ServerProcess;
 
 const MODELS: &str = r#"[models.words]
 provider = "mock"
@@ -116,7 +116,7 @@ fn run_of_a_language_model() {
 #[test]
 fn run_on_a_server() {
     let mut bench = Bench::new();
-    let serving = Serving::start(bench.folder.path(), "127.0.0.1:0", &["--games", "ny40"]);
+    let serving = ServerProcess::start(bench.folder.path(), "127.0.0.1:0", &["--games", "ny40"]);
     bench.redactor.add_text(&serving.url, "[server]");
     let run = [
         "--server",

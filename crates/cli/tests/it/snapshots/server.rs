@@ -4,7 +4,7 @@ use rhae_engine::Action;
 use rhae_testkit::{Fault, Faults, ModelServer};
 
 use super::Bench;
-use crate::serve::process::Serving;
+use crate::serve::process::ServerProcess;
 
 #[test]
 fn keys_documents() {
@@ -34,13 +34,13 @@ fn keys_documents() {
 #[test]
 fn db_check_documents() {
     let bench = Bench::new();
-    let serving = Serving::start(
+    let serving = ServerProcess::start(
         bench.folder.path(),
         "127.0.0.1:0",
         &["--snapshot-every", "5"],
     );
     let remote = serving.remote();
-    let (_, guid) = remote.begin("kq19");
+    let (_, guid) = remote.start_play("kq19");
     for turn in 0..12 {
         let action = [Action::Action1, Action::Action4, Action::Reset][turn % 3];
         remote.act("kq19", &guid, action).unwrap();

@@ -6,22 +6,22 @@ use rhae_store::SqliteOptions;
 use serde_json::json;
 
 use super::exchange::Exchanges;
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 const NO_CARD: &str = "00000000-0000-0000-0000-000000000000";
 
 #[test]
 fn scorecard_is_opened_read_and_closed() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let opened = exchanges.post(
         "scorecard_open",
         &client,
         "/api/scorecard/open",
         &json!({"tags": ["mine"], "source_url": "https://example.org", "opaque": {"a": [1, null]}}),
     );
-    let card = opened.fine()["card_id"].as_str().unwrap().to_owned();
+    let card = opened.success()["card_id"].as_str().unwrap().to_owned();
     let path = format!("/api/scorecard/{card}");
     let named = json!({"card_id": card});
     exchanges.post(
@@ -33,15 +33,15 @@ fn scorecard_is_opened_read_and_closed() {
     exchanges.get("scorecard_without_plays", &client, &path);
     // Two runs of one play, a second play of the same environment, and another environment.
     let won = exchanges.open_play(&client, &card, "kq19");
-    client.act("kq19", &won, Action::Action1).fine();
-    client.act("kq19", &won, Action::Reset).fine();
-    client.act("kq19", &won, Action::Reset).fine();
+    client.act("kq19", &won, Action::Action1).success();
+    client.act("kq19", &won, Action::Reset).success();
+    client.act("kq19", &won, Action::Reset).success();
     for level in 0..8 {
         client.solve("kq19", &won, level);
     }
     let partial = exchanges.open_play(&client, &card, "kq19");
     client.solve("kq19", &partial, 0);
-    client.act("kq19", &partial, Action::Action1).fine();
+    client.act("kq19", &partial, Action::Action1).success();
     let untouched = exchanges.open_play(&client, &card, "ny40");
     assert_ne!(partial, untouched);
     exchanges.get("scorecard_open_with_plays", &client, &path);
@@ -80,14 +80,14 @@ fn scorecard_is_opened_read_and_closed() {
         "/api/scorecard/heartbeat",
         &named,
     );
-    exchanges.get("scorecard_of_another_key", &running.client("other"), &path);
+    exchanges.get("scorecard_of_another_key", &server.client("other"), &path);
 }
 
 #[test]
 fn scorecard_is_opened_without_a_body() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let path = "/api/scorecard/open";
     exchanges.send(
         "scorecard_open_without_body",
@@ -102,8 +102,11 @@ fn scorecard_is_opened_without_a_body() {
 #[test]
 fn repeated_opening_returns_the_same_scorecard() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k").once("a"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (
+        server.client("k").with_idempotency_key("a"),
+        Exchanges::default(),
+    );
     exchanges.open_card(&client, &json!({}));
     let path = "/api/scorecard/open";
     exchanges.post("scorecard_open_repeated", &client, path, &json!({}));
@@ -114,8 +117,8 @@ fn repeated_opening_returns_the_same_scorecard() {
 #[test]
 fn competition_scorecard_is_hidden_until_it_is_closed() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({"competition_mode": true}));
     let guid = exchanges.open_play(&client, &card, "kq19");
     client.solve("kq19", &guid, 0);
@@ -159,8 +162,8 @@ fn second_scorecard_on_a_competition_server_is_rejected() {
         competition: true,
         ..Config::default()
     };
-    let running = Running::start_with(folder.path(), config, SqliteOptions::default());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start_with(folder.path(), config, SqliteOptions::default());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     client.open_card(&json!({}));
     let path = "/api/scorecard/open";
     exchanges.post("competition_second_scorecard", &client, path, &json!({}));
@@ -169,8 +172,8 @@ fn second_scorecard_on_a_competition_server_is_rejected() {
 #[test]
 fn invalid_fields_of_scorecard_requests_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let refused = [
         ("tags_no_list", "open", json!({"tags": "text"})),
         ("tags_not_text", "open", json!({"tags": ["a", 1]})),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::exchange::Exchanges;
 use crate::client::Client;
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
 /// Enough attempts to lose any of the games.
@@ -16,8 +16,8 @@ const MAX_ATTEMPTS: usize = 2000;
 #[test]
 fn every_command_returns_a_frame() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let opening = exchanges.post(
         "command_RESET_opens_a_play",
@@ -25,7 +25,7 @@ fn every_command_returns_a_frame() {
         "/api/cmd/RESET",
         &json!({"card_id": card, "game_id": "hk26", "reasoning": {"why": ["ä", null]}}),
     );
-    let guid = opening.fine()["guid"].as_str().unwrap().to_owned();
+    let guid = opening.success()["guid"].as_str().unwrap().to_owned();
     for number in [1, 2, 3, 4, 5, 7] {
         exchanges.post(
             &format!("command_ACTION{number}"),
@@ -58,15 +58,15 @@ fn every_command_returns_a_frame() {
 #[test]
 fn compact_response_has_packed_frames() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
+    let server = TestServer::start(folder.path());
     let exchanges = Exchanges::default();
-    let client = running
+    let client = server
         .client("k")
-        .accepting("application/vnd.rhae.compact+json");
+        .with_accept("application/vnd.rhae.compact+json");
     let card = exchanges.open_card(&client, &json!({}));
     let opening = json!({"card_id": card, "game_id": "kq19"});
     let opened = exchanges.post("command_RESET_compact", &client, "/api/cmd/RESET", &opening);
-    let guid = opened.fine()["guid"].clone();
+    let guid = opened.success()["guid"].clone();
     let body = json!({"game_id": "kq19", "guid": guid});
     exchanges.post(
         "command_ACTION1_compact",
@@ -79,24 +79,24 @@ fn compact_response_has_packed_frames() {
 #[test]
 fn repeated_command_returns_the_first_response() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "kq19");
-    let client = client.once("a");
-    client.act("kq19", &guid, Action::Action4).fine();
+    let client = client.with_idempotency_key("a");
+    client.act("kq19", &guid, Action::Action4).success();
     let body = json!({"game_id": "kq19", "guid": guid});
     exchanges.post("command_repeated", &client, "/api/cmd/ACTION4", &body);
     exchanges.post("command_key_reused", &client, "/api/cmd/ACTION1", &body);
-    let invalid = running.client("k").once("a b");
+    let invalid = server.client("k").with_idempotency_key("a b");
     exchanges.post("command_invalid_key", &invalid, "/api/cmd/ACTION1", &body);
 }
 
 #[test]
 fn action_after_a_win_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "kq19");
     for level in 0..7 {
@@ -108,7 +108,7 @@ fn action_after_a_win_is_rejected() {
         .solution(rhae_engine::LevelIndex(7));
     let last = solution.pop().unwrap();
     for action in solution {
-        client.act("kq19", &guid, action).fine();
+        client.act("kq19", &guid, action).success();
     }
     let body = json!({"game_id": "kq19", "guid": guid});
     let path = format!("/api/cmd/{}", last.kind().name());
@@ -126,7 +126,7 @@ fn lose(client: &Client, game: &str, guid: &str) -> Value {
         Action::Action4,
     ];
     (0..MAX_ATTEMPTS)
-        .map(|turn| client.act(game, guid, actions[turn / 2 % 4]).fine())
+        .map(|turn| client.act(game, guid, actions[turn / 2 % 4]).success())
         .find(|frame| frame["state"] == "GAME_OVER")
         .expect("the game is lost after some actions")
 }
@@ -134,8 +134,8 @@ fn lose(client: &Client, game: &str, guid: &str) -> Value {
 #[test]
 fn action_after_game_over_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "hk26");
     lose(&client, "hk26", &guid);
@@ -162,8 +162,8 @@ fn action_after_game_over_is_rejected() {
 #[test]
 fn invalid_fields_of_commands_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "kq19");
     let click = |x: Value, y: Value| json!({"game_id": "kq19", "guid": guid, "x": x, "y": y});
@@ -244,7 +244,7 @@ fn invalid_fields_of_commands_are_rejected() {
     );
     exchanges.post(
         "command_play_of_another_key",
-        &running.client("other"),
+        &server.client("other"),
         "/api/cmd/ACTION1",
         &body,
     );
@@ -271,8 +271,8 @@ fn cards_and_plays_above_the_limit_are_rejected() {
         limits,
         ..Config::default()
     };
-    let running = Running::start_with(folder.path(), config, SqliteOptions::default());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start_with(folder.path(), config, SqliteOptions::default());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let path = "/api/scorecard/open";
     exchanges.post("scorecard_open_limit_reached", &client, path, &json!({}));

@@ -9,7 +9,7 @@ use std::path::Path;
 use rhae_server::Code;
 use serde_json::{Value, json};
 
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 /// Errors that any route may answer, because the server checks them before it calls the handler or
 /// because the database failed. One snapshot of each is enough.
@@ -143,8 +143,8 @@ fn recorded_exchanges() -> Vec<Exchange> {
 
 fn served_document() -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    running.client("k").get("/api/openapi.json").fine()
+    let server = TestServer::start(folder.path());
+    server.client("k").get("/api/openapi.json").success()
 }
 
 #[test]

@@ -9,23 +9,23 @@ use rhae_store::SqliteOptions;
 use serde_json::json;
 
 use super::exchange::{Exchanges, parse_answer};
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 const JSON: Option<&str> = Some("application/json");
 
-fn limited(folder: &std::path::Path, limits: Limits) -> Running {
+fn limited(folder: &std::path::Path, limits: Limits) -> TestServer {
     let config = Config {
         limits,
         ..Config::default()
     };
-    Running::start_with(folder, config, SqliteOptions::default())
+    TestServer::start_with(folder, config, SqliteOptions::default())
 }
 
 #[test]
 fn unknown_paths_and_wrong_methods_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     exchanges.get("path_unknown", &client, "/no/such/path");
     exchanges.get("path_unknown_below_api", &client, "/api/no-such-path");
     exchanges.get("method_GET_for_command", &client, "/api/cmd/RESET");
@@ -45,8 +45,8 @@ fn unknown_paths_and_wrong_methods_are_rejected() {
 #[test]
 fn bodies_that_are_not_json_objects_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let bodies = [
         ("empty", ""),
         ("incomplete", "{\"game_id\":"),
@@ -82,8 +82,8 @@ fn bodies_that_are_too_large_or_too_deep_are_rejected() {
         json_depth: 7,
         ..Limits::default()
     };
-    let running = limited(folder.path(), limits);
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = limited(folder.path(), limits);
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let path = "/api/scorecard/open";
     let large = json!({"tags": ["x".repeat(1000)]});
     exchanges.post("body_too_large", &client, path, &large);
@@ -92,8 +92,8 @@ fn bodies_that_are_too_large_or_too_deep_are_rejected() {
 }
 
 /// Sends the beginning of a request, then ends the connection's sending side or waits.
-fn sent_in_part(running: &Running, request: &str, ends: bool) -> String {
-    let mut stream = TcpStream::connect(running.address()).unwrap();
+fn sent_in_part(server: &TestServer, request: &str, ends: bool) -> String {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
@@ -115,9 +115,9 @@ fn body_that_does_not_arrive_in_time_is_rejected() {
         body_timeout: Duration::from_millis(150),
         ..Limits::default()
     };
-    let running = limited(folder.path(), limits);
+    let server = limited(folder.path(), limits);
     let request = format!("{HEAD}Content-Length: 100\r\n\r\n{{");
-    let answer = parse_answer(&sent_in_part(&running, &request, false));
+    let answer = parse_answer(&sent_in_part(&server, &request, false));
     let shown = "> POST /api/cmd/RESET\n> (1 of 100 bytes, then nothing)\n";
     Exchanges::default().check("body_timeout", shown, &answer);
 }
@@ -125,9 +125,9 @@ fn body_that_does_not_arrive_in_time_is_rejected() {
 #[test]
 fn body_with_an_invalid_chunk_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
+    let server = TestServer::start(folder.path());
     let request = format!("{HEAD}Transfer-Encoding: chunked\r\n\r\nnot a chunk\r\n");
-    let answer = parse_answer(&sent_in_part(&running, &request, true));
+    let answer = parse_answer(&sent_in_part(&server, &request, true));
     let shown = "> POST /api/cmd/RESET\n> (an invalid chunk)\n";
     Exchanges::default().check("body_broken", shown, &answer);
 }

@@ -20,16 +20,16 @@ fn api_errors() -> Vec<ApiError> {
         },
         ApiError::TooLong {
             field: "FIELD",
-            most: 1234,
+            max: 1234,
         },
         ApiError::TooDeep(1234),
-        ApiError::BodyBroken,
+        ApiError::BodyIncomplete,
         ApiError::BodyTimeout,
         ApiError::Unauthorized,
         ApiError::NoAnonymousKeys,
         ApiError::NoSources,
         ApiError::RateLimit {
-            most: 1234,
+            max: 1234,
             retry_seconds: 56,
         },
         ApiError::TooManyCards(1234),
@@ -37,26 +37,26 @@ fn api_errors() -> Vec<ApiError> {
         ApiError::MediaType,
         ApiError::TooLarge(1234),
         ApiError::NoSuchPath,
-        ApiError::Method,
+        ApiError::MethodNotAllowed,
         ApiError::NoSuchGame(text()),
         ApiError::GameNotAvailable(text()),
         ApiError::NoSource(text()),
         ApiError::NoSuchCard(text()),
         ApiError::CardNotOpen(text()),
-        ApiError::Competing,
-        ApiError::OpenedBefore,
-        ApiError::PlayedBefore(text()),
+        ApiError::CompetitionCardOpen,
+        ApiError::SecondCompetitionCard,
+        ApiError::AlreadyPlayed(text()),
         ApiError::NotOnCard(text()),
         ApiError::NoSuchPlay {
             game: "GAME".to_owned(),
             guid: "GUID".to_owned(),
         },
         ApiError::NoSuchGuid(text()),
-        ApiError::Crowded,
-        ApiError::NotStarted,
+        ApiError::TooManyListeners,
+        ApiError::GameOver,
         ApiError::Frozen(text()),
-        ApiError::KeyReused(text()),
-        ApiError::Unknown(StoreError::Unknown(text())),
+        ApiError::IdempotencyKeyReused(text()),
+        ApiError::OutcomeUnknown(StoreError::CommitUnknown(text())),
         ApiError::Unavailable(StoreError::Unavailable(text())),
         ApiError::Failed(text()),
         ApiError::Http(StatusCode::INTERNAL_SERVER_ERROR),
@@ -72,7 +72,7 @@ fn api_errors() -> Vec<ApiError> {
             | ApiError::Field { .. }
             | ApiError::TooLong { .. }
             | ApiError::TooDeep(_)
-            | ApiError::BodyBroken
+            | ApiError::BodyIncomplete
             | ApiError::BodyTimeout
             | ApiError::Unauthorized
             | ApiError::NoAnonymousKeys
@@ -83,23 +83,23 @@ fn api_errors() -> Vec<ApiError> {
             | ApiError::MediaType
             | ApiError::TooLarge(_)
             | ApiError::NoSuchPath
-            | ApiError::Method
+            | ApiError::MethodNotAllowed
             | ApiError::NoSuchGame(_)
             | ApiError::GameNotAvailable(_)
             | ApiError::NoSource(_)
             | ApiError::NoSuchCard(_)
             | ApiError::CardNotOpen(_)
-            | ApiError::Competing
-            | ApiError::OpenedBefore
-            | ApiError::PlayedBefore(_)
+            | ApiError::CompetitionCardOpen
+            | ApiError::SecondCompetitionCard
+            | ApiError::AlreadyPlayed(_)
             | ApiError::NotOnCard(_)
             | ApiError::NoSuchPlay { .. }
             | ApiError::NoSuchGuid(_)
-            | ApiError::Crowded
-            | ApiError::NotStarted
+            | ApiError::TooManyListeners
+            | ApiError::GameOver
             | ApiError::Frozen(_)
-            | ApiError::KeyReused(_)
-            | ApiError::Unknown(_)
+            | ApiError::IdempotencyKeyReused(_)
+            | ApiError::OutcomeUnknown(_)
             | ApiError::Unavailable(_)
             | ApiError::Failed(_)
             | ApiError::Http(_) => {}
@@ -115,7 +115,7 @@ fn store_errors() -> Vec<ApiError> {
         StoreError::Full(text()),
         StoreError::ReadOnly(text()),
         StoreError::Unavailable(text()),
-        StoreError::Unknown(text()),
+        StoreError::CommitUnknown(text()),
         StoreError::NewerSchema {
             found: 12,
             known: 3,
@@ -188,7 +188,7 @@ fn every_code_belongs_to_an_error() {
 
 #[test]
 fn lost_commit_has_an_unknown_outcome() {
-    let error = ApiError::from(StoreError::Unknown("connection closed".to_owned()));
+    let error = ApiError::from(StoreError::CommitUnknown("connection closed".to_owned()));
     let answer = super::exchange::parse_answer(&http_text(error));
     let request = "> POST /api/cmd/ACTION1\n";
     super::exchange::Exchanges::default().check("database_lost_in_a_commit", request, &answer);

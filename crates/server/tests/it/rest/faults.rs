@@ -9,7 +9,7 @@ use rhae_store::SqliteOptions;
 use serde_json::json;
 
 use super::exchange::Exchanges;
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 /// Environments that cannot be opened (`ny40`), that fail (`kq19`) or that panic (`hk26`) at the
 /// first action.
@@ -60,13 +60,13 @@ impl Environment for FailingEnvironment {
 #[test]
 fn failing_environment_is_a_server_error() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start_catalog(
+    let server = TestServer::start_catalog(
         folder.path(),
         Arc::new(Failing),
         Config::default(),
         SqliteOptions::default(),
     );
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     exchanges.post(
         "environment_cannot_be_opened",
@@ -87,17 +87,17 @@ fn failing_environment_is_a_server_error() {
 #[test]
 fn writes_to_a_read_only_database_are_unavailable() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
+    let server = TestServer::start(folder.path());
     let exchanges = Exchanges::default();
-    let card = exchanges.open_card(&running.client("k"), &json!({}));
-    let guid = exchanges.open_play(&running.client("k"), &card, "kq19");
-    running.stop();
+    let card = exchanges.open_card(&server.client("k"), &json!({}));
+    let guid = exchanges.open_play(&server.client("k"), &card, "kq19");
+    server.stop();
     let options = SqliteOptions {
         read_only: true,
         ..SqliteOptions::default()
     };
-    let running = Running::start_with(folder.path(), Config::default(), options);
-    let client = running.client("k");
+    let server = TestServer::start_with(folder.path(), Config::default(), options);
+    let client = server.client("k");
     let named = json!({"card_id": card});
     let refused = [
         (
@@ -121,8 +121,8 @@ fn writes_to_a_full_database_are_unavailable() {
         max_pages: Some(40),
         ..SqliteOptions::default()
     };
-    let running = Running::start_with(folder.path(), Config::default(), options);
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start_with(folder.path(), Config::default(), options);
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "kq19");
     let body = json!({"game_id": "kq19", "guid": guid, "reasoning": "x".repeat(16_000)});

@@ -8,7 +8,7 @@ use rhae_session::{Builtin, Catalog, CatalogError};
 use rhae_store::SqliteOptions;
 
 use super::exchange::Exchanges;
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 /// The environments that ship with Rhae, one of them with a Python source and one whose source
 /// cannot be read.
@@ -39,8 +39,8 @@ impl Catalog for WithSources {
 #[test]
 fn environments_are_listed_and_unknown_ones_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     exchanges.get("games_list", &client, "/api/games");
     exchanges.get("games_details_by_id", &client, "/api/games/kq19-v1");
     exchanges.get("games_details_by_base_id", &client, "/api/games/hk26");
@@ -55,13 +55,13 @@ fn environments_are_listed_and_unknown_ones_are_rejected() {
 #[test]
 fn sources_are_served_only_for_games_that_have_one() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start_catalog(
+    let server = TestServer::start_catalog(
         folder.path(),
         Arc::new(WithSources),
         Config::default(),
         SqliteOptions::default(),
     );
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     exchanges.get("games_source", &client, "/api/games/kq19/source");
     exchanges.get(
         "games_source_of_native_game",
@@ -79,8 +79,8 @@ fn sources_are_served_only_for_games_that_have_one() {
 #[test]
 fn anonymous_key_health_and_openapi_document_are_served() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     exchanges.get("games_anonkey", &client, "/api/games/anonkey");
     exchanges.get("healthcheck", &client, "/api/healthcheck");
     let mut document = client.get("/api/openapi.json");

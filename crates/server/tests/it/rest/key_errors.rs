@@ -9,10 +9,10 @@ use rhae_store::{GameSet, KeyStore, SqliteOptions};
 use serde_json::json;
 
 use super::exchange::Exchanges;
-use crate::running::{Access, Running};
+use crate::test_server::{Access, TestServer};
 
 /// A server with keys whose environment `ny40` is private.
-fn with_keys(folder: &Path, limits: Limits) -> Running {
+fn with_keys(folder: &Path, limits: Limits) -> TestServer {
     let set = |id: &str| match id {
         "ny40-v1" => GameSet::Private,
         _ => GameSet::Public,
@@ -30,16 +30,16 @@ fn with_keys(folder: &Path, limits: Limits) -> Running {
         limits,
         ..Config::default()
     };
-    Running::start_as(folder, config, SqliteOptions::default(), &access)
+    TestServer::start_with_access(folder, config, SqliteOptions::default(), &access)
 }
 
 #[test]
 fn missing_and_unknown_keys_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = with_keys(folder.path(), Limits::default());
+    let server = with_keys(folder.path(), Limits::default());
     let exchanges = Exchanges::default();
-    let unknown = running.client("rhae_0000000000000000_0");
-    exchanges.get("key_missing", &running.client(""), "/api/games");
+    let unknown = server.client("rhae_0000000000000000_0");
+    exchanges.get("key_missing", &server.client(""), "/api/games");
     exchanges.get("key_unknown", &unknown, "/api/games");
     exchanges.get("key_missing_for_unknown_path", &unknown, "/no/such/path");
     let path = "/api/scorecard/open";
@@ -55,27 +55,27 @@ fn missing_and_unknown_keys_are_rejected() {
 #[test]
 fn key_without_the_scope_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = with_keys(folder.path(), Limits::default());
+    let server = with_keys(folder.path(), Limits::default());
     let exchanges = Exchanges::default();
-    let client = running.client(&running.key(&[GameSet::Public]));
+    let client = server.client(&server.key(&[GameSet::Public]));
     exchanges.get("key_without_sources", &client, "/api/games/kq19/source");
     exchanges.get("key_game_not_visible", &client, "/api/games/ny40");
     let card = exchanges.open_card(&client, &json!({}));
     let body = json!({"card_id": card, "game_id": "ny40"});
     exchanges.post("key_game_not_available", &client, "/api/cmd/RESET", &body);
-    let admin = running.client(&running.admin_key());
+    let admin = server.client(&server.admin_key());
     exchanges.get("key_of_admin_sees_all_games", &admin, "/api/games/ny40");
 }
 
 #[test]
 fn revoked_key_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = with_keys(folder.path(), Limits::default());
-    let key = running.key(&[GameSet::Public]);
-    let store = running.open_store_again();
+    let server = with_keys(folder.path(), Limits::default());
+    let key = server.key(&[GameSet::Public]);
+    let store = server.reopen_store();
     let id = key[5..21].parse().unwrap();
-    assert!(running.runtime.block_on(store.revoke_key(id, 1)).unwrap());
-    let client = running.client(&key);
+    assert!(server.runtime.block_on(store.revoke_key(id, 1)).unwrap());
+    let client = server.client(&key);
     Exchanges::default().get("key_revoked", &client, "/api/games");
 }
 
@@ -86,15 +86,15 @@ fn request_above_the_rate_limit_is_rejected() {
         requests_per_minute: Some(2),
         ..Limits::default()
     };
-    let running = with_keys(folder.path(), limits);
+    let server = with_keys(folder.path(), limits);
     let (client, exchanges) = (
-        running.client(&running.key(&[GameSet::Public])),
+        server.client(&server.key(&[GameSet::Public])),
         Exchanges::default(),
     );
     for _ in 0..2 {
-        client.get("/api/games").fine();
+        client.get("/api/games").success();
     }
     exchanges.get("rate_limit_exceeded", &client, "/api/games");
-    let person = client.accepting("text/html");
+    let person = client.with_accept("text/html");
     exchanges.get("rate_limit_exceeded_page", &person, "/scorecards");
 }

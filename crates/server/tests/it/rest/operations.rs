@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use super::exchange::Exchanges;
 use crate::client::Client;
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 /// Metrics whose values differ between runs.
 const VOLATILE: [&str; 5] = [
@@ -31,21 +31,21 @@ fn without_volatile_numbers(line: &str) -> String {
 #[test]
 fn metrics_count_requests_and_actions() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let client = running.client("k");
+    let server = TestServer::start(folder.path());
+    let client = server.client("k");
     let card = client.open_card(&json!({}));
     let guid = client.open_play(&card, "kq19");
-    client.act("kq19", &guid, Action::Action1).fine();
-    client.get("/no/such/path").refused(404, "NOT_FOUND");
-    let listener = running
+    client.act("kq19", &guid, Action::Action1).success();
+    client.get("/no/such/path").assert_error(404, "NOT_FOUND");
+    let listener = server
         .runtime
         .block_on(TcpListener::bind("127.0.0.1:0"))
         .unwrap();
     let address = listener.local_addr().unwrap();
-    let server = Arc::clone(&running.server);
-    running
+    let inner = Arc::clone(&server.inner);
+    server
         .runtime
-        .spawn(serve_metrics(listener, server, std::future::pending()));
+        .spawn(serve_metrics(listener, inner, std::future::pending()));
     let mut answer = Client::new(&format!("http://{address}"), "").get("/metrics");
     answer.text = answer.text.lines().map(without_volatile_numbers).collect();
     Exchanges::default().check("metrics", "> GET /metrics\n", &answer);

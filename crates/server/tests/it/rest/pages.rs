@@ -4,13 +4,13 @@ use rhae_engine::Action;
 use serde_json::json;
 
 use super::exchange::Exchanges;
-use crate::running::Running;
+use crate::test_server::TestServer;
 
 #[test]
 fn pages_are_served_without_any_play() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     exchanges.get("page_gallery", &client, "/");
     exchanges.get("page_play", &client, "/play/kq19");
     exchanges.get("page_replay_list_empty", &client, "/replay");
@@ -22,14 +22,14 @@ fn pages_are_served_without_any_play() {
 #[test]
 fn pages_show_plays_and_scorecards() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({"tags": ["human", "browser"]}));
     exchanges.get("page_play_state_without_play", &client, "/play/kq19/state");
     let guid = exchanges.open_play(&client, &card, "kq19");
     client.solve("kq19", &guid, 0);
     let body = json!({"game_id": "kq19", "guid": guid, "reasoning": {"why": "probe"}});
-    client.post("/api/cmd/ACTION1", &body).fine();
+    client.post("/api/cmd/ACTION1", &body).success();
     let competing = exchanges.open_card(&client, &json!({"competition_mode": true}));
     exchanges.get("page_gallery_with_progress", &client, "/");
     exchanges.get("page_play_state", &client, "/play/kq19/state");
@@ -61,8 +61,8 @@ fn pages_show_plays_and_scorecards() {
         &client,
         &format!("/scorecards/{competing}"),
     );
-    running.clock.forward_minutes(2);
-    client.act("kq19", &guid, Action::Reset).fine();
+    server.clock.forward_minutes(2);
+    client.act("kq19", &guid, Action::Reset).success();
     client.close(&card);
     exchanges.get(
         "page_scorecard_closed",
@@ -84,8 +84,8 @@ fn pages_show_plays_and_scorecards() {
 #[test]
 fn pictures_and_assets_are_served() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     exchanges.get("page_picture", &client, "/pictures/kq19.png");
     exchanges.get("page_picture_unknown_game", &client, "/pictures/zz99.png");
     for (kind, name) in [("css", "site.css"), ("svg", "icon.svg"), ("js", "play.js")] {

@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::exchange::{Exchanges, parse_answer};
 use crate::client::Client;
-use crate::long_plays::spoil;
-use crate::running::Running;
+use crate::long_plays::corrupt;
+use crate::test_server::TestServer;
 
 const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
 
@@ -22,13 +22,13 @@ const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
 fn played(exchanges: &Exchanges, client: &Client, card: &str) -> String {
     let guid = exchanges.open_play(client, card, "hk26");
     let body = json!({"game_id": "hk26", "guid": guid, "reasoning": {"why": "probe"}});
-    client.post("/api/cmd/ACTION1", &body).fine();
+    client.post("/api/cmd/ACTION1", &body).success();
     for action in [
         Action::Action6 { x: 3, y: 60 },
         Action::Reset,
         Action::Action7,
     ] {
-        client.act("hk26", &guid, action).fine();
+        client.act("hk26", &guid, action).success();
     }
     guid
 }
@@ -36,12 +36,12 @@ fn played(exchanges: &Exchanges, client: &Client, card: &str) -> String {
 #[test]
 fn facts_recording_and_events_of_a_play_are_served() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = played(&exchanges, &client, &card);
-    running.clock.forward_minutes(2);
-    client.act("hk26", &guid, Action::Action4).fine();
+    server.clock.forward_minutes(2);
+    client.act("hk26", &guid, Action::Action4).success();
     let path = format!("/api/plays/{guid}");
     exchanges.get("play_on_open_card", &client, &path);
     exchanges.get("play_recording", &client, &format!("{path}/recording"));
@@ -57,14 +57,14 @@ fn facts_recording_and_events_of_a_play_are_served() {
     );
     exchanges.send_raw(
         "play_events_after_last_event_id",
-        running.address(),
+        server.address(),
         &format!("GET {path}/events HTTP/1.0\r\nX-API-Key: k\r\nLast-Event-ID: 3\r\n\r\n"),
     );
 }
 
 /// Reads an event stream up to its first comment, and closes the connection.
-fn events_until_comment(running: &Running, path: &str) -> String {
-    let mut stream = TcpStream::connect(running.address()).unwrap();
+fn events_until_comment(server: &TestServer, path: &str) -> String {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
@@ -91,12 +91,12 @@ fn idle_event_stream_sends_a_comment() {
         keep_alive_ms: 50,
         ..Config::default()
     };
-    let running = Running::start_with(folder.path(), config, SqliteOptions::default());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start_with(folder.path(), config, SqliteOptions::default());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "kq19");
     let path = format!("/api/plays/{guid}/events");
-    let answer = parse_answer(&events_until_comment(&running, &path));
+    let answer = parse_answer(&events_until_comment(&server, &path));
     exchanges.check(
         "play_events_keep_alive",
         &format!("> GET {path}\n"),
@@ -107,8 +107,8 @@ fn idle_event_stream_sends_a_comment() {
 #[test]
 fn unknown_plays_and_plays_of_other_keys_are_not_found() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "kq19");
     for (part, suffix) in [
@@ -128,7 +128,7 @@ fn unknown_plays_and_plays_of_other_keys_are_not_found() {
         );
         exchanges.get(
             &format!("play_of_another_key_{part}"),
-            &running.client("other"),
+            &server.client("other"),
             &format!("/api/plays/{guid}{suffix}"),
         );
     }
@@ -136,7 +136,7 @@ fn unknown_plays_and_plays_of_other_keys_are_not_found() {
     exchanges.get("play_events_wrong_from", &client, &format!("{path}?from=x"));
     exchanges.send_raw(
         "play_events_wrong_last_event_id",
-        running.address(),
+        server.address(),
         &format!("GET {path} HTTP/1.0\r\nX-API-Key: k\r\nLast-Event-ID: x\r\n\r\n"),
     );
 }
@@ -148,8 +148,8 @@ fn follower_above_the_limit_is_rejected() {
         listeners: 0,
         ..Config::default()
     };
-    let running = Running::start_with(folder.path(), config, SqliteOptions::default());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start_with(folder.path(), config, SqliteOptions::default());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = exchanges.open_play(&client, &card, "kq19");
     for part in ["recording", "events"] {
@@ -164,18 +164,18 @@ fn follower_above_the_limit_is_rejected() {
 #[test]
 fn frozen_play_rejects_commands_and_stays_readable() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
-    let (client, exchanges) = (running.client("k"), Exchanges::default());
+    let server = TestServer::start(folder.path());
+    let (client, exchanges) = (server.client("k"), Exchanges::default());
     let card = exchanges.open_card(&client, &json!({}));
     let guid = played(&exchanges, &client, &card);
     drop(client);
-    running.stop();
-    spoil(
+    server.stop();
+    corrupt(
         folder.path(),
         "UPDATE log SET hash = hash + 1 WHERE entry = 2",
     );
-    let running = Running::start(folder.path());
-    let client = running.client("k");
+    let server = TestServer::start(folder.path());
+    let client = server.client("k");
     let path = format!("/api/plays/{guid}");
     exchanges.get(
         "play_frozen_events_begin_before_the_fault",
@@ -193,16 +193,16 @@ fn frozen_play_rejects_commands_and_stays_readable() {
     );
     exchanges.get("play_frozen", &client, &path);
     drop(client);
-    running.stop();
+    server.stop();
     // A recording cannot begin if the environment is not there any more.
-    let running = Running::start_catalog(
+    let server = TestServer::start_catalog(
         folder.path(),
         Arc::new(WithoutEnvironments),
         Config::default(),
         SqliteOptions::default(),
     );
     let recording = format!("{path}/recording");
-    exchanges.get("play_frozen_recording", &running.client("k"), &recording);
+    exchanges.get("play_frozen_recording", &server.client("k"), &recording);
 }
 
 /// A catalogue that lists environments but has none of them.

@@ -5,16 +5,16 @@ use rhae_store::{GameSet, SqliteOptions};
 use serde_json::json;
 
 use super::exchange::Exchanges;
-use crate::running::{Access, Running};
+use crate::test_server::{Access, TestServer};
 
 const NO_PLAY: &str = "00000000-0000-0000-0000-000000000000";
 
 #[test]
 fn errors_are_pages_on_a_server_with_open_access() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path());
+    let server = TestServer::start(folder.path());
     let (client, exchanges) = (
-        running.client("k").accepting("text/html"),
+        server.client("k").with_accept("text/html"),
         Exchanges::default(),
     );
     exchanges.get("error_page_unknown_path", &client, "/no/such/path");
@@ -54,18 +54,18 @@ fn errors_are_pages_on_a_server_with_keys() {
         keys: true,
         sets: None,
     };
-    let running = Running::start_as(
+    let server = TestServer::start_with_access(
         folder.path(),
         Config::default(),
         SqliteOptions::default(),
         &access,
     );
     let exchanges = Exchanges::default();
-    let nobody = running.client("").browser(None).accepting("text/html");
+    let nobody = server.client("").with_cookie(None).with_accept("text/html");
     exchanges.get("error_page_without_key", &nobody, "/no/such/path");
-    let known = running
-        .client(&running.key(&[GameSet::Public]))
-        .accepting("text/html");
+    let known = server
+        .client(&server.key(&[GameSet::Public]))
+        .with_accept("text/html");
     exchanges.get("error_page_with_key", &known, "/no/such/path");
     exchanges.get("error_page_with_key_unknown_game", &known, "/play/zz99");
 }

@@ -8,11 +8,11 @@ use serde_json::json;
 
 use super::exchange::Exchanges;
 use crate::client::{Answer, Client};
-use crate::running::{Access, Running};
+use crate::test_server::{Access, TestServer};
 
 const FORM: Option<&str> = Some("application/x-www-form-urlencoded");
 
-fn with_visitors(folder: &Path, visitors: Visitors) -> Running {
+fn with_visitors(folder: &Path, visitors: Visitors) -> TestServer {
     let config = Config {
         visitors,
         ..Config::default()
@@ -21,7 +21,7 @@ fn with_visitors(folder: &Path, visitors: Visitors) -> Running {
         keys: true,
         sets: None,
     };
-    Running::start_as(folder, config, SqliteOptions::default(), &access)
+    TestServer::start_with_access(folder, config, SqliteOptions::default(), &access)
 }
 
 /// The client with the cookie of a response.
@@ -31,15 +31,15 @@ fn with_cookie(client: &Client, answer: &Answer) -> Client {
         .iter()
         .find(|(name, _)| name == "set-cookie")
         .and_then(|(_, value)| value.split(';').next());
-    client.browser(cookie)
+    client.with_cookie(cookie)
 }
 
 #[test]
 fn visitor_of_a_public_server_gets_a_key() {
     let folder = tempfile::tempdir().unwrap();
-    let running = with_visitors(folder.path(), Visitors::Public);
+    let server = with_visitors(folder.path(), Visitors::Public);
     let exchanges = Exchanges::default();
-    let browser = running.client("").browser(None);
+    let browser = server.client("").with_cookie(None);
     exchanges.get("visitor_gallery_without_key", &browser, "/");
     exchanges.get("visitor_scorecards_without_key", &browser, "/scorecards");
     let visit = exchanges.send("visitor_visit", &browser, "POST", "/visit", None, "");
@@ -58,9 +58,9 @@ fn visitor_of_a_public_server_gets_a_key() {
 #[test]
 fn known_key_enters_and_unknown_key_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
-    let running = with_visitors(folder.path(), Visitors::Off);
+    let server = with_visitors(folder.path(), Visitors::Off);
     let exchanges = Exchanges::default();
-    let browser = running.client("").browser(None);
+    let browser = server.client("").with_cookie(None);
     exchanges.get("entrance_redirect", &browser, "/scorecards");
     exchanges.get("entrance_page", &browser, "/enter");
     exchanges.send(
@@ -80,7 +80,7 @@ fn known_key_enters_and_unknown_key_is_rejected() {
         FORM,
         wrong,
     );
-    let key = running.key(&[GameSet::Public]);
+    let key = server.key(&[GameSet::Public]);
     exchanges.hide(&key, "key");
     let form = format!("key={key}");
     let entered = exchanges.send("entrance_entered", &browser, "POST", "/enter", FORM, &form);
@@ -89,7 +89,7 @@ fn known_key_enters_and_unknown_key_is_rejected() {
 }
 
 /// The text of an invitation for one visitor.
-fn invitation(running: &Running) -> String {
+fn invitation(server: &TestServer) -> String {
     let key = ApiKey::generate().unwrap();
     let stored = Key {
         id: key.id(),
@@ -108,18 +108,18 @@ fn invitation(running: &Running) -> String {
             until_ms: u64::MAX >> 1,
         }),
     };
-    let store = running.open_store_again();
-    running.runtime.block_on(store.create_key(stored)).unwrap();
+    let store = server.reopen_store();
+    server.runtime.block_on(store.create_key(stored)).unwrap();
     key.reveal().to_owned()
 }
 
 #[test]
 fn invitation_gives_one_key() {
     let folder = tempfile::tempdir().unwrap();
-    let running = with_visitors(folder.path(), Visitors::Invite);
+    let server = with_visitors(folder.path(), Visitors::Invite);
     let exchanges = Exchanges::default();
-    let browser = running.client("").browser(None);
-    let token = invitation(&running);
+    let browser = server.client("").with_cookie(None);
+    let token = invitation(&server);
     exchanges.hide(&token, "invitation");
     let path = format!("/invite/{token}");
     exchanges.get("invitation_page", &browser, &path);

@@ -1,9 +1,9 @@
-"""An example of a game written in Python: two figures of which one walks as in a mirror; bring both onto the marks."""
+"""An example of a game in Python: one of two figures moves mirrored; move both onto the marks."""
 
 from arcengine import ARCBaseGame, Camera, GameAction, Level, RenderableUserDisplay, Sprite
 
-#: `a` walks as it is told, `b` with left and right exchanged. `x` is a mark, `#` a wall. The number is the moves that there are.
-#: Each level after the first needs so many that pressing keys at random wins less than once in 10,000 times: see `rhae validate`.
+#: The budget of moves and the map of each level. `a` moves as the key says, `b` with left and right
+#: exchanged, `x` is a mark, `#` a wall. After the first level, random keys win less than once in 10,000 plays.
 LEVELS = [
     (
         48,
@@ -95,7 +95,7 @@ MARK = [[14, -1, 14], [-1, -1, -1], [14, -1, 14]]
 
 
 def read(budget: int, text: str) -> Level:
-    """A level from its map."""
+    """Returns the level of a map."""
     looks = {"#": (WALL, "wall", 0), "x": (MARK, "mark", 1), "a": (FIGURE, "figure", 2), "b": (FIGURE, "mirrored", 2)}
     sprites = []
     rows = text.split()
@@ -110,7 +110,7 @@ def read(budget: int, text: str) -> Level:
 
 
 class Budget(RenderableUserDisplay):
-    """The moves that are left, as a line below."""
+    """Draws the remaining moves as a line at the bottom."""
 
     def __init__(self) -> None:
         self.left = 0

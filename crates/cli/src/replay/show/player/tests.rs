@@ -1,7 +1,8 @@
 use super::*;
 
-/// Three levels of two actions each: a click that changes nothing, and a step whose animation of three frames ends in the
-/// next level. Each settled picture has the number of its moment as colour.
+/// Returns a film of three levels with two actions each: a click without effect, and a step with
+/// three frames that completes the level. Each settled frame is filled with the number of its
+/// moment.
 pub(crate) fn film() -> Film {
     let mut film = Film::new("wa1k-v1", "tester", 10, 3);
     let moment = |action, frames: Vec<Frame>, levels_completed| Moment {
@@ -43,15 +44,15 @@ fn ms(ms: u64) -> Duration {
 }
 
 #[test]
-fn a_film_plays_frame_by_frame_to_its_end_and_again() {
+fn film_plays_to_its_end_and_can_be_restarted() {
     let mut now = Instant::now();
     let mut player = player(now);
     let mut shown = vec![(player.entry().0, player.frame().get(0, 0))];
     while player.is_playing() {
-        now += player.wait(now).unwrap();
+        now += player.time_to_next_tick(now).unwrap();
         player.tick(now);
         let here = (player.entry().0, player.frame().get(0, 0));
-        // A mark that ends is a tick of its own.
+        // The end of a click mark is a separate tick.
         if shown.last() != Some(&here) {
             shown.push(here);
         }
@@ -75,72 +76,79 @@ fn a_film_plays_frame_by_frame_to_its_end_and_again() {
         ]
     );
     assert_eq!(
-        (player.state(), player.completed(), player.wait(now)),
+        (
+            player.state(),
+            player.completed(),
+            player.time_to_next_tick(now)
+        ),
         (PlayState::Win, Some(3), None)
     );
-    player.fulfil(Wish::Pause, now);
+    player.handle(PlayerCommand::TogglePause, now);
     assert_eq!((player.entry(), player.is_playing()), ((1, 7), true));
 }
 
 #[test]
-fn pictures_stay_for_their_time_and_speed_shortens_it() {
+fn display_time_depends_on_effect_and_speed() {
     let now = Instant::now();
     let mut player = player(now);
-    assert_eq!(player.wait(now), Some(ms(300)));
+    assert_eq!(player.time_to_next_tick(now), Some(ms(300)));
     player.tick(now + ms(299));
     assert_eq!(player.entry(), (1, 7));
     player.tick(now + ms(300));
     assert_eq!(
-        (player.entry(), player.wait(now + ms(300))),
+        (player.entry(), player.time_to_next_tick(now + ms(300))),
         ((2, 7), Some(ms(120)))
     );
-    player.fulfil(Wish::Faster, now);
-    player.fulfil(Wish::Faster, now);
-    assert_eq!((player.speed(), player.wait(now)), (4.0, Some(ms(30))));
+    player.handle(PlayerCommand::Faster, now);
+    player.handle(PlayerCommand::Faster, now);
+    assert_eq!(
+        (player.speed(), player.time_to_next_tick(now)),
+        (4.0, Some(ms(30)))
+    );
     for _ in 0..20 {
-        player.fulfil(Wish::Slower, now);
+        player.handle(PlayerCommand::Slower, now);
     }
-    assert_eq!(player.speed(), SLOWEST);
+    assert_eq!(player.speed(), MIN_SPEED);
 }
 
 #[test]
-fn steps_stop_and_stay_within_the_film() {
+fn steps_pause_and_stay_within_the_film() {
     let now = Instant::now();
     let mut player = player(now);
-    let mut after = |wish: Wish| {
-        player.fulfil(wish, now);
+    let mut after = |command: PlayerCommand| {
+        player.handle(command, now);
         (player.entry().0, player.is_playing())
     };
-    assert_eq!(after(Wish::Step(1)), (2, false));
-    assert_eq!(after(Wish::Step(10)), (7, false));
-    assert_eq!(after(Wish::Step(-1)), (6, false));
-    assert_eq!(after(Wish::Step(-10)), (1, false));
-    assert_eq!(after(Wish::Pause), (1, true));
-    assert_eq!(after(Wish::End), (7, false));
-    assert_eq!(after(Wish::Start), (1, false));
-    assert_eq!(after(Wish::Pause), (1, true));
-    assert_eq!(after(Wish::Pause), (1, false));
+    assert_eq!(after(PlayerCommand::Step(1)), (2, false));
+    assert_eq!(after(PlayerCommand::Step(10)), (7, false));
+    assert_eq!(after(PlayerCommand::Step(-1)), (6, false));
+    assert_eq!(after(PlayerCommand::Step(-10)), (1, false));
+    assert_eq!(after(PlayerCommand::TogglePause), (1, true));
+    assert_eq!(after(PlayerCommand::End), (7, false));
+    assert_eq!(after(PlayerCommand::Start), (1, false));
+    assert_eq!(after(PlayerCommand::TogglePause), (1, true));
+    assert_eq!(after(PlayerCommand::TogglePause), (1, false));
 }
 
 #[test]
-fn levels_are_jumped_to_at_their_first_picture() {
+fn level_keys_jump_to_the_first_frame_of_a_level() {
     let now = Instant::now();
     let mut player = player(now);
-    let mut after = |wish: Wish| {
-        player.fulfil(wish, now);
+    let mut after = |command: PlayerCommand| {
+        player.handle(command, now);
         (player.entry().0, player.level())
     };
-    assert_eq!(after(Wish::NextLevel), (3, (2, 3)));
-    assert_eq!(after(Wish::NextLevel), (5, (3, 3)));
-    assert_eq!(after(Wish::NextLevel), (7, (3, 3)));
-    assert_eq!(after(Wish::PreviousLevel), (3, (2, 3)));
-    assert_eq!(after(Wish::Step(1)), (4, (2, 3)));
-    assert_eq!(after(Wish::PreviousLevel), (1, (1, 3)));
-    assert_eq!(after(Wish::PreviousLevel), (1, (1, 3)));
+    assert_eq!(after(PlayerCommand::NextLevel), (3, (2, 3)));
+    assert_eq!(after(PlayerCommand::NextLevel), (5, (3, 3)));
+    assert_eq!(after(PlayerCommand::NextLevel), (7, (3, 3)));
+    assert_eq!(after(PlayerCommand::PreviousLevel), (3, (2, 3)));
+    assert_eq!(after(PlayerCommand::Step(1)), (4, (2, 3)));
+    assert_eq!(after(PlayerCommand::PreviousLevel), (1, (1, 3)));
+    assert_eq!(after(PlayerCommand::PreviousLevel), (1, (1, 3)));
 }
 
 #[test]
-fn a_level_is_left_when_its_last_picture_has_moved() {
+fn level_changes_after_its_last_animation() {
     let now = Instant::now();
     let mut player = Player::new(film(), 1.0, 1, now).unwrap();
     player.tick(now + ms(120));
@@ -158,23 +166,26 @@ fn a_level_is_left_when_its_last_picture_has_moved() {
 }
 
 #[test]
-fn a_click_is_marked_for_a_moment() {
+fn click_mark_expires() {
     let now = Instant::now();
     let mut player = player(now);
-    assert_eq!(player.mark(), None);
-    player.fulfil(Wish::Step(1), now);
+    assert_eq!(player.marked_cell(), None);
+    player.handle(PlayerCommand::Step(1), now);
     assert_eq!(
-        (player.mark(), player.wait(now)),
-        (Some((10, 20)), Some(MARK))
+        (player.marked_cell(), player.time_to_next_tick(now)),
+        (Some((10, 20)), Some(CLICK_MARK_TIME))
     );
-    player.tick(now + MARK);
-    assert_eq!((player.mark(), player.wait(now)), (None, None));
-    player.fulfil(Wish::Step(1), now);
-    assert_eq!(player.mark(), None);
+    player.tick(now + CLICK_MARK_TIME);
+    assert_eq!(
+        (player.marked_cell(), player.time_to_next_tick(now)),
+        (None, None)
+    );
+    player.handle(PlayerCommand::Step(1), now);
+    assert_eq!(player.marked_cell(), None);
 }
 
 #[test]
-fn a_film_without_frames_is_refused() {
+fn film_without_frames_is_rejected() {
     let mut film = film();
     for moment in &mut film.moments {
         moment.frames.clear();

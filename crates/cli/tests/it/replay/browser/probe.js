@@ -1,12 +1,12 @@
 
-// Below is the probe of a test; `Reel`, `bytesOf`, `PALETTE` and `SIZE` are the player's.
+// The script of a test. `Reel`, `bytesOf`, `PALETTE` and `SIZE` belong to the player.
 const probed = document.querySelector("rhae-player");
 
 function write(id, text) {
-  const place = document.createElement("pre");
-  place.id = id;
-  place.textContent = text;
-  document.body.append(place);
+  const element = document.createElement("pre");
+  element.id = id;
+  element.textContent = text;
+  document.body.append(element);
 }
 
 function decoded(moments, reel) {
@@ -22,7 +22,10 @@ function decoded(moments, reel) {
   return lines.join("");
 }
 
-/** Looks at the middle pixel of every cell of the settled frames. A click's ring hides cells, so clicks are passed over. */
+/**
+ * Compares the middle pixel of every cell of the settled frames with its colour. Clicks are skipped,
+ * because the ring around a click hides cells.
+ */
 function drawn(moments, reel) {
   const canvas = probed.shadowRoot.querySelector("rhae-board").shadowRoot.querySelector("canvas");
   const zoom = canvas.width / SIZE;
@@ -32,7 +35,7 @@ function drawn(moments, reel) {
     const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
     const cells = reel.frame(moments[at].first + moments[at].count - 1);
     for (let cell = 0; cell < cells.length; cell++) {
-      const [x, y] = [cell % SIZE, Math.floor(cell / SIZE)].map((place) => Math.floor((place + 0.5) * zoom));
+      const [x, y] = [cell % SIZE, Math.floor(cell / SIZE)].map((index) => Math.floor((index + 0.5) * zoom));
       const first = 4 * (y * canvas.width + x);
       const color = `#${[...pixels.subarray(first, first + 3)].map((part) => part.toString(16).padStart(2, "0")).join("")}`.toUpperCase();
       if (color !== PALETTE[cells[cell]]) return `moment ${at}, cell ${cell}: ${color} instead of ${PALETTE[cells[cell]]}`;

@@ -1,0 +1,203 @@
+//! Resolves flags, or the folder of a resumed run, into everything that a run needs.
+//!
+//! The folder of a new run is created last, so an invalid flag leaves no files behind.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail, ensure};
+use rhae_eval::solver::Solver;
+use rhae_eval::{EvalFolder, PlannedSet, shard};
+use rhae_harness::new_run_id;
+use rhae_protocol::{EVAL_VERSION, EvalConfig, EvalLimits, SOFTWARE, compact_utc};
+use serde_json::{Value, json};
+
+use super::EvalArgs;
+use super::solvers::{create_solver, settings_from_flags};
+use crate::arc::data::DataArgs;
+use crate::arc::protocol::Failures;
+
+/// Default number of requests in flight to a model.
+const MODEL_CONCURRENCY: usize = 8;
+
+/// Everything that a new or resumed run needs.
+pub(super) struct PreparedRun {
+    pub(super) folder: EvalFolder,
+    pub(super) config: EvalConfig,
+    pub(super) sets: Vec<PlannedSet>,
+    pub(super) solver: Box<dyn Solver>,
+    pub(super) limits: EvalLimits,
+}
+
+/// Prepares a new run, or with `--resume` the run of a folder.
+pub(super) fn prepare(args: &EvalArgs) -> Result<PreparedRun> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if let Some(path) = &args.resume {
+        let (folder, config) = EvalFolder::resume(path)?;
+        let data = if args.data.is_empty() {
+            config.data.clone()
+        } else {
+            args.data.clone()
+        };
+        let loaded = DataArgs::new(data, Vec::new()).load()?;
+        let sets = config
+            .sets
+            .iter()
+            .map(|set| PlannedSet::from_record(set, &loaded.sets))
+            .collect::<Result<_, _>>()?;
+        let (solver, settings) =
+            create_solver(args, &config.solver, config.solver_settings.clone())?;
+        ensure!(
+            settings == config.solver_settings,
+            "the settings of the solver `{}` differ from the start of the run: {} then, {} now; restore them, or start a new run",
+            config.solver,
+            json!(config.solver_settings),
+            json!(settings)
+        );
+        let limits = args.limits.resolve(Some(config.limits), cores)?;
+        ensure_measurable(&limits, solver.as_ref(), &settings)?;
+        return Ok(PreparedRun {
+            folder,
+            config,
+            sets,
+            solver,
+            limits,
+        });
+    }
+    let ResolvedFlags {
+        name,
+        solver,
+        settings,
+        data,
+        mut sets,
+    } = resolve(args)?;
+    let shard = args.shard.as_deref().map(parse_shard).transpose()?;
+    if let Some([part, parts]) = shard {
+        self::shard(&mut sets, part, parts)?;
+        ensure!(
+            sets.iter().any(|set| !set.selection.is_empty()),
+            "shard {part}/{parts} contains no tasks"
+        );
+    }
+    let rules = args.protocol.rules();
+    let limits = args.limits.resolve(
+        None,
+        if solver.is_billed() {
+            MODEL_CONCURRENCY
+        } else {
+            cores
+        },
+    )?;
+    ensure_measurable(&limits, solver.as_ref(), &settings)?;
+    let config = EvalConfig {
+        version: EVAL_VERSION,
+        software: SOFTWARE.to_owned(),
+        run_id: new_run_id()?,
+        solver: name.clone(),
+        solver_settings: settings,
+        protocol: args.protocol.name().to_owned(),
+        attempts: args
+            .attempts
+            .map_or(rules.attempts, |attempts| attempts as usize),
+        parser: args.parser.unwrap_or(rules.parser).name().to_owned(),
+        stop_at_failure: args.failures == Failures::Hard,
+        shard,
+        data: data.absolute()?,
+        sets: sets.iter().map(PlannedSet::record).collect(),
+        limits,
+    };
+    let path = args.out.clone().unwrap_or_else(|| default_folder(&name));
+    let folder = EvalFolder::create(&path, &config)?;
+    Ok(PreparedRun {
+        folder,
+        config,
+        sets,
+        solver,
+        limits,
+    })
+}
+
+/// Returns an error if a spend limit is given and the cost of the solver is unknown.
+fn ensure_measurable(
+    limits: &EvalLimits,
+    solver: &dyn Solver,
+    settings: &BTreeMap<String, Value>,
+) -> Result<()> {
+    ensure!(
+        limits.cost_usd.is_none()
+            || !solver.is_billed()
+            || settings.get("priced") == Some(&json!(true)),
+        "--spend-limit requires `prices` in the configuration of the model; without them the cost is unknown"
+    );
+    Ok(())
+}
+
+/// The solver and the data that the flags of a new run select.
+pub(super) struct ResolvedFlags {
+    name: String,
+    pub(super) solver: Box<dyn Solver>,
+    settings: BTreeMap<String, Value>,
+    data: DataArgs,
+    pub(super) sets: Vec<PlannedSet>,
+}
+
+pub(super) fn resolve(args: &EvalArgs) -> Result<ResolvedFlags> {
+    let name = args.solver.clone().context("--solver is required")?;
+    let (solver, settings) = create_solver(args, &name, settings_from_flags(args, &name)?)?;
+    let data = DataArgs::new(args.data.clone(), args.set.clone());
+    let mut sets = Vec::new();
+    for set in data.sets()? {
+        let selection = args.select.selection(&set)?;
+        sets.push(PlannedSet { set, selection });
+    }
+    Ok(ResolvedFlags {
+        name,
+        solver,
+        settings,
+        data,
+        sets,
+    })
+}
+
+/// Parses a shard such as `2/5` into its number and the number of shards.
+fn parse_shard(text: &str) -> Result<[usize; 2]> {
+    let numbers = text
+        .split_once('/')
+        .map(|(part, parts)| (part.parse::<usize>(), parts.parse::<usize>()));
+    match numbers {
+        Some((Ok(part), Ok(parts))) if (1..=parts).contains(&part) => Ok([part, parts]),
+        _ => bail!("`{text}` is not a shard; expected I/N with I from 1 to N, such as `1/4`"),
+    }
+}
+
+/// Returns an unused folder name with the current time and the solver. Appends a number if the name
+/// is taken.
+fn default_folder(solver: &str) -> PathBuf {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as u64);
+    let plain: String = solver
+        .chars()
+        .take(40)
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let name = format!("{}-arc-{}", compact_utc(now), plain.trim_end_matches('-'));
+    let numbered = |number: u32| {
+        if number == 1 {
+            PathBuf::from(format!("runs/{name}"))
+        } else {
+            PathBuf::from(format!("runs/{name}-{number}"))
+        }
+    };
+    (1..)
+        .map(numbered)
+        .find(|path| !path.exists())
+        .expect("some number is unused")
+}

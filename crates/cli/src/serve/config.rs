@@ -1,0 +1,249 @@
+//! The validated configuration of `rhae serve`, resolved from its settings.
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use rhae_engine::{GameId, GameInfo};
+use rhae_pyhost::Games;
+use rhae_server::{Config, Limits, Tls, Visitors};
+use rhae_session::Catalog;
+use rhae_store::GameSet;
+
+use super::sets;
+use super::settings::{self, Auth, LogFormat, LogLevel, Settings};
+use crate::hosted_games::{HOST_MEMORY, HOST_MEMORY_RANGE, HOST_SECONDS, HostedGamesArgs};
+use crate::run::selected_games;
+
+/// Accepted minutes or seconds of a timeout: a million minutes are two years, a million seconds
+/// eleven days.
+const TIMEOUT_RANGE: RangeInclusive<u64> = 1..=1_000_000;
+
+/// Everything that a server needs to start.
+pub(crate) struct ServeConfig {
+    pub(crate) address: SocketAddr,
+    pub(crate) db: PathBuf,
+    /// All environments: built-in and hosted.
+    pub(crate) catalog: Games,
+    /// The environments selected by `--games`.
+    pub(crate) games: Vec<GameInfo>,
+    pub(crate) sets: Option<HashMap<GameId, GameSet>>,
+    /// Number of served environments: those in both `games` and `sets`.
+    pub(crate) count: usize,
+    pub(crate) auth: Auth,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) metrics: Option<SocketAddr>,
+    pub(crate) log: LogFormat,
+    pub(crate) log_level: LogLevel,
+    pub(crate) server: Config,
+}
+
+impl ServeConfig {
+    /// Validates the settings and loads the environments, sets and certificates they name.
+    pub(crate) fn resolve(settings: Settings) -> Result<Self> {
+        let auth = settings.auth.unwrap_or(Auth::Open);
+        let address = address(settings.addr.as_deref().unwrap_or("127.0.0.1:8001"), auth)?;
+        let metrics = settings
+            .metrics
+            .as_deref()
+            .map(|text| addresses(text).map(|all| all[0]))
+            .transpose()?;
+        let catalog = hosted_games_args(&settings)?.games()?;
+        let games = selected_games(&catalog, settings.games.as_deref().unwrap_or("all"))?;
+        let games = games
+            .iter()
+            .map(|id| catalog.find(id))
+            .collect::<Result<Vec<_>, _>>()?;
+        let sets = settings
+            .sets
+            .as_deref()
+            .map(|path| sets::read(path, &catalog))
+            .transpose()?;
+        let served =
+            |info: &&GameInfo| sets.as_ref().is_none_or(|sets| sets.contains_key(&info.id));
+        let count = games.iter().filter(served).count();
+        ensure!(
+            count > 0,
+            "no environment is both in --games and in the file of --sets"
+        );
+        let tls = tls(settings.tls_cert.as_deref(), settings.tls_key.as_deref())?;
+        let limits = limits(&settings, auth)?;
+        let minutes = |name, value: Option<u64>, default| {
+            Ok::<_, anyhow::Error>(within(name, value, default, TIMEOUT_RANGE)? * 60_000)
+        };
+        let visitors = visitors(&settings, auth)?;
+        let server = Config {
+            visitors,
+            competition: settings.competition.unwrap_or(false),
+            idle_ms: minutes("idle-minutes", settings.idle_minutes, 15)?,
+            open_ms: minutes("open-minutes", settings.open_minutes, 24 * 60)?,
+            snapshot_every: within(
+                "snapshot-every",
+                settings.snapshot_every,
+                1000,
+                1..=u32::MAX,
+            )?,
+            limits,
+            ..Config::default()
+        };
+        let (log, log_level) = (
+            settings.log.unwrap_or(LogFormat::Text),
+            settings.log_level.unwrap_or(LogLevel::Info),
+        );
+        let db = settings.db.unwrap_or_else(|| "rhae.db".into());
+        Ok(Self {
+            address,
+            db,
+            catalog,
+            games,
+            sets,
+            count,
+            auth,
+            tls,
+            metrics,
+            log,
+            log_level,
+            server,
+        })
+    }
+}
+
+/// Returns the settings for hosted games in the form of the other commands' flags.
+fn hosted_games_args(settings: &Settings) -> Result<HostedGamesArgs> {
+    Ok(HostedGamesArgs {
+        games_dir: settings.games_dir.clone().unwrap_or_default(),
+        python: settings.python.clone(),
+        host_seconds: settings.host_seconds.unwrap_or(HOST_SECONDS),
+        host_memory: within(
+            "host-memory",
+            settings.host_memory,
+            HOST_MEMORY,
+            HOST_MEMORY_RANGE,
+        )?,
+        unsafe_host: settings.unsafe_host.unwrap_or(false),
+    })
+}
+
+fn visitors(settings: &Settings, auth: Auth) -> Result<Visitors> {
+    ensure!(
+        auth == Auth::Keys || settings.visitors.is_none(),
+        "visitors requires `--auth keys`; with open access every user of this machine may play"
+    );
+    Ok(match settings.visitors.unwrap_or(settings::Visitors::Off) {
+        settings::Visitors::Off => Visitors::Off,
+        settings::Visitors::Public => Visitors::Public,
+        settings::Visitors::Invite => Visitors::Invite,
+    })
+}
+
+fn limits(settings: &Settings, auth: Auth) -> Result<Limits> {
+    let keys = auth == Auth::Keys;
+    ensure!(
+        keys || settings.requests_per_minute.is_none_or(|limit| limit == 0),
+        "requests-per-minute requires `--auth keys`; without keys requests have no owner to count for"
+    );
+    // With open access all requests without a key share one owner, so these limits are off by default.
+    let limit = |value: Option<u32>, default: u32| {
+        value.or(keys.then_some(default)).filter(|&limit| limit > 0)
+    };
+    let seconds = |name, value, default: Duration| {
+        within(name, value, default.as_secs(), TIMEOUT_RANGE).map(Duration::from_secs)
+    };
+    let default = Limits::default();
+    Ok(Limits {
+        requests_per_minute: limit(settings.requests_per_minute, 600),
+        // Eight actions per second, continuously, and some pages.
+        visitor_requests_per_minute: limit(settings.visitor_requests_per_minute, 540),
+        open_cards: limit(settings.open_cards, 100),
+        plays_per_card: limit(settings.plays_per_card, 1000),
+        body_bytes: within(
+            "body-bytes",
+            settings.body_bytes,
+            default.body_bytes,
+            1024..=64 * 1024 * 1024,
+        )?,
+        json_depth: within(
+            "json-depth",
+            settings.json_depth,
+            default.json_depth,
+            1..=Limits::MAX_JSON_DEPTH,
+        )?,
+        extra_bytes: within(
+            "extra-bytes",
+            settings.extra_bytes,
+            default.extra_bytes,
+            0..=16 * 1024 * 1024,
+        )?,
+        connections: within(
+            "connections",
+            settings.connections,
+            default.connections,
+            1..=1_000_000,
+        )?,
+        header_timeout: seconds(
+            "header-seconds",
+            settings.header_seconds,
+            default.header_timeout,
+        )?,
+        body_timeout: seconds("body-seconds", settings.body_seconds, default.body_timeout)?,
+        answer_timeout: seconds(
+            "answer-seconds",
+            settings.answer_seconds,
+            default.answer_timeout,
+        )?,
+        idle_timeout: seconds("idle-seconds", settings.idle_seconds, default.idle_timeout)?,
+    })
+}
+
+/// Returns the value or its default, and an error if it is out of range.
+fn within<T>(name: &str, value: Option<T>, default: T, range: RangeInclusive<T>) -> Result<T>
+where
+    T: PartialOrd + std::fmt::Display,
+{
+    let value = value.unwrap_or(default);
+    ensure!(
+        range.contains(&value),
+        "{name} must be between {} and {}, found {value}",
+        range.start(),
+        range.end()
+    );
+    Ok(value)
+}
+
+/// Resolves the address to listen on. With open access it must be a loopback address.
+fn address(text: &str, auth: Auth) -> Result<SocketAddr> {
+    let addresses = addresses(text)?;
+    ensure!(
+        auth == Auth::Keys || addresses.iter().all(|address| address.ip().is_loopback()),
+        "`{text}` can be reached from other machines while access is open; use 127.0.0.1 or [::1], or `--auth keys`"
+    );
+    Ok(addresses[0])
+}
+
+/// Resolves a text to one or more addresses.
+fn addresses(text: &str) -> Result<Vec<SocketAddr>> {
+    let addresses = text
+        .to_socket_addrs()
+        .with_context(|| format!("`{text}` is not an address such as 127.0.0.1:8001"))?;
+    let addresses: Vec<SocketAddr> = addresses.collect();
+    ensure!(!addresses.is_empty(), "`{text}` resolves to no address");
+    Ok(addresses)
+}
+
+fn tls(certificate: Option<&Path>, key: Option<&Path>) -> Result<Option<Tls>> {
+    let (certificate, key) = match (certificate, key) {
+        (Some(certificate), Some(key)) => (certificate, key),
+        (None, None) => return Ok(None),
+        _ => bail!("--tls-cert and --tls-key belong together: give both or neither"),
+    };
+    let read = |path: &Path| {
+        std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
+    };
+    let tls = Tls::from_pem(&read(certificate)?, &read(key)?);
+    Ok(Some(tls.with_context(|| {
+        format!("`{}` and `{}`", certificate.display(), key.display())
+    })?))
+}

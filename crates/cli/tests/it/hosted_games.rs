@@ -1,0 +1,287 @@
+//! Hosted games in every command: real Python games in the real sandbox.
+
+mod server;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::play::tmux::Terminal;
+use crate::rhae::{Outcome, rhae};
+use crate::serve::official::python;
+
+/// Returns the path of a folder in the repository's `fixtures`.
+pub(crate) fn fixtures(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
+    root.join("fixtures").join(name).display().to_string()
+}
+
+/// Runs a command with the flags for a folder of games.
+fn with_games(at: &Path, folder: &str, python: &Path, arguments: &[&str]) -> Outcome {
+    let python = python.display().to_string();
+    let flags = [
+        "--games-dir",
+        folder,
+        "--python",
+        &python,
+        "--host-seconds",
+        "60",
+    ];
+    rhae(
+        at,
+        &arguments.iter().copied().chain(flags).collect::<Vec<_>>(),
+    )
+}
+
+fn recordings(run: &Path) -> Vec<String> {
+    let files = fs::read_dir(run.join("recordings"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        })
+        .map(|path| path.display().to_string())
+        .collect()
+}
+
+#[test]
+fn folder_is_listed_and_its_errors_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = rhae(
+        folder.path(),
+        &["games", "list", "--json", "--games-dir", &fixtures("games")],
+    )
+    .succeeded()
+    .json();
+    let game = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|game| game["game_id"] == "wk31-v1")
+        .unwrap();
+    assert_eq!(
+        (&game["baseline_actions"], &game["baseline_source"][0]),
+        (&json!([6, 9, 12]), &json!("metadata"))
+    );
+    let shown = rhae(
+        folder.path(),
+        &["games", "info", "wk31", "--games-dir", &fixtures("games")],
+    )
+    .succeeded();
+    assert!(
+        shown.out.contains("sandbox: ") && shown.out.contains("seccomp"),
+        "{}",
+        shown.out
+    );
+    // Giving the same folder twice duplicates every game.
+    let twice = [
+        "games",
+        "list",
+        "--games-dir",
+        &fixtures("games"),
+        "--games-dir",
+        &fixtures("games"),
+    ];
+    let refused =
+        rhae(folder.path(), &twice).failed_with("there are two environments with the id `tl32-v1`");
+    assert_eq!(
+        refused.err.matches("tl32/v1`").count(),
+        2,
+        "{}",
+        refused.err
+    );
+    fs::write(
+        folder.path().join("metadata.json"),
+        r#"{"game_id": "kq19-v1", "command": ["./x"]}"#,
+    )
+    .unwrap();
+    rhae(folder.path(), &["games", "list", "--games-dir", "."])
+        .failed_with("the built-in one and `");
+    fs::write(
+        folder.path().join("metadata.json"),
+        r#"{"game_id": "ab12-v1", "baseline_actions": ["x"]}"#,
+    )
+    .unwrap();
+    rhae(folder.path(), &["run", "--games-dir", "."])
+        .failed_with("metadata.json`: `baseline_actions[0]` must be a whole number");
+    assert!(!folder.path().join("runs").exists());
+}
+
+#[test]
+fn python_games_are_run_verified_scored_and_rendered() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let run = [
+        "run",
+        "--games",
+        "wk31,tl32,kq19",
+        "--agent",
+        "random",
+        "--budget",
+        "60",
+        "--out",
+        "run",
+        "--json",
+    ];
+    let summary = with_games(folder.path(), &fixtures("games"), &python, &run)
+        .succeeded()
+        .json();
+    assert_eq!(
+        (
+            &summary["failed_plays"],
+            &summary["environments"][0]["game_id"]
+        ),
+        (&json!(0), &json!("wk31-v1"))
+    );
+    assert_eq!(
+        summary["environments"][1]["baseline_actions"],
+        json!([4, 6])
+    );
+    let files = recordings(&folder.path().join("run"));
+    assert_eq!(files.len(), 3);
+    let verify: Vec<&str> = ["replay", "verify"]
+        .into_iter()
+        .chain(files.iter().map(String::as_str))
+        .collect();
+    let verified = with_games(folder.path(), &fixtures("games"), &python, &verify).succeeded();
+    assert!(
+        verified.out.contains("3 of 3 recordings verified"),
+        "{}",
+        verified.out
+    );
+    // The run folder stores the games folder, so `score run` needs no flags.
+    rhae(folder.path(), &["score", "run", "run"]).succeeded();
+    let report = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(report.contains("wk31-v1"));
+    let file = files.iter().find(|file| file.contains("tl32")).unwrap();
+    with_games(
+        folder.path(),
+        &fixtures("games"),
+        &python,
+        &["replay", "render", file, "--format", "gif"],
+    )
+    .succeeded();
+    rhae(folder.path(), &["replay", "verify", file])
+        .failed_with("there is no environment `tl32-v1`");
+}
+
+#[test]
+fn run_survives_failing_games() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixtures("games-hostile");
+    let python_name = python.display().to_string();
+    let arguments = [
+        "run",
+        "--games",
+        "init,loop,exit,rais,prnt,kq19",
+        "--agent-cmd",
+        "while read line; do echo '{\"action\": 1}'; done",
+        "--budget",
+        "5",
+        "--out",
+        "run",
+        "--games-dir",
+        &games,
+        "--python",
+        &python_name,
+        "--host-seconds",
+        "8",
+        "--step-timeout",
+        "60",
+    ];
+    let outcome = rhae(folder.path(), &arguments).succeeded();
+    for reason in [
+        "`init-v1`: the game did not respond within 8 s (1 play)",
+        "`loop-v1`: the game did not respond within 8 s",
+        "`exit-v1`: the game's process ended (exit status: 3)",
+        "`rais-v1`: the game raised ZeroDivisionError",
+    ] {
+        assert!(
+            outcome.err.contains(reason),
+            "expected `{reason}` in: {}",
+            outcome.err
+        );
+    }
+    assert!(
+        !outcome.err.contains("prnt") && !outcome.err.contains("kq19"),
+        "{}",
+        outcome.err
+    );
+}
+
+#[test]
+fn nondeterministic_game_is_reported() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let agent = "while read line; do echo '{\"action\": 1}'; done";
+    let run = [
+        "run",
+        "--games",
+        "rand",
+        "--agent-cmd",
+        agent,
+        "--budget",
+        "8",
+        "--out",
+        "run",
+    ];
+    with_games(folder.path(), &fixtures("games-hostile"), &python, &run).succeeded();
+    let file = recordings(&folder.path().join("run")).remove(0);
+    with_games(
+        folder.path(),
+        &fixtures("games-hostile"),
+        &python,
+        &["replay", "verify", &file],
+    )
+    .failed_with("`rand-v1` is not deterministic: two replays of these actions differ at entry");
+}
+
+#[test]
+fn server_and_games_dir_exclude_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "run",
+        "--server",
+        "http://127.0.0.1:1",
+        "--games-dir",
+        &fixtures("games"),
+    ];
+    rhae(folder.path(), &arguments)
+        .failed_with("this run uses the server at http://127.0.0.1:1; remove one of the two flags");
+}
+
+#[test]
+fn python_game_is_playable_in_the_terminal() {
+    let Some(python) = python() else { return };
+    let Some(terminal) = Terminal::open(80, 40) else {
+        return;
+    };
+    let rhae = PathBuf::from(env!("CARGO_BIN_EXE_rhae"));
+    let flags = format!(
+        "--games-dir {} --python {} --host-seconds 60",
+        fixtures("games"),
+        python.display()
+    );
+    terminal.type_line(&format!(
+        "{} play wk31 {flags}; echo code=$?",
+        rhae.display()
+    ));
+    terminal.wait_for("level 1 of 3");
+    for actions in 1..=4 {
+        terminal.send("Right");
+        terminal.wait_for(&format!("actions {actions}"));
+    }
+    terminal.send("Right");
+    terminal.wait_for("Level 1 completed with 5 actions");
+    terminal.send("Space");
+    terminal.wait_for("level 2 of 3");
+    terminal.send("q");
+    terminal.wait_for("code=0");
+}

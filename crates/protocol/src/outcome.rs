@@ -1,0 +1,105 @@
+//! Counting a play: one rule, used during a play and when a log is read.
+
+use rhae_engine::{Action, Observation, PlayState};
+
+use crate::{Entry, RunOutcome};
+
+/// The part of an observation that determines the counts of a play.
+///
+/// It is converted from an [`Observation`] during a play, or from an [`Entry`] when a log is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepOutcome {
+    /// Whether the command was RESET.
+    pub reset: bool,
+    /// Whether the command restarted the game at its first level.
+    pub full_reset: bool,
+    /// Whether the command counts as an action.
+    pub counted: bool,
+    /// Whether the command changed the state.
+    pub changed: bool,
+    /// The number of completed levels after the command.
+    pub levels_completed: u8,
+    /// The state of the play after the command.
+    pub state: PlayState,
+}
+
+impl From<&Observation> for StepOutcome {
+    fn from(observation: &Observation) -> Self {
+        Self {
+            reset: observation.action == Action::Reset,
+            full_reset: observation.full_reset,
+            counted: observation.counted,
+            changed: observation.changed,
+            levels_completed: observation.levels_completed,
+            state: observation.state,
+        }
+    }
+}
+
+/// An entry that does not record whether the command changed the state counts as a change.
+impl From<&Entry> for StepOutcome {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            reset: entry.action == Action::Reset,
+            full_reset: entry.full_reset,
+            counted: entry.counted,
+            changed: entry.changed.unwrap_or(true),
+            levels_completed: entry.levels_completed,
+            state: entry.state,
+        }
+    }
+}
+
+impl RunOutcome {
+    /// Counts one step of this run. `level` is the level, from 0, on which the command was given:
+    /// the action is charged to it even if it completes the level.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use rhae_engine::PlayState;
+    /// use rhae_protocol::{RunOutcome, StepOutcome};
+    ///
+    /// let completing = StepOutcome {
+    ///     reset: false,
+    ///     full_reset: false,
+    ///     counted: true,
+    ///     changed: true,
+    ///     levels_completed: 1,
+    ///     state: PlayState::NotFinished,
+    /// };
+    /// let mut run = RunOutcome::default();
+    /// run.count(0, StepOutcome { levels_completed: 0, changed: false, ..completing });
+    /// run.count(0, completing);
+    ///
+    /// assert_eq!(run.levels.len(), 1);
+    /// assert_eq!((run.levels[0].actions, run.levels[0].effective), (2, 1));
+    /// assert!(run.levels[0].completed);
+    /// ```
+    pub fn count(&mut self, level: usize, step: StepOutcome) {
+        let completed = usize::from(step.levels_completed);
+        let reached = if completed > level { completed } else { 0 };
+        let reached = if step.counted {
+            reached.max(level + 1)
+        } else {
+            reached
+        };
+        if self.levels.len() < reached {
+            self.levels.resize(reached, crate::LevelOutcome::default());
+        }
+        if step.counted {
+            let level = &mut self.levels[level];
+            level.actions += 1;
+            level.effective += u32::from(step.changed);
+            self.resets += u64::from(step.reset);
+        }
+        // Hosted games may skip levels or fall back. The completed levels are always exactly the
+        // first `levels_completed` ones.
+        for (index, level) in self.levels.iter_mut().enumerate() {
+            level.completed = index < completed;
+        }
+        if self.state != step.state.name() {
+            self.state = step.state.name().to_owned();
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Data for the scripts of the pages: packed plays, the reasoning of actions, and the state of a
+//! visitor's play.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use rhae_protocol::{ObservationView, Packer};
+use rhae_session::Replica;
+use rhae_store::{LogEntry, PlayFacts};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::PageVisitor;
+use crate::access::Caller;
+use crate::events::SEND_TIMEOUT;
+use crate::listeners::Subscription;
+use crate::rebuild::{ENTRIES_PER_READ, blocking};
+use crate::{ApiError, Server};
+
+/// Bytes of packed frames sent at a time.
+const CHUNK_BYTES: usize = 256 * 1024;
+/// Log entries whose reasoning one response covers.
+const REASONING_PER_REQUEST: u32 = 32;
+/// The visitor's most recent plays that are searched for one to resume.
+const MAX_RECENT_PLAYS: u32 = 200;
+const MAX_RECENT_CARDS: u32 = 200;
+/// The tag, next to `human`, of cards opened in a browser.
+const TAG: &str = "browser";
+
+/// Returns a whole play in packed form. If the log does not replay, the response is aborted.
+pub(crate) async fn packed_play(
+    State(server): State<Arc<Server>>,
+    visitor: PageVisitor,
+    Path(guid): Path<String>,
+) -> Result<Response, ApiError> {
+    let facts = server.readable_play(&visitor.caller, &guid).await?;
+    let subscription = server
+        .listeners
+        .subscribe(server.store.as_ref(), facts.play.id)
+        .ok_or(ApiError::TooManyListeners)?;
+    let replica = server
+        .opening_replica(&facts.play)
+        .await?
+        .map_err(ApiError::Frozen)?;
+    let (out, stream) = channel(2);
+    let entries = facts.entries;
+    tokio::spawn(pack_all(server, facts, replica, out, subscription));
+    // Tells the page from which entry to continue with live events.
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (ENTRIES_HEADER, entries.to_string()),
+    ];
+    Ok((headers, Body::from_stream(ReceiverStream::new(stream))).into_response())
+}
+
+/// The number of log entries that the packed play covers.
+const ENTRIES_HEADER: header::HeaderName = header::HeaderName::from_static("x-rhae-entries");
+
+async fn pack_all(
+    server: Arc<Server>,
+    facts: PlayFacts,
+    mut replica: Replica,
+    out: Sender<io::Result<Bytes>>,
+    _listening: Subscription,
+) {
+    let mut packer = Packer::default();
+    while replica.next() < facts.entries {
+        let part = server
+            .store
+            .log_from(
+                facts.play.key,
+                replica.next(),
+                ENTRIES_PER_READ.min(facts.entries - replica.next()),
+            )
+            .await;
+        let mut part = match part {
+            Ok(part) if !part.is_empty() => part,
+            _ => {
+                return drop(
+                    out.send(Err(io::Error::other("the log cannot be read")))
+                        .await,
+                );
+            }
+        };
+        while !part.is_empty() {
+            let packed = blocking(move || {
+                let bytes = pack(&mut replica, &mut packer, &mut part);
+                (replica, packer, part, bytes)
+            });
+            let Ok((further, same, left, bytes)) = packed.await else {
+                return drop(out.send(Err(io::Error::other("the replay failed"))).await);
+            };
+            (replica, packer, part) = (further, same, left);
+            let departed = bytes.is_err();
+            let sent = tokio::time::timeout(SEND_TIMEOUT, out.send(bytes.map(Bytes::from))).await;
+            if departed || !sent.is_ok_and(|sent| sent.is_ok()) {
+                return;
+            }
+        }
+    }
+}
+
+/// Packs entries until [`CHUNK_BYTES`] are reached, and removes them from `part`.
+fn pack(
+    replica: &mut Replica,
+    packer: &mut Packer,
+    part: &mut Vec<LogEntry>,
+) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut done = 0;
+    for LogEntry { entry, .. } in part.iter() {
+        if bytes.len() >= CHUNK_BYTES {
+            break;
+        }
+        let answer = replica
+            .follow(entry)
+            .map_err(|departure| io::Error::other(departure.to_string()))?;
+        let shown = ObservationView {
+            action: entry.action,
+            frames: answer.frames,
+            state: answer.outcome.state,
+            levels_completed: answer.outcome.levels_completed,
+            changed: answer.outcome.changed,
+            counted: answer.outcome.counted,
+            full_reset: answer.outcome.full_reset,
+        };
+        packer.pack(shown, &mut bytes);
+        done += 1;
+    }
+    part.drain(..done);
+    Ok(bytes)
+}
+
+/// Returns the reasoning of some actions as pairs of entry index and text.
+pub(crate) async fn reasoning(
+    State(server): State<Arc<Server>>,
+    visitor: PageVisitor,
+    Path(guid): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Value>, ApiError> {
+    let facts = server.readable_play(&visitor.caller, &guid).await?;
+    let wrong = ApiError::Field {
+        field: "from",
+        expected: "the index of a log entry, from 0",
+    };
+    let from: u32 = query
+        .as_deref()
+        .and_then(|query| query.strip_prefix("from=")?.parse().ok())
+        .ok_or(wrong)?;
+    let entries = server
+        .store
+        .log_from(facts.play.key, from, REASONING_PER_REQUEST)
+        .await?;
+    let said = entries.into_iter().filter_map(|timed| {
+        let text = match timed.entry.details.reasoning? {
+            Value::String(text) => text,
+            other => serde_json::to_string_pretty(&other).unwrap_or_default(),
+        };
+        Some(json!([timed.index, text]))
+    });
+    Ok(Json(
+        json!({"from": from, "most": REASONING_PER_REQUEST, "said": said.collect::<Vec<_>>()}),
+    ))
+}
+
+/// Returns the state of the visitor's latest play of an environment on an open card. If there is
+/// none, returns the card on which to open one, if any.
+pub(crate) async fn state(
+    State(server): State<Arc<Server>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let info = server.game(&caller, &id).ok_or(ApiError::NoSuchGame(id))?;
+    let cards = server
+        .store
+        .cards_before(Some(caller.owner), None, MAX_RECENT_CARDS)
+        .await?;
+    let cards: Vec<_> = cards
+        .into_iter()
+        .filter(|card| card.closed_ms.is_none() && card.tags.iter().any(|tag| tag == TAG))
+        .collect();
+    let plays = server
+        .store
+        .owner_plays(caller.owner, MAX_RECENT_PLAYS)
+        .await?;
+    let mine = |facts: &&PlayFacts| {
+        facts.play.game_id == info.id
+            && facts.closed_ms.is_none()
+            && cards.iter().any(|card| card.id == facts.card)
+    };
+    let Some(facts) = plays.iter().find(mine) else {
+        // A competition allows one play of each environment, all on one card.
+        return Ok(Json(
+            json!({"card_id": cards.first().map(|card| card.id.to_string())}),
+        ));
+    };
+    let (answer, reset_restarts_game) = server.current_state(&facts.play).await?;
+    let mut state = json!({"card_id": facts.card.to_string(), "actions": facts.actions, "reset_starts_anew": reset_restarts_game});
+    state["answer"] =
+        serde_json::to_value(answer).map_err(|error| ApiError::Failed(error.to_string()))?;
+    Ok(Json(state))
+}

@@ -1,0 +1,262 @@
+//! Signing in: visitors get a new key in a cookie, and holders of a key store it in one.
+//!
+//! A key is created when a visitor starts to play, not when a page is viewed, so that crawlers
+//! create no keys. The number of new keys per minute is limited. Scripts cannot read the cookie,
+//! and other sites cannot make the browser send it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use rhae_store::{GameSets, Key, KeyId, Scopes};
+use rhae_web::{Viewer, invitation_page, sign_in_page};
+
+use super::COOKIE;
+use crate::access::{Caller, is_same_origin};
+use crate::rate_limiter::RateLimiter;
+use crate::{ApiError, ApiKey, Server, Visitors};
+
+/// New visitor keys per minute, over all visitors.
+const MAX_NEW_KEYS_PER_MINUTE: u32 = 600;
+/// One year.
+const COOKIE_MAX_AGE_SECONDS: u32 = 365 * 24 * 60 * 60;
+
+/// Limits the rate at which visitor keys are created.
+#[derive(Default)]
+pub(crate) struct NewKeyLimiter(RateLimiter);
+
+impl NewKeyLimiter {
+    fn count(&self, now: Duration) -> Result<(), ApiError> {
+        let counted = self.0.count(KeyId(0), MAX_NEW_KEYS_PER_MINUTE, now);
+        counted.map_err(|retry_seconds| ApiError::RateLimit {
+            max: MAX_NEW_KEYS_PER_MINUTE,
+            retry_seconds,
+        })
+    }
+}
+
+/// `POST /visit`: a page sends it before the first command, so that the visitor has a key.
+pub(crate) async fn visit(
+    State(server): State<Arc<Server>>,
+    caller: OptionalCaller,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    if !is_same_origin(&headers) {
+        return Err(ApiError::Unauthorized);
+    }
+    let open = server.keys.is_none();
+    if caller.0.is_some_and(|caller| !open || caller.in_browser) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    if !open && server.config.visitors != Visitors::Public {
+        return Err(ApiError::Unauthorized);
+    }
+    server.new_key_limiter.count(server.started.elapsed())?;
+    let (secret, key) = new_visitor(&server, "visitor", GameSets::PUBLIC)?;
+    if let Some(keys) = &server.keys {
+        keys.store().create_key(key).await?;
+    }
+    Ok((
+        StatusCode::NO_CONTENT,
+        [(header::SET_COOKIE, cookie(&secret, &headers))],
+    )
+        .into_response())
+}
+
+pub(crate) async fn form(State(server): State<Arc<Server>>, caller: OptionalCaller) -> Response {
+    if server.keys.is_none() {
+        return Redirect::to("/").into_response();
+    }
+    Html(sign_in_page(server.viewer(caller.0.as_ref()), None)).into_response()
+}
+
+/// Checks a key from the sign-in form and stores it in the cookie.
+pub(crate) async fn sign_in(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    let text = form_value(&body, "key").unwrap_or_default();
+    let refused = || {
+        (
+            StatusCode::UNAUTHORIZED,
+            Html(sign_in_page(
+                Viewer::Anonymous,
+                Some("This key is not valid on this server."),
+            )),
+        )
+    };
+    let Some(keys) = server.keys.as_ref().filter(|_| is_same_origin(&headers)) else {
+        return Ok(Redirect::to("/").into_response());
+    };
+    let Some(secret) = ApiKey::parse(text.as_bytes()) else {
+        return Ok(refused().into_response());
+    };
+    let stored = keys.store().key(secret.id()).await?;
+    if stored.is_none_or(|stored| stored.invitation.is_some() || secret.verify(&stored).is_none()) {
+        return Ok(refused().into_response());
+    }
+    Ok((
+        [(header::SET_COOKIE, cookie(&secret, &headers))],
+        Redirect::to("/scorecards"),
+    )
+        .into_response())
+}
+
+/// Deletes the cookie; the key stays valid.
+pub(crate) async fn sign_out(headers: HeaderMap) -> Response {
+    if !is_same_origin(&headers) {
+        return Redirect::to("/").into_response();
+    }
+    let expired = format!("{COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    ([(header::SET_COOKIE, expired)], Redirect::to("/")).into_response()
+}
+
+pub(crate) async fn invitation(
+    State(server): State<Arc<Server>>,
+    Path(token): Path<String>,
+) -> Result<Html<String>, ApiError> {
+    server.find_invitation(&token).await?;
+    Ok(Html(invitation_page(&token)))
+}
+
+/// Creates a key for an invitation.
+pub(crate) async fn accept(
+    State(server): State<Arc<Server>>,
+    caller: OptionalCaller,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    if !is_same_origin(&headers) {
+        return Err(ApiError::NoSuchPath);
+    }
+    let invitation = server.find_invitation(&token).await?;
+    if caller.0.is_some_and(|caller| caller.visitor) {
+        // A returning visitor keeps the identity created on the first visit.
+        return Ok(Redirect::to("/").into_response());
+    }
+    let keys = server.keys.as_ref().ok_or(ApiError::NoSuchPath)?;
+    let (secret, key) = new_visitor(
+        &server,
+        &format!("visitor by {}", invitation.id),
+        invitation.scopes.sets,
+    )?;
+    if !keys
+        .store()
+        .accept_invitation(invitation.id, key, server.clock.now_ms())
+        .await?
+    {
+        return Err(ApiError::NoSuchPath);
+    }
+    Ok((
+        [(header::SET_COOKIE, cookie(&secret, &headers))],
+        Redirect::to("/"),
+    )
+        .into_response())
+}
+
+impl Server {
+    /// Returns the invitation with this token if it is valid and not used up.
+    async fn find_invitation(&self, token: &str) -> Result<Key, ApiError> {
+        let keys = self
+            .keys
+            .as_ref()
+            .filter(|_| self.config.visitors != Visitors::Off)
+            .ok_or(ApiError::NoSuchPath)?;
+        let secret = ApiKey::parse(token.as_bytes()).ok_or(ApiError::NoSuchPath)?;
+        let stored = keys
+            .store()
+            .key(secret.id())
+            .await?
+            .ok_or(ApiError::NoSuchPath)?;
+        let is_valid = stored
+            .invitation
+            .is_some_and(|left| left.left > 0 && left.until_ms > self.clock.now_ms());
+        if is_valid && secret.verify(&stored).is_some() {
+            Ok(stored)
+        } else {
+            Err(ApiError::NoSuchPath)
+        }
+    }
+}
+
+fn new_visitor(server: &Server, name: &str, sets: GameSets) -> Result<(ApiKey, Key), ApiError> {
+    let secret = ApiKey::generate().map_err(|error| ApiError::Failed(error.to_string()))?;
+    let scopes = Scopes {
+        sets,
+        sources: false,
+        admin: false,
+        visitor: true,
+    };
+    let (id, hash, created_ms) = (secret.id(), secret.hash(), server.clock.now_ms());
+    Ok((
+        secret,
+        Key {
+            id,
+            hash,
+            name: name.to_owned(),
+            scopes,
+            created_ms,
+            revoked_ms: None,
+            invitation: None,
+        },
+    ))
+}
+
+/// Builds the cookie. A proxy that terminates TLS announces it in `X-Forwarded-Proto`.
+fn cookie(secret: &ApiKey, headers: &HeaderMap) -> HeaderValue {
+    let secure = headers
+        .get("x-forwarded-proto")
+        .is_some_and(|scheme| scheme == "https");
+    let origin = headers
+        .get(header::ORIGIN)
+        .is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let secure = if secure || origin { "; Secure" } else { "" };
+    let text = format!(
+        "{COOKIE}={}; Path=/; Max-Age={COOKIE_MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax{secure}",
+        secret.reveal()
+    );
+    HeaderValue::try_from(text).expect("a key consists of letters, digits and underscores")
+}
+
+/// Returns a field of a form. Keys contain no characters that form encoding escapes.
+fn form_value(body: &[u8], name: &str) -> Option<String> {
+    let text = str::from_utf8(body).ok()?;
+    let field = text
+        .split('&')
+        .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    field.map(|value| value.trim_matches('+').trim().to_owned())
+}
+
+/// The caller, or `None` if the request has no valid key.
+pub(crate) struct OptionalCaller(Option<Caller>);
+
+impl<S: Sync> axum::extract::FromRequestParts<S> for OptionalCaller {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(
+        parts: &mut axum::http::request::Parts,
+        _: &S,
+    ) -> Result<Self, Self::Rejection> {
+        Ok(Self(parts.extensions.get().copied().flatten()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn form_value_finds_the_field() {
+        assert_eq!(
+            form_value(b"a=1&key=rhae_1_2", "key").as_deref(),
+            Some("rhae_1_2")
+        );
+        assert_eq!(form_value(b"key=+x+", "key").as_deref(), Some("x"));
+        assert_eq!(form_value(b"keys=1", "key"), None);
+        assert_eq!(form_value(b"\xff", "key"), None);
+    }
+}

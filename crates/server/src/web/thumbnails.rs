@@ -1,0 +1,211 @@
+//! Thumbnails for lists: the first level of an environment, and the current frame of a play.
+//!
+//! **Invariant:** viewing a list costs a bounded amount of work. One play at a time is rebuilt for
+//! its thumbnail, from a bounded part of its log, and once per state of the play.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use rhae_engine::{Frame, GameId};
+use rhae_report::contact_sheet;
+use rhae_store::{PlayFacts, PlayId};
+use tokio::sync::Semaphore;
+
+use super::PageVisitor;
+use crate::rebuild::blocking;
+use crate::{ApiError, Server};
+
+/// Pixels per cell. Browsers enlarge the image without smoothing.
+const ZOOM: usize = 4;
+/// Environments opened concurrently for thumbnails. A hosted environment needs a process.
+const MAX_CONCURRENT_OPENS: usize = 2;
+/// The seed of every play opened through the API: the canonical game.
+const SEED: u64 = 0;
+/// Log entries replayed for a thumbnail at most. A snapshot is rarely further away.
+const MAX_REPLAYED_ENTRIES: u32 = 1024;
+const MAX_CACHED_THUMBNAILS: usize = 512;
+/// How old the cached thumbnail of a play that has advanced may be.
+const MAX_THUMBNAIL_AGE: Duration = Duration::from_secs(10);
+
+/// Cached thumbnails: of first levels, which never change, and of plays that are not in memory.
+pub(crate) struct Thumbnails {
+    first_levels: Mutex<HashMap<GameId, Bytes>>,
+    open_permits: Semaphore,
+    plays: Mutex<HashMap<PlayId, CachedThumbnail>>,
+    /// Only one play at a time is rebuilt for its thumbnail.
+    replay_permit: Semaphore,
+}
+
+/// The thumbnail of a play after `entries` log entries; `picture` is `None` if none can be made.
+struct CachedThumbnail {
+    entries: u32,
+    at: Instant,
+    picture: Option<Bytes>,
+}
+
+impl Default for Thumbnails {
+    fn default() -> Self {
+        Self {
+            first_levels: Mutex::default(),
+            open_permits: Semaphore::new(MAX_CONCURRENT_OPENS),
+            plays: Mutex::default(),
+            replay_permit: Semaphore::new(1),
+        }
+    }
+}
+
+pub(crate) async fn first_level(
+    State(server): State<Arc<Server>>,
+    visitor: PageVisitor,
+    Path(name): Path<String>,
+) -> Result<Response, ApiError> {
+    let id = name
+        .strip_suffix(".png")
+        .and_then(|id| server.game(&visitor.caller, id))
+        .map(|info| info.id.clone());
+    let id = id.ok_or(ApiError::NoSuchPath)?;
+    let thumbnails = &server.thumbnails;
+    let known = || {
+        thumbnails
+            .first_levels
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned()
+    };
+    let bytes = match known() {
+        Some(bytes) => bytes,
+        None => {
+            let _permit = thumbnails
+                .open_permits
+                .acquire()
+                .await
+                .map_err(|_| ApiError::TooManyListeners)?;
+            match known() {
+                Some(bytes) => bytes,
+                None => {
+                    let (catalog, game) = (Arc::clone(&server.catalog), id.clone());
+                    let drawn = blocking(move || {
+                        let environment = catalog
+                            .open(game.as_str(), SEED)
+                            .map_err(|error| error.to_string())?;
+                        contact_sheet(&[environment.observation().settled()], 1, ZOOM)
+                            .map_err(|error| error.to_string())
+                    });
+                    let bytes = Bytes::from(drawn.await?.map_err(ApiError::Failed)?);
+                    thumbnails
+                        .first_levels
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(id, bytes.clone());
+                    bytes
+                }
+            }
+        }
+    };
+    Ok(png(bytes, "private, max-age=3600"))
+}
+
+/// Returns the current frame of a play, taken from memory or rebuilt from the log.
+pub(crate) async fn current(
+    State(server): State<Arc<Server>>,
+    visitor: PageVisitor,
+    Path(guid): Path<String>,
+) -> Result<Response, ApiError> {
+    let facts = server.readable_play(&visitor.caller, &guid).await?;
+    let picture = match server.settled_frame(facts.play.id).await {
+        Some(frame) => Some(thumbnail(&frame)?),
+        None => server.thumbnail_of_log(&facts).await?,
+    };
+    picture
+        .map(|bytes| png(bytes, "private, max-age=60"))
+        .ok_or(ApiError::NoSuchPath)
+}
+
+impl Server {
+    /// Returns the thumbnail of a play that is not in memory. The rebuilt play is not put into
+    /// memory, so that viewing lists evicts no play.
+    async fn thumbnail_of_log(&self, facts: &PlayFacts) -> Result<Option<Bytes>, ApiError> {
+        if facts.closed_ms.is_some() {
+            return Ok(None);
+        }
+        let id = facts.play.id;
+        if let Some(known) = self.thumbnails.cached(id, facts.entries) {
+            return Ok(known);
+        }
+        let _permit = self
+            .thumbnails
+            .replay_permit
+            .acquire()
+            .await
+            .map_err(|_| ApiError::TooManyListeners)?;
+        if let Some(known) = self.thumbnails.cached(id, facts.entries) {
+            return Ok(known);
+        }
+        let replica = self
+            .replica_nearby(&facts.play, facts.entries, MAX_REPLAYED_ENTRIES)
+            .await;
+        let picture = match &replica {
+            Ok(Some(replica)) => Some(thumbnail(replica.play().current().observation.settled())?),
+            // The failure is cached, so that a failing environment is not opened again immediately.
+            Ok(None) | Err(ApiError::Failed(_)) => None,
+            Err(error) => return Err(error.clone()),
+        };
+        self.thumbnails.cache(
+            id,
+            CachedThumbnail {
+                entries: facts.entries,
+                at: Instant::now(),
+                picture: picture.clone(),
+            },
+        );
+        Ok(picture)
+    }
+}
+
+impl Thumbnails {
+    /// Returns the cached thumbnail of a play. If the play has advanced on another server, an old
+    /// thumbnail is good enough for a while.
+    fn cached(&self, id: PlayId, entries: u32) -> Option<Option<Bytes>> {
+        let plays = self.plays.lock().unwrap_or_else(PoisonError::into_inner);
+        let drawn = plays
+            .get(&id)
+            .filter(|drawn| drawn.entries == entries || drawn.at.elapsed() < MAX_THUMBNAIL_AGE)?;
+        Some(drawn.picture.clone())
+    }
+
+    fn cache(&self, id: PlayId, drawn: CachedThumbnail) {
+        let mut plays = self.plays.lock().unwrap_or_else(PoisonError::into_inner);
+        if plays.len() >= MAX_CACHED_THUMBNAILS
+            && let Some(oldest) = plays
+                .iter()
+                .min_by_key(|(_, drawn)| drawn.at)
+                .map(|(&id, _)| id)
+        {
+            plays.remove(&oldest);
+        }
+        plays.insert(id, drawn);
+    }
+}
+
+fn thumbnail(frame: &Frame) -> Result<Bytes, ApiError> {
+    contact_sheet(&[frame], 1, 2)
+        .map(Bytes::from)
+        .map_err(|error| ApiError::Failed(error.to_string()))
+}
+
+fn png(bytes: Bytes, caching: &'static str) -> Response {
+    (
+        [
+            (header::CONTENT_TYPE, "image/png"),
+            (header::CACHE_CONTROL, caching),
+        ],
+        bytes,
+    )
+        .into_response()
+}

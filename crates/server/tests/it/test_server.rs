@@ -1,0 +1,212 @@
+//! A server in the test process, on a real socket, with a clock that tests control.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rhae_engine::GameId;
+use rhae_server::{ApiKey, Clock, Config, Server, serve};
+use rhae_session::{Builtin, Catalog};
+use rhae_store::{GameSet, GameSets, Key, KeyStore, Scopes, SqliteOptions, SqliteStore};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::Notify;
+
+use crate::client::Client;
+
+/// A clock that moves only when a test moves it.
+pub(crate) struct ManualClock(AtomicU64);
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl ManualClock {
+    pub(crate) fn forward_minutes(&self, minutes: u64) {
+        self.0.fetch_add(minutes * 60_000, Ordering::SeqCst);
+    }
+}
+
+/// Access control of a test server.
+#[derive(Default)]
+pub(crate) struct Access {
+    /// Whether the server requires keys.
+    pub(crate) keys: bool,
+    /// The set of each environment; `None` makes all of them public.
+    pub(crate) sets: Option<HashMap<GameId, GameSet>>,
+}
+
+pub(crate) struct TestServer {
+    db: PathBuf,
+    address: SocketAddr,
+    pub(crate) inner: Arc<Server>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) runtime: Runtime,
+    store: Arc<SqliteStore>,
+    url: String,
+    stop: Arc<Notify>,
+    serving: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+impl TestServer {
+    pub(crate) fn start(folder: &Path) -> Self {
+        Self::start_with(folder, Config::default(), SqliteOptions::default())
+    }
+
+    pub(crate) fn start_with(folder: &Path, config: Config, options: SqliteOptions) -> Self {
+        Self::launch(
+            folder,
+            Arc::new(Builtin),
+            config,
+            options,
+            &Access::default(),
+        )
+    }
+
+    pub(crate) fn start_catalog(
+        folder: &Path,
+        catalog: Arc<dyn Catalog>,
+        config: Config,
+        options: SqliteOptions,
+    ) -> Self {
+        Self::launch(folder, catalog, config, options, &Access::default())
+    }
+
+    pub(crate) fn start_with_access(
+        folder: &Path,
+        config: Config,
+        options: SqliteOptions,
+        access: &Access,
+    ) -> Self {
+        Self::launch(folder, Arc::new(Builtin), config, options, access)
+    }
+
+    fn launch(
+        folder: &Path,
+        catalog: Arc<dyn Catalog>,
+        config: Config,
+        options: SqliteOptions,
+        access: &Access,
+    ) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let clock = Arc::new(ManualClock(AtomicU64::new(1_800_000_000_000)));
+        let db = folder.join("rhae.db");
+        let store = Arc::new(runtime.block_on(SqliteStore::open(&db, options)).unwrap());
+        let mut server = Server::new(
+            catalog,
+            Builtin.list(),
+            Arc::clone(&store) as _,
+            Arc::clone(&clock) as _,
+            config,
+        );
+        if access.keys {
+            server = server.with_keys(Arc::clone(&store) as _);
+        }
+        if let Some(sets) = &access.sets {
+            server = server.with_sets(sets);
+        }
+        let server = Arc::new(server);
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let url = format!("http://{address}");
+        let stop = Arc::new(Notify::new());
+        let shutdown = Arc::clone(&stop);
+        let serving = runtime.spawn(serve(listener, Arc::clone(&server), async move {
+            shutdown.notified().await
+        }));
+        Self {
+            db,
+            address,
+            inner: server,
+            clock,
+            runtime,
+            store,
+            url,
+            stop,
+            serving,
+        }
+    }
+
+    pub(crate) fn client(&self, key: &str) -> Client {
+        Client::new(&self.url, key)
+    }
+
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Creates a key that may see some sets.
+    pub(crate) fn key(&self, sets: &[GameSet]) -> String {
+        self.create_key(Scopes {
+            sets: sets.iter().copied().collect(),
+            sources: false,
+            admin: false,
+            visitor: false,
+        })
+    }
+
+    /// Creates a key with all permissions.
+    pub(crate) fn admin_key(&self) -> String {
+        self.create_key(Scopes {
+            sets: GameSets::default(),
+            sources: true,
+            admin: true,
+            visitor: false,
+        })
+    }
+
+    fn create_key(&self, scopes: Scopes) -> String {
+        let key = ApiKey::generate().unwrap();
+        let stored = Key {
+            id: key.id(),
+            hash: key.hash(),
+            name: "test".to_owned(),
+            scopes,
+            created_ms: 1,
+            revoked_ms: None,
+            invitation: None,
+        };
+        self.runtime
+            .block_on(self.store.create_key(stored))
+            .unwrap();
+        key.reveal().to_owned()
+    }
+
+    /// Opens the same database file, as another process would.
+    pub(crate) fn reopen_store(&self) -> SqliteStore {
+        self.runtime
+            .block_on(SqliteStore::open(&self.db, SqliteOptions::default()))
+            .unwrap()
+    }
+
+    /// Starts a graceful shutdown without waiting for it.
+    pub(crate) fn request_shutdown(&self) {
+        self.stop.notify_one();
+    }
+
+    /// Shuts down gracefully. Clients must be dropped first, because they keep their connections
+    /// open.
+    pub(crate) fn stop(self) {
+        self.stop.notify_one();
+        self.runtime.block_on(self.serving).unwrap().unwrap();
+        drop(self.inner);
+        // A detached request may hold the store for a moment longer.
+        let mut store = self.store;
+        for _ in 0..500 {
+            match Arc::try_unwrap(store) {
+                Ok(store) => return self.runtime.block_on(store.close()),
+                Err(shared) => store = shared,
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("a request is still in progress");
+    }
+}

@@ -1,0 +1,226 @@
+/** Tests of the appearance of the pages: themes, accessibility, error pages, long plays, and pages without JavaScript. */
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { AXE, TestServer, launch, playSteps, ready, until } from "./test_server.mjs";
+import { signIn, replayLoaded, moments, windows } from "./visitor.mjs";
+
+let browser, server, visitor;
+const KEYS = ["", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Space"];
+
+before(async () => {
+  browser = await launch();
+  server = await TestServer.start("--auth", "keys", "--visitors", "public");
+  visitor = windows(browser, server);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Lists the serious accessibility violations that axe finds. The content security policy must be bypassed to inject axe. */
+async function serious(page, name) {
+  await page.addScriptTag({ path: AXE });
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return found.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map((node) => node.html).join(" | ")}`);
+}
+
+test("axe finds no serious violation on any page, in either theme", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
+  const play = await agent.open("kq19", { opaque: { a: [1, 2] } });
+  for (const action of [1, 1, 1, 1, 4, 4, 4, 1]) await agent.act(play, action, { reasoning: "because" });
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await visitor({ colorScheme, bypassCSP: true });
+    await page.goto("/enter");
+    const found = [];
+    const check = async (name) => found.push(...(await serious(page, `${colorScheme} ${name}`)));
+    await check("/enter");
+    await signIn(page, key);
+    for (const path of ["/", "/replay", "/watch", "/scorecards", `/scorecards/${play.card_id}`, `/replay/${play.guid}`, `/watch/${play.guid}`, "/play/kq19", "/play/nothing"]) {
+      await page.goto(path);
+      if (path.includes(play.guid)) await replayLoaded(page);
+      if (path === "/play/kq19") await ready(page);
+      await check(path);
+    }
+    // Themes that the visitor chooses, regardless of the system's.
+    await page.goto("/");
+    for (const theme of ["light", "dark"]) {
+      await page.locator("[data-switch=theme]").press("Enter");
+      assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+      await check(`/ chosen ${theme}`);
+    }
+    assert.deepEqual(found, []);
+  }
+});
+
+test("axe finds no serious violation on outcomes, invitations and error pages", async () => {
+  const invites = await TestServer.start("--auth", "keys", "--visitors", "invite", "--visitor-requests-per-minute", "700");
+  // Each line is the solution of one level.
+  const solutions = readFileSync(new URL("../../games/src/kq19/solutions.txt", import.meta.url), "utf8").trim().split("\n");
+  const levels = solutions.map((line) => line.trim().split(/\s+/).map(Number));
+  try {
+    for (const colorScheme of ["light", "dark"]) {
+      const link = invites.run("keys", "invite", "--name", "study", "--visitors", "1", "--url", invites.url, "--db", invites.db).trim();
+      const page = await visitor({ colorScheme, bypassCSP: true }, invites);
+      await page.goto(link);
+      assert.deepEqual(await serious(page, "/invite"), []);
+      await page.getByRole("button", { name: "Accept invitation" }).click();
+      await page.waitForURL(`${invites.url}/`);
+      await page.goto("/play/kq19");
+      await ready(page);
+      const act = async (game, action) => {
+        const { answer } = await (await page.request.get(`/play/${game}/state`)).json();
+        const response = await page.request.post(`/api/cmd/ACTION${action}`, { data: { game_id: game, guid: answer.guid } });
+        return (await response.json()).state;
+      };
+      // The first levels are played through the API, and the last one on the page.
+      for (const action of levels.slice(0, -1).flat()) assert.equal(await act("kq19", action), "NOT_FINISHED");
+      await page.reload();
+      await ready(page);
+      await playSteps(page, levels.at(-1).map((action) => KEYS[action]));
+      await page.locator(".outcome .won").waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "All environments");
+      assert.deepEqual(await serious(page, "a win"), []);
+      await page.locator(".outcome").getByRole("button", { name: "Play again from level 1" }).click();
+      await page.getByRole("button", { name: "Restart" }).click();
+      await page.locator(".outcome").waitFor({ state: "hidden" });
+      // Moving back and forth uses up the actions.
+      await page.goto("/play/hk26");
+      await ready(page);
+      let turns = 0;
+      while ((await act("hk26", [1, 2][turns % 2])) !== "GAME_OVER") assert.ok(++turns < 100);
+      await page.reload();
+      await page.locator(".outcome .lost").waitFor();
+      assert.deepEqual(await serious(page, "a loss"), []);
+      await page.keyboard.press("r");
+      await page.locator(".outcome").waitFor({ state: "hidden" });
+      // Exceeds the rate limit. A browser gets an error page; scripts and programs get JSON.
+      let refused;
+      for (let asked = 0; asked < 800 && refused?.status() !== 429; asked++) refused = await page.request.get("/replay", { headers: { Accept: "*/*" } });
+      assert.equal((await refused.json()).error, "RATE_LIMIT_EXCEEDED");
+      assert.equal((await page.request.get("/api/games", { headers: { Accept: "text/html" } })).headers()["content-type"], "application/json");
+      const shown = await page.goto("/scorecards");
+      assert.equal(shown.status(), 429);
+      const seconds = Number(shown.headers()["retry-after"]);
+      assert.ok(seconds >= 1 && seconds <= 60);
+      await page.getByText(seconds === 1 ? "Try again in 1 second." : `Try again in ${seconds} seconds.`).waitFor();
+      assert.deepEqual(await serious(page, "an error page"), []);
+      assert.deepEqual(page.errors, []);
+    }
+  } finally {
+    await invites.stop();
+  }
+});
+
+test("the chosen theme applies to every page, is stored, and is set before the first paint", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
+  const play = await agent.open("kq19");
+  await agent.act(play, 1);
+  const page = await visitor({ colorScheme: "light" });
+  // Records the theme at the time when the body exists.
+  await page.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      if (!document.body) return;
+      window.themeAtBody = document.documentElement.dataset.theme;
+      observer.disconnect();
+    }).observe(document, { childList: true, subtree: true });
+  });
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await signIn(page, key);
+  const button = page.locator("[data-switch=theme]");
+  const light = await background();
+  await page.locator("h1").click();
+  for (let tabs = 0; tabs < 20 && !(await button.evaluate((element) => element === document.activeElement)); tabs++) await page.keyboard.press("Tab");
+  for (const [name, changes] of [["light", false], ["dark", true]]) {
+    await page.keyboard.press("Enter");
+    assert.equal(await page.getByRole("button", { name: `Theme: ${name}` }).count(), 1);
+    assert.equal((await background()) !== light, changes, name);
+  }
+  const dark = await background();
+  const second = await page.context().newPage();
+  for (const path of ["/", "/watch", "/replay", "/scorecards", `/scorecards/${play.card_id}`, `/replay/${play.guid}`, `/watch/${play.guid}`, "/play/kq19", "/enter", "/nothing"]) {
+    await page.goto(path);
+    assert.deepEqual([await page.evaluate(() => window.themeAtBody), await background()], ["dark", dark], path);
+    assert.equal(await button.isVisible(), true, path);
+  }
+  // The symbols of a replay's strip follow the text colour when the theme changes, also in another window.
+  await page.goto(`/replay/${play.guid}`);
+  await replayLoaded(page);
+  const signsAre = (bright) => until(page, (bright) => {
+    const strip = document.querySelector("rhae-player").shadowRoot.querySelector(".strip");
+    const { data } = strip.getContext("2d").getImageData(0, 0, strip.width, strip.height);
+    const most = data.reduce((most, value, at) => (at % 4 === 0 && data[at + 3] === 255 ? Math.max(most, value) : most), 0);
+    return bright ? most > 200 : most < 60;
+  }, bright);
+  await signsAre(true);
+  await second.goto("/");
+  await button.press("Enter");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "system");
+  await signsAre(false);
+  await until(second, () => document.documentElement.dataset.theme === "system");
+  // With the system's theme, the system decides.
+  await page.emulateMedia({ colorScheme: "dark" });
+  assert.equal(await background(), dark);
+  await signsAre(true);
+  assert.deepEqual(page.errors, []);
+});
+
+test("a long play opens and can be scrubbed", async () => {
+  const actions = process.env.RHAE_FULL ? 10000 : 400;
+  const fast = await TestServer.start();
+  try {
+    const player = fast.agent("long");
+    const play = await player.open("kq19");
+    for (let at = 0; at < actions; at++) {
+      const answer = await player.act(play, [1, 4, 2, 3][at % 4]);
+      if (answer.state === "GAME_OVER") await player.post("/api/cmd/RESET", { game_id: "kq19", guid: play.guid });
+    }
+    const page = await visitor({}, fast);
+    await page.addInitScript(() => document.addEventListener("rhae-moment", () => requestAnimationFrame(() => (window.shownAt ??= performance.now())), true));
+    const asked = [];
+    page.on("request", (request) => request.url().endsWith("/film") && asked.push(request.url()));
+    await page.goto(`/replay/${play.guid}`);
+    await replayLoaded(page);
+    await until(page, () => window.shownAt > 0);
+    if (process.env.RHAE_FULL) console.log(`a play of ${actions} actions is shown after ${Math.round(await page.evaluate(() => window.shownAt))} ms`);
+    // The script uses the preloaded response and sends no second request.
+    assert.equal(asked.length, 1);
+    const count = await moments(page);
+    assert.ok(count > actions);
+    const same = await page.evaluate((count) => {
+      const player = document.querySelector("rhae-player");
+      player.seek(count - 1);
+      const end = player.cells.slice();
+      for (let at = 0; at < count; at += 97) player.seek(at);
+      player.seek(count - 1);
+      return end.every((cell, at) => cell === player.cells[at]);
+    }, count);
+    assert.ok(same);
+    assert.deepEqual(page.errors, []);
+  } finally {
+    await fast.stop();
+  }
+});
+
+test("scorecards and recordings are available without JavaScript", async () => {
+  const key = server.key();
+  const agent = server.agent(key);
+  const play = await agent.open("kq19");
+  await agent.act(play, 1);
+  const page = await visitor({ javaScriptEnabled: false });
+  await signIn(page, key);
+  await page.goto(`/scorecards/${play.card_id}`);
+  assert.ok(await page.getByText("docs-2026-04").isVisible());
+  await page.goto(`/replay/${play.guid}`);
+  assert.ok(await page.getByText("0 of 8 levels, 1 actions, in progress").isVisible());
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Recording" }).click()]);
+  const path = join(server.folder, "downloaded.jsonl");
+  writeFileSync(path, readFileSync(await file.path()));
+  assert.match(server.run("replay", "verify", path), /verified/);
+});

@@ -1,0 +1,143 @@
+//! Builds the Python package, installs it together with the official one, and runs its tests.
+//!
+//! **Invariant:** the tests use the wheel that a user gets, built from the current sources. It is
+//! rebuilt only if they changed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::test::{Context, program, succeed};
+use crate::{root, venv};
+
+/// Packages installed in the test environment. When this list changes, change [`FOLDER`] too.
+const PACKAGES: [&str; 5] = [
+    "arc-agi==0.9.9",
+    "gymnasium==1.4.0",
+    "maturin==1.16.0",
+    "pytest==9.2.0",
+    "hypothesis==6.170.15",
+];
+const FOLDER: &str = "target/python/package-2";
+/// The sources of the wheel.
+const SOURCES: [&str; 4] = ["python", "crates", "Cargo.toml", "Cargo.lock"];
+
+/// Builds the wheel, installs it, and runs `python/tests`.
+pub(crate) fn run(context: &Context) -> Result<()> {
+    let python = root().join(FOLDER).join("bin/python");
+    match venv::create(
+        &root().join(FOLDER),
+        &PACKAGES,
+        "import arc_agi, gymnasium, maturin, pytest, hypothesis",
+    ) {
+        Err(why) if context.skips_missing() => {
+            println!("skipped: {why}");
+            return Ok(());
+        }
+        Err(why) => bail!(why),
+        Ok(()) => {}
+    }
+    install(&python)?;
+    let program = program()?;
+    let mut tests = Command::new(&python);
+    tests
+        .args([
+            "-P",
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "tests",
+        ])
+        .current_dir(root().join("python"));
+    context.set_env(&mut tests);
+    tests.env("RHAE_PROGRAM", program);
+    // `-P` makes the tests import the installed package. The sources have no extension module.
+    let output = tests
+        .stdout(Stdio::piped())
+        .output()
+        .context("cannot run pytest")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() {
+        println!(
+            "{}",
+            text.lines()
+                .rev()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or("pytest printed nothing")
+        );
+        return Ok(());
+    }
+    print!("{text}");
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    bail!("pytest ended with {}", output.status)
+}
+
+/// Installs the package, unless the sources are unchanged since the last installation.
+fn install(python: &Path) -> Result<()> {
+    let stamp = root().join(FOLDER).join("sources");
+    let now = fingerprint()?;
+    if fs::read_to_string(&stamp).is_ok_and(|before| before == now) {
+        return Ok(());
+    }
+    println!("building the Python package");
+    let mut pip = Command::new(python);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--force-reinstall",
+        "./python",
+    ]);
+    // Wheels use a more optimised profile. A separate target folder keeps the other builds valid.
+    pip.current_dir(root())
+        .env("CARGO_TARGET_DIR", root().join("target/wheel"));
+    let folder = python.parent().context("a program is in a folder")?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let cargo = Path::new(env!("CARGO")).parent().map(Path::to_owned);
+    let folders = [Some(folder.to_owned()), cargo]
+        .into_iter()
+        .flatten()
+        .chain(std::env::split_paths(&path));
+    pip.env("PATH", std::env::join_paths(folders)?);
+    succeed(&mut pip)?;
+    Ok(fs::write(stamp, now)?)
+}
+
+/// Returns the git hashes of all sources of the wheel.
+fn fingerprint() -> Result<String> {
+    let listed = Command::new("git")
+        .args([
+            "ls-files",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--",
+        ])
+        .args(SOURCES)
+        .current_dir(root())
+        .output()
+        .context("cannot run git")?;
+    ensure!(listed.status.success(), "git cannot list the sources");
+    let names = String::from_utf8(listed.stdout)?;
+    let names = names
+        .lines()
+        .filter(|name| !name.starts_with("python/tests"));
+    let present: Vec<PathBuf> = names
+        .map(|name| root().join(name))
+        .filter(|path| path.is_file())
+        .collect();
+    let hashed = Command::new("git")
+        .arg("hash-object")
+        .args(&present)
+        .current_dir(root())
+        .output()?;
+    ensure!(hashed.status.success(), "git cannot hash the sources");
+    Ok(String::from_utf8(hashed.stdout)?)
+}
